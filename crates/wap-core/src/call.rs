@@ -1,0 +1,73 @@
+//! Who calls, as part of what, and for how long: the frame around every request.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::CancelFlag;
+
+/// The frame of one call to a [`Workspace`](crate::Workspace).
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Which conversation, run and step this call belongs to.
+    pub origin: &'a Origin,
+    /// Raised when the caller no longer wants the answer.
+    pub cancel: &'a CancelFlag,
+    /// How long the caller is going to wait; `None` leaves it to the engine's limits.
+    pub time_left: Option<Duration>,
+}
+
+/// Where a call comes from. Opaque to the engine, which writes it to the journal.
+///
+/// The pair of `run` and `step` is the identity of an effect: an engine that has already carried out a step answers
+/// with what it recorded and does nothing. So an adapter resumes an interrupted run by simply making the same
+/// calls again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// One client or session.
+    pub conversation: ConversationId,
+    /// The unit that must run at most once, a reply for instance.
+    pub run: RunKey,
+    /// The first step of this call within the run, 0-based; item `i` of a batch is step `step + i`.
+    pub step: u32,
+    /// How long the engine should hold on to versions of files that this conversation was shown.
+    pub retention: Retention,
+}
+
+impl Origin {
+    /// Returns the same origin at another step.
+    #[must_use]
+    pub fn at_step(&self, step: u32) -> Origin {
+        Origin { step, ..self.clone() }
+    }
+}
+
+/// How long versions shown to a conversation are worth keeping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retention {
+    /// The conversation ends with the process: memory is enough.
+    Process,
+    /// The conversation may be resumed by another process: shown versions are kept in the journal.
+    Durable,
+}
+
+/// The name of one client or session, whatever its protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ConversationId(pub String);
+
+/// What must run at most once: the answer to one numbered prompt, by its content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunKey {
+    /// The prompt that was answered, 1-based; 0 for clients that do not number theirs.
+    pub sequence: u32,
+    /// A digest of the answer, or a fresh random text for a client without sequences.
+    pub digest: String,
+}
+
+impl RunKey {
+    /// Returns the key of a call that stands for itself; `random` must be unique.
+    pub fn unnumbered(random: impl Into<String>) -> RunKey {
+        RunKey { sequence: 0, digest: random.into() }
+    }
+}

@@ -1,0 +1,23 @@
+//! `deleteFile`: an eighth tool beside the document's seven.
+
+use serde::{Deserialize, Serialize};
+
+/// Deletes a file, or a symbolic link itself. Folders are refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteFile {
+    /// Path of the file.
+    pub path: String,
+}
+
+/// What `deleteFile` did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteFileResponse {
+    /// Always true: a failure is an error.
+    pub success: bool,
+    /// Canonical path of the file that is gone.
+    pub path: String,
+}

@@ -1,0 +1,233 @@
+//! Errors that a model can act on: six codes, finer reasons, and details that help to go on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The six error codes of WAP 1.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ErrorCode {
+    /// The file, folder or parent folder does not exist.
+    FileNotFound,
+    /// The operation is not allowed.
+    PermissionDenied,
+    /// A size or count limit was passed.
+    SizeLimitExceeded,
+    /// An argument is invalid.
+    InvalidArgument,
+    /// The operation was tried and failed.
+    ExecutionFailed,
+    /// The operation took too long.
+    Timeout,
+}
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident $name:literal => $code:ident,)+) => {
+        /// The finer cause of a [`WapError`]; each belongs to one [`ErrorCode`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[non_exhaustive]
+        pub enum Reason {
+            $($(#[$doc])* #[serde(rename = $name)] $reason,)+
+        }
+
+        impl Reason {
+            /// Every reason, in the order of the codes.
+            pub const ALL: &[Reason] = &[$(Reason::$reason,)+];
+
+            /// Returns the code that the reason belongs to.
+            #[must_use]
+            pub fn code(self) -> ErrorCode {
+                match self { $(Reason::$reason => ErrorCode::$code,)+ }
+            }
+
+            /// Returns the reason's name on the wire.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Reason::$reason => $name,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The file does not exist.
+    FileNotFound "FILE_NOT_FOUND" => FileNotFound,
+    /// The path, of whatever kind, does not exist.
+    PathNotFound "PATH_NOT_FOUND" => FileNotFound,
+    /// The parent folder does not exist.
+    DirectoryNotFound "DIRECTORY_NOT_FOUND" => FileNotFound,
+    /// The path leaves the workspace, or tries to.
+    PathEscapeAttempt "PATH_ESCAPE_ATTEMPT" => PermissionDenied,
+    /// The path is protected against changes.
+    Protected "PROTECTED" => PermissionDenied,
+    /// The workspace or the file is read-only.
+    ReadOnly "READ_ONLY" => PermissionDenied,
+    /// The operating system refused.
+    OsPermission "OS_PERMISSION" => PermissionDenied,
+    /// A variable of that name may not be set.
+    EnvironmentNotAllowed "ENVIRONMENT_NOT_ALLOWED" => PermissionDenied,
+    /// The file is larger than can be returned.
+    FileTooLarge "FILE_TOO_LARGE" => SizeLimitExceeded,
+    /// The request is larger than is accepted.
+    RequestTooLarge "REQUEST_TOO_LARGE" => SizeLimitExceeded,
+    /// A request's shape or value is wrong; `details.field` names the field.
+    InvalidField "INVALID_FIELD" => InvalidArgument,
+    /// The path is not a regular file.
+    NotAFile "NOT_A_FILE" => InvalidArgument,
+    /// The path is not a folder.
+    NotADirectory "NOT_A_DIRECTORY" => InvalidArgument,
+    /// The path is a symbolic link, which is not written through.
+    IsSymlink "IS_SYMLINK" => InvalidArgument,
+    /// The file exists already.
+    FileExists "FILE_EXISTS" => InvalidArgument,
+    /// The file is not text.
+    BinaryFile "BINARY_FILE" => InvalidArgument,
+    /// A range of lines does not fit the file.
+    InvalidRange "INVALID_RANGE" => InvalidArgument,
+    /// A regular expression, its flags or its replacement cannot be used.
+    InvalidRegex "INVALID_REGEX" => InvalidArgument,
+    /// A glob cannot be used.
+    InvalidGlob "INVALID_GLOB" => InvalidArgument,
+    /// A file of that name is not created.
+    InvalidName "INVALID_NAME" => InvalidArgument,
+    /// The file is not what the caller believes it to be, or two operations touch the same lines.
+    Conflict "CONFLICT" => InvalidArgument,
+    /// The query is empty.
+    EmptyQuery "EMPTY_QUERY" => InvalidArgument,
+    /// The command is empty.
+    EmptyCommand "EMPTY_COMMAND" => InvalidArgument,
+    /// There is no tool of that name.
+    UnknownTool "UNKNOWN_TOOL" => InvalidArgument,
+    /// Reading failed.
+    ReadError "READ_ERROR" => ExecutionFailed,
+    /// Writing failed.
+    WriteError "WRITE_ERROR" => ExecutionFailed,
+    /// The disk or its inode table is full.
+    NoSpace "NO_SPACE" => ExecutionFailed,
+    /// Commands cannot be confined as required.
+    SandboxUnavailable "SANDBOX_UNAVAILABLE" => ExecutionFailed,
+    /// The command could not be started.
+    SpawnFailed "SPAWN_FAILED" => ExecutionFailed,
+    /// The command was killed for using too much memory.
+    KilledForMemory "KILLED_FOR_MEMORY" => ExecutionFailed,
+    /// The caller cancelled.
+    Cancelled "CANCELLED" => ExecutionFailed,
+    /// Somebody else is using it, try again.
+    Busy "BUSY" => ExecutionFailed,
+    /// The engine ended while the command ran; it is not known how far it came, and it is not run again.
+    OutcomeUnknown "OUTCOME_UNKNOWN" => ExecutionFailed,
+    /// It took too long.
+    Timeout "TIMEOUT" => Timeout,
+}
+
+/// A failure as an answer: text for the model, a code and a reason for programs, details that help to go on.
+///
+/// On the wire `{"error": text, "code": code, "details": {"reason": reason, …}}`. The text never holds a path outside
+/// of the workspace, nor the workspace's own absolute path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct WapError {
+    message: String,
+    reason: Reason,
+    details: Map<String, Value>,
+}
+
+impl WapError {
+    /// Returns an error without further details.
+    pub fn new(reason: Reason, message: impl Into<String>) -> WapError {
+        WapError { message: message.into(), reason, details: Map::new() }
+    }
+
+    /// Adds a detail.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> WapError {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Returns the text for the model.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        self.reason.code()
+    }
+
+    /// Returns the finer reason.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// Returns one of the details other than `reason`.
+    #[must_use]
+    pub fn detail(&self, name: &str) -> Option<&Value> {
+        self.details.get(name)
+    }
+}
+
+impl fmt::Display for WapError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// The error as it stands on the wire.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "WapError"))]
+struct Wire {
+    error: String,
+    code: ErrorCode,
+    #[serde(default)]
+    details: WireDetails,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct WireDetails {
+    reason: Option<Reason>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+impl Serialize for WapError {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let details = WireDetails { reason: Some(self.reason), others: self.details.clone() };
+        Wire { error: self.message.clone(), code: self.code(), details }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WapError {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<WapError, D::Error> {
+        let wire = Wire::deserialize(deserializer)?;
+        // A peer that knows only the six codes sends no reason: take the broadest of its code.
+        let reason = wire.details.reason.unwrap_or(match wire.code {
+            ErrorCode::FileNotFound => Reason::PathNotFound,
+            ErrorCode::PermissionDenied => Reason::OsPermission,
+            ErrorCode::SizeLimitExceeded => Reason::RequestTooLarge,
+            ErrorCode::InvalidArgument => Reason::InvalidField,
+            ErrorCode::ExecutionFailed => Reason::ReadError,
+            ErrorCode::Timeout => Reason::Timeout,
+        });
+        Ok(WapError { message: wire.error, reason, details: wire.details.others })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for WapError {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Wire::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Wire::json_schema(generator)
+    }
+}

@@ -1,0 +1,54 @@
+//! `executeCommand`: a shell command, confined.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Runs a shell command in the workspace.
+///
+/// Source: WAP 1.0, `executeCommand`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ExecuteCommand {
+    /// The text for `/bin/sh -c`.
+    pub command: String,
+    /// Folder to run in, beneath the root; absent means the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_directory: Option<String>,
+    /// Longest run time in milliseconds; absent means `maxExecutionTime`, over one hour is clamped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<i64>,
+    /// Variables beside the cleared environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<BTreeMap<String, String>>,
+}
+
+/// What a command that ended by itself left behind. A timeout, a cancellation and a refusal are errors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ExecuteCommandResponse {
+    /// Standard output; invalid UTF-8 is U+FFFD. Head and tail around a marker line when it was cut.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+    /// Exit code, or 128 plus the signal's number.
+    pub exit_code: i32,
+    /// Whether output was left out.
+    pub is_output_truncated: bool,
+    /// Run time in milliseconds.
+    pub duration_ms: u64,
+    /// Extension: the name of the signal that ended the shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Extension: the name under which `readFile` gives the whole output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_output: Option<String>,
+    /// Extension: what really confined the command.
+    #[serde(default)]
+    pub sandbox: String,
+    /// Extension: what the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}

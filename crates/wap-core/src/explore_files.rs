@@ -1,0 +1,84 @@
+//! `exploreFiles`: what is in a folder.
+
+use serde::{Deserialize, Serialize};
+
+use crate::FileMetadata;
+
+/// Lists a folder, optionally with what lies beneath.
+///
+/// Every optional field may be absent or `null`. Source: WAP 1.0, `exploreFiles`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ExploreFiles {
+    /// Start folder; an empty text and `.` mean the root.
+    pub path: String,
+    /// Whether to list recursively; absent means flat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recursive: Option<bool>,
+    /// Globs relative to the root that replace the default exclusions; an empty list excludes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclude_patterns: Option<Vec<String>>,
+    /// Deepest level below the start folder, 1 being its own entries; absent means 3 when recursive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<i64>,
+    /// Whether to return metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub return_metadata: Option<bool>,
+    /// Extension: whether to leave out what git ignores; absent means no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub respect_gitignore: Option<bool>,
+}
+
+impl ExploreFiles {
+    /// The depth of a recursive listing that names none.
+    pub const DEFAULT_DEPTH: u32 = 3;
+}
+
+/// What lies in a folder, sorted by the bytes of the path; the start folder itself is not listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ExploreFilesResponse {
+    /// The entries, at most `maxDirectoryEntries`.
+    pub files: Vec<ExploredFile>,
+    /// Whether entries were left out.
+    pub is_truncated: bool,
+    /// How many entries there are, those left out included.
+    pub total_found: u64,
+    /// Extension: what the caller should know, a bound that was reached for instance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// One entry of a listing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ExploredFile {
+    /// Canonical path relative to the root.
+    pub path: String,
+    /// Whether this is a folder.
+    pub is_directory: bool,
+    /// Metadata, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<FileMetadata>,
+    /// Extension: present for what is neither a file nor a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<EntryKind>,
+}
+
+/// What an entry is when it is neither a regular file nor a folder. Such entries are listed and never entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum EntryKind {
+    /// A symbolic link.
+    Symlink,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A block or character device.
+    Device,
+}

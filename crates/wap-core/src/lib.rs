@@ -1,0 +1,66 @@
+//! The Workspace Agent Protocol (WAP) 1.0 as types.
+//!
+//! This crate owns the shapes that every protocol adapter and every engine agree on: the requests and responses
+//! of the seven tools and of `deleteFile`, the limits, the error codes with their reasons, the default
+//! exclusions, and the [`Workspace`] trait that stands between adapters and engines.
+//!
+//! It does no I/O, reads no clock and starts no threads. Paths in requests are text as the model wrote it; an
+//! engine parses them. Paths in responses are canonical, relative to the root and `/`-separated; a transport
+//! that speaks the native dialect makes `metadata.path` absolute with [`Response::with_absolute_metadata`].
+//!
+//! ```
+//! use wap_core::{Request, WriteMode};
+//!
+//! let arguments = serde_json::json!({ "path": "logs/app.log", "content": "started", "mode": "append" });
+//! let Request::WriteFile(write) = Request::parse("writeFile", arguments)? else { unreachable!() };
+//! assert_eq!(write.write_mode(), WriteMode::Append);
+//! # Ok::<(), wap_core::WapError>(())
+//! ```
+//!
+//! Features: `schema` derives JSON Schema for every request and response; `memory` adds [`MemoryWorkspace`].
+
+mod call;
+mod cancel;
+mod delete_file;
+mod error;
+mod exclusions;
+mod execute_command;
+mod explore_files;
+mod file_change;
+mod limits;
+#[cfg(feature = "memory")]
+mod memory;
+mod metadata;
+mod modify_file;
+mod observer;
+mod read_file;
+mod search_files;
+mod shown_versions;
+mod tool;
+mod version;
+mod workspace;
+mod workspace_info;
+mod write_file;
+
+pub use call::{Call, ConversationId, Origin, Retention, RunKey};
+pub use cancel::{CancelFlag, CancelGuard};
+pub use delete_file::{DeleteFile, DeleteFileResponse};
+pub use error::{ErrorCode, Reason, WapError};
+pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
+pub use execute_command::{ExecuteCommand, ExecuteCommandResponse};
+pub use explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
+pub use file_change::{FileChange, FileChanged};
+pub use limits::Limits;
+#[cfg(feature = "memory")]
+pub use memory::MemoryWorkspace;
+pub use metadata::FileMetadata;
+pub use modify_file::{LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use observer::{CommandObserver, OutputStream, Unobserved};
+pub use read_file::{ReadFile, ReadFileResponse};
+pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
+pub use shown_versions::{LineSpan, ShownVersions};
+pub use tool::{Request, Response, Tool};
+pub use version::FileVersion;
+pub use workspace::{Workspace, WorkspaceExt};
+pub use workspace_info::WorkspaceInfo;
+pub use write_file::{WriteFile, WriteFileResponse, WriteMode};

@@ -1,0 +1,99 @@
+//! `modifyFile`: targeted changes of lines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::FileVersion;
+
+/// Changes some lines of a file, all or nothing.
+///
+/// Operations apply in order. Line numbers mean the file as it was before the call, or the version named by
+/// `expected_version`. Source: WAP 1.0, `modifyFile`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ModifyFile {
+    /// Path of the file.
+    pub path: String,
+    /// The operations, at least one.
+    pub operations: Vec<ModifyOperation>,
+    /// Extension: the version that the line numbers mean; they are mapped if the file has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<FileVersion>,
+}
+
+/// One change of a file. Line numbers are 1-based and ranges inclusive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ModifyOperation {
+    /// Replaces lines. One trailing newline in the content adds no extra line; an empty content is one blank line.
+    Replace {
+        /// First line to replace.
+        start_line: i64,
+        /// Last line to replace; past the end is clamped.
+        end_line: i64,
+        /// The new lines.
+        new_content: String,
+    },
+    /// Inserts lines after a line; 0 inserts at the top.
+    Insert {
+        /// The line after which to insert.
+        after_line: i64,
+        /// The new lines.
+        new_content: String,
+    },
+    /// Deletes lines.
+    Delete {
+        /// First line to delete.
+        start_line: i64,
+        /// Last line to delete; past the end is clamped.
+        end_line: i64,
+    },
+    /// Replaces what a regular expression matches in the whole text.
+    RegexReplace {
+        /// The pattern, for a linear-time engine: no look-around and no back-references.
+        pattern: String,
+        /// The replacement, with `$1`, `$&`, `$$`, `${name}` and `$<name>` as in JavaScript.
+        replacement: String,
+        /// Any of `g i m s u`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flags: Option<String>,
+    },
+}
+
+/// What `modifyFile` did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ModifyFileResponse {
+    /// Always true: a failure is an error.
+    pub success: bool,
+    /// Canonical path of the file.
+    pub path: String,
+    /// Extension: the version of the file after the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<FileVersion>,
+    /// Extension: how later lines moved, in the order of the lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shifts: Vec<LineShift>,
+    /// Extension: lines that are new or different.
+    #[serde(default)]
+    pub lines_added: u32,
+    /// Extension: lines that are gone or different.
+    #[serde(default)]
+    pub lines_removed: u32,
+    /// Extension: what the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Lines of the old text from `from_line` on are now `by` further down, until the next shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LineShift {
+    /// First old line that moved, 1-based.
+    pub from_line: u64,
+    /// By how many lines; negative is upwards.
+    pub by: i64,
+}

@@ -1,0 +1,45 @@
+//! `readFile`: the content of a file or of a range of its lines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{FileMetadata, FileVersion};
+
+/// Reads a file or a range of its lines.
+///
+/// Source: WAP 1.0, `readFile`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadFile {
+    /// Path of the file.
+    pub path: String,
+    /// First line, 1-based; absent means 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<i64>,
+    /// Last line, 1-based and inclusive; past the end is clamped, absent means the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<i64>,
+}
+
+/// The text of a file, verbatim: line endings and a missing final newline are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadFileResponse {
+    /// The lines that were asked for, with their endings; undecodable bytes are U+FFFD.
+    pub content: String,
+    /// Metadata of the whole file.
+    pub metadata: FileMetadata,
+    /// Whether the content was cut at the size limit.
+    pub is_truncated: bool,
+    /// Lines in the whole file; 0 for an empty one.
+    pub total_lines: u64,
+    /// Lines returned.
+    pub returned_lines: u64,
+    /// Extension: the version of the whole file, for `expectedVersion` of `modifyFile`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<FileVersion>,
+    /// Extension: what the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,104 @@
+//! `searchFiles`: text in files.
+
+use serde::{Deserialize, Serialize};
+
+/// Searches files for a text or a regular expression.
+///
+/// Source: WAP 1.0, `searchFiles`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SearchFiles {
+    /// Files and folders to search; overlapping ones are searched once.
+    pub paths: Vec<String>,
+    /// What to look for.
+    pub query: String,
+    /// How to read the query.
+    #[serde(rename = "type")]
+    pub query_type: QueryType,
+    /// Whether to search beneath folders; absent means yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recursive: Option<bool>,
+    /// Globs relative to the root that replace the default exclusions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclude_patterns: Option<Vec<String>>,
+    /// Lines around each match; absent means 2, at most 20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_lines: Option<i64>,
+    /// Extension: whether to leave out what git ignores; absent means no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub respect_gitignore: Option<bool>,
+}
+
+impl SearchFiles {
+    /// Context lines when the request names none.
+    pub const DEFAULT_CONTEXT_LINES: u32 = 2;
+}
+
+/// How a query is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum QueryType {
+    /// A regular expression for a linear-time engine.
+    Regex,
+    /// The text as it stands.
+    Literal,
+}
+
+/// Matching lines, sorted by the bytes of the path, then by line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SearchFilesResponse {
+    /// The matches, at most `maxSearchResults`.
+    pub matches: Vec<SearchMatch>,
+    /// Whether matches were left out.
+    pub is_truncated: bool,
+    /// How many lines match, those left out included.
+    pub total_matches: u64,
+    /// Extension: files that could not be searched, by reason.
+    #[serde(default, skip_serializing_if = "Skipped::is_empty")]
+    pub skipped: Skipped,
+    /// Extension: what the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// One matching line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SearchMatch {
+    /// Canonical path of the file.
+    pub path: String,
+    /// Line of the match, 1-based.
+    pub line: u64,
+    /// The line, without its ending, cut at 1,000 characters.
+    pub match_text: String,
+    /// Lines before it, oldest first.
+    pub context_before: Vec<String>,
+    /// Lines after it.
+    pub context_after: Vec<String>,
+}
+
+/// Files that a search passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Skipped {
+    /// Binary files.
+    pub binary: u64,
+    /// Files that could not be opened or read.
+    pub unreadable: u64,
+    /// Files in an encoding that is not known.
+    pub undecodable: u64,
+}
+
+impl Skipped {
+    /// Tells whether nothing was passed over.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Skipped::default()
+    }
+}

@@ -1,0 +1,222 @@
+//! The tools by name, for transports: text in, request, response, text out.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile, WriteFileResponse,
+};
+
+/// The seven tools of WAP 1.0, and `deleteFile`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tool {
+    /// Lists a folder.
+    ExploreFiles,
+    /// Reads a file.
+    ReadFile,
+    /// Writes a whole file.
+    WriteFile,
+    /// Changes lines of a file.
+    ModifyFile,
+    /// Deletes a file.
+    DeleteFile,
+    /// Searches files.
+    SearchFiles,
+    /// Runs a shell command.
+    ExecuteCommand,
+    /// Describes the workspace.
+    GetWorkspaceInfo,
+}
+
+impl Tool {
+    /// Every tool, in the document's order; `deleteFile` after the other file tools.
+    pub const ALL: [Tool; 8] = [
+        Tool::ExploreFiles,
+        Tool::ReadFile,
+        Tool::WriteFile,
+        Tool::ModifyFile,
+        Tool::DeleteFile,
+        Tool::SearchFiles,
+        Tool::ExecuteCommand,
+        Tool::GetWorkspaceInfo,
+    ];
+
+    /// Returns the tool's name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Tool::ExploreFiles => "exploreFiles",
+            Tool::ReadFile => "readFile",
+            Tool::WriteFile => "writeFile",
+            Tool::ModifyFile => "modifyFile",
+            Tool::DeleteFile => "deleteFile",
+            Tool::SearchFiles => "searchFiles",
+            Tool::ExecuteCommand => "executeCommand",
+            Tool::GetWorkspaceInfo => "getWorkspaceInfo",
+        }
+    }
+}
+
+impl std::str::FromStr for Tool {
+    type Err = WapError;
+
+    fn from_str(name: &str) -> Result<Tool, WapError> {
+        Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+            WapError::new(
+                Reason::UnknownTool,
+                format!("there is no tool '{name}'; the tools are {}", names.join(", ")),
+            )
+            .with("tools", names)
+        })
+    }
+}
+
+/// A request to any tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// `exploreFiles`.
+    ExploreFiles(ExploreFiles),
+    /// `readFile`.
+    ReadFile(ReadFile),
+    /// `writeFile`.
+    WriteFile(WriteFile),
+    /// `modifyFile`.
+    ModifyFile(ModifyFile),
+    /// `deleteFile`.
+    DeleteFile(DeleteFile),
+    /// `searchFiles`.
+    SearchFiles(SearchFiles),
+    /// `executeCommand`.
+    ExecuteCommand(ExecuteCommand),
+    /// `getWorkspaceInfo`.
+    GetWorkspaceInfo,
+}
+
+impl Request {
+    /// Reads a request from a tool's name and its arguments. `null` stands for no arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::UnknownTool`], or [`Reason::InvalidField`] with the field's name in `details.field`.
+    pub fn parse(tool: &str, arguments: Value) -> Result<Request, WapError> {
+        let arguments = if arguments.is_null() { Value::Object(serde_json::Map::new()) } else { arguments };
+        Ok(match tool.parse()? {
+            Tool::ExploreFiles => Request::ExploreFiles(read(arguments)?),
+            Tool::ReadFile => Request::ReadFile(read(arguments)?),
+            Tool::WriteFile => Request::WriteFile(read(arguments)?),
+            Tool::ModifyFile => Request::ModifyFile(read(arguments)?),
+            Tool::DeleteFile => Request::DeleteFile(read(arguments)?),
+            Tool::SearchFiles => Request::SearchFiles(read(arguments)?),
+            Tool::ExecuteCommand => Request::ExecuteCommand(read(arguments)?),
+            Tool::GetWorkspaceInfo => {
+                let NoArguments {} = read(arguments)?;
+                Request::GetWorkspaceInfo
+            }
+        })
+    }
+
+    /// Returns the tool that the request is for.
+    #[must_use]
+    pub fn tool(&self) -> Tool {
+        match self {
+            Request::ExploreFiles(_) => Tool::ExploreFiles,
+            Request::ReadFile(_) => Tool::ReadFile,
+            Request::WriteFile(_) => Tool::WriteFile,
+            Request::ModifyFile(_) => Tool::ModifyFile,
+            Request::DeleteFile(_) => Tool::DeleteFile,
+            Request::SearchFiles(_) => Tool::SearchFiles,
+            Request::ExecuteCommand(_) => Tool::ExecuteCommand,
+            Request::GetWorkspaceInfo => Tool::GetWorkspaceInfo,
+        }
+    }
+
+    /// Has a workspace answer the request.
+    ///
+    /// # Errors
+    ///
+    /// Those of the [`Workspace`].
+    pub fn answer<W: Workspace + ?Sized>(
+        &self,
+        workspace: &W,
+        call: &Call<'_>,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<Response, WapError> {
+        Ok(match self {
+            Request::ExploreFiles(request) => Response::ExploreFiles(workspace.explore_files(call, request)?),
+            Request::ReadFile(request) => Response::ReadFile(workspace.read_file(call, request)?),
+            Request::WriteFile(request) => Response::WriteFile(workspace.write_file(call, request)?),
+            Request::ModifyFile(request) => Response::ModifyFile(workspace.modify_file(call, request)?),
+            Request::DeleteFile(request) => Response::DeleteFile(workspace.delete_file(call, request)?),
+            Request::SearchFiles(request) => Response::SearchFiles(workspace.search_files(call, request)?),
+            Request::ExecuteCommand(request) => {
+                Response::ExecuteCommand(workspace.execute_command(call, request, observer)?)
+            }
+            Request::GetWorkspaceInfo => Response::GetWorkspaceInfo(workspace.workspace_info(call)?),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct NoArguments {}
+
+fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError> {
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let path = error.path().to_string();
+        let cause = error.inner().to_string();
+        // A missing field is reported at its parent; its name stands between the back-ticks.
+        let field = match cause.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
+            Some(missing) if path == "." => missing.to_owned(),
+            Some(missing) => format!("{path}.{missing}"),
+            None => path,
+        };
+        let text = if field == "." {
+            format!("cannot read the arguments: {cause}")
+        } else {
+            format!("cannot read the argument '{field}': {cause}")
+        };
+        WapError::new(Reason::InvalidField, text).with("field", field)
+    })
+}
+
+/// A response of any tool; on the wire it is the bare response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Response {
+    /// Of `exploreFiles`.
+    ExploreFiles(ExploreFilesResponse),
+    /// Of `readFile`.
+    ReadFile(ReadFileResponse),
+    /// Of `writeFile`.
+    WriteFile(WriteFileResponse),
+    /// Of `modifyFile`.
+    ModifyFile(ModifyFileResponse),
+    /// Of `deleteFile`.
+    DeleteFile(DeleteFileResponse),
+    /// Of `searchFiles`.
+    SearchFiles(SearchFilesResponse),
+    /// Of `executeCommand`.
+    ExecuteCommand(ExecuteCommandResponse),
+    /// Of `getWorkspaceInfo`.
+    GetWorkspaceInfo(WorkspaceInfo),
+}
+
+impl Response {
+    /// Applies the native dialect: `metadata.path` becomes absolute beneath `root`, as the document says.
+    #[must_use]
+    pub fn with_absolute_metadata(mut self, root: &str) -> Response {
+        let absolute = |path: &mut String| *path = format!("{}/{path}", root.trim_end_matches('/'));
+        match &mut self {
+            Response::ReadFile(response) => absolute(&mut response.metadata.path),
+            Response::ExploreFiles(response) => response
+                .files
+                .iter_mut()
+                .filter_map(|file| file.metadata.as_mut())
+                .for_each(|metadata| absolute(&mut metadata.path)),
+            _ => {}
+        }
+        self
+    }
+}

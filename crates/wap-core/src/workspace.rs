@@ -1,0 +1,87 @@
+//! The seam between protocol adapters and engines.
+
+use crate::{
+    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse,
+    SearchFiles, SearchFilesResponse, WapError, WorkspaceInfo, WriteFile, WriteFileResponse,
+};
+
+/// A folder of code that a model may read, change and run commands in.
+///
+/// Every protocol adapter is generic over this trait; engines implement it. Calls block; the caller owns threads.
+///
+/// # Errors
+///
+/// Every method fails with a [`WapError`] that a model can act on; the workspace stays usable after any error.
+pub trait Workspace: Send + Sync {
+    /// Describes the workspace and its limits.
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError>;
+
+    /// Lists a folder.
+    fn explore_files(&self, call: &Call<'_>, request: &ExploreFiles) -> Result<ExploreFilesResponse, WapError>;
+
+    /// Reads a file; `metadata.path` of the answer is the canonical relative path.
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError>;
+
+    /// Searches files.
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError>;
+
+    /// Changes files as one durable unit with one commit.
+    ///
+    /// Items succeed or fail one by one, and a later item sees the effect of an earlier one. The outer error is for
+    /// what stops the batch as a whole before anything was changed. A batch whose steps were already carried out
+    /// (see [`Origin`](crate::Origin)) is answered from the record.
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError>;
+
+    /// Runs a shell command. A step that was already carried out is answered from the record; one that was
+    /// interrupted by the end of the engine is never run again and answers
+    /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown).
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError>;
+}
+
+/// The file tools one at a time: batches of one over [`Workspace::change_files`].
+pub trait WorkspaceExt: Workspace {
+    /// Writes a whole file.
+    fn write_file(&self, call: &Call<'_>, request: &WriteFile) -> Result<WriteFileResponse, WapError> {
+        match change_one(self, call, FileChange::Write(request.clone()))? {
+            FileChanged::Written(response) => Ok(response),
+            other => unreachable!("a write answers Written, not {other:?}"),
+        }
+    }
+
+    /// Changes lines of a file.
+    fn modify_file(&self, call: &Call<'_>, request: &ModifyFile) -> Result<ModifyFileResponse, WapError> {
+        match change_one(self, call, FileChange::Modify(request.clone()))? {
+            FileChanged::Modified(response) => Ok(response),
+            other => unreachable!("a modification answers Modified, not {other:?}"),
+        }
+    }
+
+    /// Deletes a file.
+    fn delete_file(&self, call: &Call<'_>, request: &DeleteFile) -> Result<DeleteFileResponse, WapError> {
+        match change_one(self, call, FileChange::Delete(request.clone()))? {
+            FileChanged::Deleted(response) => Ok(response),
+            other => unreachable!("a deletion answers Deleted, not {other:?}"),
+        }
+    }
+}
+
+impl<W: Workspace + ?Sized> WorkspaceExt for W {}
+
+fn change_one<W: Workspace + ?Sized>(
+    workspace: &W,
+    call: &Call<'_>,
+    change: FileChange,
+) -> Result<FileChanged, WapError> {
+    let mut outcomes = workspace.change_files(call, &[change])?;
+    outcomes.pop().expect("a batch of one has one outcome")
+}
