@@ -1,0 +1,33 @@
+//! A path beneath a root, parsed once.
+//!
+//! [`RelPath`] is the only form in which a path travels between the crates of this workspace. Whoever holds one
+//! knows that it is relative, that it does not climb above its root on paper, that it holds no NUL and that it is
+//! within the limits. What it means on a disk, links included, is for the owner of the folder to find out.
+//!
+//! This crate does no I/O and never looks at the machine it runs on: paths are bytes between slashes everywhere.
+//!
+//! ```
+//! use rel_path::RelPath;
+//!
+//! let path = RelPath::parse("./src//lib.rs")?;
+//! assert_eq!(path.to_string(), "src/lib.rs");
+//! assert!(RelPath::parse("src/../../secret").is_err());
+//! # Ok::<(), rel_path::PathError>(())
+//! ```
+
+mod components;
+mod error;
+mod escape;
+mod limits;
+mod new_name;
+mod path;
+mod protected;
+#[cfg(feature = "serde")]
+mod serde_text;
+
+pub use components::Components;
+pub use error::PathError;
+pub use limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
+pub use new_name::{NameError, check_new_name};
+pub use path::RelPath;
+pub use protected::ProtectedNames;

@@ -1,0 +1,78 @@
+//! Which names may be given to files and folders that do not exist yet.
+//!
+//! Existing names are read and edited as they are. A new one must look like what it is on every screen and mean
+//! the same on every platform.
+
+/// Why a name is not given to a new file or folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// The name is not UTF-8.
+    #[error("the name is not UTF-8")]
+    NotUtf8,
+    /// The name contains a control character or a line separator.
+    #[error("the name contains the control character U+{:04X}", *.0 as u32)]
+    Control(char),
+    /// The name contains a character that changes the reading direction.
+    #[error("the name contains the bidirectional control U+{:04X}", *.0 as u32)]
+    Bidirectional(char),
+    /// The name contains a character without width.
+    #[error("the name contains the invisible character U+{:04X}", *.0 as u32)]
+    ZeroWidth(char),
+    /// The name contains a backslash, which separates folders on other platforms.
+    #[error("the name contains a backslash; folders are separated by /")]
+    Backslash,
+    /// The name contains a colon, which names a drive or a stream on other platforms.
+    #[error("the name contains a colon")]
+    Colon,
+}
+
+/// Checks that `name` may be given to a new file or folder.
+///
+/// `name` is one component. Whether it is short enough was decided when its path was parsed.
+///
+/// # Errors
+///
+/// The first character that is refused, with its kind.
+pub fn check_new_name(name: &[u8]) -> Result<(), NameError> {
+    let name = core::str::from_utf8(name).map_err(|_| NameError::NotUtf8)?;
+    for character in name.chars() {
+        if is_control(character) {
+            return Err(NameError::Control(character));
+        }
+        if is_bidirectional(character) {
+            return Err(NameError::Bidirectional(character));
+        }
+        if is_zero_width(character) {
+            return Err(NameError::ZeroWidth(character));
+        }
+        match character {
+            '\\' => return Err(NameError::Backslash),
+            ':' => return Err(NameError::Colon),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a character leaves no mark of its own on a screen.
+pub(crate) fn is_invisible(character: char) -> bool {
+    is_control(character) || is_bidirectional(character) || is_zero_width(character)
+}
+
+/// Controls, and the two separators that break a line where a line feed would.
+fn is_control(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+fn is_bidirectional(character: char) -> bool {
+    matches!(character, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Zero-width and default-ignorable characters. Variation selectors are left alone: emoji in names carry them.
+fn is_zero_width(character: char) -> bool {
+    matches!(character,
+        '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
+        | '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2065}' | '\u{206A}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
