@@ -2,6 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bytes_kept;
+mod conflicts;
+mod encodings;
+mod line_maps;
+mod properties;
+mod rebasing;
+mod refusals;
+mod regex_edits;
+mod sources;
 mod vectors_tagproto;
 mod vectors_wap;
 
