@@ -6,10 +6,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use rusqlite::params;
+
 use crate::counters::Counters;
 use crate::error::JournalError;
 use crate::failure::Failure;
 use crate::hash::ContentHash;
+use crate::work::Work;
 
 /// The folder of large contents in the journal's folder.
 const BLOBS_NAME: &str = "blobs";
@@ -21,6 +24,35 @@ pub(crate) struct ContentRow {
     pub(crate) length_bytes: usize,
     /// `None` when the bytes are already a synced file.
     pub(crate) bytes: Option<Vec<u8>>,
+}
+
+impl ContentRow {
+    /// Makes sure that the content is in the database.
+    pub(crate) fn insert(&self, write: &crate::work::Write<'_>) -> Result<(), JournalError> {
+        let mut statement = write.connection.prepare_cached(
+            "INSERT INTO content (hash, length_bytes, stored_at_ms, bytes) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (hash) DO NOTHING",
+        )?;
+        statement.execute(params![self.hash, self.length_bytes as i64, write.now_ms, self.bytes])?;
+        Ok(())
+    }
+}
+
+/// Keeps a content that no change refers to.
+pub(crate) struct KeepContent {
+    pub(crate) row: ContentRow,
+}
+
+impl Work for KeepContent {
+    type Value = ();
+
+    fn apply(&self, write: &crate::work::Write<'_>) -> Result<(), JournalError> {
+        self.row.insert(write)
+    }
+
+    fn weight_bytes(&self) -> usize {
+        self.row.bytes.as_ref().map_or(0, Vec::len) + 256
+    }
 }
 
 /// The files of large contents.

@@ -10,12 +10,13 @@ use std::thread::{self, JoinHandle};
 use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
 use crate::checkpoint::Checkpointer;
 use crate::connection::Place;
-use crate::content_store::BlobFiles;
+use crate::content_store::{BlobFiles, KeepContent};
 use crate::counters::{Counters, JournalCounts};
 use crate::document::{DocumentVersion, DocumentWrite};
 use crate::error::{JournalError, OpenError};
 use crate::failure::Failure;
 use crate::folder_lock::FolderLock;
+use crate::hash::ContentHash;
 use crate::limits::JournalLimits;
 use crate::open::{self, OpenReport, Opened};
 use crate::open_runs::{OpenRun, OpenRuns};
@@ -328,6 +329,19 @@ impl Journal {
         documents: &[DocumentWrite<'_>],
     ) -> Result<Vec<Option<DocumentVersion>>, JournalError> {
         self.wait_for(self.preparation().documents(documents)?)
+    }
+
+    /// Keeps a content that no change refers to, such as a version of a file that somebody was shown. Lazy: it
+    /// returns at once and rides with the next commit, except that a large content is synced as a file first.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` or `Closed`, and for a large content those of the disk.
+    pub fn keep_content(&self, bytes: &[u8]) -> Result<ContentHash, JournalError> {
+        let row = self.preparation().kept_content(bytes)?;
+        let hash = row.hash;
+        self.enqueue(Queued::new(KeepContent { row }, None))?;
+        Ok(hash)
     }
 
     /// Waits until everything that was lazily written before is on the disk.

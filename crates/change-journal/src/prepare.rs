@@ -82,6 +82,12 @@ impl Preparation<'_> {
         Ok(ContentRow { hash, length_bytes: bytes.len(), bytes: inline })
     }
 
+    /// Makes a row of a content that no change refers to.
+    pub(crate) fn kept_content(&self, bytes: &[u8]) -> Result<ContentRow, JournalError> {
+        check(Oversized::Content, bytes.len(), self.limits.content_bytes)?;
+        self.content(ContentHash::of(bytes), bytes)
+    }
+
     /// Takes an outcome that is within the limits.
     pub(crate) fn outcome(&self, outcome: &[u8]) -> Result<Vec<u8>, JournalError> {
         check(Oversized::Outcome, outcome.len(), self.limits.outcome_bytes)?;

@@ -48,12 +48,7 @@ impl ChangeRows {
 
     fn apply(&self, run: &OpenRun, write: &Write<'_>) -> Result<Vec<ChangeNumber>, JournalError> {
         for content in &self.contents {
-            let mut statement = write.connection.prepare_cached(
-                "INSERT INTO content (hash, length_bytes, stored_at_ms, bytes) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (hash) DO NOTHING",
-            )?;
-            let length_bytes = content.length_bytes as i64;
-            statement.execute(params![content.hash, length_bytes, write.now_ms, content.bytes])?;
+            content.insert(write)?;
         }
         self.changes.iter().map(|change| insert_change(run, change, write)).collect()
     }

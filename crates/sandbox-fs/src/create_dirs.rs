@@ -11,6 +11,16 @@ use crate::handle::{self, FOLDER_PATH};
 use crate::resolve::Last;
 use crate::root::FileRoot;
 
+/// The folders of a path that do not exist.
+struct Missing {
+    /// The canonical path of the deepest folder that exists.
+    existing: RelPath,
+    /// The names beneath it, outermost first.
+    names: Vec<Vec<u8>>,
+    /// Their canonical paths.
+    paths: Vec<RelPath>,
+}
+
 impl FileRoot {
     /// Creates the folder `path` and those above it that are missing. Answers with the canonical paths of the ones
     /// that were created, outermost first.
@@ -20,19 +30,7 @@ impl FileRoot {
     /// [`FsError::IsLink`] if a link is on the way, [`FsError::NotAFolder`] if a file is. Names and protection are
     /// checked before anything is created, and what was created before a failure is removed again.
     pub fn create_dirs(&self, path: &RelPath) -> Result<Vec<RelPath>, FsError> {
-        self.check_writable(path)?;
-        if !path.has_parent_steps() {
-            self.check_protected(path)?;
-        }
-        let (existing, missing) = self.split_existing(path)?;
-        let mut paths = Vec::with_capacity(missing.len());
-        let mut whole = existing.clone();
-        for name in &missing {
-            whole = whole.child(name)?;
-            self.check_new_name(&whole, name)?;
-            paths.push(whole.clone());
-        }
-        self.check_protected(&whole)?;
+        let Missing { existing, names: missing, paths } = self.check_missing(path)?;
         let mut folder = self
             .resolver
             .open_exact(&existing, FOLDER_PATH)
@@ -56,6 +54,29 @@ impl FileRoot {
             }
         }
         Ok(made.into_iter().map(|(_, _, path)| path).collect())
+    }
+
+    /// The canonical paths of the folders that [`FileRoot::create_dirs`] would create, outermost first, after all the
+    /// checks that it makes before it creates any.
+    pub(crate) fn missing_folders(&self, path: &RelPath) -> Result<Vec<RelPath>, FsError> {
+        self.check_missing(path).map(|missing| missing.paths)
+    }
+
+    fn check_missing(&self, path: &RelPath) -> Result<Missing, FsError> {
+        self.check_writable(path)?;
+        if !path.has_parent_steps() {
+            self.check_protected(path)?;
+        }
+        let (existing, missing) = self.split_existing(path)?;
+        let mut paths = Vec::with_capacity(missing.len());
+        let mut whole = existing.clone();
+        for name in &missing {
+            whole = whole.child(name)?;
+            self.check_new_name(&whole, name)?;
+            paths.push(whole.clone());
+        }
+        self.check_protected(&whole)?;
+        Ok(Missing { existing, names: missing, paths })
     }
 
     /// Splits `path` into the canonical path of its deepest existing folder and the names beneath that are missing.

@@ -42,6 +42,7 @@ mod root;
 mod root_rules;
 mod stage;
 mod sync;
+mod target;
 mod temp_name;
 mod walk;
 
@@ -55,5 +56,6 @@ pub use resolve::ResolveMethod;
 pub use root::FileRoot;
 pub use root_rules::{RootError, RootRules};
 pub use stage::{FileMode, Staged};
+pub use target::WriteTarget;
 pub use temp_name::is_temp_name;
 pub use walk::{Visit, Walk, WalkEntry, WalkLimits, WalkSummary};

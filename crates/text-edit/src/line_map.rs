@@ -67,6 +67,17 @@ impl LineMap {
         Self { old_lines: total_lines, new_lines: total_lines, hunks: Vec::new() }
     }
 
+    /// Builds a map from its parts, such as [`hunks`](Self::hunks) gave; `None` if they do not fit together.
+    pub fn new(old_lines: usize, new_lines: usize, hunks: Vec<Hunk>) -> Option<Self> {
+        let map = Self { old_lines, new_lines, hunks };
+        let is_range = |hunk: &Hunk| {
+            hunk.old.start <= hunk.old.end
+                && hunk.new.start <= hunk.new.end
+                && !(hunk.old.is_empty() && hunk.new.is_empty())
+        };
+        (map.hunks.iter().all(is_range) && map.is_consistent()).then_some(map)
+    }
+
     /// Builds a map from hunks that satisfy the invariant, leaving out those that are empty on both sides.
     pub(crate) fn from_hunks(old_lines: usize, new_lines: usize, hunks: Vec<Hunk>) -> Self {
         let hunks: Vec<Hunk> =
