@@ -2,6 +2,7 @@
 //!
 //! A reply is plain text. A line such as `[READ_FILE path="src/a.rs"]` is a tag, the lines behind an opening tag up to the closing one are a
 //! block's body, and everything else is prose. [`parse`] reads a reply strictly, and [`Decoder`] does the same for a reply that arrives in pieces.
+//! [`render_reply`] is the way back.
 //!
 //! No function here does I/O, reads a clock or looks at the environment; a path in a block is text that nobody has checked yet.
 
@@ -11,6 +12,7 @@ mod body;
 mod decoder;
 mod parse;
 mod parse_error;
+mod render;
 mod span;
 mod version;
 
@@ -20,5 +22,6 @@ pub use body::Body;
 pub use decoder::Decoder;
 pub use parse::parse;
 pub use parse_error::{ParseError, ParseErrorKind};
+pub use render::{RenderError, render_block, render_reply};
 pub use span::{LineRange, Located, Span};
 pub use version::VERSION;
