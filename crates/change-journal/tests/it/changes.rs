@@ -63,7 +63,7 @@ fn held_content_must_really_be_held() {
     let held = EntryRecord { kind: EntryKind::File, content: Content::Held(hash), mode: None };
     let step = one_step(vec![ChangeRecord::intended(b"x", Some(held), Some(EntryRecord::file(b"second")))]);
 
-    let refused = journal.record_steps(run.number(), 0, &[step.clone()]);
+    let refused = journal.record_steps(run.number(), 0, std::slice::from_ref(&step));
     assert!(matches!(refused, Err(JournalError::ContentMissing { hash: missing }) if missing == hash));
     assert!(!journal.reader().holds_content(&ContentHash::of(b"second")).unwrap());
 
