@@ -168,6 +168,8 @@ fn undo_names_an_existing_change() {
     let done = journal.record_steps(run.number(), 0, &[file_step("x", b"1", "ok")]).unwrap();
     let undone = journal.record_steps(run.number(), 1, &[one_step(vec![undo(done[0])])]).unwrap();
     assert_eq!(journal.reader().change(undone[0]).unwrap().unwrap().undoes, Some(done[0]));
+    assert_eq!(journal.reader().changes_undoing(done[0]).unwrap()[0].number, undone[0]);
+    assert_eq!(journal.reader().changes_undoing(undone[0]).unwrap(), []);
 }
 
 #[test]

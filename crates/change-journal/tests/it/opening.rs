@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, OpenError, OpenReport, RunState};
@@ -51,6 +52,42 @@ fn first_opening_creates_and_later_ones_do_not() {
     drop(journal);
     let (_, report) = folder.open();
     assert_eq!(facts(&report), (false, false, false, 1, 1));
+}
+
+#[test]
+fn changes_of_an_earlier_start_of_the_machine_are_told_apart() {
+    let folder = Folder::new();
+    {
+        let journal = folder.journal();
+        let run = begin_new(&journal, &key(1, "a"));
+        journal.record_steps(run.number(), 0, &[file_step("x", b"1", "ok")]).unwrap();
+    }
+    let earlier = "UPDATE opening SET boot_id = 'earlier', closed_at_ms = NULL";
+    Connection::open(folder.database()).unwrap().execute(earlier, []).unwrap();
+    let (journal, report) = folder.open();
+    assert!(report.after_restart && report.after_crash);
+    assert!(!journal.reader().unsettled_changes().unwrap()[0].this_boot);
+    drop(journal);
+    assert!(!folder.open().1.after_restart);
+}
+
+#[test]
+fn no_file_of_the_journal_is_readable_by_others() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path()).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let limits = JournalLimits { inline_content_bytes: 10, ..JournalLimits::default() };
+    let (journal, _) = Journal::open(&folder.path(), limits).unwrap();
+    let run = begin_new(&journal, &key(1, "a"));
+    journal.record_steps(run.number(), 0, &[file_step("x", &[1; 100], "ok")]).unwrap();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{:?} has mode {mode:o}", entry.file_name());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort_unstable();
+    assert_eq!(names, ["blobs", "journal.db", "journal.db-shm", "journal.db-wal", "lock"]);
 }
 
 #[test]
