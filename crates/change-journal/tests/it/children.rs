@@ -26,7 +26,7 @@ pub(crate) fn in_small_file_system(names: &[&str], kib: u32, folder: &Path, then
     let mut script = format!("mount -t tmpfs -o size={kib}k none \"$FOLDER\"");
     for (name, place) in names.iter().zip(1..) {
         if then_read_only && place == names.len() {
-            script.push_str(" && mount -o remount,ro \"$FOLDER\"");
+            script.push_str(" && mount -o remount,bind,ro \"$FOLDER\"");
         }
         script.push_str(&format!(" && \"$BINARY\" --exact {name} --ignored --nocapture"));
     }
