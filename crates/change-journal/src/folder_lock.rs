@@ -16,7 +16,15 @@ const LOCK_NAME: &str = "lock";
 /// The hold on a folder, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing would not be enough: a child that another thread has just forked shares the lock until it
+        // starts its own program. If this fails, closing is what remains.
+        let _ = self.file.unlock();
+    }
 }
 
 impl FolderLock {
@@ -44,6 +52,6 @@ impl FolderLock {
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()))
             .map_err(Failure::from)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
@@ -48,7 +48,8 @@ struct Shared {
     open_runs: Arc<OpenRuns>,
     /// `None` only while the journal is being closed.
     queue: Option<Sender<Box<dyn Job>>>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    /// `None` only while the journal is being closed.
+    writer: Option<JoinHandle<()>>,
     /// Declared last: fields are dropped in order, and the folder is given up after everything else.
     _lock: Option<FolderLock>,
 }
@@ -64,7 +65,7 @@ impl Drop for Shared {
         self.reader.close_idle();
         // The writer ends when its queue does, after it has written what nobody waited for.
         self.queue = None;
-        if let Ok(Some(writer)) = self.writer.get_mut().map(Option::take) {
+        if let Some(writer) = self.writer.take() {
             // A panic of the writer has been reported by its thread; everything acknowledged is on the disk.
             let _ = writer.join();
         }
@@ -141,7 +142,7 @@ impl Journal {
             counters,
             open_runs: Arc::new(OpenRuns::new(next_run)),
             queue: Some(queue),
-            writer: Mutex::new(Some(thread)),
+            writer: Some(thread),
             _lock: lock,
         };
         Ok((Self { shared: Arc::new(shared) }, report))

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -178,8 +178,9 @@ fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
             _ => {}
         }
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let connection = connection::connect_file(&unfinished, flags)?;
+    // SQLite gives its other files the mode of this one. Before-images are nobody else's business.
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).map_err(Failure::from)?;
+    let connection = connection::connect_file(&unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection::configure(&connection)?;
     let made = schema::migrate(&connection, 0).and_then(|()| {
         for name in set_aside {

@@ -83,6 +83,11 @@ impl JournalReader {
         )
     }
 
+    /// The changes that took back change `number`, oldest first.
+    pub fn changes_undoing(&self, number: ChangeNumber) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes("WHERE undoes = ?2 ORDER BY number", params![self.boot_id(), number])
+    }
+
     /// One run.
     pub fn run(&self, number: RunNumber) -> Result<Option<RecordedRun>, JournalError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE number = ?1");

@@ -63,7 +63,7 @@ fn held_content_must_really_be_held() {
     let held = EntryRecord { kind: EntryKind::File, content: Content::Held(hash), mode: None };
     let step = one_step(vec![ChangeRecord::intended(b"x", Some(held), Some(EntryRecord::file(b"second")))]);
 
-    let refused = journal.record_steps(run.number(), 0, &[step.clone()]);
+    let refused = journal.record_steps(run.number(), 0, std::slice::from_ref(&step));
     assert!(matches!(refused, Err(JournalError::ContentMissing { hash: missing }) if missing == hash));
     assert!(!journal.reader().holds_content(&ContentHash::of(b"second")).unwrap());
 
@@ -168,6 +168,8 @@ fn undo_names_an_existing_change() {
     let done = journal.record_steps(run.number(), 0, &[file_step("x", b"1", "ok")]).unwrap();
     let undone = journal.record_steps(run.number(), 1, &[one_step(vec![undo(done[0])])]).unwrap();
     assert_eq!(journal.reader().change(undone[0]).unwrap().unwrap().undoes, Some(done[0]));
+    assert_eq!(journal.reader().changes_undoing(done[0]).unwrap()[0].number, undone[0]);
+    assert_eq!(journal.reader().changes_undoing(undone[0]).unwrap(), []);
 }
 
 #[test]
