@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 type Hook = Box<dyn FnOnce() + Send>;
 
@@ -19,12 +20,21 @@ pub struct CancelFlag {
 struct Shared {
     raised: AtomicBool,
     hooks: Mutex<Hooks>,
+    /// Told whenever a hook has ended.
+    hook_ended: Condvar,
 }
 
 #[derive(Default)]
 struct Hooks {
     next_key: u64,
     waiting: Vec<(u64, Hook)>,
+    running: Vec<(u64, ThreadId)>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Hooks> {
+        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl CancelFlag {
@@ -34,17 +44,25 @@ impl CancelFlag {
         CancelFlag::default()
     }
 
-    /// Raises the flag and runs the hooks, each once, on this thread.
+    /// Raises the flag and runs the hooks, each once, in the order of their registration, on this thread.
     pub fn cancel(&self) {
-        let hooks = {
-            let mut hooks = self.shared.hooks.lock().unwrap_or_else(PoisonError::into_inner);
-            self.shared.raised.store(true, Ordering::SeqCst);
-            std::mem::take(&mut hooks.waiting)
-        };
-        // Outside of the lock: a hook may drop its own guard or ask the flag.
-        for (_, hook) in hooks {
+        self.shared.raised.store(true, Ordering::SeqCst);
+        while let Some((key, hook)) = self.start_next() {
+            // Outside of the lock: a hook may drop its own guard or ask the flag. The lock is taken again when the
+            // hook has ended, by a panic too.
+            let _ended = HookEnd { shared: &self.shared, key };
             hook();
         }
+    }
+
+    fn start_next(&self) -> Option<(u64, Hook)> {
+        let mut hooks = self.shared.lock();
+        if hooks.waiting.is_empty() {
+            return None;
+        }
+        let (key, hook) = hooks.waiting.remove(0);
+        hooks.running.push((key, thread::current().id()));
+        Some((key, hook))
     }
 
     /// Tells whether the flag was raised.
@@ -54,18 +72,22 @@ impl CancelFlag {
     }
 
     /// Runs `hook` when the flag is raised, at once if it already is; never after the guard was dropped.
+    ///
+    /// A hook must be short and must not wait for the thread that holds its guard.
     #[must_use = "the hook is removed when the guard is dropped"]
     pub fn on_cancel(&self, hook: Box<dyn FnOnce() + Send>) -> CancelGuard {
-        let mut hooks = self.shared.hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hooks = self.shared.lock();
+        // Asked under the lock: `cancel` raises the flag before it takes the lock to look for hooks, so either it
+        // sees this hook or this sees the flag.
         if self.is_cancelled() {
             drop(hooks);
             hook();
-            return CancelGuard { flag: self.clone(), key: u64::MAX };
+            return CancelGuard { flag: self.clone(), key: None };
         }
         let key = hooks.next_key;
         hooks.next_key += 1;
         hooks.waiting.push((key, hook));
-        CancelGuard { flag: self.clone(), key }
+        CancelGuard { flag: self.clone(), key: Some(key) }
     }
 }
 
@@ -75,16 +97,43 @@ impl fmt::Debug for CancelFlag {
     }
 }
 
+/// Takes a hook off the list of those that run.
+struct HookEnd<'a> {
+    shared: &'a Shared,
+    key: u64,
+}
+
+impl Drop for HookEnd<'_> {
+    fn drop(&mut self) {
+        self.shared.lock().running.retain(|(key, _)| *key != self.key);
+        self.shared.hook_ended.notify_all();
+    }
+}
+
 /// Keeps a hook of a [`CancelFlag`] registered; dropping it removes the hook.
+///
+/// Once the guard is gone the hook neither runs nor is going to: a hook that another thread is just running is waited
+/// for. So what the hook acts on, a process for instance, may be given up after dropping the guard.
 #[derive(Debug)]
 pub struct CancelGuard {
     flag: CancelFlag,
-    key: u64,
+    /// `None` if the hook ran at once.
+    key: Option<u64>,
 }
 
 impl Drop for CancelGuard {
     fn drop(&mut self) {
-        let mut hooks = self.flag.shared.hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        hooks.waiting.retain(|(key, _)| *key != self.key);
+        let Some(key) = self.key else { return };
+        let shared = &self.flag.shared;
+        let here = thread::current().id();
+        let mut hooks = shared.lock();
+        let removed = hooks.waiting.iter().position(|(waiting, _)| *waiting == key);
+        let removed = removed.map(|index| hooks.waiting.remove(index));
+        while hooks.running.iter().any(|(running, thread)| *running == key && *thread != here) {
+            hooks = shared.hook_ended.wait(hooks).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(hooks);
+        // Outside of the lock: what the hook holds may itself be a guard.
+        drop(removed);
     }
 }

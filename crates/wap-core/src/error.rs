@@ -5,6 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The detail that names the [`Reason`] on the wire.
+const REASON: &str = "reason";
+
 /// The six error codes of WAP 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -141,10 +144,12 @@ impl WapError {
         WapError { message: message.into(), reason, details: Map::new() }
     }
 
-    /// Adds a detail.
+    /// Adds a detail, in place of one of the same name. The name `reason` is taken and changes nothing.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> WapError {
-        self.details.insert(name.to_owned(), value.into());
+        if name != REASON {
+            self.details.insert(name.to_owned(), value.into());
+        }
         self
     }
 
@@ -171,6 +176,11 @@ impl WapError {
     pub fn detail(&self, name: &str) -> Option<&Value> {
         self.details.get(name)
     }
+
+    /// Returns every detail other than `reason`, sorted by name.
+    pub fn details(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.details.iter().map(|(name, value)| (name.as_str(), value))
+    }
 }
 
 impl fmt::Display for WapError {
@@ -179,37 +189,52 @@ impl fmt::Display for WapError {
     }
 }
 
-/// The error as it stands on the wire.
-#[derive(Serialize, Deserialize)]
+/// A failure: a text for the model, a code and a reason for programs, and details that help to go on.
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "WapError"))]
-struct Wire {
+struct Wire<'a> {
+    error: &'a str,
+    code: ErrorCode,
+    details: WireDetails<'a>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "WapErrorDetails"))]
+struct WireDetails<'a> {
+    reason: Reason,
+    #[serde(flatten)]
+    others: &'a Map<String, Value>,
+}
+
+/// The error as a peer may send it: the document asks for no shape of the details.
+#[derive(Deserialize)]
+struct ForeignWire {
     error: String,
     code: ErrorCode,
     #[serde(default)]
-    details: WireDetails,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct WireDetails {
-    reason: Option<Reason>,
-    #[serde(flatten)]
-    others: Map<String, Value>,
+    details: Value,
 }
 
 impl Serialize for WapError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let details = WireDetails { reason: Some(self.reason), others: self.details.clone() };
-        Wire { error: self.message.clone(), code: self.code(), details }.serialize(serializer)
+        let details = WireDetails { reason: self.reason, others: &self.details };
+        Wire { error: &self.message, code: self.code(), details }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for WapError {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<WapError, D::Error> {
-        let wire = Wire::deserialize(deserializer)?;
-        // A peer that knows only the six codes sends no reason: take the broadest of its code.
-        let reason = wire.details.reason.unwrap_or(match wire.code {
+        let wire = ForeignWire::deserialize(deserializer)?;
+        let mut details = match wire.details {
+            Value::Object(details) => details,
+            Value::Null => Map::new(),
+            other => Map::from_iter([("details".to_owned(), other)]),
+        };
+        let named = details.remove(REASON).and_then(|name| serde_json::from_value::<Reason>(name).ok());
+        // A peer may know only the six codes, or reasons that are not known here: take the broadest of the code.
+        let reason = named.filter(|reason| reason.code() == wire.code).unwrap_or(match wire.code {
             ErrorCode::FileNotFound => Reason::PathNotFound,
             ErrorCode::PermissionDenied => Reason::OsPermission,
             ErrorCode::SizeLimitExceeded => Reason::RequestTooLarge,
@@ -217,17 +242,17 @@ impl<'de> Deserialize<'de> for WapError {
             ErrorCode::ExecutionFailed => Reason::ReadError,
             ErrorCode::Timeout => Reason::Timeout,
         });
-        Ok(WapError { message: wire.error, reason, details: wire.details.others })
+        Ok(WapError { message: wire.error, reason, details })
     }
 }
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for WapError {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        Wire::schema_name()
+        Wire::<'_>::schema_name()
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Wire::json_schema(generator)
+        Wire::<'_>::json_schema(generator)
     }
 }

@@ -17,7 +17,7 @@
 //! # Ok::<(), wap_core::WapError>(())
 //! ```
 //!
-//! Features: `schema` derives JSON Schema for every request and response; `memory` adds [`MemoryWorkspace`].
+//! Features: `schema` derives JSON Schema for every request and response; `memory` adds `MemoryWorkspace`.
 
 mod call;
 mod cancel;

@@ -7,7 +7,7 @@ use crate::FileVersion;
 /// Changes some lines of a file, all or nothing.
 ///
 /// Operations apply in order. Line numbers mean the file as it was before the call, or the version named by
-/// `expected_version`. Source: WAP 1.0, `modifyFile`.
+/// `expectedVersion`. Source: WAP 1.0, `modifyFile`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -22,7 +22,7 @@ pub struct ModifyFile {
 }
 
 /// One change of a file. Line numbers are 1-based and ranges inclusive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ModifyOperation {
@@ -59,6 +59,60 @@ pub enum ModifyOperation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flags: Option<String>,
     },
+}
+
+/// An operation as it arrives. Flat, so that an error can name the field: a tagged enum reads its fields from a
+/// buffer that knows no names.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireOperation {
+    #[serde(rename = "type")]
+    operation_type: WireType,
+    start_line: Option<i64>,
+    end_line: Option<i64>,
+    after_line: Option<i64>,
+    new_content: Option<String>,
+    pattern: Option<String>,
+    replacement: Option<String>,
+    flags: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum WireType {
+    Replace,
+    Insert,
+    Delete,
+    RegexReplace,
+}
+
+impl<'de> Deserialize<'de> for ModifyOperation {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ModifyOperation, D::Error> {
+        fn need<T, E: serde::de::Error>(field: &'static str, value: Option<T>) -> Result<T, E> {
+            value.ok_or_else(|| E::missing_field(field))
+        }
+        let wire = WireOperation::deserialize(deserializer)?;
+        Ok(match wire.operation_type {
+            WireType::Replace => ModifyOperation::Replace {
+                start_line: need("startLine", wire.start_line)?,
+                end_line: need("endLine", wire.end_line)?,
+                new_content: need("newContent", wire.new_content)?,
+            },
+            WireType::Insert => ModifyOperation::Insert {
+                after_line: need("afterLine", wire.after_line)?,
+                new_content: need("newContent", wire.new_content)?,
+            },
+            WireType::Delete => ModifyOperation::Delete {
+                start_line: need("startLine", wire.start_line)?,
+                end_line: need("endLine", wire.end_line)?,
+            },
+            WireType::RegexReplace => ModifyOperation::RegexReplace {
+                pattern: need("pattern", wire.pattern)?,
+                replacement: need("replacement", wire.replacement)?,
+                flags: wire.flags,
+            },
+        })
+    }
 }
 
 /// What `modifyFile` did.

@@ -16,7 +16,7 @@ pub struct ShownVersions {
     files: BTreeMap<String, Vec<Shown>>,
 }
 
-/// Lines of one version, in the order in which they were shown.
+/// Lines of one version: sorted, apart from each other, and shown in no later version since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Shown {
     version: FileVersion,
@@ -39,27 +39,54 @@ impl LineSpan {
     fn contains(self, line: u64) -> bool {
         self.first <= line && line <= self.last
     }
+
+    /// Returns what is left when other lines are taken out: nothing, or one or two spans.
+    fn without(self, other: LineSpan) -> impl Iterator<Item = LineSpan> {
+        let before = LineSpan { first: self.first, last: self.last.min(other.first.saturating_sub(1)) };
+        let after = LineSpan { first: self.first.max(other.last.saturating_add(1)), last: self.last };
+        // Past the highest line number there is nothing, whatever the sum says.
+        let reaches_end = other.last == u64::MAX;
+        [Some(before), (!reaches_end).then_some(after)]
+            .into_iter()
+            .flatten()
+            .filter(|span| span.first <= span.last)
+    }
+}
+
+/// Joins spans that touch; they are sorted and do not overlap.
+fn merged(spans: Vec<LineSpan>) -> Vec<LineSpan> {
+    let mut merged: Vec<LineSpan> = Vec::new();
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if last.last.saturating_add(1) >= span.first => last.last = last.last.max(span.last),
+            _ => merged.push(span),
+        }
+    }
+    merged
 }
 
 impl ShownVersions {
-    /// How many versions of one file are remembered; older ones are forgotten first.
-    const VERSIONS_PER_FILE: usize = 4;
+    /// How many versions of one file are remembered; older ones are forgotten first. Only versions with lines that no
+    /// later one has shown again count, so a conversation meets the bound in practice never.
+    const VERSIONS_PER_FILE: usize = 32;
 
     /// Records that lines of a version were shown. `path` is canonical.
+    ///
+    /// From now on these line numbers mean this version. An empty span stands for an empty file shown in full.
     pub fn record(&mut self, path: &str, version: FileVersion, lines: LineSpan) {
+        let lines = if lines.last < lines.first { LineSpan::ALL } else { lines };
         let versions = self.files.entry(path.to_owned()).or_default();
-        if lines == LineSpan::ALL {
-            // The whole file replaces whatever was believed about it.
-            versions.clear();
+        for shown in versions.iter_mut() {
+            shown.lines = shown.lines.iter().flat_map(|known| known.without(lines)).collect();
         }
-        let mut shown = match versions.iter().position(|shown| shown.version == version) {
-            Some(index) => versions.remove(index),
-            None => Shown { version, lines: Vec::new() },
+        let mut known = match versions.iter().position(|shown| shown.version == version) {
+            Some(index) => versions.remove(index).lines,
+            None => Vec::new(),
         };
-        if !shown.lines.contains(&lines) {
-            shown.lines.push(lines);
-        }
-        versions.push(shown);
+        known.push(lines);
+        known.sort_by_key(|span| span.first);
+        versions.retain(|shown| !shown.lines.is_empty());
+        versions.push(Shown { version, lines: merged(known) });
         if versions.len() > Self::VERSIONS_PER_FILE {
             versions.remove(0);
         }
@@ -72,7 +99,6 @@ impl ShownVersions {
         let versions = self.files.get(path)?;
         versions
             .iter()
-            .rev()
             .find(|shown| shown.lines.iter().any(|lines| lines.contains(start_line)))
             .or_else(|| versions.last())
             .map(|shown| &shown.version)

@@ -4,10 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason, SearchFiles,
-    SearchFilesResponse, WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile, WriteFileResponse,
+    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
+    ExploreFiles, ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile,
+    WriteFileResponse,
 };
+
+/// How many characters of a foreign text an error quotes.
+const MOST_CAUSE_CHARACTERS: usize = 300;
 
 /// The seven tools of WAP 1.0, and `deleteFile`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,10 +68,11 @@ impl std::str::FromStr for Tool {
 
     fn from_str(name: &str) -> Result<Tool, WapError> {
         Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
+            let shown: String = name.chars().take(MOST_CAUSE_CHARACTERS).collect();
             let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
             WapError::new(
                 Reason::UnknownTool,
-                format!("there is no tool '{name}'; the tools are {}", names.join(", ")),
+                format!("there is no tool '{shown}'; the tools are {}", names.join(", ")),
             )
             .with("tools", names)
         })
@@ -96,7 +101,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads a request from a tool's name and its arguments. `null` stands for no arguments.
+    /// Reads a request from a tool's name and its arguments, an object. `null` stands for no arguments.
     ///
     /// # Errors
     ///
@@ -163,9 +168,14 @@ impl Request {
 struct NoArguments {}
 
 fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError> {
+    if !arguments.is_object() {
+        // Without this an array would be read as the fields in their order.
+        return Err(WapError::new(Reason::InvalidField, "the arguments are not an object").with("field", "."));
+    }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let cause = error.inner().to_string();
+        // The cause quotes the value, whatever its length.
+        let cause: String = error.inner().to_string().chars().take(MOST_CAUSE_CHARACTERS).collect();
         // A missing field is reported at its parent; its name stands between the back-ticks.
         let field = match cause.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
             Some(missing) if path == "." => missing.to_owned(),

@@ -1,0 +1,12 @@
+//! Tests of `wap-core` through its public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cancel;
+mod document;
+mod error;
+mod exclusions;
+mod memory;
+mod memory_vectors;
+mod request;
+mod schema;
+mod shown_versions;

@@ -1,0 +1,186 @@
+//! The JSON Schemas of requests and responses.
+
+use schemars::schema_for;
+use serde_json::{Value, json};
+use wap_core::*;
+
+use crate::document::{examples, responses};
+
+fn request_schema(tool: Tool) -> Value {
+    let schema = match tool {
+        Tool::ExploreFiles => schema_for!(ExploreFiles),
+        Tool::ReadFile => schema_for!(ReadFile),
+        Tool::WriteFile => schema_for!(WriteFile),
+        Tool::ModifyFile => schema_for!(ModifyFile),
+        Tool::DeleteFile => schema_for!(DeleteFile),
+        Tool::SearchFiles => schema_for!(SearchFiles),
+        Tool::ExecuteCommand => schema_for!(ExecuteCommand),
+        Tool::GetWorkspaceInfo => return json!({ "type": "object" }),
+    };
+    schema.into()
+}
+
+fn response_schema(response: &Response) -> Value {
+    let schema = match response {
+        Response::ExploreFiles(_) => schema_for!(ExploreFilesResponse),
+        Response::ReadFile(_) => schema_for!(ReadFileResponse),
+        Response::WriteFile(_) => schema_for!(WriteFileResponse),
+        Response::ModifyFile(_) => schema_for!(ModifyFileResponse),
+        Response::DeleteFile(_) => schema_for!(DeleteFileResponse),
+        Response::SearchFiles(_) => schema_for!(SearchFilesResponse),
+        Response::ExecuteCommand(_) => schema_for!(ExecuteCommandResponse),
+        Response::GetWorkspaceInfo(_) => schema_for!(WorkspaceInfo),
+    };
+    schema.into()
+}
+
+/// A checker for the part of JSON Schema that the derived schemas use; it panics on any other keyword.
+struct Checker<'a> {
+    root: &'a Value,
+}
+
+impl Checker<'_> {
+    /// Returns the first place at which a value does not fit.
+    fn misfit(&self, schema: &Value, value: &Value, at: &str) -> Option<String> {
+        let Some(schema) = schema.as_object() else {
+            return (schema == &json!(false)).then(|| at.to_owned());
+        };
+        schema.iter().find_map(|(keyword, rule)| self.breaks(keyword, rule, value, at))
+    }
+
+    fn fits(&self, schema: &Value, value: &Value) -> bool {
+        self.misfit(schema, value, "").is_none()
+    }
+
+    fn breaks(&self, keyword: &str, rule: &Value, value: &Value, at: &str) -> Option<String> {
+        let holds = match keyword {
+            "$schema" | "$defs" | "title" | "description" | "format" | "default" => true,
+            "$ref" => {
+                let name = rule.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+                return self.misfit(&self.root["$defs"][name], value, at);
+            }
+            "type" => match rule {
+                Value::Array(types) => types.iter().any(|one| has_type(value, one.as_str().unwrap())),
+                one => has_type(value, one.as_str().unwrap()),
+            },
+            "properties" => {
+                let object = value.as_object()?;
+                return rule.as_object().unwrap().iter().find_map(|(name, schema)| {
+                    self.misfit(schema, object.get(name)?, &format!("{at}.{name}"))
+                });
+            }
+            "additionalProperties" if rule.is_object() => {
+                let object = value.as_object()?;
+                return object
+                    .iter()
+                    .find_map(|(name, value)| self.misfit(rule, value, &format!("{at}.{name}")));
+            }
+            "additionalProperties" => *rule == json!(true),
+            "required" => {
+                rule.as_array().unwrap().iter().all(|name| value.get(name.as_str().unwrap()).is_some())
+            }
+            "items" => {
+                let items = value.as_array()?;
+                return items.iter().find_map(|item| self.misfit(rule, item, &format!("{at}[]")));
+            }
+            "enum" => rule.as_array().unwrap().contains(value),
+            "const" => rule == value,
+            "oneOf" => rule.as_array().unwrap().iter().filter(|one| self.fits(one, value)).count() == 1,
+            "anyOf" => rule.as_array().unwrap().iter().any(|one| self.fits(one, value)),
+            "minimum" => value.as_f64() >= rule.as_f64(),
+            "maximum" => value.as_f64() <= rule.as_f64(),
+            other => panic!("unknown keyword {other}"),
+        };
+        (!holds).then(|| format!("{at}: {keyword}"))
+    }
+}
+
+fn has_type(value: &Value, name: &str) -> bool {
+    match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "null" => value.is_null(),
+        other => panic!("unknown type {other}"),
+    }
+}
+
+fn misfit(schema: &Value, value: &Value) -> Option<String> {
+    Checker { root: schema }.misfit(schema, value, "")
+}
+
+#[test]
+fn every_example_fits_the_schema_of_its_tool() {
+    for (tool, example) in examples() {
+        assert_eq!(misfit(&request_schema(tool.parse().unwrap()), &example), None, "{tool} {example}");
+    }
+}
+
+#[test]
+fn what_is_refused_does_not_fit_either() {
+    let cases = [
+        (Tool::ReadFile, json!({})),
+        (Tool::ReadFile, json!({ "path": "a", "startLine": "1" })),
+        (Tool::WriteFile, json!({ "path": "a", "content": "", "mode": "truncate" })),
+        (Tool::ModifyFile, json!({ "path": "a", "operations": [{ "type": "move" }] })),
+        (Tool::ModifyFile, json!({ "path": "a", "operations": [{ "type": "delete", "startLine": 1 }] })),
+        (Tool::SearchFiles, json!({ "paths": ["a"], "query": "x", "type": "glob" })),
+        (Tool::ExecuteCommand, json!({ "command": "ls", "environment": { "A": 1 } })),
+    ];
+    for (tool, arguments) in cases {
+        assert!(Request::parse(tool.name(), arguments.clone()).is_err(), "{arguments}");
+        assert!(misfit(&request_schema(tool), &arguments).is_some(), "{arguments}");
+    }
+}
+
+#[test]
+fn null_fits_where_a_field_may_be_absent() {
+    let arguments = json!({ "path": "a", "startLine": null, "endLine": null });
+    assert_eq!(misfit(&request_schema(Tool::ReadFile), &arguments), None);
+}
+
+#[test]
+fn every_response_fits_its_schema() {
+    for response in responses() {
+        let schema = response_schema(&response);
+        assert_eq!(misfit(&schema, &serde_json::to_value(&response).unwrap()), None, "{response:?}");
+    }
+}
+
+#[test]
+fn an_error_fits_its_schema() {
+    let schema = Value::from(schema_for!(WapError));
+    for reason in Reason::ALL {
+        let error = WapError::new(*reason, "it failed").with("totalLines", 3);
+        assert_eq!(misfit(&schema, &serde_json::to_value(error).unwrap()), None, "{reason:?}");
+    }
+}
+
+#[test]
+fn schemas_of_requests_are_stable() {
+    for tool in Tool::ALL.into_iter().filter(|tool| *tool != Tool::GetWorkspaceInfo) {
+        insta::assert_json_snapshot!(tool.name(), request_schema(tool));
+    }
+}
+
+#[test]
+fn schemas_of_responses_are_stable() {
+    let names = Tool::ALL.map(Tool::name);
+    let order = [
+        "exploreFiles",
+        "readFile",
+        "writeFile",
+        "modifyFile",
+        "deleteFile",
+        "searchFiles",
+        "executeCommand",
+        "getWorkspaceInfo",
+    ];
+    assert_eq!(names, order);
+    for (name, response) in names.iter().zip(responses()) {
+        insta::assert_json_snapshot!(format!("{name}Response"), response_schema(&response));
+    }
+    insta::assert_json_snapshot!("error", Value::from(schema_for!(WapError)));
+}
