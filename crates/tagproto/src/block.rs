@@ -1,0 +1,129 @@
+//! A well-formed block and the items that a reply is made of.
+
+use std::borrow::Cow;
+
+use crate::{BlockKind, Body, Located, ParseError};
+
+/// A well-formed block. Paths are as written: nothing has looked at whether they stay in the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block<'a> {
+    /// CREATE_FILE.
+    CreateFile {
+        /// The path, never empty.
+        path: Cow<'a, str>,
+        /// The text of the file.
+        body: Body<'a>,
+    },
+    /// EDIT_FILE.
+    EditFile {
+        /// The path, never empty.
+        path: Cow<'a, str>,
+        /// First line to replace, 1-based; zero and negative numbers parse and fail when executed.
+        start_line: i32,
+        /// Last line to replace, inclusive; may lie before `start_line` or behind the end of the file.
+        end_line: i32,
+        /// What takes their place.
+        body: Body<'a>,
+    },
+    /// DELETE_FILE.
+    DeleteFile {
+        /// The path, never empty.
+        path: Cow<'a, str>,
+    },
+    /// READ_FILE.
+    ReadFile {
+        /// The path, never empty.
+        path: Cow<'a, str>,
+    },
+    /// RUN_COMMAND.
+    RunCommand {
+        /// The shell command, trimmed and never empty.
+        command: Cow<'a, str>,
+    },
+    /// MESSAGE.
+    Message {
+        /// The text, trimmed.
+        text: Cow<'a, str>,
+    },
+    /// DONE.
+    Done {
+        /// The summary, trimmed.
+        summary: Cow<'a, str>,
+    },
+}
+
+impl Block<'_> {
+    /// Returns which block it is.
+    #[must_use]
+    pub const fn kind(&self) -> BlockKind {
+        match self {
+            Self::CreateFile { .. } => BlockKind::CreateFile,
+            Self::EditFile { .. } => BlockKind::EditFile,
+            Self::DeleteFile { .. } => BlockKind::DeleteFile,
+            Self::ReadFile { .. } => BlockKind::ReadFile,
+            Self::RunCommand { .. } => BlockKind::RunCommand,
+            Self::Message { .. } => BlockKind::Message,
+            Self::Done { .. } => BlockKind::Done,
+        }
+    }
+
+    /// Returns the path of the four blocks that have one.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::CreateFile { path, .. }
+            | Self::EditFile { path, .. }
+            | Self::DeleteFile { path }
+            | Self::ReadFile { path } => Some(path),
+            Self::RunCommand { .. } | Self::Message { .. } | Self::Done { .. } => None,
+        }
+    }
+
+    /// Returns the same block with texts of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Block<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        match self {
+            Self::CreateFile { path, body } => Block::CreateFile { path: own(path), body: body.into_owned() },
+            Self::EditFile { path, start_line, end_line, body } => {
+                Block::EditFile { path: own(path), start_line, end_line, body: body.into_owned() }
+            }
+            Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
+            Self::ReadFile { path } => Block::ReadFile { path: own(path) },
+            Self::RunCommand { command } => Block::RunCommand { command: own(command) },
+            Self::Message { text } => Block::Message { text: own(text) },
+            Self::Done { summary } => Block::Done { summary: own(summary) },
+        }
+    }
+}
+
+/// One element of a reply, in the reply's order: a block, or the error that stands in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// A well-formed block.
+    Block(Located<Block<'a>>),
+    /// A malformed block; it is not executed, the model reads the error in the next outbox.
+    Error(ParseError),
+}
+
+impl Item<'_> {
+    /// Returns which block it is or was meant to be.
+    #[must_use]
+    pub const fn kind(&self) -> BlockKind {
+        match self {
+            Self::Block(block) => block.value.kind(),
+            Self::Error(error) => error.command,
+        }
+    }
+
+    /// Returns the same item with texts of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Item<'static> {
+        match self {
+            Self::Block(Located { value, span, lines }) => {
+                Item::Block(Located { value: value.into_owned(), span, lines })
+            }
+            Self::Error(error) => Item::Error(error),
+        }
+    }
+}

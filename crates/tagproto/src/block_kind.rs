@@ -1,0 +1,96 @@
+//! The seven kinds of block and their names on the wire.
+
+use std::{fmt, str::FromStr};
+
+/// One of the seven blocks of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BlockKind {
+    /// Creates or overwrites a file.
+    CreateFile,
+    /// Replaces a range of lines.
+    EditFile,
+    /// Deletes a file; has no body and no closing tag.
+    DeleteFile,
+    /// Asks for a file in the next outbox; has no body and no closing tag.
+    ReadFile,
+    /// Runs a shell command.
+    RunCommand,
+    /// Shows a text to the user.
+    Message,
+    /// Ends the task with a summary.
+    Done,
+}
+
+impl BlockKind {
+    /// All kinds, in the order of the protocol's reference.
+    pub const ALL: [Self; 7] = [
+        Self::CreateFile,
+        Self::EditFile,
+        Self::DeleteFile,
+        Self::ReadFile,
+        Self::RunCommand,
+        Self::Message,
+        Self::Done,
+    ];
+
+    /// Returns the name as it stands in a tag, for example `CREATE_FILE`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CreateFile => "CREATE_FILE",
+            Self::EditFile => "EDIT_FILE",
+            Self::DeleteFile => "DELETE_FILE",
+            Self::ReadFile => "READ_FILE",
+            Self::RunCommand => "RUN_COMMAND",
+            Self::Message => "MESSAGE",
+            Self::Done => "DONE",
+        }
+    }
+
+    /// Returns the closing tag, for example `[/CREATE_FILE]`.
+    ///
+    /// DELETE_FILE and READ_FILE have none in the protocol; theirs is returned all the same and is never looked for.
+    #[must_use]
+    pub const fn closing_tag(self) -> &'static str {
+        match self {
+            Self::CreateFile => "[/CREATE_FILE]",
+            Self::EditFile => "[/EDIT_FILE]",
+            Self::DeleteFile => "[/DELETE_FILE]",
+            Self::ReadFile => "[/READ_FILE]",
+            Self::RunCommand => "[/RUN_COMMAND]",
+            Self::Message => "[/MESSAGE]",
+            Self::Done => "[/DONE]",
+        }
+    }
+
+    /// Tells whether the block has a body and thus needs its closing tag.
+    #[must_use]
+    pub const fn has_body(self) -> bool {
+        !matches!(self, Self::DeleteFile | Self::ReadFile)
+    }
+}
+
+impl fmt::Display for BlockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for BlockKind {
+    type Err = UnknownBlock;
+
+    /// Reads a name in upper case, exactly as in a tag.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownBlock`] for anything else.
+    fn from_str(name: &str) -> Result<Self, UnknownBlock> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(UnknownBlock)
+    }
+}
+
+/// The error for a name that is no block's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the name of a block")]
+#[non_exhaustive]
+pub struct UnknownBlock;

@@ -1,0 +1,72 @@
+//! The body of a file block: lines, and how many there are.
+
+use std::borrow::Cow;
+
+/// The lines between an opening tag and its closing tag.
+///
+/// A body of no lines and a body of one blank line have the same text and are two things: the first empties a range of lines or a file, the
+/// second puts one blank line there. That is why the number of lines is kept beside the text.
+///
+/// Invariant: `line_count` is 0 and the text empty, or `line_count` is the number of LF in the text plus one.
+///
+/// Source: docs/tagproto.md, Parsing 5.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body<'a> {
+    text: Cow<'a, str>,
+    line_count: usize,
+}
+
+impl<'a> Body<'a> {
+    /// Returns the body without any line.
+    #[must_use]
+    pub const fn no_lines() -> Self {
+        Self { text: Cow::Borrowed(""), line_count: 0 }
+    }
+
+    /// Takes a text as lines separated by LF; the empty text is one blank line.
+    #[must_use]
+    pub fn of_lines(text: impl Into<Cow<'a, str>>) -> Self {
+        let text = text.into();
+        let line_count = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
+        Self { text, line_count }
+    }
+
+    /// As [`Body::of_lines`] where the number of lines is already known.
+    pub(crate) fn counted(text: Cow<'a, str>, line_count: usize) -> Self {
+        debug_assert!(if line_count == 0 {
+            text.is_empty()
+        } else {
+            line_count == memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1
+        });
+        Self { text, line_count }
+    }
+
+    /// Returns the lines joined by LF, without a last LF.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the number of lines: 0 for none, 1 for one line, be it blank.
+    #[must_use]
+    pub const fn line_count(&self) -> usize {
+        self.line_count
+    }
+
+    /// Iterates over the lines, none of which holds its LF.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n').take(self.line_count)
+    }
+
+    /// Returns the text, borrowed from the reply where nothing had to be dropped from it.
+    #[must_use]
+    pub fn into_text(self) -> Cow<'a, str> {
+        self.text
+    }
+
+    /// Returns the same body with a text of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Body<'static> {
+        Body { text: Cow::Owned(self.text.into_owned()), line_count: self.line_count }
+    }
+}

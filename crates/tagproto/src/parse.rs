@@ -1,0 +1,32 @@
+//! Strict reading of a whole reply. What a line means is decided in `parse/tag.rs`, where a block ends in `parse/scan.rs`, what a block holds
+//! in `parse/assemble.rs`.
+
+pub(crate) mod assemble;
+pub(crate) mod scan;
+pub(crate) mod tag;
+
+use crate::{Item, parse::scan::Scanner};
+
+/// Reads a reply as it stands: blocks and malformed blocks in their order, prose left out.
+///
+/// Never fails as a whole and never panics; the time taken is linear in the length of the text. Bodies borrow from the text unless a carriage
+/// return had to be dropped from one of their lines. An unclosed block gives one error, the last item: nothing behind its opening tag is run.
+///
+/// # Example
+///
+/// ```
+/// use tagproto::{Block, Item};
+///
+/// let items = tagproto::parse("First a look:\n[READ_FILE path=\"src/a.rs\"]\n");
+/// let [Item::Block(block)] = items.as_slice() else { panic!("one block") };
+/// assert_eq!(block.value, Block::ReadFile { path: "src/a.rs".into() });
+/// assert_eq!(block.lines.first, 2);
+/// ```
+///
+/// Source: bracket-tag protocol, Parsing Rules; ruling in docs/tagproto.md.
+#[must_use]
+pub fn parse(text: &str) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    Scanner::new().scan_to_end(text, 0, &mut |item| items.push(item));
+    items
+}

@@ -1,0 +1,94 @@
+//! An opening tag and the lines behind it become a block, or the reason why they do not.
+
+use std::borrow::Cow;
+
+use crate::{
+    Block, BlockKind, Body, ParseErrorKind,
+    parse::tag::{Attribute, OpeningTag},
+};
+
+/// Makes the block of a tag that was closed, or that needs no closing.
+///
+/// `body` is what stands between the tags; it is not looked at for blocks without a body.
+pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>, ParseErrorKind> {
+    Ok(match tag.kind {
+        BlockKind::CreateFile => Block::CreateFile { path: path(tag.path)?, body },
+        BlockKind::EditFile => {
+            let missing = ParseErrorKind::MissingEditAttributes;
+            let path = once(tag.path, "path")?.filter(|path| !path.is_empty());
+            let start_line = once(tag.start_line, "start_line")?;
+            let end_line = once(tag.end_line, "end_line")?;
+            let (Some(path), Some(start_line), Some(end_line)) = (path, start_line, end_line) else {
+                return Err(missing);
+            };
+            Block::EditFile { path, start_line: integer(&start_line)?, end_line: integer(&end_line)?, body }
+        }
+        BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)? },
+        BlockKind::ReadFile => Block::ReadFile { path: path(tag.path)? },
+        BlockKind::RunCommand => {
+            let command = trimmed(body.into_text());
+            if command.is_empty() {
+                return Err(ParseErrorKind::EmptyCommand);
+            }
+            Block::RunCommand { command }
+        }
+        BlockKind::Message => Block::Message { text: trimmed(body.into_text()) },
+        BlockKind::Done => Block::Done { summary: trimmed(body.into_text()) },
+    })
+}
+
+/// Makes a body of the bytes between two tags, which end with the LF before the closing tag unless there are no lines.
+pub(crate) fn body(raw: &str) -> Body<'_> {
+    let Some(text) = raw.strip_suffix('\n') else {
+        debug_assert!(raw.is_empty(), "a body's last line ends with LF");
+        return Body::no_lines();
+    };
+    let line_count = memchr::memchr_iter(b'\n', raw.as_bytes()).count();
+    Body::counted(without_line_end_cr(text), line_count)
+}
+
+/// Drops one carriage return from the end of each line that has one.
+fn without_line_end_cr(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let ends_a_line = |at: &usize| matches!(bytes.get(at + 1), None | Some(b'\n'));
+    let mut carriage_returns = memchr::memchr_iter(b'\r', bytes).filter(ends_a_line).peekable();
+    if carriage_returns.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut from = 0;
+    for at in carriage_returns {
+        kept.push_str(&text[from..at]);
+        from = at + 1;
+    }
+    kept.push_str(&text[from..]);
+    Cow::Owned(kept)
+}
+
+/// Trims white space without copying a borrowed text.
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => {
+            let trimmed = text.trim();
+            if trimmed.len() == text.len() { Cow::Owned(text) } else { Cow::Owned(trimmed.to_owned()) }
+        }
+    }
+}
+
+fn path(attribute: Attribute<'_>) -> Result<Cow<'_, str>, ParseErrorKind> {
+    once(attribute, "path")?.filter(|path| !path.is_empty()).ok_or(ParseErrorKind::MissingPath)
+}
+
+fn once<'a>(attribute: Attribute<'a>, name: &'static str) -> Result<Option<Cow<'a, str>>, ParseErrorKind> {
+    match attribute {
+        Attribute::Absent => Ok(None),
+        Attribute::Once(value) => Ok(Some(value)),
+        Attribute::Repeated => Err(ParseErrorKind::DuplicateAttribute { name }),
+    }
+}
+
+/// A 32-bit integer, with blanks around it and a sign allowed.
+fn integer(value: &str) -> Result<i32, ParseErrorKind> {
+    value.trim().parse().map_err(|_| ParseErrorKind::LineNumberNotInteger)
+}

@@ -1,0 +1,203 @@
+//! The walk over a reply that finds its blocks, in one pass and in pieces.
+//!
+//! Nothing goes over a byte more than a fixed number of times: outside of blocks the search is for the next `[`, inside of one for the next text of
+//! its closing tag, and a line that turns out to be something else is left as a whole.
+
+use std::sync::LazyLock;
+
+use memchr::{memchr, memmem, memrchr};
+
+use crate::{
+    BlockKind, Body, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
+    parse::{assemble, tag::OpeningTag},
+};
+
+/// Where the walk stands. Offsets are those of the reply as a whole, lines are counted from 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Scanner {
+    /// Start of the first line not yet looked at.
+    position: usize,
+    /// Number of that line.
+    line_number: usize,
+    open: Option<OpenBlock>,
+}
+
+/// A block whose closing tag has not been seen yet.
+#[derive(Clone, Debug)]
+struct OpenBlock {
+    kind: BlockKind,
+    tag: Span,
+    line_number: usize,
+    body_start: usize,
+}
+
+/// A line, without its LF, by offsets into the piece that is looked at.
+pub(crate) struct Line {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Scanner {
+    pub(crate) fn new() -> Self {
+        Self { position: 0, line_number: 1, open: None }
+    }
+
+    /// Offset of the first byte that is needed again.
+    pub(crate) fn needed_from(&self) -> usize {
+        self.open.as_ref().map_or(self.position, |open| open.tag.start)
+    }
+
+    /// Reads the whole lines of `text`, which starts at offset `base` of the reply; the piece behind the last LF is left for the next call.
+    pub(crate) fn scan<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+        let end = memrchr(b'\n', text.as_bytes()).map_or(0, |lf| lf + 1);
+        self.scan_until(&text[..end], base, found);
+    }
+
+    /// Reads `text` to its end, be the last line ended or not, and gives up on a block that is still open.
+    pub(crate) fn scan_to_end<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+        self.scan_until(text, base, found);
+        if let Some(open) = self.open.take() {
+            found(Item::Error(open.unclosed(text, base)));
+        }
+    }
+
+    fn scan_until<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+        if self.position == 0 && text.starts_with('\u{feff}') {
+            self.position = '\u{feff}'.len_utf8();
+        }
+        while self.position - base < text.len() {
+            match self.open.take() {
+                Some(open) => self.close(open, text, base, found),
+                None => self.open_next(text, base, found),
+            }
+        }
+    }
+
+    /// Goes on to the next opening tag; reports it at once if it needs no closing tag.
+    fn open_next<'t>(&mut self, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+        let from = self.position - base;
+        let Some((line, tag_at, tag)) = next_opening(text, from) else {
+            self.pass(text, from, text.len());
+            return;
+        };
+        self.pass(text, from, line.start);
+        let line_number = self.line_number;
+        self.pass(text, line.start, after(text, &line));
+        let span = Span { start: base + tag_at.start, end: base + tag_at.end };
+        if tag.kind.has_body() {
+            self.open = Some(OpenBlock { kind: tag.kind, tag: span, line_number, body_start: self.position });
+        } else {
+            found(item(tag, Body::no_lines(), span, LineRange::of(line_number, line_number)));
+        }
+    }
+
+    /// Goes on to the closing tag of `open` and reports the block, or keeps it open.
+    fn close<'t>(&mut self, open: OpenBlock, text: &'t str, base: usize, found: &mut impl FnMut(Item<'t>)) {
+        let from = self.position - base;
+        let Some((line, closing)) = closing_line(text, from, open.kind) else {
+            self.pass(text, from, text.len());
+            self.open = Some(open);
+            return;
+        };
+        self.pass(text, from, line.start);
+        let lines = LineRange::of(open.line_number, self.line_number);
+        let body = assemble::body(&text[open.body_start - base..line.start]);
+        self.pass(text, line.start, after(text, &line));
+        let span = Span { start: open.tag.start, end: base + closing.end };
+        let tag = OpeningTag::read(&text[open.tag.start - base..open.tag.end - base])
+            .expect("the tag was read when the block was opened");
+        found(item(tag, body, span, lines));
+    }
+
+    /// Moves over a piece of the text, counting its lines.
+    fn pass(&mut self, text: &str, from: usize, to: usize) {
+        self.line_number += count_lines(&text[from..to]);
+        self.position += to - from;
+    }
+}
+
+impl OpenBlock {
+    fn unclosed(self, text: &str, base: usize) -> ParseError {
+        let tag = OpeningTag::read(&text[self.tag.start - base..self.tag.end - base])
+            .expect("the tag was read when the block was opened");
+        let behind = &text[self.body_start - base..];
+        unclosed(&tag, Span { start: self.tag.start, end: base + text.len() }, self.line_number, behind)
+    }
+}
+
+/// The error for a block that runs to the end of the text; `behind` is everything behind its opening line.
+pub(crate) fn unclosed(tag: &OpeningTag<'_>, span: Span, line_number: usize, behind: &str) -> ParseError {
+    let mut later_tags = 0;
+    let mut from = 0;
+    while let Some((line, _, _)) = next_opening(behind, from) {
+        later_tags += 1;
+        from = after(behind, &line);
+    }
+    let path = match tag.kind {
+        BlockKind::CreateFile | BlockKind::EditFile => tag.usable_path().map(str::to_owned),
+        _ => None,
+    };
+    let unended = usize::from(!behind.is_empty() && !behind.ends_with('\n'));
+    let lines = LineRange::of(line_number, line_number + count_lines(behind) + unended);
+    ParseError { command: tag.kind, kind: ParseErrorKind::Unclosed { path, later_tags }, span, lines }
+}
+
+/// Makes the item of a block that was found, well-formed or not.
+pub(crate) fn item<'a>(tag: OpeningTag<'a>, body: Body<'a>, span: Span, lines: LineRange) -> Item<'a> {
+    let command = tag.kind;
+    match assemble::block(tag, body) {
+        Ok(value) => Item::Block(Located { value, span, lines }),
+        Err(kind) => Item::Error(ParseError { command, kind, span, lines }),
+    }
+}
+
+/// The number of LF in a text.
+pub(crate) fn count_lines(text: &str) -> usize {
+    memchr::memchr_iter(b'\n', text.as_bytes()).count()
+}
+
+/// Offset behind a line and its LF.
+pub(crate) fn after(text: &str, line: &Line) -> usize {
+    (line.end + 1).min(text.len())
+}
+
+/// The first line from `from` on, a line start, that is an opening tag, and where on it the tag stands.
+fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'_>)> {
+    let bytes = text.as_bytes();
+    while let Some(bracket) = memchr(b'[', &bytes[from..]).map(|at| from + at) {
+        let start = memrchr(b'\n', &bytes[from..bracket]).map_or(from, |lf| from + lf + 1);
+        let line = Line { start, end: line_end(bytes, bracket) };
+        if text[start..bracket].trim_start().is_empty() {
+            let trimmed = text[bracket..line.end].trim_end();
+            if let Some(tag) = OpeningTag::read(trimmed) {
+                return Some((line, Span { start: bracket, end: bracket + trimmed.len() }, tag));
+            }
+        }
+        from = after(text, &line);
+    }
+    None
+}
+
+/// The first line from `from` on, a line start, that trims to the closing tag of `kind`, and where on it the tag stands.
+///
+/// The first occurrence on a line decides: if that one has something beside it, the line holds more than the tag.
+pub(crate) fn closing_line(text: &str, mut from: usize, kind: BlockKind) -> Option<(Line, Span)> {
+    static FINDERS: LazyLock<[memmem::Finder<'static>; BlockKind::ALL.len()]> =
+        LazyLock::new(|| BlockKind::ALL.map(|kind| memmem::Finder::new(kind.closing_tag())));
+    let bytes = text.as_bytes();
+    let finder = &FINDERS[kind as usize];
+    while let Some(at) = finder.find(&bytes[from..]).map(|at| from + at) {
+        let start = memrchr(b'\n', &bytes[from..at]).map_or(from, |lf| from + lf + 1);
+        let tag = Span { start: at, end: at + kind.closing_tag().len() };
+        let line = Line { start, end: line_end(bytes, tag.end) };
+        if text[start..at].trim_start().is_empty() && text[tag.end..line.end].trim_end().is_empty() {
+            return Some((line, tag));
+        }
+        from = after(text, &line);
+    }
+    None
+}
+
+fn line_end(bytes: &[u8], from: usize) -> usize {
+    memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |lf| from + lf)
+}

@@ -1,0 +1,141 @@
+//! One line as an opening tag: its name and its attributes. Knows nothing of bodies.
+
+use std::borrow::Cow;
+
+use nom::{
+    IResult, Parser,
+    branch::alt,
+    bytes::complete::{take_till, take_till1, take_while, take_while1},
+    character::complete::char,
+    combinator::{map, map_opt, peek},
+    sequence::{delimited, preceded, terminated},
+};
+
+use crate::BlockKind;
+
+/// An opening tag with the three attributes that any block looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OpeningTag<'a> {
+    pub(crate) kind: BlockKind,
+    pub(crate) path: Attribute<'a>,
+    pub(crate) start_line: Attribute<'a>,
+    pub(crate) end_line: Attribute<'a>,
+    /// A quote stands somewhere that is not around an attribute's value.
+    pub(crate) stray_quote: bool,
+}
+
+/// How often an attribute was given.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Attribute<'a> {
+    #[default]
+    Absent,
+    Once(Cow<'a, str>),
+    Repeated,
+}
+
+impl Attribute<'_> {
+    pub(crate) fn value(&self) -> Option<&str> {
+        match self {
+            Self::Once(value) => Some(value),
+            Self::Absent | Self::Repeated => None,
+        }
+    }
+}
+
+impl<'a> OpeningTag<'a> {
+    /// Reads a trimmed line as an opening tag; `None` for prose.
+    ///
+    /// The bracket that closes the tag must end the line. A bracket inside double quotes does not close it; a quote that never closes is an
+    /// ordinary character.
+    pub(crate) fn read(trimmed: &'a str) -> Option<Self> {
+        if !trimmed.starts_with('[') || !trimmed.ends_with(']') {
+            return None;
+        }
+        let (mut rest, kind) = name(trimmed).ok()?;
+        let mut tag = Self {
+            kind,
+            path: Attribute::Absent,
+            start_line: Attribute::Absent,
+            end_line: Attribute::Absent,
+            stray_quote: false,
+        };
+        loop {
+            let (behind, part) = part(rest).ok()?;
+            rest = behind;
+            match part {
+                Part::Attribute { name, value } => tag.set(name, value),
+                Part::StrayQuote => tag.stray_quote = true,
+                Part::Other => {}
+                Part::Close => return rest.is_empty().then_some(tag),
+            }
+        }
+    }
+
+    /// The path, unless it is absent, empty or given twice.
+    pub(crate) fn usable_path(&self) -> Option<&str> {
+        self.path.value().filter(|path| !path.is_empty())
+    }
+
+    fn set(&mut self, name: &str, value: &'a str) {
+        let attribute = if name.eq_ignore_ascii_case("path") {
+            &mut self.path
+        } else if name.eq_ignore_ascii_case("start_line") {
+            &mut self.start_line
+        } else if name.eq_ignore_ascii_case("end_line") {
+            &mut self.end_line
+        } else {
+            return;
+        };
+        *attribute = match attribute {
+            Attribute::Absent => Attribute::Once(Cow::Borrowed(value)),
+            Attribute::Once(_) | Attribute::Repeated => Attribute::Repeated,
+        };
+    }
+}
+
+/// What the inside of a tag is made of, from left to right.
+enum Part<'a> {
+    Attribute { name: &'a str, value: &'a str },
+    StrayQuote,
+    Other,
+    Close,
+}
+
+/// `[NAME`, followed by what may follow a name.
+fn name(input: &str) -> IResult<&str, BlockKind> {
+    let word = take_while1(|c: char| c.is_ascii_uppercase() || c == '_');
+    let kind = map_opt(word, |word: &str| word.parse().ok());
+    let boundary = peek(nom::character::complete::satisfy(|c| c.is_whitespace() || c == '/' || c == ']'));
+    terminated(preceded(char('['), kind), boundary).parse(input)
+}
+
+fn part(input: &str) -> IResult<&str, Part<'_>> {
+    let attribute = map((terminated(token, equals), quoted), |(name, value)| Part::Attribute { name, value });
+    alt((
+        attribute,
+        map(quoted, |_| Part::StrayQuote),
+        map(char('"'), |_| Part::StrayQuote),
+        map(token, |_| Part::Other),
+        map(char(']'), |_| Part::Close),
+        map(take_while1(is_separator), |_| Part::Other),
+    ))
+    .parse(input)
+}
+
+/// A whole word of the tag: `data-path` is one, so that `path` is not found in it.
+fn token(input: &str) -> IResult<&str, &str> {
+    take_till1(|c| is_separator(c) || c == '"' || c == ']').parse(input)
+}
+
+fn equals(input: &str) -> IResult<&str, char> {
+    delimited(take_while(char::is_whitespace), char('='), take_while(char::is_whitespace)).parse(input)
+}
+
+/// A value in double quotes. There are no escapes: it ends at the next double quote.
+fn quoted(input: &str) -> IResult<&str, &str> {
+    delimited(char('"'), take_till(|c| c == '"'), char('"')).parse(input)
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || c == '=' || c == ','
+}

@@ -1,0 +1,103 @@
+//! What can be wrong with a single block.
+
+use crate::{BlockKind, LineRange, Span};
+
+/// A malformed block.
+///
+/// Its text begins with the name of the block and the original's wording where the original has one, and goes on with what the model
+/// should do next.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{command} {kind}{}", .kind.advice(*.command))]
+#[non_exhaustive]
+pub struct ParseError {
+    /// The block that it was meant to be.
+    pub command: BlockKind,
+    /// What is wrong with it.
+    pub kind: ParseErrorKind,
+    /// From the `[` of the opening tag to the `]` of the closing one; to the end of the text for an unclosed block.
+    pub span: Span,
+    /// The lines of the block.
+    pub lines: LineRange,
+}
+
+/// What is wrong with a block.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// The closing tag is missing. The parse ends here: what follows might be text of the block.
+    #[error("{}missing closing tag{}", for_path(.path.as_deref()), later(*.later_tags))]
+    Unclosed {
+        /// The path, for a file block that has one.
+        path: Option<String>,
+        /// How many lines behind the opening tag read as an opening tag themselves and were not run.
+        later_tags: usize,
+    },
+    /// CREATE_FILE, DELETE_FILE or READ_FILE without a path, or with an empty one.
+    #[error("missing path attribute")]
+    MissingPath,
+    /// EDIT_FILE without one of its three attributes, or with an empty path.
+    #[error("missing required attributes (path, start_line, end_line)")]
+    MissingEditAttributes,
+    /// A line number of EDIT_FILE that is no 32-bit integer.
+    #[error("start_line/end_line must be integers")]
+    LineNumberNotInteger,
+    /// An attribute of this block given twice.
+    #[error("has more than one {name} attribute")]
+    DuplicateAttribute {
+        /// The attribute, in lower case.
+        name: &'static str,
+    },
+    /// RUN_COMMAND with nothing but blanks in it.
+    #[error("has an empty body")]
+    EmptyCommand,
+    /// A citation mark of a chat window in a command, or in a file that is not Markdown. Found by paste repair only.
+    #[error("{}holds a citation mark in line {line_number}", for_path(.path.as_deref()))]
+    CitationInBody {
+        /// The path, for a file block.
+        path: Option<String>,
+        /// The line of the body, 1-based.
+        line_number: u32,
+    },
+    /// A comment that stands for code left out of a file that is not Markdown. Found by paste repair only.
+    #[error("for '{path}' leaves code out in line {line_number}")]
+    OmittedCode {
+        /// The path.
+        path: String,
+        /// The line of the body, 1-based.
+        line_number: u32,
+    },
+}
+
+impl ParseErrorKind {
+    /// What the model should do about it, to be put behind the text of the error.
+    fn advice(&self, command: BlockKind) -> String {
+        match self {
+            Self::Unclosed { .. } => {
+                format!("; send the block again and end it with {} on a line of its own", command.closing_tag())
+            }
+            Self::MissingPath => format!("; write [{command} path=\"relative/path\"] with double quotes"),
+            Self::MissingEditAttributes => {
+                "; write [EDIT_FILE path=\"relative/path\" start_line=\"N\" end_line=\"M\"] with double quotes".to_owned()
+            }
+            Self::LineNumberNotInteger => "; count lines from 1".to_owned(),
+            Self::DuplicateAttribute { .. } => "; give it once".to_owned(),
+            Self::EmptyCommand => "; put the shell command between [RUN_COMMAND] and [/RUN_COMMAND]".to_owned(),
+            Self::CitationInBody { .. } => "; send the block again without citations".to_owned(),
+            Self::OmittedCode { .. } => {
+                "; send the complete text, or a smaller EDIT_FILE that holds only the lines that change".to_owned()
+            }
+        }
+    }
+}
+
+fn for_path(path: Option<&str>) -> String {
+    path.map(|path| format!("for '{path}' ")).unwrap_or_default()
+}
+
+fn later(tags: usize) -> String {
+    match tags {
+        0 => String::new(),
+        1 => "; 1 later tag line was not run".to_owned(),
+        _ => format!("; {tags} later tag lines were not run"),
+    }
+}
