@@ -24,9 +24,10 @@ static DEFAULTS: LazyLock<Exclusions> =
 /// A compiled list of globs relative to the root; cheap to clone.
 ///
 /// `**/` is zero or more folders, `*` and `?` do not match `/`. A pattern that ends in `/**` also excludes the folder
-/// itself, which is then not entered.
+/// itself, which is then not entered. A leading `./` or `/` means nothing.
 #[derive(Clone, Debug)]
 pub struct Exclusions {
+    patterns: Arc<[String]>,
     entries: Arc<GlobSet>,
     folders: Arc<GlobSet>,
 }
@@ -40,19 +41,23 @@ impl Exclusions {
     pub fn new<P: AsRef<str>>(patterns: &[P]) -> Result<Exclusions, WapError> {
         let mut entries = GlobSetBuilder::new();
         let mut folders = GlobSetBuilder::new();
-        for pattern in patterns {
-            let pattern = pattern.as_ref();
-            entries.add(compile(pattern, pattern)?);
-            if let Some(folder) = pattern.strip_suffix("/**") {
+        let patterns: Arc<[String]> = patterns.iter().map(|pattern| pattern.as_ref().to_owned()).collect();
+        for pattern in patterns.iter() {
+            let glob = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
+            entries.add(compile(glob, pattern)?);
+            if let Some(folder) = glob.strip_suffix("/**") {
                 folders.add(compile(folder, pattern)?);
             }
         }
         let build = |set: GlobSetBuilder| {
             set.build().map(Arc::new).map_err(|error| {
-                WapError::new(Reason::InvalidGlob, format!("the exclusion patterns are too large: {}", error.kind()))
+                WapError::new(
+                    Reason::InvalidGlob,
+                    format!("the exclusion patterns are too large: {}", error.kind()),
+                )
             })
         };
-        Ok(Exclusions { entries: build(entries)?, folders: build(folders)? })
+        Ok(Exclusions { entries: build(entries)?, folders: build(folders)?, patterns })
     }
 
     /// Returns the document's defaults, compiled once.
@@ -68,6 +73,20 @@ impl Exclusions {
     /// Those of [`Exclusions::new`].
     pub fn for_request(patterns: Option<&[String]>) -> Result<Exclusions, WapError> {
         patterns.map_or_else(|| Ok(Exclusions::defaults()), Exclusions::new)
+    }
+
+    /// Returns what is left out of a walk that starts at a folder which the caller named: a pattern that excludes the
+    /// start itself does not count, because the caller asked for it.
+    #[must_use]
+    pub fn beneath(&self, start: &str) -> Exclusions {
+        if start.is_empty() || !self.excludes(start, true) {
+            return self.clone();
+        }
+        let alone =
+            |pattern: &String| Exclusions::new(&[pattern]).expect("a pattern of a compiled list compiles");
+        let others: Vec<&String> =
+            self.patterns.iter().filter(|pattern| !alone(pattern).excludes(start, true)).collect();
+        Exclusions::new(&others).expect("a part of a compiled list compiles")
     }
 
     /// Tells whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason, SearchFiles,
-    SearchFilesResponse, WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile, WriteFileResponse,
+    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
+    ExploreFiles, ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile,
+    WriteFileResponse,
 };
 
 /// The seven tools of WAP 1.0, and `deleteFile`.

@@ -1,9 +1,10 @@
 //! The seam between protocol adapters and engines.
 
 use crate::{
-    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse,
-    SearchFiles, SearchFilesResponse, WapError, WorkspaceInfo, WriteFile, WriteFileResponse,
+    Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
+    ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, ReadFile,
+    ReadFileResponse, SearchFiles, SearchFilesResponse, WapError, WorkspaceInfo, WriteFile,
+    WriteFileResponse,
 };
 
 /// A folder of code that a model may read, change and run commands in.
@@ -18,7 +19,11 @@ pub trait Workspace: Send + Sync {
     fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError>;
 
     /// Lists a folder.
-    fn explore_files(&self, call: &Call<'_>, request: &ExploreFiles) -> Result<ExploreFilesResponse, WapError>;
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError>;
 
     /// Reads a file; `metadata.path` of the answer is the canonical relative path.
     fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError>;

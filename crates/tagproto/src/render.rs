@@ -1,0 +1,124 @@
+//! Blocks back to text, for authors of replies and for tests. Writes nothing that strict reading would read as something else.
+
+use std::fmt::Write as _;
+
+use crate::{Block, BlockKind};
+
+/// Why a block cannot be written so that reading gives it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The path is empty.
+    #[error("{0} without a path")]
+    EmptyPath(BlockKind),
+    /// The path holds a double quote or a line feed; the protocol has no escapes.
+    #[error("{0} with a double quote or a line end in its path")]
+    UnquotablePath(BlockKind),
+    /// The shell command is empty.
+    #[error("RUN_COMMAND without a command")]
+    EmptyCommand,
+    /// A line of the body would be read as the closing tag.
+    #[error("{0} with its own closing tag in its body")]
+    ClosingTagInBody(BlockKind),
+    /// A line of the body ends with a carriage return, which reading would drop.
+    #[error("{0} with a carriage return at the end of a line")]
+    CarriageReturn(BlockKind),
+    /// A command, a message or a summary has white space around it, which reading would trim.
+    #[error("{0} with blanks around its text")]
+    Untrimmed(BlockKind),
+}
+
+/// Writes a block as it stands in a reply, ending with LF.
+///
+/// Strict reading of the result gives the same block.
+///
+/// # Errors
+///
+/// [`RenderError`] where no text could do that.
+///
+/// # Example
+///
+/// ```
+/// use tagproto::{Block, Body, render_block};
+///
+/// let block = Block::CreateFile { path: "a.txt".into(), body: Body::of_lines("one\ntwo") };
+/// assert_eq!(render_block(&block)?, "[CREATE_FILE path=\"a.txt\"]\none\ntwo\n[/CREATE_FILE]\n");
+/// # Ok::<(), tagproto::RenderError>(())
+/// ```
+pub fn render_block(block: &Block<'_>) -> Result<String, RenderError> {
+    let mut text = String::new();
+    write_block(block, &mut text)?;
+    Ok(text)
+}
+
+/// Writes blocks one behind the other, without prose between them.
+///
+/// # Errors
+///
+/// As [`render_block`], for the first block that cannot be written.
+pub fn render_reply<'b, 't: 'b>(
+    blocks: impl IntoIterator<Item = &'b Block<'t>>,
+) -> Result<String, RenderError> {
+    let mut text = String::new();
+    for block in blocks {
+        write_block(block, &mut text)?;
+    }
+    Ok(text)
+}
+
+fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
+    let kind = block.kind();
+    let path = block.path().map(|path| quotable(kind, path)).transpose()?;
+    let written = match (block, path) {
+        (Block::EditFile { start_line, end_line, .. }, Some(path)) => {
+            writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"]")
+        }
+        (_, Some(path)) => writeln!(out, "[{kind} path=\"{path}\"]"),
+        (_, None) => writeln!(out, "[{kind}]"),
+    };
+    written.expect("a String takes any text");
+    match block {
+        Block::CreateFile { body, .. } | Block::EditFile { body, .. } => {
+            write_lines(kind, body.lines(), out)?
+        }
+        Block::RunCommand { command } if command.is_empty() => return Err(RenderError::EmptyCommand),
+        Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {
+            if text.trim().len() != text.len() {
+                return Err(RenderError::Untrimmed(kind));
+            }
+            if !text.is_empty() {
+                write_lines(kind, text.split('\n'), out)?;
+            }
+        }
+        Block::DeleteFile { .. } | Block::ReadFile { .. } => return Ok(()),
+    }
+    out.push_str(kind.closing_tag());
+    out.push('\n');
+    Ok(())
+}
+
+fn write_lines<'l>(
+    kind: BlockKind,
+    lines: impl Iterator<Item = &'l str>,
+    out: &mut String,
+) -> Result<(), RenderError> {
+    for line in lines {
+        if line.ends_with('\r') {
+            return Err(RenderError::CarriageReturn(kind));
+        }
+        if line.trim() == kind.closing_tag() {
+            return Err(RenderError::ClosingTagInBody(kind));
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    Ok(())
+}
+
+fn quotable(kind: BlockKind, path: &str) -> Result<&str, RenderError> {
+    match path {
+        "" => Err(RenderError::EmptyPath(kind)),
+        path if path.contains(['"', '\n']) => Err(RenderError::UnquotablePath(kind)),
+        path => Ok(path),
+    }
+}
