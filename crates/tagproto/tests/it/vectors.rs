@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tagproto::{Block, Item};
 
-fn cases(file: &str) -> Vec<Value> {
+pub(crate) fn cases(file: &str) -> Vec<Value> {
     let text = match file {
         "tagproto" => include_str!("../../../../fixtures/vectors/tagproto.json"),
         _ => include_str!("../../../../fixtures/vectors/paste.json"),
