@@ -110,6 +110,7 @@ impl Failure {
     /// Shows a piece of the file below what is shown already.
     fn show(&mut self, excerpt: Option<Excerpt>) {
         if let Some(excerpt) = excerpt {
+            self.output.push_str("The text is now:\n");
             self.output.push_str(&excerpt.text);
             self.excerpt = Some(excerpt);
         }
@@ -156,10 +157,7 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
         "Failed to edit '{path}': lines {start_line}-{end_line} are not what they were when you saw them"
     );
     let mut failure = with_advice(summary, error, next);
-    failure.output = format!("You were shown:\n{expected}");
-    if excerpt.is_some() {
-        failure.output.push_str("\nThe text is now:\n");
-    }
+    failure.output = format!("You were shown:\n{expected}\n");
     failure.show(excerpt);
     failure
 }

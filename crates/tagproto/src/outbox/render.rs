@@ -75,6 +75,8 @@ fn write_header(out: &mut String, session: &Session, sandbox: &str) {
     ));
     out.push_str(&format!("Task: {}\n", fold(&session.task)));
     let sandbox = fold(sandbox);
+    // The report carries its name where it is printed alone; here the field does.
+    let sandbox = sandbox.strip_prefix("sandbox: ").unwrap_or(&sandbox);
     if !sandbox.is_empty() {
         out.push_str(&format!("Sandbox: {sandbox}\n"));
     }

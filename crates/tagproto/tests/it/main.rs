@@ -4,6 +4,8 @@
 mod call_frame;
 mod exec_vectors;
 mod flow_vectors;
+mod outbox_properties;
+mod outbox_snapshots;
 mod round_trip;
 mod strict;
 mod strict_properties;
