@@ -194,10 +194,10 @@ impl<'l> Lines<'l> {
 
     fn take_gutter_off(&mut self, tag: &OpeningTag<'_>, file: FileKind) -> Result<(), Refusal> {
         let first = match tag.kind {
-            BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u64>().ok()),
+            BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u32>().ok()),
             _ => Some(1),
         };
-        match first.map_or(Gutter::None, |first| gutter::without(&self.lines, first, file)) {
+        match first.map_or(Gutter::None, |first| gutter::without(&self.lines, u64::from(first), file)) {
             Gutter::None => Ok(()),
             Gutter::All(bare) => {
                 self.replace(bare, RepairKind::Gutter);
