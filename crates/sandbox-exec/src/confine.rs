@@ -9,29 +9,41 @@ use rustix::thread::{
     set_capabilities_secure_bits,
 };
 
+use crate::call_filter::CallFilters;
+use crate::file_rules;
 use crate::isolation::Isolation;
 use crate::request::{ChildLimits, Request};
 use crate::step::{AtStep, Step, StepError};
 
 /// Confines the calling process as the request says. The init has dropped capabilities before.
-pub(crate) fn restrict(request: &Request) -> Result<(), StepError> {
+pub(crate) fn restrict(request: &Request, filters: &CallFilters) -> Result<(), StepError> {
     if request.isolation.contains(Isolation::PRIVILEGES) {
         // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
         // privilege; where `/proc` is not to be had, the score stays.
         let _ = fs::write("/proc/self/oom_score_adj", "1000");
         // Commands must not keep the launcher from answering.
         let _ = rustix::process::nice(5);
-        set_limits(&request.limits).at(Step::ResourceLimits)?;
+        set_limits(&request.limits, request.isolation).at(Step::ResourceLimits)?;
+    }
+    let without_sockets = request.isolation.contains(Isolation::NO_SOCKETS);
+    if request.isolation.contains(Isolation::LANDLOCK) {
+        file_rules::restrict(&request.access, without_sockets)?;
+    }
+    if request.isolation.contains(Isolation::FILTER) {
+        filters.apply(without_sockets)?;
     }
     Ok(())
 }
 
-fn set_limits(limits: &ChildLimits) -> rustix::io::Result<()> {
+fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {
     let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
     setrlimit(Resource::Core, both(0))?;
     lower(Resource::Fsize, limits.file_size_bytes)?;
     lower(Resource::Nofile, limits.open_files.into())?;
-    lower(Resource::Nproc, limits.processes.into())?;
+    // Elsewhere the kernel counts all of the user's processes, and the user may have more than the limit already.
+    if isolation.contains(Isolation::USER) {
+        lower(Resource::Nproc, limits.processes.into())?;
+    }
     // Data and not address space: runtimes reserve far more addresses than they ever use.
     lower(Resource::Data, limits.memory_bytes)
 }

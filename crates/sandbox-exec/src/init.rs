@@ -18,6 +18,7 @@ use rustix::process::{
 use rustix::time::Timespec;
 
 use crate::attacks;
+use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::confine;
 use crate::isolation::Isolation;
@@ -42,9 +43,10 @@ pub(crate) struct ChildFiles {
 }
 
 /// Is the init of one command.
-pub(crate) fn run(request: &Request, files: ChildFiles) -> ! {
+pub(crate) fn run(request: &Request, files: ChildFiles, filters: &CallFilters) -> ! {
     let ChildFiles { stdout, stderr, status, lifeline, ids } = files;
-    let started = prepare(request, ids, &lifeline).and_then(|()| start_child(request, &stdout, &stderr));
+    let started =
+        prepare(request, ids, &lifeline).and_then(|()| start_child(request, &stdout, &stderr, filters));
     let shell = match started {
         Ok(shell) => shell,
         Err(error) => {
@@ -114,11 +116,16 @@ fn map_ids(ids: (u32, u32)) -> std::io::Result<()> {
 }
 
 /// Starts the shell's process and returns once it executes the shell, or with the step at which it failed.
-fn start_child(request: &Request, stdout: &OwnedFd, stderr: &OwnedFd) -> Result<Pid, StepError> {
+fn start_child(
+    request: &Request,
+    stdout: &OwnedFd,
+    stderr: &OwnedFd,
+    filters: &CallFilters,
+) -> Result<Pid, StepError> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at(Step::Fork)?;
     match sys::clone_process(0).at(Step::Fork)? {
         Cloned::Child => {
-            let error = match become_shell(request, stdout, stderr) {
+            let error = match become_shell(request, stdout, stderr, filters) {
                 Ok(never) => match never {},
                 Err(error) => error,
             };
@@ -144,6 +151,7 @@ fn become_shell(
     request: &Request,
     stdout: &OwnedFd,
     stderr: &OwnedFd,
+    filters: &CallFilters,
 ) -> Result<std::convert::Infallible, StepError> {
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentDeath)?;
     rustix::process::setsid().at(Step::Session)?;
@@ -159,9 +167,9 @@ fn become_shell(
         .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
         .collect::<Result<Vec<CString>, _>>()
         .map_err(invalid)?;
-    confine::restrict(request)?;
     sys::close_on_execute_from(3).at(Step::Descriptors)?;
     sys::default_signals().at(Step::Session)?;
+    confine::restrict(request, filters)?;
     match &request.task {
         Task::Shell(text) => {
             let text = CString::new(text.as_str()).map_err(invalid)?;

@@ -8,10 +8,12 @@
 //! The text of a command is never parsed to decide anything.
 
 mod attacks;
+mod call_filter;
 mod capture;
 mod channel;
 mod confine;
 mod environment;
+mod file_rules;
 mod init;
 mod isolation;
 mod launcher;

@@ -89,12 +89,18 @@ impl Plan {
             plan.unprotected =
                 [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
         }
-        plan.access.readable.extend(system_tree::readable());
-        plan.access.readable.extend(toolchains.into_iter().chain(readable));
-        plan.access.writable.extend(writable);
-        if has_root {
-            plan.access.writable.push(home);
-        }
+        plan.access = if has_root {
+            // Only what is to be seen is there.
+            let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
+            writable.extend(own.into_iter().chain([home]));
+            FileAccess { readable: vec!["/".into()], writable }
+        } else {
+            writable.extend(system_tree::devices_to_open());
+            FileAccess {
+                readable: system_tree::readable().chain(toolchains).chain(readable).collect(),
+                writable,
+            }
+        };
         Ok(plan)
     }
 

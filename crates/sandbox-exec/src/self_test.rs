@@ -57,7 +57,6 @@ fn wanted(highest: Level) -> Isolation {
         Level::Namespaces => Isolation::NAMESPACES | Isolation::PRIVILEGES,
         Level::Full => Isolation::ALL,
     };
-    let all = all.without(Isolation::LANDLOCK | Isolation::FILTER | Isolation::NO_SOCKETS);
     // Root needs no user namespace to make the others, and inside one it would not be itself.
     if rustix::process::geteuid().is_root() { all.without(Isolation::USER) } else { all }
 }
@@ -144,10 +143,7 @@ fn judge(
     }
     let has_process_limit =
         has(Isolation::PROCESSES) && (is_process_limit_per_namespace() || has(Isolation::USER));
-    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP)
-        | Isolation::LANDLOCK
-        | Isolation::FILTER
-        | Isolation::NO_SOCKETS)
+    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP))
         && is_refused(Attack::ALL)
         && kill_reaches_all
         && has_process_limit;

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 
+use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::init::{self, ChildFiles};
 use crate::isolation::Isolation;
@@ -48,6 +49,7 @@ struct Spawner {
     own: Option<OwnEnds>,
     /// The reading end of the lifeline: its end of file says that this process is dead.
     lifeline: OwnedFd,
+    filters: Result<CallFilters, StepError>,
     children: Vec<Child>,
 }
 
@@ -80,7 +82,7 @@ impl Spawner {
         let nothing = File::open("/dev/null").map_err(|_| Errno::NODEV)?;
         rustix::stdio::dup2_stdin(&nothing)?;
         let own = Some(OwnEnds { requests, _lifeline: writer });
-        Ok(Spawner { own, lifeline, children: Vec::new() })
+        Ok(Spawner { own, lifeline, filters: CallFilters::compile(), children: Vec::new() })
     }
 
     fn serve(mut self) -> i32 {
@@ -160,6 +162,7 @@ impl Spawner {
         file.rewind().and_then(|()| file.read_to_end(&mut bytes)).at(Step::Request)?;
         let request = Request::decode(&bytes).ok_or(StepError::new(Step::Request, Errno::BADMSG))?;
         let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
+        let filters = self.filters.as_ref().map_err(|error| *error)?;
         let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         match sys::clone_process(request.isolation.clone_flags()).at(Step::Clone)? {
             Cloned::Parent { child, pidfd } => Ok((child, pidfd, owns_namespace)),
@@ -169,7 +172,7 @@ impl Spawner {
                 self.own = None;
                 let copies = (status.as_fd().try_clone_to_owned(), self.lifeline.try_clone());
                 if let (Ok(status), Ok(lifeline)) = copies {
-                    init::run(&request, ChildFiles { stdout, stderr, status, lifeline, ids });
+                    init::run(&request, ChildFiles { stdout, stderr, status, lifeline, ids }, filters);
                 }
                 sys::exit_now(init::EXIT_BROKEN)
             }

@@ -1,6 +1,7 @@
 //! The steps that a child takes between its creation and the shell, and how one fails.
 
-use std::fmt;
+use std::error::Error;
+use std::{fmt, io};
 
 macro_rules! steps {
     ($($(#[doc = $doc:literal])+ $variant:ident = $code:literal, $name:literal;)+) => {
@@ -79,7 +80,7 @@ impl fmt::Display for Step {
 
 /// A step that failed in the child, with the kernel's error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot {step}: {}", std::io::Error::from_raw_os_error(*.errno))]
+#[error("cannot {step}: {}", io::Error::from_raw_os_error(*.errno))]
 #[non_exhaustive]
 pub struct StepError {
     /// The step that failed.
@@ -91,6 +92,18 @@ pub struct StepError {
 impl StepError {
     pub(crate) fn new(step: Step, errno: rustix::io::Errno) -> StepError {
         StepError { step, errno: errno.raw_os_error() }
+    }
+
+    /// Takes the error number from wherever it lies among an error's causes.
+    pub(crate) fn caused_by(step: Step, error: &(dyn Error + 'static)) -> StepError {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            if let Some(errno) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+                return StepError { step, errno };
+            }
+            cause = error.source();
+        }
+        StepError { step, errno: libc::EINVAL }
     }
 }
 
@@ -105,7 +118,7 @@ impl<T> AtStep<T> for rustix::io::Result<T> {
     }
 }
 
-impl<T> AtStep<T> for std::io::Result<T> {
+impl<T> AtStep<T> for io::Result<T> {
     fn at(self, step: Step) -> Result<T, StepError> {
         self.map_err(|error| StepError { step, errno: error.raw_os_error().unwrap_or(libc::EIO) })
     }

@@ -69,7 +69,13 @@ pub(crate) fn shows(folder: &Path) -> bool {
 
 /// Returns what of the system may be read, for rules by path.
 pub(crate) fn readable() -> impl Iterator<Item = PathBuf> {
-    TREES.iter().chain(&SETTINGS).map(PathBuf::from)
+    let places = ["/proc", "/etc/passwd", "/etc/group", "/etc/hosts"];
+    TREES.iter().chain(&SETTINGS).chain(&NETWORK_SETTINGS).map(PathBuf::from).chain(places.map(PathBuf::from))
+}
+
+/// Returns the device files that may be opened for writing too, for rules by path.
+pub(crate) fn devices_to_open() -> impl Iterator<Item = PathBuf> {
+    DEVICES.iter().map(PathBuf::from)
 }
 
 /// Returns where the private home lies: in the real one's place, so that absolute paths in toolchains hold.

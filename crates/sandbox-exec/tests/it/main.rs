@@ -1,7 +1,12 @@
 //! Tests through the public API. What cannot be had on a machine is asserted against the launcher's own report.
 
+#[cfg(test)]
 mod commands;
+#[cfg(test)]
 mod ground;
+#[cfg(test)]
 mod kills;
+#[cfg(test)]
 mod output;
+#[cfg(test)]
 mod refusals;
