@@ -51,6 +51,7 @@ pub use metadata::{FileKind, FileStamp, Metadata};
 pub use open_file::OpenFile;
 pub use policy::{FsPolicy, HardLinks, LinkRule, NewNames};
 pub use publish::{Expected, PublishMethod, Published};
+pub use remove::Removed;
 pub use resolve::ResolveMethod;
 pub use root::FileRoot;
 pub use root_rules::{RootError, RootRules};

@@ -1,6 +1,5 @@
 //! The place of a change: a parent folder, held open, and one name in it.
 
-use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use rel_path::RelPath;
@@ -11,7 +10,7 @@ use crate::content_hash::ContentHash;
 use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, FILE_READ, FOLDER_PATH};
 use crate::metadata::{FileKind, Metadata};
-use crate::open_file::hash_of;
+use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames};
 use crate::resolve::Last;
 use crate::root::FileRoot;
@@ -162,23 +161,27 @@ impl Place {
         }
     }
 
-    /// Whether `name` in the folder is a regular file with this content, which held still while it was read.
-    pub(crate) fn has_content(&self, name: &[u8], expected: &ContentHash) -> Result<bool, FsError> {
+    /// Opens `name` in the folder if it is a regular file with this content, which held still while it was read.
+    pub(crate) fn open_if_content(
+        &self,
+        name: &[u8],
+        expected: &ContentHash,
+    ) -> Result<Option<OpenFile>, FsError> {
         let file = match handle::open_at(&self.folder, name, FILE_READ) {
-            Ok(handle) => File::from(handle),
-            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT) => return Ok(false),
+            Ok(handle) => handle,
+            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT) => return Ok(None),
             Err(other) => return Err(self.error(other)),
         };
-        let stat = || handle::stat(&file).map_err(|errno| self.error(errno));
-        let before = stat()?;
-        if !before.is_file() {
-            return Ok(false);
-        }
-        let hash = hash_of(&file).map_err(|error| FsError::from_io(&error, &self.path))?;
-        let after = stat()?;
+        let file = match OpenFile::from_handle(file, self.path.clone(), HardLinks::Replace) {
+            Ok(file) => file,
+            Err(FsError::NotAFile { .. }) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        let hash = file.content_hash()?;
+        let (before, after) = (file.metadata(), file.metadata_now()?);
         let steady = before.modified_nanoseconds == after.modified_nanoseconds
             && before.size_bytes == after.size_bytes;
-        Ok(steady && hash == *expected)
+        Ok((steady && hash == *expected).then_some(file))
     }
 
     pub(crate) fn unlink_name(&self, name: &[u8]) -> Result<(), Errno> {

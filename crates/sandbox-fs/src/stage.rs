@@ -35,6 +35,8 @@ pub struct Staged<'root> {
     pub(crate) temp_name: Vec<u8>,
     /// What is to be replaced, as it was when this was staged.
     pub(crate) existing: Option<Metadata>,
+    /// This version, as it was when it was complete.
+    pub(crate) staged: Metadata,
     /// Whether the temporary name holds nothing that anybody else wrote.
     pub(crate) remove_on_drop: bool,
 }
@@ -78,9 +80,12 @@ impl FileRoot {
         };
         // The temporary file is never more readable than the file will be.
         let (temp_name, file) = create_temp(&place, wanted_mode.unwrap_or(0o666))?;
-        let mut staged = Staged { root: self, place, file, temp_name, existing, remove_on_drop: true };
+        let begun = handle::stat(&file).map_err(|errno| place.error(errno))?;
+        let mut staged =
+            Staged { root: self, place, file, temp_name, existing, staged: begun, remove_on_drop: true };
         write(&mut staged.file).map_err(|error| FsError::from_io(&error, &staged.place.path))?;
         staged.finish_attributes(wanted_mode)?;
+        staged.staged = staged.metadata()?;
         Ok(staged)
     }
 }
