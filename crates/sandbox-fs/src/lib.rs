@@ -30,6 +30,8 @@ mod content_hash;
 mod create_dirs;
 mod error;
 mod handle;
+mod leftovers;
+mod link;
 mod metadata;
 mod open_file;
 mod place;
@@ -47,6 +49,7 @@ mod walk;
 
 pub use content_hash::ContentHash;
 pub use error::{FsError, LinkEscape, ReadOnlyReason};
+pub use leftovers::Swept;
 pub use metadata::{FileKind, FileStamp, Metadata};
 pub use open_file::OpenFile;
 pub use policy::{FsPolicy, HardLinks, LinkRule, NewNames};

@@ -14,7 +14,7 @@ use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames};
 use crate::resolve::Last;
 use crate::root::FileRoot;
-use crate::temp_name::is_temp_name;
+use crate::temp_name::{is_temp_name, new_kept_name};
 
 /// How often a parent folder that others keep changing is looked for.
 const ATTEMPTS: usize = 64;
@@ -182,6 +182,18 @@ impl Place {
         let steady = before.modified_nanoseconds == after.modified_nanoseconds
             && before.size_bytes == after.size_bytes;
         Ok((steady && hash == *expected).then_some(file))
+    }
+
+    /// Gives a version that could not be put back a name under which it is seen and never swept away, and makes the
+    /// error that says so.
+    pub(crate) fn keep_aside(&self, temp_name: &[u8]) -> FsError {
+        let kept = new_kept_name();
+        let renamed = rename_new((&self.folder, temp_name), (&self.folder, &kept)).is_ok();
+        let name = if renamed { &kept } else { temp_name };
+        match self.folder_path.child(name) {
+            Ok(kept_as) => FsError::LeftBehind { path: self.path.clone(), kept_as },
+            Err(error) => FsError::Path(error),
+        }
     }
 
     pub(crate) fn unlink_name(&self, name: &[u8]) -> Result<(), Errno> {

@@ -187,9 +187,7 @@ impl Staged<'_> {
                 _ => break,
             }
         }
-        let path = self.place.path.clone();
-        let kept_as = self.place.folder_path.child(&self.temp_name)?;
-        Err(FsError::LeftBehind { path, kept_as })
+        Err(self.place.keep_aside(&self.temp_name))
     }
 
     fn settle(&mut self) -> Result<(), FsError> {

@@ -6,15 +6,11 @@ use rustix::io::Errno;
 
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
-use crate::handle::FOLDER_LIST;
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 use crate::place::{Place, rename_new};
-use crate::policy::LinkRule;
-use crate::resolve::Last;
 use crate::root::FileRoot;
-use crate::temp_name::{is_temp_name, new_temp_name};
-use crate::walk::read_names;
+use crate::temp_name::new_temp_name;
 
 /// Something that was removed.
 #[derive(Debug)]
@@ -66,29 +62,6 @@ impl FileRoot {
         rustix::fs::unlinkat(&place.folder, &*place.name, AtFlags::REMOVEDIR)
             .map_err(|errno| FsError::from_errno(errno, &place.path))
     }
-
-    /// Removes the temporary files that a crash left in one folder, and says how many they were.
-    ///
-    /// Only for a folder in which no one is writing through this crate: the files of a write that is under way look
-    /// the same.
-    ///
-    /// # Errors
-    ///
-    /// Those of listing the folder. A file that cannot be removed is not counted.
-    pub fn remove_leftovers(&self, folder: &RelPath) -> Result<u64, FsError> {
-        self.check_writable(folder)?;
-        let (handle, path) = self.resolver.open(folder, FOLDER_LIST, Last::Folder, LinkRule::Refuse)?;
-        let mut leftovers = Vec::new();
-        read_names(&handle, |name, _| {
-            if is_temp_name(name) {
-                leftovers.push(name.to_vec());
-            }
-            true
-        })
-        .map_err(|errno| FsError::from_errno(errno, &path))?;
-        let remove = |name: &Vec<u8>| rustix::fs::unlinkat(&handle, &**name, AtFlags::empty()).is_ok();
-        Ok(leftovers.iter().filter(|name| remove(name)).count() as u64)
-    }
 }
 
 /// Takes the file aside, looks at it and only then removes it, so that nobody's new version is removed unseen.
@@ -114,8 +87,6 @@ fn remove_expected(place: &Place, expected: &ContentHash) -> Result<OpenFile, Fs
             let _ = place.unlink_name(&aside);
             Err(FsError::Changed { path: place.path.clone() })
         }
-        Err(_) => {
-            Err(FsError::LeftBehind { path: place.path.clone(), kept_as: place.folder_path.child(&aside)? })
-        }
+        Err(_) => Err(place.keep_aside(&aside)),
     }
 }

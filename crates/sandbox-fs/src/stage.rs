@@ -118,20 +118,26 @@ impl Staged<'_> {
         if let Some(existing) = &self.existing {
             let own = self.metadata()?;
             if (own.user, own.group) != (existing.user, existing.group) {
-                let user = rustix::fs::Uid::from_raw(existing.user);
-                let group = rustix::fs::Gid::from_raw(existing.group);
-                match rustix::fs::fchown(&self.file, Some(user), Some(group)) {
-                    // An ordinary user gives no file away. The new version then is the user's own, like any file
-                    // that an editor replaces.
-                    Ok(()) | Err(Errno::PERM | Errno::INVAL) => {}
-                    Err(other) => return Err(error(other)),
-                }
+                self.give_to(existing).map_err(error)?;
             }
         }
         if let Some(mode) = wanted_mode {
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(error)?;
         }
         Ok(())
+    }
+
+    /// An ordinary user gives no file away, but may share it with a group. What stays the user's own is like any file
+    /// that an editor replaces.
+    fn give_to(&self, existing: &Metadata) -> Result<(), Errno> {
+        let user = rustix::fs::Uid::from_raw(existing.user);
+        let group = rustix::fs::Gid::from_raw(existing.group);
+        let given = rustix::fs::fchown(&self.file, Some(user), Some(group))
+            .or_else(|_| rustix::fs::fchown(&self.file, None, Some(group)));
+        match given {
+            Ok(()) | Err(Errno::PERM | Errno::INVAL) => Ok(()),
+            Err(other) => Err(other),
+        }
     }
 
     pub(crate) fn metadata(&self) -> Result<Metadata, FsError> {

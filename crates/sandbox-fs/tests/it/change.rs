@@ -188,3 +188,47 @@ fn files_and_folders_are_synced() {
     assert!(matches!(root.sync_file(&path("l")), Err(FsError::IsLink { .. })));
     assert!(matches!(root.sync_folder(&path("d/a.txt")), Err(FsError::NotAFolder { .. })));
 }
+
+#[test]
+fn a_crash_leaves_nothing_that_is_known_and_loses_nothing_that_is_not() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        let ours = |digit: &str| format!("d/.agentd-tmp-{}", digit.repeat(32));
+        sandbox.file(&ours("1"), "known");
+        sandbox.file(&ours("2"), "somebody's");
+        sandbox.link(&ours("3"), ".agentd-tmp-notes");
+        sandbox.file("d/.agentd-tmp-notes", "known");
+        let root = sandbox.root(method);
+        let known = ContentHash::of(b"known");
+        let swept = root.sweep_leftovers(&path("d"), |hash| *hash == known).unwrap();
+        assert_eq!((swept.removed, swept.kept.len()), (1, 2));
+        let contents: Vec<_> = swept.kept.iter().map(|kept| root.open_file(kept).unwrap()).collect();
+        assert!(contents.iter().any(|file| file.read_to_end(20).unwrap() == b"somebody's"));
+        let links = swept.kept.iter().filter(|kept| root.link_target(kept).unwrap().is_some());
+        assert_eq!(links.count(), 1, "a link is kept, whatever it leads to");
+        assert_eq!(
+            root.list(&path("d")).unwrap().len(),
+            3,
+            "what is kept is listed, beside the user's own file"
+        );
+        assert_eq!(root.sweep_leftovers(&path("d"), |_| true).unwrap(), Default::default());
+    }
+}
+
+#[test]
+fn a_link_is_put_back_as_it_was() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.txt", "x");
+    sandbox.link("l", "../outside/secret.txt");
+    let root = sandbox.root(METHODS[0]);
+    let target = root.link_target(&path("l")).unwrap().unwrap();
+    assert_eq!(target, b"../outside/secret.txt");
+    assert_eq!(root.link_target(&path("a.txt")).unwrap(), None);
+    root.remove_file(&path("l"), None).unwrap();
+    assert_eq!(root.restore_link(&path("l"), &target).unwrap(), path("l"));
+    assert_eq!(fs::read_link(sandbox.at("l")).unwrap().to_str(), Some("../outside/secret.txt"));
+    assert!(matches!(root.open_file(&path("l")), Err(FsError::Escape { .. })), "and still is not followed");
+    let taken = root.restore_link(&path("a.txt"), &target).unwrap_err();
+    assert_eq!(taken, FsError::AlreadyExists { path: path("a.txt") });
+    assert!(matches!(root.restore_link(&path(".git/x"), &target), Err(FsError::Protected { .. })));
+}

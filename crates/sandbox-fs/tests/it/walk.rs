@@ -131,17 +131,15 @@ fn mounts_are_counted_and_not_entered() {
 }
 
 #[test]
-fn our_temporary_files_are_left_out_and_removed_after_a_crash() {
+fn our_temporary_files_are_left_out_and_reserved() {
     let sandbox = Sandbox::new();
     let ours = format!(".agentd-tmp-{}", "0a".repeat(16));
     assert!(is_temp_name(ours.as_bytes()));
-    sandbox.file(&ours, "left by a crash");
+    sandbox.file(&ours, "");
     sandbox.file(".agentd-tmp-notes", "a user's");
     let root = sandbox.root(METHODS[0]);
     assert_eq!(shown(root.list(&path(".")).unwrap()), [".agentd-tmp-notes"]);
     assert!(matches!(root.remove_file(&path(&ours), None), Err(FsError::Protected { .. })));
-    assert_eq!(root.remove_leftovers(&path(".")).unwrap(), 1);
-    assert!(sandbox.leftovers().iter().all(|left| left.ends_with(".agentd-tmp-notes")));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn replace(root: &FileRoot, path: &RelPath, before: &[u8], after: &[u8]) -> Resu
         Ok(published) => Ok(Reply { replaced: published.replaced, ..Reply::default() }),
         Err(FsError::LeftBehind { kept_as, .. }) => {
             let kept = root.open_file(&kept_as)?.read_to_end(REPLY_BYTES)?;
-            root.remove_leftovers(&RelPath::root())?;
+            root.remove_file(&kept_as, None)?;
             Err(Refusal::Kept { added: kept.get(after.len()..).unwrap_or_default().to_vec() })
         }
         Err(error) => Err(error.into()),
