@@ -51,7 +51,11 @@ impl FileRoot {
 }
 
 impl OpenFile {
-    fn from_handle(handle: OwnedFd, path: RelPath, hard_links: HardLinks) -> Result<OpenFile, FsError> {
+    pub(crate) fn from_handle(
+        handle: OwnedFd,
+        path: RelPath,
+        hard_links: HardLinks,
+    ) -> Result<OpenFile, FsError> {
         let metadata = stat(&handle, &path)?;
         require_file(&metadata, &path)?;
         if hard_links == HardLinks::Refuse && metadata.links > 1 {
@@ -116,7 +120,8 @@ impl OpenFile {
     ///
     /// [`FsError::Io`].
     pub fn content_hash(&self) -> Result<ContentHash, FsError> {
-        hash_of(&self.file).map_err(|error| FsError::from_io(&error, &self.path))
+        ContentHash::of_reader(RangeReader { file: &self.file, offset: 0 })
+            .map_err(|error| FsError::from_io(&error, &self.path))
     }
 }
 
@@ -126,11 +131,7 @@ impl Read for OpenFile {
     }
 }
 
-/// The hash of a whole file, independent of its stream position.
-pub(crate) fn hash_of(file: &File) -> io::Result<ContentHash> {
-    ContentHash::of_reader(RangeReader { file, offset: 0 })
-}
-
+/// Reads a file from its own position, so that the stream position of the handle stays what it is.
 struct RangeReader<'a> {
     file: &'a File,
     offset: u64,

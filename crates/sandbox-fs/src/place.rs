@@ -1,6 +1,5 @@
 //! The place of a change: a parent folder, held open, and one name in it.
 
-use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use rel_path::RelPath;
@@ -11,11 +10,11 @@ use crate::content_hash::ContentHash;
 use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, FILE_READ, FOLDER_PATH};
 use crate::metadata::{FileKind, Metadata};
-use crate::open_file::hash_of;
+use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames};
 use crate::resolve::Last;
 use crate::root::FileRoot;
-use crate::temp_name::is_temp_name;
+use crate::temp_name::{is_temp_name, new_kept_name};
 
 /// How often a parent folder that others keep changing is looked for.
 const ATTEMPTS: usize = 64;
@@ -162,23 +161,39 @@ impl Place {
         }
     }
 
-    /// Whether `name` in the folder is a regular file with this content, which held still while it was read.
-    pub(crate) fn has_content(&self, name: &[u8], expected: &ContentHash) -> Result<bool, FsError> {
+    /// Opens `name` in the folder if it is a regular file with this content, which held still while it was read.
+    pub(crate) fn open_if_content(
+        &self,
+        name: &[u8],
+        expected: &ContentHash,
+    ) -> Result<Option<OpenFile>, FsError> {
         let file = match handle::open_at(&self.folder, name, FILE_READ) {
-            Ok(handle) => File::from(handle),
-            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT) => return Ok(false),
+            Ok(handle) => handle,
+            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::NOENT) => return Ok(None),
             Err(other) => return Err(self.error(other)),
         };
-        let stat = || handle::stat(&file).map_err(|errno| self.error(errno));
-        let before = stat()?;
-        if !before.is_file() {
-            return Ok(false);
-        }
-        let hash = hash_of(&file).map_err(|error| FsError::from_io(&error, &self.path))?;
-        let after = stat()?;
+        let file = match OpenFile::from_handle(file, self.path.clone(), HardLinks::Replace) {
+            Ok(file) => file,
+            Err(FsError::NotAFile { .. }) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        let hash = file.content_hash()?;
+        let (before, after) = (file.metadata(), file.metadata_now()?);
         let steady = before.modified_nanoseconds == after.modified_nanoseconds
             && before.size_bytes == after.size_bytes;
-        Ok(steady && hash == *expected)
+        Ok((steady && hash == *expected).then_some(file))
+    }
+
+    /// Gives a version that could not be put back a name under which it is seen and never swept away, and makes the
+    /// error that says so.
+    pub(crate) fn keep_aside(&self, temp_name: &[u8]) -> FsError {
+        let kept = new_kept_name();
+        let renamed = rename_new((&self.folder, temp_name), (&self.folder, &kept)).is_ok();
+        let name = if renamed { &kept } else { temp_name };
+        match self.folder_path.child(name) {
+            Ok(kept_as) => FsError::LeftBehind { path: self.path.clone(), kept_as },
+            Err(error) => FsError::Path(error),
+        }
     }
 
     pub(crate) fn unlink_name(&self, name: &[u8]) -> Result<(), Errno> {

@@ -4,6 +4,8 @@
 //! and what came out is looked at: if it is what the caller saw, it goes; if not, the two are exchanged back. From
 //! the exchange on, the temporary name may hold the only copy of somebody's work, and is treated accordingly.
 
+use std::time::Duration;
+
 use rel_path::RelPath;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
@@ -12,11 +14,15 @@ use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle;
 use crate::metadata::{FileKind, Metadata};
+use crate::open_file::OpenFile;
 use crate::place::{lacks_rename_flags, rename_new};
 use crate::stage::Staged;
 
 /// How often versions are exchanged back while someone keeps saving.
 const EXCHANGES: usize = 16;
+
+/// How long a version that had the name for a moment is watched before it is removed.
+const GRACE: Duration = Duration::from_millis(5);
 
 /// What must be at the place for a version to be put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +50,7 @@ pub enum PublishMethod {
 }
 
 /// A version that is in its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Published {
     /// The canonical path.
@@ -53,6 +59,11 @@ pub struct Published {
     pub metadata: Metadata,
     /// How it came there.
     pub method: PublishMethod,
+    /// The file that was replaced, still open though it has no name any more, where its content was checked.
+    ///
+    /// A program that had it open for writing may still write to it, and nothing can see that at the moment of the
+    /// exchange. Whoever wants such a late write kept asks [`OpenFile::content_hash`] again after a while.
+    pub replaced: Option<OpenFile>,
 }
 
 impl Staged<'_> {
@@ -84,12 +95,12 @@ impl Staged<'_> {
     fn put_in_place(&mut self, expected: Expected) -> Result<Published, FsError> {
         self.root.check_writable(&self.place.path)?;
         self.root.check_folder(&self.place)?;
-        let method = match expected {
-            Expected::Absent => self.take_free_name()?,
+        let (method, replaced) = match expected {
+            Expected::Absent => (self.take_free_name()?, None),
             Expected::Content(hash) => self.exchange(&hash)?,
-            Expected::Anything => self.overwrite()?,
+            Expected::Anything => (self.overwrite()?, None),
         };
-        Ok(Published { path: self.place.path.clone(), metadata: self.metadata()?, method })
+        Ok(Published { path: self.place.path.clone(), metadata: self.metadata()?, method, replaced })
     }
 
     fn take_free_name(&mut self) -> Result<PublishMethod, FsError> {
@@ -116,9 +127,9 @@ impl Staged<'_> {
         Ok(())
     }
 
-    fn exchange(&mut self, expected: &ContentHash) -> Result<PublishMethod, FsError> {
-        // An ordinary conflict is seen here, before anything moves.
-        if !self.place.stat()?.is_some_and(|found| found.is_file()) {
+    fn exchange(&mut self, expected: &ContentHash) -> Result<(PublishMethod, Option<OpenFile>), FsError> {
+        // An ordinary conflict is seen here, before anything moves. What comes after is about the moment between.
+        if self.place.open_if_content(&self.place.name, expected)?.is_none() {
             return Err(self.changed());
         }
         match self.exchange_names() {
@@ -128,12 +139,12 @@ impl Staged<'_> {
             Err(errno) => return Err(self.place.error(errno)),
         }
         self.remove_on_drop = false;
-        match self.place.has_content(&self.temp_name, expected) {
-            Ok(true) => {
+        match self.place.open_if_content(&self.temp_name, expected) {
+            Ok(Some(replaced)) => {
                 self.remove_on_drop = true;
-                Ok(PublishMethod::Exchanged)
+                Ok((PublishMethod::Exchanged, Some(replaced)))
             }
-            Ok(false) => {
+            Ok(None) => {
                 self.put_back()?;
                 Err(self.changed())
             }
@@ -144,17 +155,20 @@ impl Staged<'_> {
         }
     }
 
-    fn check_then_rename(&mut self, expected: &ContentHash) -> Result<PublishMethod, FsError> {
-        if !self.place.has_content(&self.place.name, expected)? {
-            return Err(self.changed());
-        }
+    fn check_then_rename(
+        &mut self,
+        expected: &ContentHash,
+    ) -> Result<(PublishMethod, Option<OpenFile>), FsError> {
+        let seen = self.place.open_if_content(&self.place.name, expected)?;
+        let replaced = seen.ok_or_else(|| self.changed())?;
         self.rename_over()?;
-        Ok(PublishMethod::CheckedThenRenamed)
+        Ok((PublishMethod::CheckedThenRenamed, Some(replaced)))
     }
 
     /// Exchanges back until what comes out is what was put in last.
     fn put_back(&mut self) -> Result<(), FsError> {
-        let mut put_in = self.metadata()?;
+        let ours = self.metadata()?;
+        let mut put_in = ours;
         for _ in 0..EXCHANGES {
             let Some(goes_in) = self.place.stat_name(&self.temp_name)? else { return Ok(()) };
             match self.exchange_names() {
@@ -166,16 +180,27 @@ impl Staged<'_> {
             }
             match self.place.stat_name(&self.temp_name)? {
                 Some(came_out) if !came_out.is_same_object(&put_in) => put_in = goes_in,
-                // Either ours, or a version that its own author has replaced since.
-                _ => {
-                    self.remove_on_drop = true;
-                    return Ok(());
-                }
+                // A version that its own author has replaced since.
+                Some(came_out) if !came_out.is_same_object(&ours) => return self.settle(),
+                _ if self.is_untouched()? => return self.settle(),
+                // Someone opened our version while it had the name, and wrote to it.
+                _ => break,
             }
         }
-        let path = self.place.path.clone();
-        let kept_as = self.place.folder_path.child(&self.temp_name)?;
-        Err(FsError::LeftBehind { path, kept_as })
+        Err(self.place.keep_aside(&self.temp_name))
+    }
+
+    fn settle(&mut self) -> Result<(), FsError> {
+        self.remove_on_drop = true;
+        Ok(())
+    }
+
+    /// Whether nobody has written to our version, given a moment for whoever may have it open.
+    fn is_untouched(&self) -> Result<bool, FsError> {
+        std::thread::sleep(GRACE);
+        let now = self.metadata()?;
+        Ok(now.size_bytes == self.staged.size_bytes
+            && now.modified_nanoseconds == self.staged.modified_nanoseconds)
     }
 
     fn restore_to_free_name(&self) -> bool {

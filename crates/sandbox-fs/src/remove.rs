@@ -6,23 +6,33 @@ use rustix::io::Errno;
 
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
-use crate::handle::FOLDER_LIST;
 use crate::metadata::{FileKind, Metadata};
+use crate::open_file::OpenFile;
 use crate::place::{Place, rename_new};
-use crate::policy::LinkRule;
-use crate::resolve::Last;
 use crate::root::FileRoot;
-use crate::temp_name::{is_temp_name, new_temp_name};
-use crate::walk::read_names;
+use crate::temp_name::new_temp_name;
+
+/// Something that was removed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Removed {
+    /// The canonical path that it had.
+    pub path: RelPath,
+    /// What it was.
+    pub metadata: Metadata,
+    /// The file itself, still open, where its content was checked. A late write by a program that had it open can be
+    /// seen here, as in [`Published::replaced`](crate::Published::replaced).
+    pub content: Option<OpenFile>,
+}
 
 impl FileRoot {
-    /// Removes a file, or a link itself, and says what it was. With `expected`, only a regular file with that content.
+    /// Removes a file, or a link itself. With `expected`, only a regular file with that content.
     ///
     /// # Errors
     ///
     /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content is another one, and the file then is
     /// where it was.
-    pub fn remove_file(&self, path: &RelPath, expected: Option<&ContentHash>) -> Result<Metadata, FsError> {
+    pub fn remove_file(&self, path: &RelPath, expected: Option<&ContentHash>) -> Result<Removed, FsError> {
         let place = self.place(path)?;
         let found = place.stat()?.ok_or_else(|| FsError::NotFound { path: place.path.clone() })?;
         match found.kind {
@@ -31,13 +41,14 @@ impl FileRoot {
             _ => {}
         }
         self.check_folder(&place)?;
-        match expected {
-            Some(hash) => remove_expected(&place, hash)?,
+        let content = match expected {
+            Some(hash) => Some(remove_expected(&place, hash)?),
             None => {
-                place.unlink_name(&place.name).map_err(|errno| FsError::from_errno(errno, &place.path))?
+                place.unlink_name(&place.name).map_err(|errno| FsError::from_errno(errno, &place.path))?;
+                None
             }
-        }
-        Ok(found)
+        };
+        Ok(Removed { path: place.path, metadata: found, content })
     }
 
     /// Removes an empty folder.
@@ -51,42 +62,22 @@ impl FileRoot {
         rustix::fs::unlinkat(&place.folder, &*place.name, AtFlags::REMOVEDIR)
             .map_err(|errno| FsError::from_errno(errno, &place.path))
     }
-
-    /// Removes the temporary files that a crash left in one folder, and says how many they were.
-    ///
-    /// Only for a folder in which no one is writing through this crate: the files of a write that is under way look
-    /// the same.
-    ///
-    /// # Errors
-    ///
-    /// Those of listing the folder. A file that cannot be removed is not counted.
-    pub fn remove_leftovers(&self, folder: &RelPath) -> Result<u64, FsError> {
-        self.check_writable(folder)?;
-        let (handle, path) = self.resolver.open(folder, FOLDER_LIST, Last::Folder, LinkRule::Refuse)?;
-        let mut leftovers = Vec::new();
-        read_names(&handle, |name, _| {
-            if is_temp_name(name) {
-                leftovers.push(name.to_vec());
-            }
-            true
-        })
-        .map_err(|errno| FsError::from_errno(errno, &path))?;
-        let remove = |name: &Vec<u8>| rustix::fs::unlinkat(&handle, &**name, AtFlags::empty()).is_ok();
-        Ok(leftovers.iter().filter(|name| remove(name)).count() as u64)
-    }
 }
 
 /// Takes the file aside, looks at it and only then removes it, so that nobody's new version is removed unseen.
-fn remove_expected(place: &Place, expected: &ContentHash) -> Result<(), FsError> {
+fn remove_expected(place: &Place, expected: &ContentHash) -> Result<OpenFile, FsError> {
     let aside = new_temp_name();
     let folder = &place.folder;
     rename_new((folder, &place.name), (folder, &aside)).map_err(|errno| match errno {
         Errno::NOENT => FsError::NotFound { path: place.path.clone() },
         other => place.error(other),
     })?;
-    let verdict = match place.has_content(&aside, expected) {
-        Ok(true) => return place.unlink_name(&aside).map_err(|errno| place.error(errno)),
-        Ok(false) => FsError::Changed { path: place.path.clone() },
+    let verdict = match place.open_if_content(&aside, expected) {
+        Ok(Some(file)) => {
+            place.unlink_name(&aside).map_err(|errno| place.error(errno))?;
+            return Ok(file);
+        }
+        Ok(None) => FsError::Changed { path: place.path.clone() },
         Err(error) => error,
     };
     match rename_new((folder, &aside), (folder, &place.name)) {
@@ -96,8 +87,6 @@ fn remove_expected(place: &Place, expected: &ContentHash) -> Result<(), FsError>
             let _ = place.unlink_name(&aside);
             Err(FsError::Changed { path: place.path.clone() })
         }
-        Err(_) => {
-            Err(FsError::LeftBehind { path: place.path.clone(), kept_as: place.folder_path.child(&aside)? })
-        }
+        Err(_) => Err(place.keep_aside(&aside)),
     }
 }

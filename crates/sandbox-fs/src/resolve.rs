@@ -113,6 +113,9 @@ impl Resolver {
                 canonical = resolved.path;
             }
             match self.open_exact(&canonical, flags) {
+                Ok(fd) if last == Last::Follow && flags.contains(OFlags::PATH) && is_link(&fd) => {
+                    needs_resolving = true;
+                }
                 Ok(fd) => return Ok((fd, canonical)),
                 // Either a link is on the way, or the precise reason is found by hand.
                 Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN) => needs_resolving = true,
@@ -163,12 +166,12 @@ impl Resolver {
         let mut pending: VecDeque<Vec<u8>> = path.components().map(<[u8]>::to_vec).collect();
         let mut needs_folder = last == Last::Folder || path.names_folder();
         let mut followed = 0;
+        let mut last_link = path.clone();
         while let Some(name) = pending.pop_front() {
             if name == b".." {
-                // The path on paper stays inside, so only a link can have asked for this.
-                position
-                    .up()
-                    .ok_or_else(|| FsError::Escape { path: path.clone(), how: LinkEscape::ClimbsOut })?;
+                // The path on paper stays inside, so it is a link that led above the root.
+                let how = LinkEscape::ClimbsOut;
+                position.up().ok_or_else(|| FsError::Escape { path: last_link.clone(), how })?;
                 continue;
             }
             let here = position.path.child(&name)?;
@@ -198,6 +201,7 @@ impl Resolver {
                         handle::link_target(&entry).map_err(|errno| FsError::from_errno(errno, &here))?;
                     let steps = link_steps(&target, &here)?;
                     needs_folder |= is_last && names_folder(&target);
+                    last_link = here;
                     for step in steps.into_iter().rev() {
                         pending.push_front(step);
                     }
@@ -249,6 +253,11 @@ fn link_steps(target: &[u8], link: &RelPath) -> Result<Vec<Vec<u8>>, FsError> {
             .map(<[u8]>::to_vec)
             .collect()),
     }
+}
+
+/// Whether an `O_PATH` handle is one of a link itself.
+fn is_link(handle: &OwnedFd) -> bool {
+    handle::stat(handle).is_ok_and(|found| found.kind == FileKind::Link)
 }
 
 fn names_folder(target: &[u8]) -> bool {

@@ -35,6 +35,8 @@ pub struct Staged<'root> {
     pub(crate) temp_name: Vec<u8>,
     /// What is to be replaced, as it was when this was staged.
     pub(crate) existing: Option<Metadata>,
+    /// This version, as it was when it was complete.
+    pub(crate) staged: Metadata,
     /// Whether the temporary name holds nothing that anybody else wrote.
     pub(crate) remove_on_drop: bool,
 }
@@ -78,9 +80,12 @@ impl FileRoot {
         };
         // The temporary file is never more readable than the file will be.
         let (temp_name, file) = create_temp(&place, wanted_mode.unwrap_or(0o666))?;
-        let mut staged = Staged { root: self, place, file, temp_name, existing, remove_on_drop: true };
+        let begun = handle::stat(&file).map_err(|errno| place.error(errno))?;
+        let mut staged =
+            Staged { root: self, place, file, temp_name, existing, staged: begun, remove_on_drop: true };
         write(&mut staged.file).map_err(|error| FsError::from_io(&error, &staged.place.path))?;
         staged.finish_attributes(wanted_mode)?;
+        staged.staged = staged.metadata()?;
         Ok(staged)
     }
 }
@@ -113,20 +118,26 @@ impl Staged<'_> {
         if let Some(existing) = &self.existing {
             let own = self.metadata()?;
             if (own.user, own.group) != (existing.user, existing.group) {
-                let user = rustix::fs::Uid::from_raw(existing.user);
-                let group = rustix::fs::Gid::from_raw(existing.group);
-                match rustix::fs::fchown(&self.file, Some(user), Some(group)) {
-                    // An ordinary user gives no file away. The new version then is the user's own, like any file
-                    // that an editor replaces.
-                    Ok(()) | Err(Errno::PERM | Errno::INVAL) => {}
-                    Err(other) => return Err(error(other)),
-                }
+                self.give_to(existing).map_err(error)?;
             }
         }
         if let Some(mode) = wanted_mode {
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(error)?;
         }
         Ok(())
+    }
+
+    /// An ordinary user gives no file away, but may share it with a group. What stays the user's own is like any file
+    /// that an editor replaces.
+    fn give_to(&self, existing: &Metadata) -> Result<(), Errno> {
+        let user = rustix::fs::Uid::from_raw(existing.user);
+        let group = rustix::fs::Gid::from_raw(existing.group);
+        let given = rustix::fs::fchown(&self.file, Some(user), Some(group))
+            .or_else(|_| rustix::fs::fchown(&self.file, None, Some(group)));
+        match given {
+            Ok(()) | Err(Errno::PERM | Errno::INVAL) => Ok(()),
+            Err(other) => Err(other),
+        }
     }
 
     pub(crate) fn metadata(&self) -> Result<Metadata, FsError> {

@@ -1,6 +1,13 @@
 //! Tests of `sandbox-fs` through its public surface.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "what a machine cannot run is said")]
 
+mod change;
+mod corpus;
 mod fixture;
+mod race;
+mod read;
+mod root;
+mod walk;
 mod write;

@@ -1,0 +1,234 @@
+//! Removing, renaming, creating folders, syncing.
+
+use std::fs;
+
+use rel_path::NameError;
+use sandbox_fs::{ContentHash, Expected, FileKind, FileMode, FsError, FsPolicy, NewNames};
+
+use crate::fixture::{METHODS, Sandbox, path};
+
+#[test]
+fn removing_a_link_leaves_its_target() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        sandbox.link("l", sandbox.outside().join("secret.txt"));
+        let root = sandbox.root(method);
+        let before = sandbox.outside_snapshot();
+        assert_eq!(root.remove_file(&path("l"), None).unwrap().metadata.kind, FileKind::Link);
+        assert!(fs::symlink_metadata(sandbox.at("l")).is_err());
+        assert_eq!(sandbox.outside_snapshot(), before);
+    }
+}
+
+#[test]
+fn nothing_is_removed_through_a_linked_folder() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        sandbox.file("d/a.txt", "x");
+        sandbox.link("in", "d");
+        sandbox.link("out", sandbox.outside());
+        let root = sandbox.root(method);
+        let error = root.remove_file(&path("in/a.txt"), None).unwrap_err();
+        assert_eq!(error, FsError::IsLink { path: path("in/a.txt"), target: Some(path("d/a.txt")) });
+        assert!(matches!(root.remove_file(&path("out/secret.txt"), None), Err(FsError::Escape { .. })));
+        assert!(sandbox.at("d/a.txt").exists() && sandbox.outside().join("secret.txt").exists());
+    }
+}
+
+#[test]
+fn only_the_expected_content_is_removed() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.txt", "theirs");
+    let root = sandbox.root(METHODS[0]);
+    let seen = ContentHash::of(b"seen");
+    let error = root.remove_file(&path("a.txt"), Some(&seen)).unwrap_err();
+    assert_eq!(error, FsError::Changed { path: path("a.txt") });
+    assert_eq!(sandbox.read("a.txt"), "theirs");
+    let removed = root.remove_file(&path("./a.txt"), Some(&ContentHash::of(b"theirs"))).unwrap();
+    assert_eq!(removed.path, path("a.txt"));
+    assert_eq!(removed.content.unwrap().read_to_end(10).unwrap(), b"theirs");
+    assert!(!sandbox.at("a.txt").exists());
+    assert!(sandbox.leftovers().is_empty());
+    sandbox.link("l", "a.txt");
+    assert_eq!(root.remove_file(&path("l"), Some(&seen)).unwrap_err(), FsError::Changed { path: path("l") });
+    assert!(fs::symlink_metadata(sandbox.at("l")).unwrap().is_symlink());
+}
+
+#[test]
+fn folders_and_the_root_are_no_files_to_remove() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.at("d")).unwrap();
+    let root = sandbox.root(METHODS[0]);
+    for asked in ["d", "d/", ".", "./", "d/.."] {
+        let error = root.remove_file(&path(asked), None).unwrap_err();
+        assert!(matches!(error, FsError::NotAFile { kind: FileKind::Folder, .. }), "{asked}: {error:?}");
+    }
+    assert_eq!(root.remove_file(&path("nope"), None).unwrap_err(), FsError::NotFound { path: path("nope") });
+}
+
+#[test]
+fn only_empty_folders_are_removed() {
+    let sandbox = Sandbox::new();
+    sandbox.file("d/e/a.txt", "");
+    let root = sandbox.root(METHODS[0]);
+    let not_empty = FsError::FolderNotEmpty { path: path("d/e") };
+    assert_eq!(root.remove_empty_folder(&path("d/e/")).unwrap_err(), not_empty);
+    fs::remove_file(sandbox.at("d/e/a.txt")).unwrap();
+    root.remove_empty_folder(&path("d/e/")).unwrap();
+    assert!(!sandbox.at("d/e").exists());
+    sandbox.link("l", "d");
+    assert!(matches!(root.remove_empty_folder(&path("l")), Err(FsError::NotAFolder { .. })));
+    assert!(root.remove_empty_folder(&path(".")).is_err());
+}
+
+#[test]
+fn folders_are_created_as_far_as_they_are_missing() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        sandbox.file("a/x", "");
+        let root = sandbox.root(method);
+        let created = root.create_dirs(&path("a/../a/b/c/")).unwrap();
+        assert_eq!(created, [path("a/b"), path("a/b/c")]);
+        assert_eq!(root.create_dirs(&path("a/b/c")).unwrap(), []);
+        assert_eq!(root.create_dirs(&path(".")).unwrap(), []);
+    }
+}
+
+#[test]
+fn refused_folders_leave_nothing_behind() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        sandbox.file("d/a.txt", "");
+        sandbox.link("in", "d");
+        sandbox.link("out", sandbox.outside());
+        sandbox.link("dangling", "d/new");
+        let root = sandbox.root(method);
+        let error = |text: &str| root.create_dirs(&path(text)).unwrap_err();
+        assert_eq!(error("in/x/y"), FsError::IsLink { path: path("in/x/y"), target: Some(path("d/x/y")) });
+        let target = Some(path("d/new/x"));
+        assert_eq!(error("dangling/x"), FsError::IsLink { path: path("dangling/x"), target });
+        assert!(matches!(error("out/x"), FsError::Escape { .. }));
+        assert_eq!(error("d/a.txt/x"), FsError::NotAFolder { path: path("d/a.txt") });
+        assert_eq!(
+            error("new/x/.git/hooks"),
+            FsError::Protected { path: path("new/x/.git/hooks"), entry: ".git".to_owned() }
+        );
+        assert_eq!(
+            error("new/x/a:b"),
+            FsError::InvalidName { path: path("new/x/a:b"), reason: NameError::Colon }
+        );
+        assert_eq!(error("nope/../x"), FsError::ParentMissing { folder: path("nope") });
+        assert!(!sandbox.at("new").exists() && !sandbox.at("nope").exists() && !sandbox.at("d/new").exists());
+    }
+}
+
+#[test]
+fn a_rename_never_covers_anything() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        sandbox.file(".agentd/inbox/1.txt", "one");
+        sandbox.file(".agentd/done/1.txt", "older");
+        let root = sandbox.root(method);
+        let inbox = root.subfolder(&path(".agentd/inbox"), FsPolicy::private()).unwrap();
+        let done = root.subfolder(&path(".agentd/done"), FsPolicy::private()).unwrap();
+        let taken = inbox.rename_noreplace(&path("1.txt"), &done, &path("1.txt")).unwrap_err();
+        assert_eq!(taken, FsError::AlreadyExists { path: path("1.txt") });
+        assert_eq!(sandbox.read(".agentd/done/1.txt"), "older");
+        inbox.rename_noreplace(&path("1.txt"), &done, &path("2.txt")).unwrap();
+        assert_eq!(sandbox.read(".agentd/done/2.txt"), "one");
+        assert!(!sandbox.at(".agentd/inbox/1.txt").exists());
+        sandbox.link(".agentd/inbox/l", "../done/2.txt");
+        let link = inbox.rename_noreplace(&path("l"), &done, &path("3.txt")).unwrap_err();
+        assert_eq!(link, FsError::IsLink { path: path("l"), target: None });
+    }
+}
+
+#[test]
+fn nothing_is_renamed_from_or_to_a_protected_name() {
+    let sandbox = Sandbox::new();
+    sandbox.file(".git/config", "");
+    sandbox.file("a.txt", "");
+    let root = sandbox.root(METHODS[0]);
+    for (from, to) in [(".git/config", "b"), ("a.txt", ".git/hook"), ("a.txt", ".MCP.json")] {
+        let error = root.rename_noreplace(&path(from), &root, &path(to)).unwrap_err();
+        assert!(matches!(error, FsError::Protected { .. }), "{from} {to}");
+    }
+    assert!(sandbox.at("a.txt").exists() && sandbox.at(".git/config").exists());
+}
+
+#[test]
+fn a_file_gets_its_own_odd_name_back() {
+    let sandbox = Sandbox::new();
+    let policy = FsPolicy::default().with_new_names(NewNames::Any);
+    let root = sandbox.root_with(METHODS[0], policy);
+    let odd = path("a:b\\c");
+    root.stage(&odd, b"x", FileMode::Keep).unwrap().publish(Expected::Absent).unwrap();
+    assert_eq!(root.open_file(&odd).unwrap().read_to_end(9).unwrap(), b"x");
+}
+
+#[test]
+fn an_existing_odd_name_is_edited() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a:b", "x");
+    let root = sandbox.root(METHODS[0]);
+    let staged = root.stage(&path("a:b"), b"y", FileMode::Keep).unwrap();
+    staged.publish(Expected::Content(ContentHash::of(b"x"))).unwrap();
+    assert_eq!(sandbox.read("a:b"), "y");
+}
+
+#[test]
+fn files_and_folders_are_synced() {
+    let sandbox = Sandbox::new();
+    sandbox.file("d/a.txt", "x");
+    sandbox.link("l", "d/a.txt");
+    let root = sandbox.root(METHODS[0]);
+    root.sync_file(&path("d/a.txt")).unwrap();
+    root.sync_folder(&path("d")).unwrap();
+    root.sync_folder(&path(".")).unwrap();
+    assert!(matches!(root.sync_file(&path("l")), Err(FsError::IsLink { .. })));
+    assert!(matches!(root.sync_folder(&path("d/a.txt")), Err(FsError::NotAFolder { .. })));
+}
+
+#[test]
+fn a_crash_leaves_nothing_that_is_known_and_loses_nothing_that_is_not() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        let ours = |digit: &str| format!("d/.agentd-tmp-{}", digit.repeat(32));
+        sandbox.file(&ours("1"), "known");
+        sandbox.file(&ours("2"), "somebody's");
+        sandbox.link(&ours("3"), ".agentd-tmp-notes");
+        sandbox.file("d/.agentd-tmp-notes", "known");
+        let root = sandbox.root(method);
+        let known = ContentHash::of(b"known");
+        let swept = root.sweep_leftovers(&path("d"), |hash| *hash == known).unwrap();
+        assert_eq!((swept.removed, swept.kept.len()), (1, 2));
+        let contents: Vec<_> = swept.kept.iter().map(|kept| root.open_file(kept).unwrap()).collect();
+        assert!(contents.iter().any(|file| file.read_to_end(20).unwrap() == b"somebody's"));
+        let links = swept.kept.iter().filter(|kept| root.link_target(kept).unwrap().is_some());
+        assert_eq!(links.count(), 1, "a link is kept, whatever it leads to");
+        assert_eq!(
+            root.list(&path("d")).unwrap().len(),
+            3,
+            "what is kept is listed, beside the user's own file"
+        );
+        assert_eq!(root.sweep_leftovers(&path("d"), |_| true).unwrap(), Default::default());
+    }
+}
+
+#[test]
+fn a_link_is_put_back_as_it_was() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.txt", "x");
+    sandbox.link("l", "../outside/secret.txt");
+    let root = sandbox.root(METHODS[0]);
+    let target = root.link_target(&path("l")).unwrap().unwrap();
+    assert_eq!(target, b"../outside/secret.txt");
+    assert_eq!(root.link_target(&path("a.txt")).unwrap(), None);
+    root.remove_file(&path("l"), None).unwrap();
+    assert_eq!(root.restore_link(&path("l"), &target).unwrap(), path("l"));
+    assert_eq!(fs::read_link(sandbox.at("l")).unwrap().to_str(), Some("../outside/secret.txt"));
+    assert!(matches!(root.open_file(&path("l")), Err(FsError::Escape { .. })), "and still is not followed");
+    let taken = root.restore_link(&path("a.txt"), &target).unwrap_err();
+    assert_eq!(taken, FsError::AlreadyExists { path: path("a.txt") });
+    assert!(matches!(root.restore_link(&path(".git/x"), &target), Err(FsError::Protected { .. })));
+}

@@ -1,0 +1,221 @@
+//! What must hold of every reply, and after every case.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use rel_path::PathError;
+use sandbox_fs::{FileKind, FsError, OpenFile};
+
+use super::case::{Case, Expectation};
+use super::operation::{NEW_TEXT, Refusal, Reply};
+use crate::fixture::{CANARY, Sandbox};
+
+/// Far more than any reply takes, since other tests run meanwhile.
+const SLOW: Duration = Duration::from_secs(20);
+
+/// What the rounds of a case gave.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) accepted: u64,
+    pub(super) last: Option<Reply>,
+    /// Replaced files, the latest few of them.
+    replaced: VecDeque<OpenFile>,
+    /// Lines that were written to earlier ones after they had been checked.
+    late_lines: u64,
+    /// Lines in versions that were kept under another name.
+    kept_lines: u64,
+}
+
+/// How many replaced files are held open at a time.
+const HELD: usize = 100;
+
+impl Seen {
+    pub(super) fn add(&mut self, reply: Result<Reply, Refusal>) {
+        match reply {
+            Ok(mut reply) => {
+                self.accepted += 1;
+                self.replaced.extend(reply.replaced.take());
+                self.last = Some(reply);
+            }
+            Err(Refusal::Kept { added }) => self.kept_lines += lines(&added),
+            Err(_) => {}
+        }
+        if self.replaced.len() > HELD {
+            self.late_lines += self.replaced.pop_front().map_or(0, |file| late_lines(&file));
+        }
+    }
+
+    fn all_late_lines(&self) -> u64 {
+        self.late_lines + self.replaced.iter().map(late_lines).sum::<u64>()
+    }
+}
+
+fn require(holds: bool, what: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.into()) }
+}
+
+pub(super) fn reply(
+    case: &Case,
+    reply: &Result<Reply, Refusal>,
+    sandbox: &Sandbox,
+    took: Duration,
+) -> Result<(), String> {
+    require(took < SLOW, format!("took {took:?}"))?;
+    match (case.expect, reply) {
+        (Expectation::Accepted, Err(refusal)) => return Err(format!("was refused: {refusal:?}")),
+        (Expectation::Rejected, Ok(_)) => return Err("was accepted".to_owned()),
+        _ => {}
+    }
+    let text = match reply {
+        Ok(reply) => String::from_utf8_lossy(&reply.content).into_owned() + &paths(reply),
+        Err(refusal) => refusal.text(),
+    };
+    // Reading through a mount that the user made is the one way in which the secret may be seen.
+    require(case.name == "mount-inside" || !text.contains(CANARY), "the reply contains the secret")?;
+    require(!text.contains(sandbox.top().to_str().unwrap()), format!("the reply tells where it is: {text}"))?;
+    match (&case.code, reply) {
+        (Some(code), Err(Refusal::File(error))) if case.expect == Expectation::Rejected => {
+            require(fits(code, error), format!("{code} is not {error:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn paths(reply: &Reply) -> String {
+    reply.entries.iter().map(|entry| entry.path.to_string() + "\n").collect()
+}
+
+/// Whether an error is one of those that the corpus's hint allows.
+fn fits(code: &str, error: &FsError) -> bool {
+    use FsError as E;
+    match code {
+        "OUTSIDE_WORKSPACE" => {
+            matches!(error, E::Path(PathError::Escape | PathError::Absolute) | E::Escape { .. })
+        }
+        "NOT_FOUND" => matches!(error, E::NotFound { .. } | E::ParentMissing { .. }),
+        "INVALID_PATH" => matches!(
+            error,
+            E::Path(_)
+                | E::InvalidName { .. }
+                | E::NotAFile { kind: FileKind::Folder, .. }
+                | E::NotAFolder { .. }
+                | E::Protected { .. }
+                | E::NotFound { .. }
+                | E::ParentMissing { .. }
+        ),
+        "PROTECTED" => matches!(error, E::Protected { .. }),
+        "NOT_REGULAR" => matches!(error, E::NotAFile { kind, .. } if *kind != FileKind::Folder),
+        "IS_DIRECTORY" | "ROOT" => matches!(error, E::NotAFile { kind: FileKind::Folder, .. }),
+        "NOT_A_DIRECTORY" => matches!(error, E::NotAFolder { .. }),
+        "PERMISSION_DENIED" => matches!(error, E::OsPermission { .. }),
+        "LOOP" => matches!(error, E::LinkLoop { .. }),
+        "TOO_DEEP" => matches!(error, E::Path(PathError::TooManyComponents)),
+        "HARDLINK" => matches!(error, E::HardLinked { .. }),
+        "NO_SPACE" => matches!(error, E::NoSpace { .. }),
+        "CONFLICT" => matches!(error, E::Changed { .. }),
+        "IS_SYMLINK" => matches!(error, E::IsLink { target: Some(_), .. }),
+        "ROOT_GONE" => matches!(error, E::RootGone { .. }),
+        "ROOT_REPLACED" => matches!(error, E::RootGone { replaced: true }),
+        "SIZE_LIMIT_EXCEEDED" => matches!(error, E::TooLarge { .. }),
+        other => panic!("unknown code {other}"),
+    }
+}
+
+/// The checks that single cases add.
+pub(super) fn aftermath(
+    case: &Case,
+    sandbox: &Sandbox,
+    seen: &Seen,
+    disturbances: u64,
+) -> Result<(), String> {
+    let content = |path: &str, expected: &str| {
+        let found = fs::read_to_string(sandbox.at(path)).map_err(|error| format!("{path}: {error}"))?;
+        require(found == expected, format!("{path} is {found:?}"))
+    };
+    let absent =
+        |path: &str| require(fs::symlink_metadata(sandbox.at(path)).is_err(), format!("{path} exists"));
+    let is_link = |path: &str| {
+        let found = fs::symlink_metadata(sandbox.at(path)).map_err(|error| format!("{path}: {error}"))?;
+        require(found.is_symlink(), format!("{path} is no link any more"))
+    };
+    let last = seen.last.as_ref();
+    let matches =
+        |count: u64| require(last.is_some_and(|reply| reply.matches == count), "wrong number of matches");
+    let one_entry = |path: &str, kind: FileKind| {
+        let entries = last.map_or(&[][..], |reply| &reply.entries);
+        let found: Vec<(String, FileKind)> =
+            entries.iter().map(|entry| (entry.path.to_string(), entry.kind)).collect();
+        require(found == [(path.to_owned(), kind)], format!("listed {found:?}"))
+    };
+    match case.name.as_str() {
+        "backup-name-symlink" => {
+            is_link("a.txt~").and(is_link("a.txt.bak")).and(content("a.txt", "edited\n"))
+        }
+        "temp-name-symlink" => is_link("a.txt.tmp").and(content("a.txt", NEW_TEXT)),
+        "rename-target-symlink" => is_link("l").and(content("a.txt", "x")),
+        "deep-nesting-write" => absent("n"),
+        "git-config-create-missing" | "git-file-gitdir" => absent(".git"),
+        "git-config-write" => content(".git/config", "[core]\n"),
+        "git-hooks-write" => absent(".git/hooks/pre-commit"),
+        "file-as-dir" => content("a.txt", "x"),
+        "glob-delete" => content("a.txt", "x"),
+        "symlink-file-outside-delete" => absent("l"),
+        "hardlink-inside-pair" => content("h1", "x").and(content("h2", NEW_TEXT)),
+        "hardlink-outside-write" | "hardlink-outside-append" => {
+            let inode = |path| fs::metadata(path).map(|found| found.ino()).unwrap();
+            let own = inode(sandbox.at("h")) != inode(sandbox.outside().join("secret.txt"));
+            let added = if case.operation == "append" { CANARY } else { "" };
+            content("h", &format!("{added}{NEW_TEXT}")).and(require(own, "h still is the file outside"))
+        }
+        "perm-mode-kept" => {
+            let mode = fs::metadata(sandbox.at("run.sh")).unwrap().mode() & 0o7777;
+            content("run.sh", "b\n").and(require(mode == 0o755, format!("mode {mode:o}")))
+        }
+        "root-moved" => {
+            let moved = sandbox.top().join("moved/new.txt");
+            require(moved.exists() && !sandbox.workspace().exists(), "not written where the folder is now")
+        }
+        "root-replaced" => absent("new.txt"),
+        "fifo-in-list" => one_entry("p", FileKind::Fifo),
+        "non-utf8-existing-list" => one_entry(r"f\xffo", FileKind::File),
+        "fifo-in-search" | "symlink-loop-search" | "non-utf8-search" => matches(1),
+        "perm-dir-000-in-search" => {
+            let skipped = last.is_some_and(|reply| reply.summary.unreadable == 1);
+            matches(1).and(require(skipped, "the closed folder is not counted"))
+        }
+        "symlink-search-outside-file" => matches(0),
+        "dir-100k-search" => {
+            matches(100).and(require(last.is_some_and(|reply| reply.truncated), "not truncated"))
+        }
+        "deep-nesting-existing-list" | "endless-line-ranged-read" | "utf8-cut-at-limit" => {
+            require(last.is_some_and(|reply| reply.truncated), "not truncated")
+        }
+        "mount-inside" => require(last.is_some_and(|reply| reply.content == CANARY.as_bytes()), "not read"),
+        "race-edit-lost-update" => no_update_is_lost(sandbox, seen, disturbances),
+        "race-swap-parent-link-write" => require(seen.accepted > 0, "no write ever succeeded"),
+        "fifo-swapped-in-race" => require(seen.accepted > 0, "no read ever succeeded"),
+        _ => Ok(()),
+    }
+}
+
+/// Every line that the racer appended is in the file, or in a version that an error named, or in a replaced file that
+/// the caller still holds. None is gone.
+fn no_update_is_lost(sandbox: &Sandbox, seen: &Seen, appended: u64) -> Result<(), String> {
+    let in_file = lines(&fs::read(sandbox.at("a.txt")).unwrap());
+    let late = seen.all_late_lines();
+    let kept = seen.kept_lines;
+    require(seen.accepted > 0, "no edit ever succeeded")?;
+    let account = format!("{appended} appended, {in_file} in the file, {late} late, {kept} kept");
+    require(in_file + late + kept == appended, account)
+}
+
+/// The racer's lines that came into a file after it had been checked and replaced.
+fn late_lines(file: &OpenFile) -> u64 {
+    lines(&file.read_range(file.metadata().size_bytes, u64::MAX).unwrap())
+}
+
+fn lines(content: &[u8]) -> u64 {
+    content.split(|byte| *byte == b'\n').filter(|line| *line == b"z").count() as u64
+}
