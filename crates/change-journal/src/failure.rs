@@ -21,6 +21,13 @@ pub(crate) enum Failure {
     Database(DatabaseFailure),
 }
 
+impl DatabaseFailure {
+    /// Whether one write broke a rule of the schema, which says nothing about the writes beside it.
+    pub(crate) fn is_constraint(self) -> bool {
+        self.code & 0xff == ffi::SQLITE_CONSTRAINT
+    }
+}
+
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         let code = match &error {

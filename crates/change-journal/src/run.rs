@@ -50,7 +50,8 @@ impl fmt::Display for RunNumber {
 pub enum RunState {
     /// Nobody has seen it: do all of it.
     New(Run),
-    /// It was begun and never finished: go on where it stopped.
+    /// It was begun and never finished: go on where it stopped, once what
+    /// [`unsettled_changes`](crate::JournalReader::unsettled_changes) lists has been redone.
     Resumed {
         /// The run, open again under its old number.
         run: Run,
@@ -64,7 +65,7 @@ pub enum RunState {
         /// What was given to [`Journal::finish_run`](crate::Journal::finish_run).
         outcome: Vec<u8>,
     },
-    /// Somebody in this process is doing it right now: do nothing.
+    /// Somebody in this process is doing it right now: do nothing, unless on behalf of that somebody.
     InProgress {
         /// The run that does it.
         number: RunNumber,

@@ -167,7 +167,9 @@ impl Writer {
                 Err(JournalError::Damaged) => return Err(Failure::Damaged),
                 Err(JournalError::NoSpace) => return Err(Failure::NoSpace),
                 Err(JournalError::ReadOnly) => return Err(Failure::ReadOnly),
-                Err(JournalError::Database(failure)) => return Err(Failure::Database(failure)),
+                Err(JournalError::Database(failure)) if !failure.is_constraint() => {
+                    return Err(Failure::Database(failure));
+                }
                 Err(refusal) => {
                     self.run_cached("ROLLBACK TO job")?;
                     Some(refusal)

@@ -44,7 +44,7 @@ fn content(key: &RunKey, place: usize) -> Vec<u8> {
 #[test]
 fn acknowledged_writes_survive_kill_9() {
     let folder = Folder::new();
-    for round in 0..12_u64 {
+    for round in 0..rounds(12) {
         let mut writer = child("crash::child_writes_until_it_is_killed", &folder.path())
             .env("ROUND", round.to_string())
             .stdout(Stdio::piped())
@@ -54,7 +54,7 @@ fn acknowledged_writes_survive_kill_9() {
         let started = lines.by_ref().find(|line| line.as_ref().unwrap().contains("ack "));
         assert!(started.is_some(), "the child ended before it wrote anything");
         // An uneven time, so that the rounds end at different points.
-        std::thread::sleep(Duration::from_micros(1 + round * round * 977));
+        std::thread::sleep(Duration::from_micros(1 + (round * round * 977) % 150_000));
         writer.kill().unwrap();
         writer.wait().unwrap();
 
@@ -78,6 +78,11 @@ fn acknowledged_writes_survive_kill_9() {
         drop(journal);
         assert!(!folder.path().join("suspect").exists());
     }
+}
+
+/// How often to kill: `usual` times, or as often as a longer run asks for.
+fn rounds(usual: u64) -> u64 {
+    std::env::var("CHANGE_JOURNAL_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
 /// Checks that the journal knows at least what was acknowledged.
@@ -160,6 +165,36 @@ fn write_run(journal: &Journal, round: u64, thread: u64, sequence: u64) {
     let document = DocumentWrite::Put { name: &key.conversation, bytes: bytes.as_bytes() };
     journal.finish_run(run.number(), b"done", &[document]).unwrap();
     say("finished");
+}
+
+#[test]
+fn process_killed_while_it_opens_or_closes_damages_nothing() {
+    for round in 0..rounds(15) {
+        let folder = Folder::new();
+        let mut opener =
+            child("crash::child_opens_and_closes", &folder.path()).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(3000 + (round * 2713) % 60_000));
+        opener.kill().unwrap();
+        opener.wait().unwrap();
+        let (journal, report) = Journal::open(&folder.path(), limits()).unwrap();
+        assert_eq!(report.set_aside, [], "{report:?}");
+        // Each opening of the child wrote one run after it had checked all earlier ones.
+        let runs = journal.reader().runs(&Default::default(), 100_000).unwrap();
+        for (run, sequence) in runs.iter().rev().zip(0..) {
+            assert_eq!(run.key.sequence, sequence);
+        }
+    }
+}
+
+#[test]
+#[ignore = "runs as a child of process_killed_while_it_opens_or_closes_damages_nothing"]
+fn child_opens_and_closes() {
+    let Some(folder) = folder_of_child() else { return };
+    for sequence in 0..10_000 {
+        let (journal, _) = Journal::open(&folder, limits()).unwrap();
+        let RunState::New(run) = journal.begin_run(&key(0, 0, sequence)).unwrap() else { panic!() };
+        journal.finish_run(run.number(), b"done", &[]).unwrap();
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use change_journal::{Journal, JournalError, JournalLimits, OpenError, RunState, StepKind};
+use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, OpenError, RunState, StepKind};
 
 use crate::children::{folder_of_child, in_small_file_system};
 use crate::support::{begin_new, file_step, key};
@@ -69,6 +69,37 @@ fn no_file_is_named(folder: &Path, name: &str) -> bool {
         entry.file_name() != name
             && (!entry.file_type().unwrap().is_dir() || no_file_is_named(&entry.path(), name))
     })
+}
+
+#[test]
+fn write_that_finds_no_space_does_not_hinder_smaller_ones() {
+    in_small_file_system(&["full_disk::child_writes_large_and_small"], 3000, mount_point().path(), false);
+}
+
+#[test]
+#[ignore = "runs as a child of write_that_finds_no_space_does_not_hinder_smaller_ones"]
+fn child_writes_large_and_small() {
+    let Some(folder) = folder_of_child() else { return };
+    let (journal, _) = Journal::open(&folder.join("journal"), JournalLimits::default()).unwrap();
+    fs::write(folder.join("filler"), vec![1; 2_200_000]).unwrap();
+    let large: Vec<u8> = (0..1_000_000_u32).map(|byte| (byte * 31) as u8).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let journal = &journal;
+            scope.spawn(move || {
+                let name = format!("small {thread}");
+                for _ in 0..5 {
+                    let small = DocumentWrite::Put { name: &name, bytes: b"value" };
+                    journal.write_documents(&[small]).unwrap();
+                }
+            });
+        }
+        for _ in 0..10 {
+            let refused = journal.write_documents(&[DocumentWrite::Put { name: "large", bytes: &large }]);
+            assert!(matches!(refused, Err(JournalError::NoSpace)), "{refused:?}");
+        }
+    });
+    assert_eq!(journal.reader().documents("").unwrap().len(), 3);
 }
 
 #[test]

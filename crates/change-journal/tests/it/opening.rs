@@ -119,6 +119,18 @@ fn second_opening_is_told_who_holds_the_journal() {
 }
 
 #[test]
+fn only_one_of_many_openings_at_once_gets_the_journal() {
+    let folder = Folder::new();
+    let openings: Vec<_> = std::thread::scope(|scope| {
+        let open = || Journal::open(&folder.path(), JournalLimits::default());
+        let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(openings.iter().filter(|opening| opening.is_ok()).count(), 1);
+    assert_eq!(openings.iter().filter(|opening| matches!(opening, Err(OpenError::Held { .. }))).count(), 5);
+}
+
+#[test]
 fn newer_schema_is_refused_and_left_alone() {
     let folder = filled();
     Connection::open(folder.database()).unwrap().pragma_update(None, "user_version", 99).unwrap();
