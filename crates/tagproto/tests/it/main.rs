@@ -3,10 +3,14 @@
 
 mod call_frame;
 mod exec_vectors;
+mod execute;
 mod flow_vectors;
+mod line_numbers;
 mod outbox_properties;
 mod outbox_snapshots;
+mod recording;
 mod round_trip;
+mod sessions;
 mod strict;
 mod strict_properties;
 mod texts;
