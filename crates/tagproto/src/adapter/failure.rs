@@ -48,9 +48,11 @@ impl Failure {
                 error,
                 "leave it as it is, or ask the user with MESSAGE",
             ),
-            (Reason::NotAFile, _) if !is_create => {
-                with_advice(format!("File '{path}' not found"), error, "what is there is not a regular file")
-            }
+            (Reason::NotAFile, _) if !is_create => with_advice(
+                format!("File '{path}' not found"),
+                error,
+                "what is there is a folder, or no regular file",
+            ),
             (
                 Reason::FileNotFound
                 | Reason::PathNotFound
@@ -60,7 +62,7 @@ impl Failure {
             ) if !is_create => with_advice(
                 format!("File '{path}' not found"),
                 error,
-                "the files that there are stand under Workspace Files",
+                "see Workspace Files for what there is",
             ),
             (Reason::InvalidRange, Block::EditFile { start_line, end_line, .. }) => {
                 invalid_range(*start_line, *end_line, error)

@@ -3,13 +3,26 @@
 
 mod call_frame;
 mod exec_vectors;
+mod execute;
 mod flow_vectors;
+mod line_numbers;
 mod outbox_properties;
 mod outbox_snapshots;
+mod recording;
 mod round_trip;
+mod call_frame;
+mod exec_vectors;
+mod execute;
+mod flow_vectors;
 mod json;
+mod line_numbers;
+mod outbox_properties;
+mod outbox_snapshots;
+mod recording;
 mod repair;
 mod repair_properties;
+mod round_trip;
+mod sessions;
 mod strict;
 mod strict_properties;
 mod texts;

@@ -230,6 +230,12 @@ proptest! {
         prop_assert_eq!(results.count(), session.last_results.len());
     }
 
+}
+
+proptest! {
+    // Each of these cases renders many times.
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
     #[test]
     fn outbox_with_a_budget_reads_back_and_keeps_to_it_if_it_can(
         session in session(), context in context(), tokens in 800_u32..1_600,

@@ -1,0 +1,135 @@
+//! Sessions as they are stored, and the tokens that tie replies to them.
+
+use tagproto::{BlockKind, CommandResult, CommandType, Dialect, Execution, ReplyTo, Session, SessionId};
+
+use crate::round_trip::session;
+
+#[test]
+fn session_is_stored_under_the_names_of_the_seed() {
+    let mut session = session("Create a calculator app", Dialect::Agentd);
+    let result = CommandResult {
+        command_type: BlockKind::CreateFile.into(),
+        summary: "Created 'a'".into(),
+        success: true,
+        output: String::new(),
+    };
+    let execution =
+        Execution { results: vec![result], read_file_requests: vec!["a".into()], ..Execution::default() };
+    session.advance(execution, "2025-01-15T10:35:00Z");
+    insta::assert_json_snapshot!(session, @r#"
+    {
+      "sessionId": "a1b2c3d4",
+      "task": "Create a calculator app",
+      "sequenceNumber": 2,
+      "isComplete": false,
+      "createdAt": "2025-01-15T10:30:00Z",
+      "updatedAt": "2025-01-15T10:35:00Z",
+      "lastResults": [
+        {
+          "commandType": "CREATE_FILE",
+          "summary": "Created 'a'",
+          "success": true,
+          "output": ""
+        }
+      ],
+      "readFileRequests": [
+        "a"
+      ],
+      "dialect": "agentd",
+      "shownVersions": {}
+    }
+    "#);
+    let stored = serde_json::to_string(&session).unwrap();
+    assert_eq!(serde_json::from_str::<Session>(&stored).unwrap(), session);
+}
+
+#[test]
+fn session_of_the_original_is_read_and_unknown_members_are_passed_over() {
+    let stored = r#"{
+        "sessionId": "a1b2c3d4", "task": "T", "sequenceNumber": 3, "isComplete": false,
+        "createdAt": "2025-01-15T10:30:00Z", "updatedAt": "2025-01-15T10:35:00Z",
+        "lastResults": [{"commandType": "PARSE_ERROR", "summary": "x", "success": false, "output": "", "more": 1}],
+        "readFileRequests": ["src/Calculator.cs"], "somethingElse": {}
+    }"#;
+    let session: Session = serde_json::from_str(stored).unwrap();
+    assert_eq!(session.last_results[0].command_type, CommandType::ParseError);
+    assert_eq!((session.dialect, session.token_budget, &session.done), (Dialect::Agentd, None, &None));
+    assert_eq!(session.outbox_file_name(), "a1b2c3d4_seq0003.txt");
+    assert_eq!(session.session_file_name(), "a1b2c3d4.json");
+    assert!(serde_json::from_str::<Session>(&stored.replace("a1b2c3d4", "A1B2C3D4")).is_err());
+    assert!(serde_json::from_str::<Session>(&stored.replace("PARSE_ERROR", "ERROR")).is_err());
+}
+
+#[test]
+fn done_completes_the_session_at_its_number() {
+    let mut session = session("T", Dialect::Agentd);
+    session.advance(Execution { done: Some(String::new()), ..Execution::default() }, "later");
+    assert!(session.is_complete);
+    assert_eq!(
+        (session.sequence_number, session.done.as_deref(), session.updated_at.as_str()),
+        (1, Some(""), "later")
+    );
+}
+
+#[test]
+fn session_id_is_eight_digits_in_lower_case() {
+    let id = SessionId::from_random([0x0a, 0, 0xff, 1]);
+    assert_eq!(id.to_string(), "0a00ff01");
+    assert_eq!("0a00ff01".parse(), Ok(id));
+    for text in ["", "0a00ff0", "0a00ff011", "0A00FF01", "0a00fg01", "+a00ff01", "0a00ff0é"] {
+        assert!(text.parse::<SessionId>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn dialects_have_names() {
+    for dialect in Dialect::ALL {
+        assert_eq!(dialect.to_string().parse(), Ok(dialect));
+        assert_eq!(serde_json::to_value(dialect).unwrap(), dialect.name());
+    }
+    assert!("Agentd".parse::<Dialect>().is_err());
+}
+
+#[test]
+fn token_reads_back_and_nothing_else_does() {
+    let token = ReplyTo { session: SessionId::from_random([0xa1, 0xb2, 0xc3, 0xd4]), sequence: 30 };
+    assert_eq!(token.to_string(), "a1b2c3d4-30");
+    assert_eq!("a1b2c3d4-30".parse(), Ok(token));
+    for text in [
+        "a1b2c3d4",
+        "a1b2c3d4-",
+        "a1b2c3d4-0",
+        "a1b2c3d4-03",
+        "a1b2c3d4-+3",
+        "a1b2c3d4-3x",
+        "a1b2c3d4-99999999999",
+    ] {
+        assert!(text.parse::<ReplyTo>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn token_is_found_on_a_line_of_its_own_outside_of_blocks() {
+    let in_block = "[CREATE_FILE path=\"a\"]\nReply-To: a1b2c3d4-3\n[/CREATE_FILE]\n";
+    for (reply, expected) in [
+        ("Reply-To: a1b2c3d4-3\n[DONE]\n[/DONE]", Some(3)),
+        ("Sure!\n\n  reply-to:a1b2c3d4-3  \r\n", Some(3)),
+        ("**Reply-To:** a1b2c3d4-3", Some(3)),
+        ("**Reply-To: a1b2c3d4-3**", Some(3)),
+        ("`Reply-To: a1b2c3d4-3`", Some(3)),
+        ("> Reply-To: `a1b2c3d4-3`.", Some(3)),
+        ("\u{feff}Reply-To: A1B2C3D4-3", Some(3)),
+        ("Reply-To: a1b2c3d4-3\nReply-To: a1b2c3d4-4", Some(3)),
+        ("Reply-To: the header\nReply-To: a1b2c3d4-4", Some(4)),
+        ("I reply to a1b2c3d4-3", None),
+        ("Reply-To: a1b2c3d4-3 and more", None),
+        ("The line Reply-To: a1b2c3d4-3", None),
+        ("Reply-To a1b2c3d4-3", None),
+        ("Réply-To: a1b2c3d4-3", None),
+        (in_block, None),
+        (&format!("{in_block}Reply-To: a1b2c3d4-5"), Some(5)),
+        ("[RUN_COMMAND]\nnever closed\nReply-To: a1b2c3d4-3", None),
+    ] {
+        assert_eq!(ReplyTo::find(reply).map(|token| token.sequence), expected, "{reply}");
+    }
+}
