@@ -5,29 +5,51 @@
 //! [`read`] undoes first, if asked to, what chat windows do to text that is copied out of them, or refuses the paste with advice.
 //! [`render_reply`] is the way back.
 //!
-//! No function here does I/O, reads a clock or looks at the environment; a path in a block is text that nobody has checked yet.
+//! [`execute`] carries out the blocks over a [`Workspace`](wap_core::Workspace) that it is given, a [`Session`] keeps what they gave and what the
+//! model was shown, and [`render_outbox`] writes the next message to the model.
+//!
+//! No function here does I/O of its own, reads a clock or looks at the environment; a path in a block is text that nobody has checked yet.
 
+mod adapter;
 mod block;
 mod block_kind;
 mod body;
+mod command_result;
 mod decoder;
+mod dialect;
 mod json;
+mod outbox;
 mod parse;
 mod parse_error;
+mod protocol_text;
 mod render;
 mod repair;
 mod reply;
+mod reply_to;
+mod session;
+mod session_id;
 mod span;
 mod version;
 
+pub use adapter::{BaseVersions, Execution, ExecutionObserver, UnobservedExecution, base_versions, execute};
 pub use block::{Block, Item};
 pub use block_kind::{BlockKind, UnknownBlock};
 pub use body::Body;
+pub use command_result::{CommandResult, CommandType};
 pub use decoder::Decoder;
+pub use dialect::{Dialect, UnknownDialect};
+pub use outbox::{
+    Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
+    RequestedText, ShownFile, gather, read_outbox, render_outbox,
+};
 pub use parse::parse;
 pub use parse_error::{ParseError, ParseErrorKind};
+pub use protocol_text::protocol_text;
 pub use render::{RenderError, render_block, render_reply};
 pub use repair::{Refusal, RefusalKind, RepairKind, RepairSet};
 pub use reply::{Reply, Strictness, read};
+pub use reply_to::{MalformedReplyTo, ReplyTo};
+pub use session::Session;
+pub use session_id::{MalformedSessionId, SessionId};
 pub use span::{LineRange, Located, Span};
 pub use version::VERSION;

@@ -1,0 +1,389 @@
+//! Owns the open journal: opening and closing it, and all writes to it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
+use crate::checkpoint::Checkpointer;
+use crate::connection::Place;
+use crate::content_store::{BlobFiles, KeepContent};
+use crate::counters::{Counters, JournalCounts};
+use crate::document::{DocumentVersion, DocumentWrite};
+use crate::error::{JournalError, OpenError};
+use crate::failure::Failure;
+use crate::folder_lock::FolderLock;
+use crate::hash::ContentHash;
+use crate::limits::JournalLimits;
+use crate::open::{self, OpenReport, Opened};
+use crate::open_runs::{OpenRun, OpenRuns};
+use crate::prepare::Preparation;
+use crate::reader::JournalReader;
+use crate::run::{RunKey, RunNumber, RunState};
+use crate::run_writes::{AcknowledgeSetAside, FinishRun};
+use crate::step::{StepKind, StepRecord};
+use crate::step_writes::{
+    ChangeRows, ConflictChange, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
+};
+use crate::work::{Flush, Job, Queued, Work};
+use crate::writer::Writer;
+
+/// An open journal. Cheap to clone; usable from any number of threads; closed when the last clone is dropped.
+///
+/// Unless it says otherwise, a method that writes returns once the write is on the disk, and leaves no trace
+/// of the write if it fails.
+#[derive(Clone)]
+pub struct Journal {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    limits: JournalLimits,
+    reader: JournalReader,
+    blobs: Option<BlobFiles>,
+    counters: Arc<Counters>,
+    open_runs: Arc<OpenRuns>,
+    /// `None` only while the journal is being closed.
+    queue: Option<Sender<Box<dyn Job>>>,
+    /// `None` only while the journal is being closed.
+    writer: Option<JoinHandle<()>>,
+    /// Declared last: fields are dropped in order, and the folder is given up after everything else.
+    _lock: Option<FolderLock>,
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Journal").field("counts", &self.counts()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.reader.close_idle();
+        // The writer ends when its queue does, after it has written what nobody waited for.
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // A panic of the writer has been reported by its thread; everything acknowledged is on the disk.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl Journal {
+    /// Opens the journal in `folder`, of which this crate owns every file. The folder is made if its parent
+    /// exists. A damaged database is set aside under another name, a fresh one made, and the report says so.
+    ///
+    /// # Errors
+    ///
+    /// `Held` while it is open elsewhere, `Newer` if a newer program wrote it, `ReadOnly` or `Denied` if it
+    /// cannot be written, `Missing` if the parent folder does not exist, `NoSpace` on a full disk.
+    pub fn open(folder: &Path, limits: JournalLimits) -> Result<(Self, OpenReport), OpenError> {
+        open::ensure_folder(folder)?;
+        let lock = FolderLock::take(folder)?;
+        let opened = open::open_folder(folder, &limits)?;
+        let counters = Arc::new(Counters::default());
+        let blobs = BlobFiles::new(folder, Arc::clone(&counters));
+        Self::start(Place::Folder(folder.to_owned()), opened, limits, counters, Some(blobs), Some(lock))
+    }
+
+    /// Makes a journal in memory, without a lock and without files, that is gone when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Only if memory or threads run out.
+    pub fn in_memory() -> Result<Self, OpenError> {
+        let place = Place::memory();
+        let opened = open::open_memory(&place)?;
+        let counters = Arc::new(Counters::default());
+        Ok(Self::start(place, opened, JournalLimits::default(), counters, None, None)?.0)
+    }
+
+    /// Opens the journal in `folder` to read only; see [`JournalReader::open`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JournalReader::open`].
+    pub fn open_read_only(folder: &Path) -> Result<JournalReader, OpenError> {
+        JournalReader::open(folder)
+    }
+
+    fn start(
+        place: Place,
+        opened: Opened,
+        limits: JournalLimits,
+        counters: Arc<Counters>,
+        blobs: Option<BlobFiles>,
+        lock: Option<FolderLock>,
+    ) -> Result<(Self, OpenReport), OpenError> {
+        let Opened { connection, opening, next_run, report } = opened;
+        let (queue, queued) = channel();
+        let writer = Writer {
+            connection,
+            checkpointer: Checkpointer::start(&place, &limits)?,
+            place: place.clone(),
+            opening,
+            limits: limits.clone(),
+            counters: Arc::clone(&counters),
+            lazy: Vec::new(),
+            lazy_due: None,
+            stopped: None,
+        };
+        let thread = thread::Builder::new()
+            .name("journal-writer".into())
+            .spawn(move || writer.run(&queued))
+            .map_err(Failure::from)?;
+        let shared = Shared {
+            limits,
+            reader: JournalReader::new(place),
+            blobs,
+            counters,
+            open_runs: Arc::new(OpenRuns::new(next_run)),
+            queue: Some(queue),
+            writer: Some(thread),
+            _lock: lock,
+        };
+        Ok((Self { shared: Arc::new(shared) }, report))
+    }
+
+    /// The way to read this journal.
+    pub fn reader(&self) -> &JournalReader {
+        &self.shared.reader
+    }
+
+    /// How often anybody has waited for the disk since the journal was opened.
+    pub fn counts(&self) -> JournalCounts {
+        self.shared.counters.read()
+    }
+
+    /// Begins the run that `key` names, unless it is done, being done, or known under another sequence.
+    ///
+    /// Nothing is written yet: the run's own row rides with the first thing that the run records.
+    ///
+    /// # Errors
+    ///
+    /// Only if the journal cannot be read.
+    pub fn begin_run(&self, key: &RunKey) -> Result<RunState, JournalError> {
+        self.shared.open_runs.begin(key, false, &self.shared.reader)
+    }
+
+    /// Like [`begin_run`](Self::begin_run), for content that may be done once more under a new sequence.
+    ///
+    /// # Errors
+    ///
+    /// Only if the journal cannot be read.
+    pub fn begin_run_again(&self, key: &RunKey) -> Result<RunState, JournalError> {
+        self.shared.open_runs.begin(key, true, &self.shared.reader)
+    }
+
+    /// Records that a step starts whose end will be recorded by [`finish_step`](Self::finish_step). If the
+    /// process dies in between, the resumed run knows the step as [`Recall::Unknown`](crate::Recall::Unknown).
+    ///
+    /// # Errors
+    ///
+    /// `RunNotOpen`, or `StepRecorded` if the step was started or recorded before.
+    pub fn start_step(
+        &self,
+        run: RunNumber,
+        index: u32,
+        kind: StepKind,
+        description: &str,
+    ) -> Result<(), JournalError> {
+        let run = self.open_run(run)?;
+        self.wait_for(StartStep { run, index, kind, description: description.to_owned() })
+    }
+
+    /// Records the outcome of a started step and the changes that it makes, in one commit. Returns the
+    /// numbers of the changes in their order.
+    ///
+    /// # Errors
+    ///
+    /// `RunNotOpen`, `StepNotOpen`, `EmptyChange`, `UnknownUndo`, `ContentMissing`, `TooLarge`.
+    pub fn finish_step(
+        &self,
+        run: RunNumber,
+        index: u32,
+        outcome: &[u8],
+        changes: &[ChangeRecord<'_>],
+    ) -> Result<Vec<ChangeNumber>, JournalError> {
+        let run = self.open_run(run)?;
+        let preparation = self.preparation();
+        let outcome = preparation.outcome(outcome)?;
+        let mut rows = ChangeRows::default();
+        preparation.add_changes(index, changes, &mut rows)?;
+        self.wait_for(FinishStep { run, index, outcome, rows })
+    }
+
+    /// Records consecutive steps, the first of which has the index `first_index` (0-based), with their
+    /// outcomes and changes, before and after, in one commit: all of it or none. Returns the numbers of all
+    /// changes in their order.
+    ///
+    /// # Errors
+    ///
+    /// `RunNotOpen`, `StepRecorded`, `EmptyChange`, `UnknownUndo`, `ContentMissing`, `TooLarge`.
+    ///
+    /// # Panics
+    ///
+    /// If the last index would not fit into 32 bits.
+    pub fn record_steps(
+        &self,
+        run: RunNumber,
+        first_index: u32,
+        steps: &[StepRecord<'_>],
+    ) -> Result<Vec<ChangeNumber>, JournalError> {
+        let run = self.open_run(run)?;
+        let preparation = self.preparation();
+        let mut rows = ChangeRows::default();
+        let mut prepared = Vec::with_capacity(steps.len());
+        for (step, index) in steps.iter().zip(first_index..) {
+            prepared.push(StepRow {
+                index,
+                kind: step.kind,
+                description: step.description.to_owned(),
+                outcome: preparation.outcome(step.outcome)?,
+            });
+            preparation.add_changes(index, &step.changes, &mut rows)?;
+        }
+        self.wait_for(RecordSteps { run, steps: prepared, rows })
+    }
+
+    /// Notes that the paths of these changes were seen to hold their after sides. Lazy: it returns at once
+    /// and rides with the next commit; until then a crash only means that recovery looks again.
+    ///
+    /// # Errors
+    ///
+    /// Only `Closed`. Numbers that do not exist are ignored.
+    pub fn publish_changes(&self, numbers: &[ChangeNumber]) -> Result<(), JournalError> {
+        self.mark(numbers, ChangeState::Published)
+    }
+
+    /// Notes that the paths of these changes and their folders have been synced. Lazy, like
+    /// [`publish_changes`](Self::publish_changes).
+    ///
+    /// # Errors
+    ///
+    /// Only `Closed`. Numbers that do not exist are ignored.
+    pub fn settle_changes(&self, numbers: &[ChangeNumber]) -> Result<(), JournalError> {
+        self.mark(numbers, ChangeState::Settled)
+    }
+
+    /// Notes that somebody else changed the path meanwhile and theirs stayed, and replaces the outcome of the
+    /// change's step by `outcome`. Lazy, like [`publish_changes`](Self::publish_changes); recovery comes to
+    /// the same finding. A change that is settled stays settled.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` or `Closed`. A number that does not exist is ignored.
+    pub fn conflict_change(&self, number: ChangeNumber, outcome: &[u8]) -> Result<(), JournalError> {
+        let outcome = self.preparation().outcome(outcome)?;
+        self.enqueue(Queued::new(ConflictChange { number, outcome }, None))
+    }
+
+    /// Finishes a run and writes documents in the same commit. Returns the version of each document, `None`
+    /// for a removed one. The run is closed then.
+    ///
+    /// # Errors
+    ///
+    /// `RunNotOpen`, `StepUnfinished`, `TooLarge`; the run stays open.
+    pub fn finish_run(
+        &self,
+        run: RunNumber,
+        outcome: &[u8],
+        documents: &[DocumentWrite<'_>],
+    ) -> Result<Vec<Option<DocumentVersion>>, JournalError> {
+        let open_run = self.open_run(run)?;
+        let preparation = self.preparation();
+        let outcome = preparation.outcome(outcome)?;
+        let documents = preparation.documents(documents)?;
+        let versions = self.wait_for(FinishRun { run: open_run, outcome, documents })?;
+        self.shared.open_runs.close(run);
+        Ok(versions)
+    }
+
+    /// Finishes a run that nobody can ask for twice, such as one of [`RunKey::once`]. Lazy: it returns at
+    /// once and rides with the next commit. A run that recorded nothing leaves no trace.
+    ///
+    /// # Errors
+    ///
+    /// `RunNotOpen`, `TooLarge`, `Closed`. A step without an outcome leaves the run unfinished, silently.
+    pub fn finish_run_lazily(&self, run: RunNumber, outcome: &[u8]) -> Result<(), JournalError> {
+        let open_run = self.open_run(run)?;
+        let preparation = self.preparation();
+        let outcome = preparation.outcome(outcome)?;
+        let documents = preparation.documents(&[])?;
+        if open_run.written.load(Ordering::Acquire) {
+            self.enqueue(Queued::new(FinishRun { run: open_run, outcome, documents }, None))?;
+        }
+        self.shared.open_runs.close(run);
+        Ok(())
+    }
+
+    /// Writes documents outside any run, in one commit. Returns the version of each, `None` for a removed one.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`, and those of the disk.
+    pub fn write_documents(
+        &self,
+        documents: &[DocumentWrite<'_>],
+    ) -> Result<Vec<Option<DocumentVersion>>, JournalError> {
+        self.wait_for(self.preparation().documents(documents)?)
+    }
+
+    /// Keeps a content that no change refers to, such as a version of a file that somebody was shown. Lazy: it
+    /// returns at once and rides with the next commit, except that a large content is synced as a file first.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` or `Closed`, and for a large content those of the disk.
+    pub fn keep_content(&self, bytes: &[u8]) -> Result<ContentHash, JournalError> {
+        let row = self.preparation().kept_content(bytes)?;
+        let hash = row.hash;
+        self.enqueue(Queued::new(KeepContent { row }, None))?;
+        Ok(hash)
+    }
+
+    /// Waits until everything that was lazily written before is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk.
+    pub fn flush(&self) -> Result<(), JournalError> {
+        self.wait_for(Flush)
+    }
+
+    /// Notes that somebody has seen which databases were set aside, so that reports no longer list them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk.
+    pub fn acknowledge_set_aside(&self) -> Result<(), JournalError> {
+        self.wait_for(AcknowledgeSetAside)
+    }
+
+    fn mark(&self, numbers: &[ChangeNumber], state: ChangeState) -> Result<(), JournalError> {
+        self.enqueue(Queued::new(MarkChanges { numbers: numbers.to_owned(), state }, None))
+    }
+
+    fn open_run(&self, run: RunNumber) -> Result<Arc<OpenRun>, JournalError> {
+        self.shared.open_runs.find(run).ok_or(JournalError::RunNotOpen { run })
+    }
+
+    fn preparation(&self) -> Preparation<'_> {
+        let Shared { limits, reader, blobs, .. } = &*self.shared;
+        Preparation { limits, reader, blobs: blobs.as_ref() }
+    }
+
+    fn wait_for<W: Work>(&self, work: W) -> Result<W::Value, JournalError> {
+        let (reply, answer) = sync_channel(1);
+        self.enqueue(Queued::new(work, Some(reply)))?;
+        answer.recv().map_err(|_| JournalError::Closed)?
+    }
+
+    fn enqueue<W: Work>(&self, job: Queued<W>) -> Result<(), JournalError> {
+        let queue = self.shared.queue.as_ref().ok_or(JournalError::Closed)?;
+        queue.send(Box::new(job)).map_err(|_| JournalError::Closed)
+    }
+}

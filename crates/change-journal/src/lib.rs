@@ -1,0 +1,79 @@
+//! A durable record of what was done to a folder: runs, their steps, the changes that they make, and named
+//! documents that change together with the end of a run.
+//!
+//! It exists so that a run happens once: a run that is begun twice is resumed, reported or refused, whatever
+//! happened to the process in between. It keeps what was there before each change and what comes after, so
+//! that changes can be redone after a crash and taken back later.
+//!
+//! What a run asks for and what its outcomes mean is opaque to it, and it never touches the files that it
+//! keeps record of. It lives in one folder of its own: an SQLite database, files for large contents, a lock.
+//!
+//! # Example
+//!
+//! ```
+//! use change_journal::{
+//!     ChangeRecord, ContentHash, EntryRecord, Journal, RunKey, RunState, StepKind, StepRecord,
+//! };
+//!
+//! let journal = Journal::in_memory()?;
+//! let key = RunKey { conversation: "demo".into(), sequence: 1, content: ContentHash::of(b"the request") };
+//! let RunState::New(run) = journal.begin_run(&key)? else { panic!("nobody has asked for this yet") };
+//!
+//! let change = ChangeRecord::intended(b"notes.txt", None, Some(EntryRecord::file(b"hello\n")));
+//! let step = StepRecord {
+//!     kind: StepKind::FileChange,
+//!     description: "create notes.txt",
+//!     outcome: b"created",
+//!     changes: vec![change],
+//! };
+//! let changes = journal.record_steps(run.number(), 0, &[step])?; // on the disk from here on
+//! // … now write the file itself, then say so:
+//! journal.publish_changes(&changes)?;
+//! journal.finish_run(run.number(), b"one file was created", &[])?;
+//!
+//! assert!(matches!(journal.begin_run(&key)?, RunState::Finished { .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod change;
+mod checkpoint;
+mod clock;
+mod connection;
+mod content_store;
+mod counters;
+mod document;
+mod error;
+mod failure;
+mod folder_lock;
+mod hash;
+mod journal;
+mod limits;
+mod open;
+mod open_runs;
+mod prepare;
+mod reader;
+mod rows;
+mod run;
+mod run_writes;
+mod schema;
+mod set_aside;
+mod step;
+mod step_writes;
+mod work;
+mod writer;
+
+pub use change::{
+    ChangeNumber, ChangeRecord, ChangeState, Content, Entry, EntryKind, EntryRecord, RecordedChange,
+};
+pub use counters::JournalCounts;
+pub use document::{Document, DocumentHead, DocumentVersion, DocumentWrite};
+pub use error::{DatabaseFailure, JournalError, OpenError, Oversized};
+pub use hash::{ContentHash, ContentHashError};
+pub use journal::Journal;
+pub use limits::JournalLimits;
+pub use open::OpenReport;
+pub use open_runs::Run;
+pub use reader::JournalReader;
+pub use run::{RecordedRun, RunFilter, RunKey, RunNumber, RunState};
+pub use set_aside::SetAside;
+pub use step::{Recall, RecordedStep, ResumedSteps, StepKind, StepRecord};

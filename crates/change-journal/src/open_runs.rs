@@ -1,0 +1,126 @@
+//! Owns which runs are open in this process, so that none is done twice at a time.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rusqlite::{Connection, params};
+
+use crate::clock;
+use crate::error::JournalError;
+use crate::reader::JournalReader;
+use crate::rows::{self, RUN_COLUMNS};
+use crate::run::{RecordedRun, RunKey, RunNumber, RunState};
+use crate::step::ResumedSteps;
+
+/// A run that is open in this process. Dropping it closes the run; what is recorded of it stays, and
+/// whoever begins the same run later resumes it.
+#[derive(Debug)]
+pub struct Run {
+    number: RunNumber,
+    open_runs: Arc<OpenRuns>,
+}
+
+impl Run {
+    /// The number by which the journal's methods know this run.
+    pub fn number(&self) -> RunNumber {
+        self.number
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.open_runs.close(self.number);
+    }
+}
+
+/// What the writer needs to know of an open run.
+#[derive(Debug)]
+pub(crate) struct OpenRun {
+    pub(crate) number: RunNumber,
+    pub(crate) key: RunKey,
+    pub(crate) began_at_ms: i64,
+    /// Whether a commit has carried the run's own row. It rides with the first thing that the run records.
+    pub(crate) written: AtomicBool,
+}
+
+#[derive(Debug)]
+pub(crate) struct OpenRuns {
+    next_number: AtomicU64,
+    by_number: Mutex<HashMap<RunNumber, Arc<OpenRun>>>,
+}
+
+impl OpenRuns {
+    /// Starts with no run open; new runs get numbers from `next_number` on.
+    pub(crate) fn new(next_number: u64) -> Self {
+        Self { next_number: AtomicU64::new(next_number), by_number: Mutex::default() }
+    }
+
+    /// Decides whether the run that `key` names may be done, and opens it if so.
+    ///
+    /// With `again`, content that is known under another sequence is no obstacle.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        key: &RunKey,
+        again: bool,
+        reader: &JournalReader,
+    ) -> Result<RunState, JournalError> {
+        // The lock is held to the end, so that of two callers with the same key only one gets the run.
+        let mut by_number = self.lock();
+        if let Some(open_run) = by_number.values().find(|open_run| open_run.key == *key) {
+            return Ok(RunState::InProgress { number: open_run.number });
+        }
+        let recorded = reader.read(|connection| Ok(find_runs(connection, key)?))?;
+        if let Some(found) = recorded.iter().find(|found| found.key == *key) {
+            if let Some(outcome) = &found.outcome {
+                return Ok(RunState::Finished { number: found.number, outcome: outcome.clone() });
+            }
+            let steps = ResumedSteps(reader.steps(found.number)?);
+            let run = self.open(&mut by_number, found.number, key, true);
+            return Ok(RunState::Resumed { run, steps });
+        }
+        let unwritten = by_number.values().filter(|open_run| open_run.key.is_repeated_by(key));
+        let elsewhere = unwritten.map(|open_run| (open_run.number, &open_run.key, false));
+        let elsewhere =
+            elsewhere.chain(recorded.iter().map(|run| (run.number, &run.key, run.outcome.is_some())));
+        if let Some((number, key, finished)) = elsewhere.max_by_key(|(number, _, _)| *number)
+            && !again
+        {
+            return Ok(RunState::KnownElsewhere { number, key: key.clone(), finished });
+        }
+        let number = RunNumber(self.next_number.fetch_add(1, Ordering::Relaxed));
+        Ok(RunState::New(self.open(&mut by_number, number, key, false)))
+    }
+
+    fn open(
+        self: &Arc<Self>,
+        by_number: &mut HashMap<RunNumber, Arc<OpenRun>>,
+        number: RunNumber,
+        key: &RunKey,
+        written: bool,
+    ) -> Run {
+        let written = AtomicBool::new(written);
+        let open_run = OpenRun { number, key: key.clone(), began_at_ms: clock::now_ms(), written };
+        by_number.insert(number, Arc::new(open_run));
+        Run { number, open_runs: Arc::clone(self) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunNumber, Arc<OpenRun>>> {
+        self.by_number.lock().expect("no code panics while it holds the open runs")
+    }
+
+    pub(crate) fn find(&self, number: RunNumber) -> Option<Arc<OpenRun>> {
+        self.lock().get(&number).cloned()
+    }
+
+    pub(crate) fn close(&self, number: RunNumber) {
+        self.lock().remove(&number);
+    }
+}
+
+/// All recorded runs of the key's content in its conversation.
+fn find_runs(connection: &Connection, key: &RunKey) -> rusqlite::Result<Vec<RecordedRun>> {
+    let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE conversation = ?1 AND content = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params![key.conversation, key.content], rows::run)?.collect()
+}

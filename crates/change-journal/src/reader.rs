@@ -1,0 +1,216 @@
+//! Owns reading from a journal, beside its writer or without one.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+use crate::change::{ChangeNumber, RecordedChange};
+use crate::clock;
+use crate::connection::Place;
+use crate::content_store;
+use crate::document::{Document, DocumentHead};
+use crate::error::{JournalError, OpenError};
+use crate::hash::ContentHash;
+use crate::open;
+use crate::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
+use crate::run::{RecordedRun, RunFilter, RunNumber};
+use crate::step::RecordedStep;
+
+/// Reads a journal. It sees everything whose write was acknowledged, and never waits for the writer.
+///
+/// Cheap to clone; usable from any number of threads.
+#[derive(Clone)]
+pub struct JournalReader {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    place: Place,
+    boot_id: String,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl fmt::Debug for JournalReader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("JournalReader").finish_non_exhaustive()
+    }
+}
+
+impl JournalReader {
+    /// Opens the journal in `folder` to read only, whether or not another process is writing it.
+    ///
+    /// # Errors
+    ///
+    /// `Missing` if there is none, `Newer` if its schema is not known, `Damaged` if it cannot be read;
+    /// nothing is set aside or repaired.
+    pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        Ok(Self::new(open::place_to_read(folder)?))
+    }
+
+    pub(crate) fn new(place: Place) -> Self {
+        let shared = Shared { place, boot_id: clock::boot_id(), idle: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Changes after number `after`, exclusive, oldest first, at most `limit` of them.
+    pub fn changes(&self, after: ChangeNumber, limit: u32) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes("WHERE number > ?2 ORDER BY number LIMIT ?3", params![self.boot_id(), after, limit])
+    }
+
+    /// One change.
+    pub fn change(&self, number: ChangeNumber) -> Result<Option<RecordedChange>, JournalError> {
+        Ok(self.list_changes("WHERE number = ?2", params![self.boot_id(), number])?.pop())
+    }
+
+    /// All changes of a run, oldest first.
+    pub fn changes_of_run(&self, run: RunNumber) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes("WHERE run = ?2 ORDER BY number", params![self.boot_id(), run])
+    }
+
+    /// All changes that may still have to be redone, oldest first. Of several changes to one path only the
+    /// last one's after side belongs there.
+    pub fn unsettled_changes(&self) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes("WHERE state IN ('intended', 'published') ORDER BY number", params![self.boot_id()])
+    }
+
+    /// The latest changes of a path, newest first, at most `limit` of them.
+    pub fn changes_of_path(&self, path: &[u8], limit: u32) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes(
+            "WHERE path = ?2 ORDER BY number DESC LIMIT ?3",
+            params![self.boot_id(), path, limit],
+        )
+    }
+
+    /// The changes that took back change `number`, oldest first.
+    pub fn changes_undoing(&self, number: ChangeNumber) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes("WHERE undoes = ?2 ORDER BY number", params![self.boot_id(), number])
+    }
+
+    /// One run.
+    pub fn run(&self, number: RunNumber) -> Result<Option<RecordedRun>, JournalError> {
+        let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE number = ?1");
+        self.read(|connection| {
+            Ok(connection.prepare_cached(&sql)?.query_row([number], rows::run).optional()?)
+        })
+    }
+
+    /// The runs that pass `filter`, newest first, at most `limit` of them.
+    pub fn runs(&self, filter: &RunFilter, limit: u32) -> Result<Vec<RecordedRun>, JournalError> {
+        let sql = format!(
+            "SELECT {RUN_COLUMNS} FROM run
+             WHERE (?1 IS NULL OR conversation = ?1)
+               AND (?2 IS NULL OR number < ?2)
+               AND (NOT ?3 OR finished_at_ms IS NULL)
+             ORDER BY number DESC LIMIT ?4"
+        );
+        self.list(&sql, params![filter.conversation, filter.before, filter.unfinished, limit], rows::run)
+    }
+
+    /// All steps of a run, in order of their index.
+    pub fn steps(&self, run: RunNumber) -> Result<Vec<RecordedStep>, JournalError> {
+        let sql = format!("SELECT {STEP_COLUMNS} FROM step WHERE run = ?1 ORDER BY step_index");
+        self.list(&sql, [run], rows::step)
+    }
+
+    /// The bytes whose hash is `hash`, if they are held.
+    ///
+    /// # Errors
+    ///
+    /// `ContentDamaged` or `ContentMissing` if the journal says that it holds them and its file does not.
+    pub fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+        let found: Option<Option<Vec<u8>>> = self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT bytes FROM content WHERE hash = ?1")?;
+            Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
+        })?;
+        match (found, &self.shared.place) {
+            (None, _) => Ok(None),
+            (Some(Some(bytes)), _) if ContentHash::of(&bytes) == *hash => Ok(Some(bytes)),
+            (Some(None), Place::Folder(folder) | Place::FrozenFolder(folder)) => {
+                content_store::read_blob(folder, hash).map(Some)
+            }
+            (Some(_), _) => Err(JournalError::ContentDamaged { hash: *hash }),
+        }
+    }
+
+    /// Whether the bytes whose hash is `hash` are held, without reading them.
+    pub fn holds_content(&self, hash: &ContentHash) -> Result<bool, JournalError> {
+        self.read(|connection| {
+            Ok(connection.prepare_cached("SELECT 1 FROM content WHERE hash = ?1")?.exists([hash])?)
+        })
+    }
+
+    /// A document.
+    pub fn document(&self, name: &str) -> Result<Option<Document>, JournalError> {
+        let sql = format!("SELECT {DOCUMENT_COLUMNS}, bytes FROM document WHERE name = ?1");
+        let found = self.read(|connection| {
+            let read =
+                |row: &Row<'_>| Ok(Document { head: rows::document_head(row)?, bytes: row.get("bytes")? });
+            Ok(connection.prepare_cached(&sql)?.query_row([name], read).optional()?)
+        })?;
+        match found {
+            Some(document) if ContentHash::of(&document.bytes) != document.head.hash => {
+                Err(JournalError::ContentDamaged { hash: document.head.hash })
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// The documents whose name starts with `prefix`, without their values, in order of their names.
+    pub fn documents(&self, prefix: &str) -> Result<Vec<DocumentHead>, JournalError> {
+        let sql = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document
+             WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 ORDER BY name"
+        );
+        self.list(&sql, [prefix], rows::document_head)
+    }
+
+    pub(crate) fn boot_id(&self) -> &str {
+        &self.shared.boot_id
+    }
+
+    /// Closes the connections that are idle; later reads open new ones.
+    pub(crate) fn close_idle(&self) {
+        self.idle().clear();
+    }
+
+    /// Runs `query` on a connection of its own.
+    pub(crate) fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        let idle = self.idle().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.shared.place.connect_to_read()?,
+        };
+        let answer = query(&connection);
+        match &answer {
+            Err(JournalError::Damaged) => self.shared.place.mark_suspect(),
+            _ => self.idle().push(connection),
+        }
+        answer
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.shared.idle.lock().expect("no code panics while it holds the idle connections")
+    }
+
+    fn list_changes(&self, rest: &str, params: impl Params) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list(&format!("SELECT {CHANGE_COLUMNS} FROM change {rest}"), params, rows::change)
+    }
+
+    fn list<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, JournalError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map(params, read)?;
+            Ok(rows.collect::<rusqlite::Result<Vec<T>>>()?)
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! Owns the translation between the database's rows and the words of this crate.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Result, Row};
+
+use crate::change::{ChangeNumber, ChangeState, Entry, EntryKind, RecordedChange};
+use crate::clock::time_of;
+use crate::document::{DocumentHead, DocumentVersion};
+use crate::hash::ContentHash;
+use crate::run::{RecordedRun, RunKey, RunNumber};
+use crate::step::{RecordedStep, StepKind};
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+    }
+}
+
+impl FromSql for ContentHash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        bytes
+            .try_into()
+            .map(Self::from_bytes)
+            .map_err(|_| FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: bytes.len() })
+    }
+}
+
+/// Numbers are unsigned 64-bit words, which SQLite stores as signed ones of the same bits.
+macro_rules! number_column {
+    ($($number:ident),*) => {$(
+        impl ToSql for $number {
+            fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+                Ok(self.0.cast_signed().into())
+            }
+        }
+
+        impl FromSql for $number {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                value.as_i64().map(|number| Self(number.cast_unsigned()))
+            }
+        }
+    )*};
+}
+
+number_column!(RunNumber, ChangeNumber, DocumentVersion);
+
+/// Closed lists of words, which the schema checks too.
+macro_rules! word_column {
+    ($type:ident { $($variant:ident = $word:literal),* $(,)? }) => {
+        impl ToSql for $type {
+            fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+                Ok(match self { $(Self::$variant => $word,)* }.into())
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(FromSqlError::InvalidType),
+                }
+            }
+        }
+    };
+}
+
+word_column!(StepKind {
+    FileChange = "file-change",
+    ShellCommand = "shell-command",
+    Reading = "reading",
+});
+word_column!(EntryKind { File = "file", Symlink = "symlink", Folder = "folder" });
+word_column!(ChangeState {
+    Intended = "intended",
+    Published = "published",
+    Settled = "settled",
+    Conflicted = "conflicted",
+});
+
+pub(crate) const RUN_COLUMNS: &str =
+    "number, conversation, sequence, content, began_at_ms, finished_at_ms, outcome";
+
+pub(crate) fn run(row: &Row<'_>) -> Result<RecordedRun> {
+    Ok(RecordedRun {
+        number: row.get("number")?,
+        key: RunKey {
+            conversation: row.get("conversation")?,
+            sequence: row.get::<_, i64>("sequence")?.cast_unsigned(),
+            content: row.get("content")?,
+        },
+        began_at: time_of(row.get("began_at_ms")?),
+        finished_at: row.get::<_, Option<i64>>("finished_at_ms")?.map(time_of),
+        outcome: row.get("outcome")?,
+    })
+}
+
+pub(crate) const STEP_COLUMNS: &str =
+    "run, step_index, kind, description, started_at_ms, finished_at_ms, outcome";
+
+pub(crate) fn step(row: &Row<'_>) -> Result<RecordedStep> {
+    Ok(RecordedStep {
+        run: row.get("run")?,
+        index: row.get("step_index")?,
+        kind: row.get("kind")?,
+        description: row.get("description")?,
+        started_at: time_of(row.get("started_at_ms")?),
+        finished_at: row.get::<_, Option<i64>>("finished_at_ms")?.map(time_of),
+        outcome: row.get("outcome")?,
+    })
+}
+
+/// The columns of a change; the first parameter of the query is the name of this start of the machine.
+pub(crate) const CHANGE_COLUMNS: &str = "number, run, step_index, path, \
+     before_kind, before_content, before_length_bytes, before_mode, \
+     after_kind, after_content, after_length_bytes, after_mode, \
+     state, undoes, recorded_at_ms, \
+     (SELECT boot_id = ?1 FROM opening WHERE opening.number = change.opening) AS this_boot";
+
+pub(crate) fn change(row: &Row<'_>) -> Result<RecordedChange> {
+    Ok(RecordedChange {
+        number: row.get("number")?,
+        run: row.get("run")?,
+        step: row.get("step_index")?,
+        path: row.get("path")?,
+        before: entry(row, ["before_kind", "before_content", "before_length_bytes", "before_mode"])?,
+        after: entry(row, ["after_kind", "after_content", "after_length_bytes", "after_mode"])?,
+        state: row.get("state")?,
+        undoes: row.get("undoes")?,
+        recorded_at: time_of(row.get("recorded_at_ms")?),
+        this_boot: row.get("this_boot")?,
+    })
+}
+
+fn entry(row: &Row<'_>, [kind, content, length_bytes, mode]: [&str; 4]) -> Result<Option<Entry>> {
+    let Some(kind) = row.get(kind)? else { return Ok(None) };
+    Ok(Some(Entry {
+        kind,
+        content: row.get(content)?,
+        length_bytes: row.get::<_, Option<i64>>(length_bytes)?.map(i64::cast_unsigned),
+        mode: row.get(mode)?,
+    }))
+}
+
+pub(crate) const DOCUMENT_COLUMNS: &str = "name, version, hash, length(bytes) AS length_bytes";
+
+pub(crate) fn document_head(row: &Row<'_>) -> Result<DocumentHead> {
+    Ok(DocumentHead {
+        name: row.get("name")?,
+        version: row.get("version")?,
+        hash: row.get("hash")?,
+        length_bytes: row.get::<_, i64>("length_bytes")?.cast_unsigned(),
+    })
+}

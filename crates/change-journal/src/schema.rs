@@ -1,0 +1,43 @@
+//! Owns the database's schema: its versions and the way from one to the next.
+
+use rusqlite::Connection;
+
+use crate::failure::Failure;
+
+/// Tells a journal from any other SQLite database.
+const APPLICATION_ID: i32 = 0x6167_6a6c;
+
+/// The step from each version to the next; the first one starts from nothing.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+
+/// The newest version that this program writes and reads.
+pub(crate) const SUPPORTED: u32 = MIGRATIONS.len() as u32;
+
+/// The version of an existing database; anything that is not a journal counts as damaged.
+pub(crate) fn version(connection: &Connection) -> Result<u32, Failure> {
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if application != APPLICATION_ID || version == 0 {
+        return Err(Failure::Damaged);
+    }
+    Ok(version)
+}
+
+/// Brings a database from version `from` to [`SUPPORTED`], each step in a transaction of its own.
+pub(crate) fn migrate(connection: &Connection, from: u32) -> Result<(), Failure> {
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(from as usize) {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let applied = connection.execute_batch(migration).and_then(|()| {
+            connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+            connection.pragma_update(None, "user_version", index as u32 + 1)?;
+            connection.execute_batch("COMMIT")
+        });
+        if let Err(error) = applied {
+            if !connection.is_autocommit() {
+                connection.execute_batch("ROLLBACK")?;
+            }
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}

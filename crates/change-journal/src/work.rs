@@ -1,0 +1,129 @@
+//! Owns what a write is to the writer thread: something to apply in a transaction, and somebody who may wait.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+
+use rusqlite::{Connection, params};
+
+use crate::error::JournalError;
+use crate::open_runs::OpenRun;
+
+/// The transaction that a write is applied in.
+pub(crate) struct Write<'a> {
+    pub(crate) connection: &'a Connection,
+    /// The row of this opening of the journal.
+    pub(crate) opening: i64,
+    pub(crate) now_ms: i64,
+}
+
+impl Write<'_> {
+    /// Makes sure that the run's own row is there: it rides with the first thing that the run records.
+    pub(crate) fn ensure_run(&self, run: &OpenRun) -> Result<(), JournalError> {
+        if run.written.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO run (number, conversation, sequence, content, began_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (number) DO NOTHING",
+        )?;
+        let key = &run.key;
+        statement.execute(params![
+            run.number,
+            key.conversation,
+            key.sequence.cast_signed(),
+            key.content,
+            run.began_at_ms
+        ])?;
+        Ok(())
+    }
+}
+
+/// A write. It may be applied several times, each time after everything of the last time was rolled back.
+pub(crate) trait Work: Send + 'static {
+    /// What the caller gets when the commit is on the disk.
+    type Value: Send + 'static;
+
+    fn apply(&self, write: &Write<'_>) -> Result<Self::Value, JournalError>;
+
+    /// About how many bytes it writes.
+    fn weight_bytes(&self) -> usize {
+        256
+    }
+
+    /// The run whose row it brings along.
+    fn run(&self) -> Option<&Arc<OpenRun>> {
+        None
+    }
+}
+
+/// A write in the writer's queue.
+pub(crate) trait Job: Send {
+    fn apply(&mut self, write: &Write<'_>) -> Result<(), JournalError>;
+    fn weight_bytes(&self) -> usize;
+    /// Whether somebody waits for it. A write that nobody waits for rides with the next commit.
+    fn is_awaited(&self) -> bool;
+    /// Tells the one who waits that it is on the disk, or why nothing of it is.
+    fn answer(&mut self, failure: Option<JournalError>);
+}
+
+pub(crate) struct Queued<W: Work> {
+    work: W,
+    value: Option<W::Value>,
+    reply: Option<SyncSender<Result<W::Value, JournalError>>>,
+}
+
+impl<W: Work> Queued<W> {
+    /// A write that `reply` waits for, or that nobody waits for.
+    pub(crate) fn new(work: W, reply: Option<SyncSender<Result<W::Value, JournalError>>>) -> Self {
+        Self { work, value: None, reply }
+    }
+}
+
+impl<W: Work> Job for Queued<W> {
+    fn apply(&mut self, write: &Write<'_>) -> Result<(), JournalError> {
+        self.value = None;
+        if let Some(run) = self.work.run() {
+            write.ensure_run(run)?;
+        }
+        self.value = Some(self.work.apply(write)?);
+        Ok(())
+    }
+
+    fn weight_bytes(&self) -> usize {
+        self.work.weight_bytes()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.reply.is_some()
+    }
+
+    fn answer(&mut self, failure: Option<JournalError>) {
+        if failure.is_none()
+            && let Some(run) = self.work.run()
+        {
+            run.written.store(true, Ordering::Release);
+        }
+        if let Some(reply) = self.reply.take() {
+            let answer = match failure {
+                Some(error) => Err(error),
+                None => {
+                    Ok(self.value.take().expect("a write is answered without an error only once applied"))
+                }
+            };
+            // Whoever waited may have ended; what is committed stays committed.
+            let _ = reply.send(answer);
+        }
+    }
+}
+
+/// A write of nothing, whose answer says that everything before it is on the disk.
+pub(crate) struct Flush;
+
+impl Work for Flush {
+    type Value = ();
+
+    fn apply(&self, _: &Write<'_>) -> Result<(), JournalError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! A full or read-only disk is a clear error, nothing is half-written, and work goes on when there is space.
+
+use std::fs;
+use std::path::Path;
+
+use change_journal::{Journal, JournalError, JournalLimits, OpenError, RunState, StepKind};
+
+use crate::children::{folder_of_child, in_small_file_system};
+use crate::support::{begin_new, file_step, key};
+
+fn mount_point() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn full_file_system_is_said_and_survived() {
+    in_small_file_system(&["full_disk::child_fills_the_file_system"], 3000, mount_point().path(), false);
+}
+
+#[test]
+#[ignore = "runs as a child of full_file_system_is_said_and_survived"]
+fn child_fills_the_file_system() {
+    let Some(folder) = folder_of_child() else { return };
+    let filler = folder.join("filler");
+    fs::write(&filler, vec![1; 1_200_000]).unwrap();
+    let place = folder.join("journal");
+    let (journal, _) = Journal::open(&place, JournalLimits::default()).unwrap();
+    let run = begin_new(&journal, &key(1, "a"));
+    let content =
+        |index: u32| -> Vec<u8> { (0..60_000).map(|byte: u32| (byte * 31 + index) as u8).collect() };
+    let mut index = 0;
+    let failure = loop {
+        match journal.record_steps(run.number(), index, &[file_step("x", &content(index), "ok")]) {
+            Ok(_) => index += 1,
+            Err(failure) => break failure,
+        }
+        assert!(index < 100, "the file system never filled up");
+    };
+    assert!(matches!(failure, JournalError::NoSpace), "{failure:?}");
+    assert!(index > 3);
+
+    // Nothing of the refused write is there, everything before it is.
+    let steps = journal.reader().steps(run.number()).unwrap();
+    assert_eq!(steps.len(), index as usize);
+    for change in journal.reader().changes_of_run(run.number()).unwrap() {
+        let kept = journal.reader().content(&change.after.unwrap().content.unwrap()).unwrap();
+        assert!(kept.unwrap() == content(change.step));
+    }
+    // A content with a file of its own meets the same end.
+    let large = journal.record_steps(run.number(), index, &[file_step("x", &vec![2; 1_100_000], "ok")]);
+    assert!(matches!(large, Err(JournalError::NoSpace)), "{large:?}");
+    assert!(no_file_is_named(&place.join("blobs"), "unfinished"));
+
+    fs::remove_file(&filler).unwrap();
+    journal.record_steps(run.number(), index, &[file_step("x", &content(index), "ok")]).unwrap();
+    journal.start_step(run.number(), index + 1, StepKind::ShellCommand, "make").unwrap();
+    journal.finish_step(run.number(), index + 1, b"exit 0", &[]).unwrap();
+    journal.finish_run(run.number(), b"done", &[]).unwrap();
+    drop(journal);
+
+    let (journal, report) = Journal::open(&place, JournalLimits::default()).unwrap();
+    assert!(report.set_aside.is_empty() && !report.after_crash);
+    assert!(matches!(journal.begin_run(&key(1, "a")).unwrap(), RunState::Finished { .. }));
+}
+
+fn no_file_is_named(folder: &Path, name: &str) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    entries.map(Result::unwrap).all(|entry| {
+        entry.file_name() != name
+            && (!entry.file_type().unwrap().is_dir() || no_file_is_named(&entry.path(), name))
+    })
+}
+
+#[test]
+fn opening_on_a_full_file_system_is_said_and_harms_nothing() {
+    in_small_file_system(&["full_disk::child_opens_without_space"], 1000, mount_point().path(), false);
+}
+
+#[test]
+#[ignore = "runs as a child of opening_on_a_full_file_system_is_said_and_harms_nothing"]
+fn child_opens_without_space() {
+    let Some(folder) = folder_of_child() else { return };
+    let (old, new) = (folder.join("old"), folder.join("new"));
+    {
+        let (journal, _) = Journal::open(&old, JournalLimits::default()).unwrap();
+        let run = begin_new(&journal, &key(1, "a"));
+        journal.finish_run(run.number(), b"done", &[]).unwrap();
+    }
+    let filler = folder.join("filler");
+    // It is as large as it can be: the write fails when the space ends, and what fitted stays.
+    fs::write(&filler, vec![1; 2_000_000]).unwrap_err();
+    for place in [&old, &new] {
+        let refused = Journal::open(place, JournalLimits::default());
+        assert!(matches!(refused, Err(OpenError::NoSpace)), "{refused:?}");
+    }
+    fs::remove_file(&filler).unwrap();
+    let (journal, report) = Journal::open(&old, JournalLimits::default()).unwrap();
+    assert!(!report.created && report.set_aside.is_empty());
+    assert!(matches!(journal.begin_run(&key(1, "a")).unwrap(), RunState::Finished { .. }));
+    assert!(Journal::open(&new, JournalLimits::default()).unwrap().1.set_aside.is_empty());
+}
+
+#[test]
+fn read_only_file_system_is_said_and_can_still_be_read() {
+    let names = ["full_disk::child_makes_a_journal", "full_disk::child_finds_it_read_only"];
+    in_small_file_system(&names, 3000, mount_point().path(), true);
+}
+
+#[test]
+#[ignore = "runs as a child of read_only_file_system_is_said_and_can_still_be_read"]
+fn child_makes_a_journal() {
+    let Some(folder) = folder_of_child() else { return };
+    let (journal, _) = Journal::open(&folder.join("journal"), JournalLimits::default()).unwrap();
+    let run = begin_new(&journal, &key(1, "a"));
+    journal.finish_run(run.number(), b"done", &[]).unwrap();
+}
+
+#[test]
+#[ignore = "runs as a child of read_only_file_system_is_said_and_can_still_be_read"]
+fn child_finds_it_read_only() {
+    let Some(folder) = folder_of_child() else { return };
+    for place in ["journal", "new"] {
+        let refused = Journal::open(&folder.join(place), JournalLimits::default());
+        assert!(matches!(refused, Err(OpenError::ReadOnly)), "{place}: {refused:?}");
+    }
+    let reader = Journal::open_read_only(&folder.join("journal")).unwrap();
+    assert_eq!(reader.runs(&Default::default(), 9).unwrap().len(), 1);
+}

@@ -1,0 +1,17 @@
+//! Tests of the journal through its public surface.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helper functions too")]
+
+mod changes;
+mod children;
+mod contents;
+mod crash;
+mod documents;
+mod full_disk;
+mod log_cut;
+mod opening;
+mod reading;
+mod runs;
+mod sharing;
+mod steps;
+mod support;

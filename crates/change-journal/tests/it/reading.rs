@@ -1,0 +1,61 @@
+//! Readers work beside the writer and without it, and change nothing.
+
+use std::fs;
+
+use change_journal::{Journal, OpenError, RunFilter};
+
+use crate::support::{Folder, begin_new, file_step, key};
+
+#[test]
+fn reader_beside_the_writer_sees_what_was_acknowledged() {
+    let folder = Folder::new();
+    let journal = folder.journal();
+    let reader = Journal::open_read_only(&folder.path()).unwrap();
+    let run = begin_new(&journal, &key(1, "a"));
+    for index in 0..5 {
+        journal.record_steps(run.number(), index, &[file_step("x", b"1", "ok")]).unwrap();
+        assert_eq!(reader.steps(run.number()).unwrap().len(), index as usize + 1);
+    }
+    // The reader outlives the writer, and the writer comes back.
+    drop(journal);
+    assert_eq!(reader.runs(&RunFilter::default(), 9).unwrap().len(), 1);
+    let _journal = folder.journal();
+    assert_eq!(reader.steps(run.number()).unwrap().len(), 5);
+}
+
+#[test]
+fn reader_of_a_closed_journal_leaves_the_database_as_it_is() {
+    let folder = Folder::new();
+    let run = {
+        let journal = folder.journal();
+        let run = begin_new(&journal, &key(1, "a"));
+        journal.finish_run(run.number(), b"done", &[]).unwrap();
+        run.number()
+    };
+    let before = fs::read(folder.database()).unwrap();
+    let reader = Journal::open_read_only(&folder.path()).unwrap();
+    assert!(reader.run(run).unwrap().unwrap().outcome.is_some());
+    drop(reader);
+    assert!(fs::read(folder.database()).unwrap() == before);
+}
+
+#[test]
+fn reader_needs_no_lock() {
+    let folder = Folder::new();
+    drop(folder.journal());
+    let _reader = Journal::open_read_only(&folder.path()).unwrap();
+    let _journal = folder.journal();
+}
+
+#[test]
+fn missing_and_damaged_journals_are_told_apart() {
+    let folder = Folder::new();
+    assert!(matches!(Journal::open_read_only(&folder.path()), Err(OpenError::Missing)));
+    drop(folder.journal());
+    for bytes in [b"".as_slice(), &[0x5a; 9000]] {
+        fs::write(folder.database(), bytes).unwrap();
+        let refused = Journal::open_read_only(&folder.path());
+        assert!(matches!(refused, Err(OpenError::Damaged)), "{refused:?}");
+        assert_eq!(fs::read(folder.database()).unwrap(), bytes, "a reader repairs nothing");
+    }
+}

@@ -1,0 +1,116 @@
+//! Syncing published files in the background, and settling their changes in the journal.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::thread::{Builder, JoinHandle};
+
+use change_journal::{ChangeNumber, Journal};
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsError};
+
+/// The background thread that syncs. Dropping it waits for what is under way.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    queue: Option<Sender<Task>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Task {
+    Settle(Vec<(ChangeNumber, RelPath)>),
+    Answer(SyncSender<()>),
+}
+
+impl Checkpoint {
+    pub(crate) fn start(root: Arc<FileRoot>, journal: Journal) -> io::Result<Checkpoint> {
+        let (queue, tasks) = mpsc::channel();
+        let thread =
+            Builder::new().name("checkpoint".to_owned()).spawn(move || run(&root, &journal, &tasks))?;
+        Ok(Checkpoint { queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Takes published changes to be synced and settled.
+    pub(crate) fn add(&self, changes: Vec<(ChangeNumber, RelPath)>) {
+        if !changes.is_empty() {
+            self.send(Task::Settle(changes));
+        }
+    }
+
+    /// Waits until everything that was added before is settled.
+    pub(crate) fn wait(&self) {
+        let (answer, answered) = mpsc::sync_channel(1);
+        self.send(Task::Answer(answer));
+        // The thread ends only after the queue is closed, which needs this value itself.
+        let _ = answered.recv();
+    }
+
+    fn send(&self, task: Task) {
+        if let Some(queue) = &self.queue {
+            // If the thread is gone, changes stay unsettled and the next opening looks at them again.
+            let _ = queue.send(task);
+        }
+    }
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(root: &FileRoot, journal: &Journal, tasks: &Receiver<Task>) {
+    while let Ok(first) = tasks.recv() {
+        let mut changes = Vec::new();
+        let mut waiting = Vec::new();
+        // Everything that has queued up meanwhile shares one round: a file that was changed ten times is synced once.
+        for task in std::iter::once(first).chain(tasks.try_iter()) {
+            match task {
+                Task::Settle(more) => changes.extend(more),
+                Task::Answer(answer) => waiting.push(answer),
+            }
+        }
+        settle(root, journal, &changes);
+        for answer in waiting {
+            let _ = answer.send(());
+        }
+    }
+}
+
+fn settle(root: &FileRoot, journal: &Journal, changes: &[(ChangeNumber, RelPath)]) {
+    let paths: BTreeSet<_> = changes.iter().map(|(_, path)| path).collect();
+    let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();
+    let failed: BTreeSet<_> = paths.into_iter().filter(|path| sync_file(root, path).is_err()).collect();
+    let unsynced_folders: BTreeSet<_> =
+        folders.iter().filter(|folder| sync_folder(root, folder).is_err()).collect();
+    let is_synced = |path: &RelPath| {
+        !failed.contains(path) && path.parent().is_none_or(|folder| !unsynced_folders.contains(&folder))
+    };
+    let numbers: Vec<_> =
+        changes.iter().filter(|(_, path)| is_synced(path)).map(|(number, _)| *number).collect();
+    // What cannot be noted now is found again when the journal is next opened.
+    let _ = journal.settle_changes(&numbers);
+}
+
+/// A file that is gone was deleted, by us or since; its folder's sync covers that.
+fn sync_file(root: &FileRoot, path: &RelPath) -> Result<(), FsError> {
+    match root.sync_file(path) {
+        Err(
+            FsError::NotFound { .. }
+            | FsError::ParentMissing { .. }
+            | FsError::NotAFile { .. }
+            | FsError::IsLink { .. },
+        ) => Ok(()),
+        other => other,
+    }
+}
+
+fn sync_folder(root: &FileRoot, folder: &RelPath) -> Result<(), FsError> {
+    match root.sync_folder(folder) {
+        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,188 @@
+//! The engine: everything that the tools share.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use change_journal::Journal;
+use rel_path::RelPath;
+use sandbox_exec::{Launcher, SandboxReport, StartError};
+use sandbox_fs::{FileRoot, FsError};
+use wap_core::{
+    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
+    FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError,
+    Workspace, WorkspaceInfo,
+};
+
+use crate::checkpoint::Checkpoint;
+use crate::config::EngineConfig;
+use crate::errors::{fs_error, path_error};
+use crate::held_versions::HeldVersions;
+use crate::hidden::Hidden;
+use crate::output_store::OutputStore;
+use crate::planned_diff::{self, PlannedChange};
+use crate::recovery::{self, Recovery};
+
+/// A folder on this machine as a [`Workspace`].
+///
+/// Can be shared between threads. File changes are made one batch at a time, commands one at a time, reads meanwhile.
+#[derive(Debug)]
+pub struct LocalWorkspace {
+    pub(crate) root: std::sync::Arc<FileRoot>,
+    pub(crate) journal: Journal,
+    pub(crate) config: EngineConfig,
+    pub(crate) hidden: Hidden,
+    pub(crate) held: HeldVersions,
+    pub(crate) outputs: OutputStore,
+    pub(crate) checkpoint: Checkpoint,
+    launcher: OnceLock<Result<Launcher, StartError>>,
+    changes: Mutex<()>,
+    commands: Mutex<()>,
+}
+
+/// Why a workspace cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The folder for whole outputs cannot be used.
+    #[error("cannot use the folder for whole outputs")]
+    Outputs(#[source] std::io::Error),
+    /// What a crash has left cannot be looked at.
+    #[error("cannot recover: {0}")]
+    Recovery(WapError),
+    /// The thread for checkpoints cannot be started.
+    #[error("cannot start the checkpoint thread")]
+    Thread(#[source] std::io::Error),
+}
+
+impl LocalWorkspace {
+    /// Opens the engine on a root and a journal, and does again what a crash has left undone.
+    ///
+    /// # Errors
+    ///
+    /// Each kind of [`OpenError`]; no file was changed then, except by recovery.
+    pub fn open(
+        root: FileRoot,
+        journal: Journal,
+        config: EngineConfig,
+    ) -> Result<(LocalWorkspace, Recovery), OpenError> {
+        let root = std::sync::Arc::new(root);
+        let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
+        let checkpoint =
+            Checkpoint::start(std::sync::Arc::clone(&root), journal.clone()).map_err(OpenError::Thread)?;
+        let recovery = recovery::recover(&root, &journal, &checkpoint).map_err(OpenError::Recovery)?;
+        let workspace = LocalWorkspace {
+            root,
+            hidden: Hidden::new(config.state_folder.clone()),
+            held: HeldVersions::new(journal.clone()),
+            journal,
+            config,
+            outputs,
+            checkpoint,
+            launcher: OnceLock::new(),
+            changes: Mutex::default(),
+            commands: Mutex::default(),
+        };
+        Ok((workspace, recovery))
+    }
+
+    /// What really confines commands; the launcher and its self-test run when this is first asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::SandboxUnavailable`] if not even an unconfined process can be started.
+    pub fn sandbox_report(&self) -> Result<&SandboxReport, WapError> {
+        self.launcher().map(Launcher::report)
+    }
+
+    /// Works out a batch of changes and shows what each would do, without doing anything.
+    pub fn plan_changes(&self, changes: &[FileChange]) -> Vec<Result<PlannedChange, WapError>> {
+        planned_diff::plan(&self.root, &self.hidden, &self.held, changes)
+    }
+
+    /// Waits until everything that was answered is synced to the disk.
+    pub fn checkpoint(&self) {
+        self.checkpoint.wait();
+    }
+
+    pub(crate) fn launcher(&self) -> Result<&Launcher, WapError> {
+        let started = self.launcher.get_or_init(|| Launcher::start(self.config.launcher.clone()));
+        started.as_ref().map_err(|error| {
+            let text = format!("commands cannot be run: {error}; `agentd doctor` says more");
+            WapError::new(Reason::SandboxUnavailable, text)
+        })
+    }
+
+    pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn lock_commands(&self) -> MutexGuard<'_, ()> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[expect(clippy::unused_self, reason = "every tool begins with it, like with the other checks")]
+    pub(crate) fn check_cancelled(&self, call: &Call<'_>) -> Result<(), WapError> {
+        if call.cancel.is_cancelled() {
+            return Err(WapError::new(Reason::Cancelled, "cancelled before anything was done"));
+        }
+        Ok(())
+    }
+
+    /// Parses the path of a file.
+    pub(crate) fn file_path(&self, asked: &str) -> Result<RelPath, WapError> {
+        self.root.parse_path(asked).map_err(|error| parse_error(&error, asked))
+    }
+
+    /// Parses the path of a folder; an empty text is the root.
+    pub(crate) fn folder_path(&self, asked: &str) -> Result<RelPath, WapError> {
+        self.root.parse_folder_path(asked).map_err(|error| parse_error(&error, asked))
+    }
+}
+
+fn parse_error(error: &FsError, asked: &str) -> WapError {
+    match error {
+        FsError::Path(error) => path_error(error, asked),
+        other => fs_error(other, asked),
+    }
+}
+
+impl Workspace for LocalWorkspace {
+    fn workspace_info(&self, _: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        self.info()
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        self.check_cancelled(call)?;
+        self.explore(call, request)
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        self.check_cancelled(call)?;
+        self.read(call, request)
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        self.check_cancelled(call)?;
+        self.search(call, request)
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        self.change(call, changes)
+    }
+
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        self.execute(call, request, observer)
+    }
+}

@@ -1,0 +1,143 @@
+//! `exploreFiles`: what is in a folder.
+
+use std::sync::Mutex;
+
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, FsError, Visit, WalkEntry, WalkLimits, WalkSummary};
+use wap_core::{
+    Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
+};
+
+use crate::engine::LocalWorkspace;
+use crate::errors::fs_read_error;
+use crate::git_ignores::GitIgnores;
+use crate::read::metadata;
+
+impl LocalWorkspace {
+    pub(crate) fn explore(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        let start = self.folder_path(&request.path)?;
+        self.hidden.check(&start)?;
+        let depth = depth(request)?;
+        let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
+        let excludes =
+            self.excluder(call, request.recursive.unwrap_or(false), &exclusions, request.respect_gitignore);
+        let limits = WalkLimits { depth, ..WalkLimits::default() };
+        let mut walk =
+            self.root.walk(&start, limits).map_err(|error| explore_error(&error, &request.path))?;
+        self.hidden.check(walk.start())?;
+        walk = walk.visited_by(move |entry| if excludes(entry) { Visit::Skip } else { Visit::Take });
+        if request.return_metadata.unwrap_or(false) {
+            walk = walk.with_metadata();
+        }
+        let most = usize::try_from(self.config.limits.max_directory_entries).unwrap_or(usize::MAX);
+        let mut files = Vec::new();
+        let mut total_found = 0;
+        for entry in walk.by_ref() {
+            total_found += 1;
+            if files.len() < most {
+                files.push(explored(&entry));
+            }
+        }
+        let warnings = warnings(walk.summary());
+        self.check_cancelled(call)?;
+        Ok(ExploreFilesResponse {
+            is_truncated: total_found > files.len() as u64 || !is_complete(walk.summary()),
+            files,
+            total_found,
+            warnings,
+        })
+    }
+
+    /// Decides which entries of a walk are left out: hidden ones always, excluded and ignored ones when it is recursive.
+    pub(crate) fn excluder<'a>(
+        &'a self,
+        call: &'a Call<'_>,
+        recursive: bool,
+        exclusions: &Exclusions,
+        respect_gitignore: Option<bool>,
+    ) -> impl Fn(&WalkEntry) -> bool + Send + 'a {
+        let exclusions = recursive.then(|| exclusions.clone());
+        let ignores = respect_gitignore.unwrap_or(false).then(|| Mutex::new(GitIgnores::new(&self.root)));
+        move |entry| {
+            let is_folder = entry.kind == FileKind::Folder;
+            // A cancelled walk runs out at once; its result is not used.
+            call.cancel.is_cancelled()
+                || self.hidden.hides(&entry.path)
+                || exclusions.as_ref().is_some_and(|globs| globs.excludes(&entry.path.to_string(), is_folder))
+                || ignores.as_ref().is_some_and(|ignores| {
+                    let mut ignores = ignores.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    ignores.ignores(&entry.path, is_folder)
+                })
+        }
+    }
+}
+
+fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
+    if !request.recursive.unwrap_or(false) {
+        return Ok(1);
+    }
+    match request.max_depth {
+        None => Ok(ExploreFiles::DEFAULT_DEPTH as usize),
+        Some(depth) => usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
+            let text = format!("maxDepth is {depth}, and the entries of the folder itself are depth 1");
+            WapError::new(Reason::InvalidField, text).with("field", "maxDepth")
+        }),
+    }
+}
+
+fn explored(entry: &WalkEntry) -> ExploredFile {
+    ExploredFile {
+        path: entry.path.to_string(),
+        is_directory: entry.kind == FileKind::Folder,
+        metadata: entry.metadata.as_ref().map(|found| metadata(&entry.path, found)),
+        kind: match entry.kind {
+            FileKind::File | FileKind::Folder => None,
+            FileKind::Link => Some(EntryKind::Symlink),
+            FileKind::Fifo => Some(EntryKind::Fifo),
+            FileKind::Socket => Some(EntryKind::Socket),
+            FileKind::CharDevice | FileKind::BlockDevice | FileKind::Unknown => Some(EntryKind::Device),
+        },
+    }
+}
+
+fn is_complete(summary: WalkSummary) -> bool {
+    !summary.out_of_entries && !summary.out_of_time
+}
+
+/// Says what a walk could not look at.
+pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
+    let counted = [
+        (summary.unreadable, "folders could not be read"),
+        (summary.mounts, "folders were not entered because another file system is mounted there"),
+        (summary.unnameable, "entries have paths that are too long"),
+    ];
+    let mut warnings: Vec<_> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, text)| format!("{count} {text}"))
+        .collect();
+    if !is_complete(summary) {
+        warnings
+            .push(format!("the walk ended early after {} entries: name a smaller folder", summary.entries));
+    }
+    warnings
+}
+
+fn explore_error(error: &FsError, asked: &str) -> WapError {
+    match error {
+        FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
+            WapError::new(Reason::PathNotFound, format!("the folder '{asked}' does not exist"))
+                .with("path", asked)
+        }
+        other => fs_read_error(other, asked),
+    }
+}
+
+/// The folder that a request starts in, for other tools that walk.
+pub(crate) fn start_error(error: &FsError, path: &RelPath) -> WapError {
+    explore_error(error, &path.to_string())
+}

@@ -1,0 +1,40 @@
+//! A folder on this machine as a [`wap_core::Workspace`].
+//!
+//! This crate puts the core crates together and owns the order in which things happen:
+//!
+//! - file changes: plan against a staged view → one commit with intent, contents and outcomes → atomic exchange of each
+//!   file → answer; a background checkpoint syncs and settles ([`LocalWorkspace`], `change.rs`, `plan.rs`, `checkpoint.rs`);
+//! - commands: commit `started` → run confined → commit the outcome (`command.rs`);
+//! - every effect is looked up by (conversation, run, step) before anything happens, and answered from the record if it
+//!   was carried out already (`runs.rs`);
+//! - on opening, whatever a crash has left between commit and file is done again ([`Recovery`]).
+//!
+//! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
+
+mod change;
+mod checkpoint;
+mod command;
+mod config;
+mod engine;
+mod errors;
+mod explore;
+mod git_ignores;
+mod held_versions;
+mod hidden;
+mod info;
+mod line_window;
+mod output_store;
+mod plan;
+mod planned_diff;
+mod read;
+mod recovery;
+mod runs;
+mod search;
+mod step_record;
+mod timestamp;
+
+pub use config::{EngineConfig, SandboxNeed};
+pub use engine::{LocalWorkspace, OpenError};
+pub use output_store::OUTPUT_PREFIX;
+pub use planned_diff::PlannedChange;
+pub use recovery::Recovery;

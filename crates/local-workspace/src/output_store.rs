@@ -1,0 +1,73 @@
+//! Whole outputs of commands, kept for a while and read as `@output/…`.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::SystemTime;
+
+use rel_path::RelPath;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use sandbox_fs::{FileRoot, FsPolicy, OpenFile, RootRules};
+use wap_core::{Reason, WapError};
+
+use crate::errors::fs_read_error;
+
+/// What the name of a whole output begins with.
+pub const OUTPUT_PREFIX: &str = "@output/";
+
+/// The most bytes of one output that are kept.
+pub(crate) const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
+
+/// The folder of whole outputs.
+#[derive(Debug)]
+pub(crate) struct OutputStore {
+    folder: FileRoot,
+}
+
+impl OutputStore {
+    /// Opens the folder, making it if its parent exists.
+    pub(crate) fn open(folder: &Path) -> io::Result<OutputStore> {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let root =
+            FileRoot::open(folder, &RootRules::none(), FsPolicy::private()).map_err(io::Error::other)?;
+        Ok(OutputStore { folder: root })
+    }
+
+    /// Makes the file of a new output, replacing one of the same name from a run that was never recorded.
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file: OwnedFd =
+            rustix::fs::openat(self.folder.handle(), name, flags, Mode::from_raw_mode(0o600))?;
+        Ok(File::from(file))
+    }
+
+    /// Removes an output that nobody needs.
+    pub(crate) fn discard(&self, name: &str) {
+        // A file that stays costs space only.
+        let _ = rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
+    }
+
+    /// Opens an output by the name behind the prefix. Answers with its size in bytes and its time, too.
+    pub(crate) fn read(&self, name: &str) -> Result<(OpenFile, u64, SystemTime), WapError> {
+        let unknown = || {
+            let text = format!("there is no output '{OUTPUT_PREFIX}{name}'; old outputs are removed");
+            WapError::new(Reason::FileNotFound, text)
+        };
+        if name.contains('/') {
+            return Err(unknown());
+        }
+        let path = RelPath::parse(name).map_err(|_| unknown())?;
+        match self.folder.open_file(&path) {
+            Ok(file) => {
+                let (size, modified) = (file.metadata().size_bytes, file.metadata().modified());
+                Ok((file, size, modified))
+            }
+            Err(sandbox_fs::FsError::NotFound { .. }) => Err(unknown()),
+            Err(other) => Err(fs_read_error(&other, name)),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! `readFile`: the content of a file, of a range of its lines, or of a command's whole output.
+
+use rel_path::RelPath;
+use sandbox_fs::{FsError, Metadata};
+use text_edit::{Encoding, Source};
+use wap_core::{Call, FileMetadata, ReadFile, ReadFileResponse, Reason, WapError};
+
+use crate::engine::LocalWorkspace;
+use crate::errors::fs_read_error;
+use crate::held_versions::{HELD_FILE_BYTES, version};
+use crate::line_window::{Window, Windowed};
+use crate::output_store::OUTPUT_PREFIX;
+use crate::timestamp::iso;
+
+impl LocalWorkspace {
+    pub(crate) fn read(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        let window = self.window(request)?;
+        let has_range = request.start_line.is_some() || request.end_line.is_some();
+        if let Some(name) = request.path.strip_prefix(OUTPUT_PREFIX) {
+            let (file, size, modified) = self.outputs.read(name)?;
+            let seen = window.read(file).map_err(|error| read_failed(&request.path, &error))?;
+            let metadata = FileMetadata {
+                path: request.path.clone(),
+                size,
+                is_directory: false,
+                last_modified: iso(modified),
+            };
+            return respond(request, metadata, seen, Vec::new());
+        }
+        let path = self.file_path(&request.path)?;
+        self.hidden.check(&path)?;
+        let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
+        self.hidden.check(file.path())?;
+        let found = *file.metadata();
+        let size = found.size_bytes;
+        if size > self.config.limits.max_file_size && !has_range {
+            return Err(too_large(&path, size, self.config.limits.max_file_size));
+        }
+        let metadata = metadata(file.path(), &found);
+        if size > HELD_FILE_BYTES {
+            let seen = window.read(&mut file).map_err(|error| read_failed(&request.path, &error))?;
+            return respond(request, metadata, seen, Vec::new());
+        }
+        let bytes =
+            file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
+        self.read_small(call, request, window, metadata, &bytes)
+    }
+
+    /// Reads a file that is in memory as a whole, and holds this version of it.
+    fn read_small(
+        &self,
+        call: &Call<'_>,
+        request: &ReadFile,
+        window: Window,
+        metadata: FileMetadata,
+        bytes: &[u8],
+    ) -> Result<ReadFileResponse, WapError> {
+        let source = Source::parse(bytes).ok();
+        let is_utf16 = source
+            .as_ref()
+            .is_some_and(|source| matches!(source.format().encoding, Encoding::Utf16Le | Encoding::Utf16Be));
+        let (seen, mut warnings) = match &source {
+            Some(source) if is_utf16 => {
+                let text = source.text();
+                let mut seen =
+                    window.read(text.as_bytes()).map_err(|error| read_failed(&request.path, &error))?;
+                seen.is_binary = false;
+                seen.hash = blake3::hash(bytes);
+                (
+                    seen,
+                    vec![format!(
+                        "the file is {}; it is shown as UTF-8 and edited in its own encoding",
+                        source.format().encoding
+                    )],
+                )
+            }
+            _ => (window.read(bytes).map_err(|error| read_failed(&request.path, &error))?, Vec::new()),
+        };
+        if source.as_ref().is_some_and(Source::is_lossy) {
+            warnings.push(
+                "some bytes are not valid text and are shown as U+FFFD; editing other lines keeps them"
+                    .to_owned(),
+            );
+        }
+        let hash = change_journal::ContentHash::from_bytes(*seen.hash.as_bytes());
+        let response = respond(request, metadata, seen, warnings)?;
+        self.held.hold(hash, bytes, call.origin.retention);
+        Ok(response)
+    }
+
+    /// Which lines a request asks for. Line numbers below 1 and reversed ranges are refused here, those past the end when
+    /// the file has been read.
+    fn window(&self, request: &ReadFile) -> Result<Window, WapError> {
+        let line = |line: Option<i64>, absent: u64, field: &str| match line {
+            None => Ok(absent),
+            Some(line) => u64::try_from(line).ok().filter(|line| *line > 0).ok_or_else(|| {
+                let text = format!("{field} is {line}, and lines are counted from 1");
+                WapError::new(Reason::InvalidRange, text).with("field", field)
+            }),
+        };
+        let first = line(request.start_line, 1, "startLine")?;
+        let last = line(request.end_line, u64::MAX, "endLine")?;
+        if last < first {
+            let text = format!("endLine {last} is before startLine {first}");
+            return Err(WapError::new(Reason::InvalidRange, text).with("field", "endLine"));
+        }
+        let limit_bytes = usize::try_from(self.config.limits.max_file_size).unwrap_or(usize::MAX - 1);
+        Ok(Window { first, last, limit_bytes })
+    }
+}
+
+fn respond(
+    request: &ReadFile,
+    metadata: FileMetadata,
+    seen: Windowed,
+    mut warnings: Vec<String>,
+) -> Result<ReadFileResponse, WapError> {
+    if seen.is_binary {
+        let text = format!(
+            "'{}' is a binary file of {} bytes, which cannot be read as text",
+            metadata.path, metadata.size
+        );
+        return Err(WapError::new(Reason::BinaryFile, text).with("size", metadata.size));
+    }
+    if let Some(start) = request.start_line
+        && start.unsigned_abs() > seen.total_lines
+    {
+        let text =
+            format!("startLine {start} is past the end: '{}' has {} lines", metadata.path, seen.total_lines);
+        return Err(WapError::new(Reason::InvalidRange, text).with("totalLines", seen.total_lines));
+    }
+    if seen.is_truncated {
+        let next = request.start_line.unwrap_or(1).unsigned_abs() + seen.returned_lines;
+        warnings.push(format!("the text was cut at the size limit; go on with startLine {next}"));
+    }
+    Ok(ReadFileResponse {
+        content: String::from_utf8(seen.bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        metadata,
+        is_truncated: seen.is_truncated,
+        total_lines: seen.total_lines,
+        returned_lines: seen.returned_lines,
+        version: Some(version(&change_journal::ContentHash::from_bytes(*seen.hash.as_bytes()))),
+        warnings,
+    })
+}
+
+pub(crate) fn metadata(path: &RelPath, found: &Metadata) -> FileMetadata {
+    FileMetadata {
+        path: path.to_string(),
+        size: if found.is_folder() { 0 } else { found.size_bytes },
+        is_directory: found.is_folder(),
+        last_modified: iso(found.modified()),
+    }
+}
+
+fn too_large(path: &RelPath, size: u64, limit: u64) -> WapError {
+    let text =
+        format!("'{path}' has {size} bytes, more than {limit}: read a range with startLine and endLine");
+    WapError::new(Reason::FileTooLarge, text).with("size", size).with("limit", limit)
+}
+
+fn read_refused(error: &FsError, asked: &str) -> WapError {
+    match error {
+        // For somebody who reads, a missing folder means a missing file.
+        FsError::ParentMissing { .. } | FsError::NotAFolder { .. } => {
+            WapError::new(Reason::FileNotFound, format!("'{asked}' does not exist")).with("path", asked)
+        }
+        other => fs_read_error(other, asked),
+    }
+}
+
+fn read_failed(asked: &str, error: &std::io::Error) -> WapError {
+    WapError::new(Reason::ReadError, format!("'{asked}' cannot be read: {}", error.kind()))
+        .with("path", asked)
+}

@@ -1,0 +1,68 @@
+//! What a child gives up for good just before the shell: limits, capabilities, privileges, files, system calls.
+
+use std::fs;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capability_is_in_bounding_set,
+    clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
+    set_capabilities_secure_bits,
+};
+
+use crate::isolation::Isolation;
+use crate::request::{ChildLimits, Request};
+use crate::step::{AtStep, Step, StepError};
+
+/// Confines the calling process as the request says. The init has dropped capabilities before.
+pub(crate) fn restrict(request: &Request) -> Result<(), StepError> {
+    if request.isolation.contains(Isolation::PRIVILEGES) {
+        // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
+        // privilege; where `/proc` is not to be had, the score stays.
+        let _ = fs::write("/proc/self/oom_score_adj", "1000");
+        // Commands must not keep the launcher from answering.
+        let _ = rustix::process::nice(5);
+        set_limits(&request.limits).at(Step::ResourceLimits)?;
+    }
+    Ok(())
+}
+
+fn set_limits(limits: &ChildLimits) -> rustix::io::Result<()> {
+    let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
+    setrlimit(Resource::Core, both(0))?;
+    lower(Resource::Fsize, limits.file_size_bytes)?;
+    lower(Resource::Nofile, limits.open_files.into())?;
+    lower(Resource::Nproc, limits.processes.into())?;
+    // Data and not address space: runtimes reserve far more addresses than they ever use.
+    lower(Resource::Data, limits.memory_bytes)
+}
+
+/// Sets a limit, but never above the one in force.
+fn lower(resource: Resource, value: u64) -> rustix::io::Result<()> {
+    let maximum = rustix::process::getrlimit(resource).maximum.map_or(value, |maximum| maximum.min(value));
+    setrlimit(resource, Rlimit { current: Some(maximum), maximum: Some(maximum) })
+}
+
+/// Gives up every capability, and the way in which a program executed as root would get them back.
+pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
+    // Only a process with this capability can do the first two steps; without it there is nothing to give up.
+    let privileged = rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP);
+    if privileged {
+        for capability in CapabilitySet::all().iter() {
+            // The kernel may know fewer capabilities than this list.
+            if capability_is_in_bounding_set(capability) == Ok(true) {
+                remove_capability_from_bounding_set(capability)?;
+            }
+        }
+        set_capabilities_secure_bits(
+            CapabilitiesSecureBits::NO_ROOT
+                | CapabilitiesSecureBits::NO_ROOT_LOCKED
+                | CapabilitiesSecureBits::NO_SETUID_FIXUP
+                | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+                | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+                | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED,
+        )?;
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+}

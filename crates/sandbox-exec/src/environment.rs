@@ -1,0 +1,100 @@
+//! The environment of a command: cleared to a short list, with refused names for what a request adds.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The person whose machine it is: what a command's environment is made from.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// The login name, for `USER`.
+    pub name: String,
+    /// The home folder, absolute. It is hidden from commands where the machine allows it.
+    pub home: PathBuf,
+    /// The person's own `PATH`; only folders that a command can see are taken over.
+    pub search_path: OsString,
+    /// The value of `LANG`.
+    pub language: OsString,
+}
+
+/// Folders that end every `PATH`.
+const SYSTEM_SEARCH_PATH: [&str; 6] =
+    ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Makes the environment that every command gets before the user's and the request's own variables.
+///
+/// `is_visible` says whether a folder of the user's `PATH` exists for the command.
+pub(crate) fn base_environment(
+    user: &User,
+    home: &Path,
+    temporary: &Path,
+    is_visible: impl Fn(&Path) -> bool,
+) -> BTreeMap<OsString, OsString> {
+    let pairs: [(&str, OsString); 11] = [
+        ("PATH", search_path(user, is_visible)),
+        ("HOME", home.as_os_str().to_owned()),
+        ("LANG", if user.language.is_empty() { "C.UTF-8".into() } else { user.language.clone() }),
+        ("TERM", "dumb".into()),
+        ("TMPDIR", temporary.as_os_str().to_owned()),
+        ("USER", user.name.clone().into()),
+        ("CI", "true".into()),
+        ("NO_COLOR", "1".into()),
+        ("PAGER", "cat".into()),
+        ("GIT_PAGER", "cat".into()),
+        ("GIT_EDITOR", "true".into()),
+    ];
+    pairs.into_iter().map(|(name, value)| (OsString::from(name), value)).collect()
+}
+
+fn search_path(user: &User, is_visible: impl Fn(&Path) -> bool) -> OsString {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let system = SYSTEM_SEARCH_PATH.iter().map(PathBuf::from);
+    for folder in std::env::split_paths(&user.search_path).filter(|folder| is_visible(folder)).chain(system) {
+        if folder.is_absolute() && !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    std::env::join_paths(folders).expect("folders split at colons hold no colon")
+}
+
+/// Names that a request may not set, because a program finds programs or loads code through them, or because
+/// the sandbox sets them itself.
+const REFUSED_NAMES: [&str; 26] = [
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "HOME",
+    "USER",
+    "TMPDIR",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "BROWSER",
+    "SSH_ASKPASS",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "PERL5OPT",
+    "PERL5DB",
+    "RUBYOPT",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "RUSTC_WRAPPER",
+];
+
+/// Prefixes of such names.
+const REFUSED_PREFIXES: [&str; 4] = ["LD_", "DYLD_", "GIT_", "BASH_FUNC_"];
+
+/// Whether a request may not set this variable.
+pub(crate) fn is_refused_name(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    REFUSED_NAMES.iter().any(|refused| refused.as_bytes() == name)
+        || REFUSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
+}

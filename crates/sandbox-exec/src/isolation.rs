@@ -1,0 +1,81 @@
+//! Which layers of confinement a child gets.
+
+use std::ops::BitOr;
+
+/// A set of layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Isolation(u64);
+
+impl Isolation {
+    /// No layer at all.
+    pub(crate) const NOTHING: Isolation = Isolation(0);
+    /// A user namespace with ids mapped one to one: for everyone but root.
+    pub(crate) const USER: Isolation = Isolation(1);
+    /// A process namespace: its end is the end of every process in it.
+    pub(crate) const PROCESSES: Isolation = Isolation(1 << 1);
+    /// A mount namespace with a small root.
+    pub(crate) const ROOT: Isolation = Isolation(1 << 2);
+    /// An empty network namespace.
+    pub(crate) const NETWORK: Isolation = Isolation(1 << 3);
+    /// Namespaces for IPC objects and the host's name.
+    pub(crate) const IPC_AND_NAME: Isolation = Isolation(1 << 4);
+    /// A cgroup namespace.
+    pub(crate) const CGROUP: Isolation = Isolation(1 << 5);
+    /// Resource limits, no capabilities, no new privileges.
+    pub(crate) const PRIVILEGES: Isolation = Isolation(1 << 6);
+    /// Landlock rules for files, abstract sockets and signals.
+    pub(crate) const LANDLOCK: Isolation = Isolation(1 << 7);
+    /// The system call filter.
+    pub(crate) const FILTER: Isolation = Isolation(1 << 8);
+    /// With the filter: no sockets of any family, only socket pairs.
+    pub(crate) const NO_SOCKETS: Isolation = Isolation(1 << 9);
+
+    /// Every layer.
+    pub(crate) const ALL: Isolation = Isolation((1 << 10) - 1);
+
+    /// The layers that cannot do without a process namespace and without each other.
+    pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111);
+
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn from_bits(bits: u64) -> Option<Isolation> {
+        (bits & !Isolation::ALL.0 == 0).then_some(Isolation(bits))
+    }
+
+    pub(crate) fn contains(self, layer: Isolation) -> bool {
+        self.0 & layer.0 == layer.0
+    }
+
+    pub(crate) fn intersects(self, layers: Isolation) -> bool {
+        self.0 & layers.0 != 0
+    }
+
+    pub(crate) fn without(self, layers: Isolation) -> Isolation {
+        Isolation(self.0 & !layers.0)
+    }
+
+    /// Returns the `CLONE_NEW*` flags of the namespaces in this set.
+    pub(crate) fn clone_flags(self) -> i32 {
+        [
+            (Isolation::USER, libc::CLONE_NEWUSER),
+            (Isolation::PROCESSES, libc::CLONE_NEWPID),
+            (Isolation::ROOT, libc::CLONE_NEWNS),
+            (Isolation::NETWORK, libc::CLONE_NEWNET),
+            (Isolation::IPC_AND_NAME, libc::CLONE_NEWIPC | libc::CLONE_NEWUTS),
+            (Isolation::CGROUP, libc::CLONE_NEWCGROUP),
+        ]
+        .into_iter()
+        .filter(|(layer, _)| self.contains(*layer))
+        .fold(0, |flags, (_, flag)| flags | flag)
+    }
+}
+
+impl BitOr for Isolation {
+    type Output = Isolation;
+
+    fn bitor(self, other: Isolation) -> Isolation {
+        Isolation(self.0 | other.0)
+    }
+}

@@ -1,0 +1,228 @@
+//! The launcher: one spawner process, the self-test at start, and a running command for each request.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, fcntl_setfl, memfd_create};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::channel::{self, Status};
+use crate::environment::User;
+use crate::isolation::Isolation;
+use crate::link::Link;
+use crate::plan::{Plan, PolicyError};
+use crate::policy::Policy;
+use crate::report::{Level, SandboxReport};
+use crate::request::{Request, Task};
+use crate::running::{Running, Started};
+use crate::self_test;
+use crate::shell_command::ShellCommand;
+use crate::spawner_program::SpawnerProgram;
+use crate::step::{Step, StepError};
+
+/// How long the preparation of a sandbox may take before it is given up.
+const PREPARATION_LIMIT: Duration = Duration::from_secs(10);
+
+/// How often a request is repeated that failed for want of processes or memory.
+const ATTEMPT_LIMIT: u32 = 3;
+
+/// What a launcher needs to know; everything else is in each command's [`Policy`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LauncherConfig {
+    /// The program that becomes the spawner.
+    pub spawner: SpawnerProgram,
+    /// Whose machine it is.
+    pub user: User,
+    /// An existing folder in which the self-test at start makes a few small files for a moment.
+    pub scratch: PathBuf,
+    /// The most confinement to use: [`Level::Full`], unless someone chose less.
+    pub highest_level: Level,
+}
+
+impl LauncherConfig {
+    /// Uses all the confinement that the machine has.
+    pub fn new(spawner: SpawnerProgram, user: User, scratch: PathBuf) -> LauncherConfig {
+        LauncherConfig { spawner, user, scratch, highest_level: Level::Full }
+    }
+}
+
+/// Why a launcher could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The spawner's program could not be started.
+    #[error("cannot start the spawner")]
+    Spawner(#[source] std::io::Error),
+    /// A private folder for the self-test could not be made.
+    #[error("cannot prepare the self-test of the sandbox")]
+    SelfTest(#[source] std::io::Error),
+    /// Not even a plain process could be started.
+    #[error("cannot run anything through the spawner")]
+    Unusable(#[source] SpawnError),
+}
+
+/// Why a command did not start. Nothing of it has run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// The policy cannot be put in force.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A step on the way to the shell failed.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// The spawner is gone and could not be started anew.
+    #[error("the spawner is gone")]
+    SpawnerGone(#[source] std::io::Error),
+    /// The child ended, or took too long, before it executed the shell.
+    #[error("the sandbox did not start")]
+    NotStarted,
+    /// The launcher's own side of pipes and memory could not be made.
+    #[error("cannot prepare the command's pipes")]
+    Pipes(#[source] std::io::Error),
+}
+
+/// Starts confined shell commands. Can be shared between threads; dropping it ends all its commands.
+#[derive(Debug)]
+pub struct Launcher {
+    link: Mutex<Link>,
+    user: User,
+    isolation: Isolation,
+    report: SandboxReport,
+}
+
+impl Launcher {
+    /// Starts the spawner and finds out, by attacks in a real child, what confinement this machine gives.
+    ///
+    /// It may be called at any time and from any thread: the spawner is a program of its own and inherits neither
+    /// threads nor memory. Called early, it inherits few descriptors.
+    ///
+    /// # Errors
+    /// Each kind of [`StartError`]; missing confinement is none of them, see [`Launcher::report`].
+    pub fn start(config: LauncherConfig) -> Result<Launcher, StartError> {
+        let link = Link::start(config.spawner).map_err(StartError::Spawner)?;
+        let mut launcher = Launcher {
+            link: Mutex::new(link),
+            user: config.user,
+            isolation: Isolation::NOTHING,
+            report: SandboxReport::unconfined(),
+        };
+        (launcher.isolation, launcher.report) =
+            self_test::find_confinement(&launcher, config.highest_level, &config.scratch)?;
+        Ok(launcher)
+    }
+
+    /// Returns what confines commands on this machine.
+    pub fn report(&self) -> &SandboxReport {
+        &self.report
+    }
+
+    /// Starts a command and returns once its shell is executing.
+    ///
+    /// The deadline counts from here. Nothing drains the output before [`Running::wait`].
+    ///
+    /// # Errors
+    /// Each kind of [`SpawnError`]; the launcher stays usable after all of them.
+    pub fn spawn(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
+        let started_at = Instant::now();
+        let plan = Plan::new(policy, &self.user, self.isolation)?;
+        let unprotected = plan.unprotected.clone();
+        let task = Task::Shell(command.text().to_owned());
+        let request = plan.into_request(policy, command.working_directory(), command.environment(), task);
+        let started = self.start_request(&request)?;
+        Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
+    }
+
+    pub(crate) fn user(&self) -> &User {
+        &self.user
+    }
+
+    /// Has a child created, and repeats this a few times when the machine is short of processes or memory.
+    pub(crate) fn start_request(&self, request: &Request) -> Result<Started, SpawnError> {
+        let mut attempt = 1;
+        loop {
+            match self.try_request(request) {
+                Err(SpawnError::Step(error)) if attempt < ATTEMPT_LIMIT && is_passing_shortage(error) => {
+                    std::thread::sleep(Duration::from_millis(20) * attempt);
+                    attempt += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn try_request(&self, request: &Request) -> Result<Started, SpawnError> {
+        let pipes = |errno: Errno| SpawnError::Pipes(errno.into());
+        let body = memfd_create("request", MemfdFlags::CLOEXEC).map_err(pipes)?;
+        write_all(&body, &request.encode()).map_err(pipes)?;
+        let (stdout, stdout_end) = pipe_with(PipeFlags::CLOEXEC).map_err(pipes)?;
+        let (stderr, stderr_end) = pipe_with(PipeFlags::CLOEXEC).map_err(pipes)?;
+        for reader in [&stdout, &stderr] {
+            let flags = fcntl_getfl(reader).map_err(pipes)?;
+            fcntl_setfl(reader, flags | OFlags::NONBLOCK).map_err(pipes)?;
+        }
+        let (status, status_end) = channel::pair().map_err(pipes)?;
+        let descriptors = [body.as_fd(), stdout_end.as_fd(), stderr_end.as_fd(), status_end.as_fd()];
+        self.link
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .send(&descriptors)
+            .map_err(SpawnError::SpawnerGone)?;
+        drop((stdout_end, stderr_end, status_end));
+        let (pidfd, early_end) = await_start(&status)?;
+        let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
+        Ok(Started { stdout, stderr, status, pidfd, early_end, owns_namespace })
+    }
+}
+
+/// Waits until the shell executes and returns the init's pidfd, and the shell's wait status if it ended already.
+fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
+    let deadline = Instant::now() + PREPARATION_LIMIT;
+    let (mut pidfd, mut is_started, mut early_end) = (None, false, None);
+    // The spawner's word and the init's may overtake each other: both are awaited, in any order.
+    loop {
+        if is_started && let Some(pidfd) = pidfd.take() {
+            return Ok((pidfd, early_end));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if !is_readable_within(status, left) {
+            return Err(SpawnError::NotStarted);
+        }
+        let packet = channel::receive(status).ok().flatten();
+        let (bytes, descriptors) = packet.ok_or(SpawnError::NotStarted)?;
+        match Status::decode(&bytes).ok_or(SpawnError::NotStarted)? {
+            Status::Created => pidfd = descriptors.into_iter().next(),
+            Status::Failed(error) => return Err(error.into()),
+            Status::Started => is_started = true,
+            Status::Ended(status) => early_end = Some(status),
+        }
+    }
+}
+
+fn is_readable_within(fd: &OwnedFd, limit: Duration) -> bool {
+    let mut watched = [PollFd::new(fd, PollFlags::IN)];
+    let limit = limit.try_into().ok();
+    matches!(poll(&mut watched, limit.as_ref()), Ok(ready) if ready > 0)
+}
+
+/// Whether the same request may succeed a moment later.
+fn is_passing_shortage(error: StepError) -> bool {
+    matches!(error.step, Step::Clone | Step::Fork)
+        && [libc::EAGAIN, libc::ENOMEM, libc::ENOSPC].contains(&error.errno)
+}
+
+fn write_all(fd: &OwnedFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(fd, bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Runs shell commands in layers of confinement, and says which layers really hold on this machine.
+//!
+//! A [`Launcher`] starts one *spawner*, a small process with a single thread, which creates every command: in
+//! namespaces of its own, with a small read-only root, without privileges, and under one deadline that covers the
+//! shell, its descendants and their pipes. A [`Policy`] says what a command may do, a [`SandboxReport`] what of it
+//! the machine can enforce.
+//!
+//! The text of a command is never parsed to decide anything.
+
+mod attacks;
+mod capture;
+mod channel;
+mod confine;
+mod environment;
+mod init;
+mod isolation;
+mod launcher;
+mod link;
+mod mount_entry;
+mod new_root;
+mod outcome;
+mod plan;
+mod policy;
+mod proc_mount;
+mod report;
+mod request;
+mod running;
+mod self_test;
+mod shell_command;
+mod spawner;
+mod spawner_program;
+mod spool;
+mod step;
+mod sweep;
+mod sys;
+mod system_tree;
+mod toolchains;
+mod wire;
+
+pub use capture::Captured;
+pub use environment::User;
+pub use launcher::{Launcher, LauncherConfig, SpawnError, StartError};
+pub use outcome::{Ending, Outcome, Signal};
+pub use plan::PolicyError;
+pub use policy::{ExecLimits, GitIdentity, Policy};
+pub use report::{
+    FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
+};
+pub use running::{Killer, OutputObserver, OutputStream, Running, WaitError};
+pub use shell_command::{COMMAND_LIMIT_BYTES, CommandError, ENVIRONMENT_LIMIT_BYTES, ShellCommand, Timeout};
+pub use spawner::{SPAWNER_ARGUMENT, spawner_main, spawner_main_if_requested};
+pub use spawner_program::SpawnerProgram;
+pub use spool::{Spool, Spooled};
+pub use step::{Step, StepError};

@@ -1,0 +1,239 @@
+//! The command's own file tree: built in a memory file system from the launcher's list, then entered for good.
+//!
+//! Everything is reached from descriptors: of the old root for what is shown, of the new root for where it goes. No
+//! link is ever followed inside either, so what a workspace holds cannot redirect a mount.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
+};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
+    unmount,
+};
+
+use crate::mount_entry::{Access, MountEntry};
+use crate::proc_mount;
+use crate::step::{AtStep, Step, StepError};
+use crate::sys::{MountAttributes, set_mount_attributes};
+
+/// The root itself holds only folders and a few small files.
+const ROOT_SIZE_BYTES: u64 = 4 << 20;
+
+/// Where the emptiness lies that covers hidden files and folders.
+const EMPTY_FOLDER: &str = ".hidden/folder";
+const EMPTY_FILE: &str = ".hidden/file";
+
+/// Makes the new root and makes it this process's root. The old one is not reachable afterwards.
+pub(crate) fn enter(entries: &[MountEntry]) -> Result<(), StepError> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).at(Step::PrivateMounts)?;
+    let new_root = NewRoot::create().at(Step::Root)?;
+    for entry in entries {
+        new_root.make(entry)?;
+    }
+    new_root.enter().at(Step::PivotRoot)
+}
+
+/// The root under construction.
+pub(crate) struct NewRoot {
+    root: OwnedFd,
+}
+
+impl NewRoot {
+    fn create() -> rustix::io::Result<NewRoot> {
+        let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
+        // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
+        attach(&root, CWD.as_fd(), Path::new("/"))?;
+        let new_root = NewRoot { root };
+        new_root.make_folder(Path::new(EMPTY_FOLDER), 0o000)?;
+        new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
+        Ok(new_root)
+    }
+
+    fn make(&self, entry: &MountEntry) -> Result<(), StepError> {
+        match entry {
+            MountEntry::Directory { target, mode } => self.make_folder(inside(target), *mode).at(Step::Root),
+            MountEntry::Symlink { target, to } => self.make_link(inside(target), to).at(Step::Root),
+            MountEntry::File { target, contents, mode } => {
+                self.make_file(inside(target), contents, *mode).at(Step::Root)
+            }
+            MountEntry::Bind { source, target, access } => {
+                self.bind(source, inside(target), *access).at(Step::Bind)
+            }
+            MountEntry::Tmpfs { target, size_bytes, mode } => {
+                self.make_folder(inside(target), 0o755).at(Step::Tmpfs)?;
+                let mount = memory_file_system(*size_bytes, *mode).at(Step::Tmpfs)?;
+                self.attach(&mount, inside(target)).at(Step::Tmpfs)
+            }
+            MountEntry::Proc { process_limit } => proc_mount::mount(self, *process_limit),
+            MountEntry::Terminals => self.mount_terminals().at(Step::Devices),
+            MountEntry::Pin { target } => self.rebind(inside(target), false).at(Step::Protect),
+            MountEntry::Protect { target } => self.rebind(inside(target), true).at(Step::Protect),
+            MountEntry::Cover { target } => self.cover(inside(target)).at(Step::Protect),
+            MountEntry::Seal { target } => {
+                let mount = self.open(inside(target)).at(Step::Protect)?;
+                set_mount_attributes(mount, MountAttributes::READ_ONLY, false).at(Step::Protect)
+            }
+        }
+    }
+
+    /// Shows a tree of the old root.
+    fn bind(&self, source: &Path, target: &Path, access: Access) -> rustix::io::Result<()> {
+        let source = openat2(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)?;
+        if FileType::from_raw_mode(fstat(&source)?.st_mode) == FileType::Directory {
+            self.make_folder(target, 0o755)?;
+        } else {
+            self.make_file(target, b"", 0o644)?;
+        }
+        let tree = copy_tree(&source)?;
+        let attributes = match access {
+            Access::ReadOnly => {
+                MountAttributes::READ_ONLY.and(MountAttributes::NO_SETUID).and(MountAttributes::NO_DEVICES)
+            }
+            Access::Writable => MountAttributes::NO_SETUID.and(MountAttributes::NO_DEVICES),
+            Access::Device => MountAttributes::NO_SETUID,
+        };
+        set_mount_attributes(&tree, attributes, true)?;
+        self.attach(&tree, target)
+    }
+
+    /// Binds something onto itself: a mount point can be neither renamed nor removed.
+    pub(crate) fn rebind(&self, target: &Path, read_only: bool) -> rustix::io::Result<()> {
+        let place = self.open(target)?;
+        let tree = copy_tree(&place)?;
+        if read_only {
+            set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        }
+        attach(&tree, place.as_fd(), Path::new(""))
+    }
+
+    /// Covers a folder or file by emptiness that cannot be entered or read.
+    pub(crate) fn cover(&self, target: &Path) -> rustix::io::Result<()> {
+        let place = match self.open(target) {
+            Err(Errno::NOENT) => return Ok(()),
+            other => other?,
+        };
+        let is_folder = FileType::from_raw_mode(fstat(&place)?.st_mode) == FileType::Directory;
+        let tree = copy_tree(&self.open(Path::new(if is_folder { EMPTY_FOLDER } else { EMPTY_FILE }))?)?;
+        set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        attach(&tree, place.as_fd(), Path::new(""))
+    }
+
+    fn mount_terminals(&self) -> rustix::io::Result<()> {
+        let context = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&context, "mode", "600")?;
+        fsconfig_set_string(&context, "ptmxmode", "666")?;
+        fsconfig_create(&context)?;
+        let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, no_programs())?;
+        self.make_folder(Path::new("dev/pts"), 0o755)?;
+        self.attach(&mount, Path::new("dev/pts"))
+    }
+
+    /// Mounts at a place in the new root.
+    pub(crate) fn attach(&self, mount: &OwnedFd, target: &Path) -> rustix::io::Result<()> {
+        attach(mount, self.open(target)?.as_fd(), Path::new(""))
+    }
+
+    /// Opens a place in the new root, without following links and without the right to read or write.
+    pub(crate) fn open(&self, target: &Path) -> rustix::io::Result<OwnedFd> {
+        let target = if target.as_os_str().is_empty() { Path::new(".") } else { target };
+        openat2(
+            &self.root,
+            target,
+            OFlags::PATH | OFlags::CLOEXEC,
+            Mode::empty(),
+            NO_LINKS | ResolveFlags::BENEATH,
+        )
+    }
+
+    /// Makes a folder and its parents; one that is there stays as it is.
+    pub(crate) fn make_folder(&self, target: &Path, mode: u32) -> rustix::io::Result<()> {
+        self.make_parents(target)?;
+        match mkdirat(&self.root, target, Mode::from_raw_mode(mode)) {
+            Err(Errno::EXIST) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn make_parents(&self, target: &Path) -> rustix::io::Result<()> {
+        let mut parent = PathBuf::new();
+        let parents = target.parent().into_iter().flat_map(Path::components);
+        for component in parents.filter(|component| matches!(component, Component::Normal(_))) {
+            parent.push(component);
+            match mkdirat(&self.root, &parent, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(())
+    }
+
+    fn make_link(&self, target: &Path, to: &Path) -> rustix::io::Result<()> {
+        self.make_parents(target)?;
+        symlinkat(to, &self.root, target)
+    }
+
+    /// Makes a file with its parents; one that is there stays as it is.
+    fn make_file(&self, target: &Path, contents: &[u8], mode: u32) -> rustix::io::Result<()> {
+        self.make_parents(target)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = match openat(&self.root, target, flags, Mode::from_raw_mode(0o600)) {
+            Err(Errno::EXIST) => return Ok(()),
+            other => other?,
+        };
+        if rustix::io::write(&file, contents)? != contents.len() {
+            return Err(Errno::NOSPC);
+        }
+        fchmod(&file, Mode::from_raw_mode(mode))
+    }
+
+    /// Makes this the root of the process and lets go of the old one.
+    fn enter(self) -> rustix::io::Result<()> {
+        set_mount_attributes(&self.root, MountAttributes::READ_ONLY, false)?;
+        rustix::process::fchdir(&self.root)?;
+        // The old root comes to lie over the new one, at the same place, and is taken off from there.
+        rustix::process::pivot_root(".", ".")?;
+        unmount(".", UnmountFlags::DETACH)?;
+        rustix::process::chdir("/")
+    }
+}
+
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+
+/// Takes the root off an absolute path.
+fn inside(target: &Path) -> &Path {
+    target.strip_prefix("/").unwrap_or(target)
+}
+
+pub(crate) fn no_programs() -> MountAttrFlags {
+    MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC
+}
+
+fn memory_file_system(size_bytes: u64, mode: u32) -> rustix::io::Result<OwnedFd> {
+    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, "size", size_bytes.to_string())?;
+    fsconfig_set_string(&context, "mode", format!("{mode:o}"))?;
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+fn copy_tree(place: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(place, "", flags)
+}
+
+fn attach(mount: &OwnedFd, place: impl AsFd, path: &Path) -> rustix::io::Result<()> {
+    let mut flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    if path.as_os_str().is_empty() {
+        flags |= MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    }
+    move_mount(mount, "", place, path, flags)
+}

@@ -1,0 +1,200 @@
+//! From a policy to a child: which mounts, which rules, which environment. Reads the host, changes nothing.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::environment::{User, base_environment};
+use crate::isolation::Isolation;
+use crate::mount_entry::{Access, MountEntry};
+use crate::policy::Policy;
+use crate::request::{ChildLimits, FileAccess, Request, Task};
+use crate::system_tree;
+use crate::toolchains;
+
+/// Why a policy cannot be put in force. Nothing was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// The workspace does not exist or is not a folder.
+    #[error("the workspace is not a folder")]
+    NotAFolder,
+    /// The workspace is, or contains, a folder that the sandbox itself is made of, such as `/` or `/usr`.
+    #[error("the workspace contains system folders")]
+    SystemFolder,
+    /// The workspace is the user's home folder, which is to be hidden.
+    #[error("the workspace is the home folder")]
+    HomeFolder,
+    /// A readable or writable path of the policy does not exist.
+    #[error("a path that the policy makes visible does not exist")]
+    MissingPath,
+}
+
+/// Everything about a child that follows from the policy, the user and the machine.
+pub(crate) struct Plan {
+    /// The workspace's canonical path.
+    pub(crate) workspace: PathBuf,
+    /// Paths of the policy, as the policy wrote them, that a mount cannot protect.
+    pub(crate) unprotected: Vec<PathBuf>,
+    given_workspace: PathBuf,
+    isolation: Isolation,
+    mounts: Vec<MountEntry>,
+    access: FileAccess,
+    environment: BTreeMap<OsString, OsString>,
+}
+
+impl Plan {
+    pub(crate) fn new(policy: &Policy, user: &User, isolation: Isolation) -> Result<Plan, PolicyError> {
+        let workspace = fs::canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
+        if !workspace.is_dir() {
+            return Err(PolicyError::NotAFolder);
+        }
+        if system_tree::is_made_of(&workspace) {
+            return Err(PolicyError::SystemFolder);
+        }
+        let has_root = isolation.contains(Isolation::ROOT);
+        let real_home = fs::canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
+        if has_root && workspace == real_home {
+            return Err(PolicyError::HomeFolder);
+        }
+        let isolation = if policy.network {
+            isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
+        } else {
+            isolation
+        };
+        let readable = canonical(&policy.readable)?;
+        let mut writable = canonical(&policy.writable)?;
+        writable.push(workspace.clone());
+        let toolchains = toolchains::find(&real_home);
+        let home = if has_root { system_tree::private_home(&real_home) } else { real_home.clone() };
+        let mut plan = Plan {
+            unprotected: Vec::new(),
+            given_workspace: policy.workspace.clone(),
+            isolation,
+            mounts: Vec::new(),
+            access: FileAccess::default(),
+            environment: BTreeMap::new(),
+            workspace,
+        };
+        let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
+        plan.environment = base_environment(user, &home, Path::new("/tmp"), |folder| {
+            let Ok(folder) = fs::canonicalize(folder) else { return false };
+            !has_root || system_tree::shows(&folder) || visible.iter().any(|tree| folder.starts_with(tree))
+        });
+        plan.environment.extend(policy.environment.clone());
+        if has_root {
+            plan.lay_out(policy, &home, &toolchains, &readable, &writable);
+        } else {
+            plan.unprotected =
+                [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
+        }
+        plan.access.readable.extend(system_tree::readable());
+        plan.access.readable.extend(toolchains.into_iter().chain(readable));
+        plan.access.writable.extend(writable);
+        if has_root {
+            plan.access.writable.push(home);
+        }
+        Ok(plan)
+    }
+
+    /// Makes the list of mounts: the system first, then every tree after the one that contains it.
+    fn lay_out(
+        &mut self,
+        policy: &Policy,
+        home: &Path,
+        toolchains: &[PathBuf],
+        readable: &[PathBuf],
+        writable: &[PathBuf],
+    ) {
+        let limits = &policy.limits;
+        self.mounts = system_tree::entries(policy, home);
+        let tmpfs = |target: &Path, mode| MountEntry::Tmpfs {
+            target: target.to_owned(),
+            size_bytes: limits.temporary_bytes,
+            mode,
+        };
+        let bind =
+            |path: &PathBuf, access| MountEntry::Bind { source: path.clone(), target: path.clone(), access };
+        // Of two entries for the same place the later one counts.
+        let mut trees: BTreeMap<(usize, PathBuf), MountEntry> = BTreeMap::new();
+        let entries =
+            [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
+                .into_iter()
+                .chain(toolchains.iter().chain(readable).map(|path| bind(path, Access::ReadOnly)))
+                .chain(writable.iter().map(|path| bind(path, Access::Writable)));
+        for entry in entries {
+            let target = entry.target().to_owned();
+            trees.insert((target.components().count(), target), entry);
+        }
+        self.mounts.extend(trees.into_values());
+        self.mounts.extend(system_tree::home_files(policy, home, &self.workspace));
+        for path in &policy.pinned {
+            match self.mountable(path) {
+                // A file that is only pinned could still be written; a `.git` file names the repository.
+                Some(target) if target.is_file() => self.mounts.push(MountEntry::Protect { target }),
+                Some(target) => self.mounts.push(MountEntry::Pin { target }),
+                None => self.unprotected.push(path.clone()),
+            }
+        }
+        for path in &policy.read_only {
+            match self.mountable(path) {
+                Some(target) => self.mounts.push(MountEntry::Protect { target }),
+                None => self.unprotected.push(path.clone()),
+            }
+        }
+        for path in &policy.hidden {
+            match self.mountable(path) {
+                Some(target) => self.mounts.push(MountEntry::Cover { target }),
+                None => self.unprotected.push(path.clone()),
+            }
+        }
+    }
+
+    /// Returns where a mount can go for this path of the policy: nowhere if it does not exist or leads over a link.
+    fn mountable(&self, path: &Path) -> Option<PathBuf> {
+        let path = self.rebase(path);
+        (fs::canonicalize(&path).ok()? == path).then_some(path)
+    }
+
+    /// Moves a path below the workspace as the caller wrote it to below the workspace's canonical path.
+    fn rebase(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.given_workspace) {
+            // Joining nothing would add a slash at the end.
+            Ok(rest) if rest.as_os_str().is_empty() => self.workspace.clone(),
+            Ok(rest) => self.workspace.join(rest),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    pub(crate) fn into_request(
+        self,
+        policy: &Policy,
+        working_directory: Option<&Path>,
+        environment: &BTreeMap<OsString, OsString>,
+        task: Task,
+    ) -> Request {
+        let working_directory =
+            working_directory.map_or_else(|| self.workspace.clone(), |directory| self.rebase(directory));
+        let mut variables = self.environment;
+        variables.extend(environment.clone());
+        Request {
+            isolation: self.isolation,
+            mounts: self.mounts,
+            access: self.access,
+            limits: ChildLimits {
+                memory_bytes: policy.limits.memory_bytes,
+                processes: policy.limits.processes,
+                file_size_bytes: policy.limits.file_size_bytes,
+                open_files: policy.limits.open_files,
+            },
+            working_directory,
+            environment: variables.into_iter().collect(),
+            task,
+        }
+    }
+}
+
+fn canonical(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
+    paths.iter().map(|path| fs::canonicalize(path).map_err(|_| PolicyError::MissingPath)).collect()
+}

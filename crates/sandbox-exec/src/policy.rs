@@ -1,0 +1,105 @@
+//! What a command may see, change and use up: plain data that can be printed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What a command may do. Every path is absolute.
+///
+/// A policy never says how it is enforced; [`SandboxReport`](crate::SandboxReport) says what of it is in force on
+/// this machine.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Policy {
+    /// The folder of code: writable, at its own path, and the default working directory.
+    pub workspace: PathBuf,
+    /// Further folders or files that may be changed.
+    pub writable: Vec<PathBuf>,
+    /// Further folders or files that may be read.
+    pub readable: Vec<PathBuf>,
+    /// Folders or files inside the above that are masked by emptiness, such as the daemon's own state.
+    pub hidden: Vec<PathBuf>,
+    /// Folders or files inside the writable ones that cannot be changed. Those that do not exist, or are links,
+    /// cannot be protected by a mount; [`Running::unprotected`](crate::Running::unprotected) names them.
+    pub read_only: Vec<PathBuf>,
+    /// Folders inside the writable ones that stay writable but cannot be renamed or replaced.
+    pub pinned: Vec<PathBuf>,
+    /// Whether the command may use the network.
+    pub network: bool,
+    /// Variables that the user lists, on top of the base environment. They are not checked.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Who commits made by commands are from.
+    pub git_identity: GitIdentity,
+    /// What may be used up.
+    pub limits: ExecLimits,
+}
+
+impl Policy {
+    /// Returns the defaults for a workspace: no network, and a git repository's `config` and `hooks` protected.
+    ///
+    /// Not all of `.git` can be read-only, or commits would fail. It is pinned instead, because renaming it would
+    /// carry the protected files away.
+    pub fn for_workspace(workspace: &Path) -> Policy {
+        let git = workspace.join(".git");
+        Policy {
+            workspace: workspace.to_owned(),
+            writable: Vec::new(),
+            readable: Vec::new(),
+            hidden: Vec::new(),
+            read_only: vec![git.join("config"), git.join("hooks")],
+            pinned: vec![git],
+            network: false,
+            environment: BTreeMap::new(),
+            git_identity: GitIdentity::default(),
+            limits: ExecLimits::default(),
+        }
+    }
+}
+
+/// The name and address that git takes inside the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitIdentity {
+    /// `user.name`.
+    pub name: String,
+    /// `user.email`.
+    pub email: String,
+}
+
+impl Default for GitIdentity {
+    fn default() -> GitIdentity {
+        GitIdentity { name: "agentd".into(), email: "agentd@localhost".into() }
+    }
+}
+
+/// What a command may use up. The timeout belongs to the [`ShellCommand`](crate::ShellCommand).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecLimits {
+    /// Memory in bytes: of one process's data where only resource limits are to be had.
+    pub memory_bytes: u64,
+    /// Processes and threads at one time, at least; the kernel's own reserve may let 300 more through.
+    pub processes: u32,
+    /// The size in bytes of one file that the command writes.
+    pub file_size_bytes: u64,
+    /// Open descriptors of one process.
+    pub open_files: u32,
+    /// Bytes in the private `/tmp`, and again in the private home.
+    pub temporary_bytes: u64,
+    /// Bytes kept of each output stream, half of them from its start and half from its end.
+    pub output_bytes_per_stream: usize,
+}
+
+impl Default for ExecLimits {
+    /// 4 GiB of memory, 512 processes, files of 2 GiB, 4,096 descriptors, 1 GiB of temporary files and 1 MiB of
+    /// output for each stream.
+    fn default() -> ExecLimits {
+        ExecLimits {
+            memory_bytes: 4 << 30,
+            processes: 512,
+            file_size_bytes: 2 << 30,
+            open_files: 4096,
+            temporary_bytes: 1 << 30,
+            output_bytes_per_stream: 1 << 20,
+        }
+    }
+}

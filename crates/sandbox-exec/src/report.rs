@@ -1,0 +1,188 @@
+//! What really confines commands on this machine, as found by running attacks in a real child.
+
+use std::fmt;
+
+/// How much confinement is in force, from least to most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Nothing but a cleared environment, a deadline and the killing of descendants.
+    None,
+    /// As `None`, with resource limits and no way to gain privileges.
+    Process,
+    /// As `Process`, with file and network rules of the kernel but no namespaces.
+    Landlock,
+    /// A file tree, processes and a network of the command's own, with some ruled layer missing.
+    Namespaces,
+    /// Every ruled layer is in force and every attack of the self-test was refused.
+    Full,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::None => "none",
+            Level::Process => "process",
+            Level::Landlock => "landlock",
+            Level::Namespaces => "namespaces",
+            Level::Full => "full",
+        })
+    }
+}
+
+/// What keeps a command from files outside its workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileConfinement {
+    /// A small root of its own: other files do not exist for it.
+    Root,
+    /// Landlock rules: other files cannot be opened, but can be seen to exist.
+    Landlock,
+    /// Nothing.
+    Open,
+}
+
+impl fmt::Display for FileConfinement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileConfinement::Root => "root",
+            FileConfinement::Landlock => "landlock",
+            FileConfinement::Open => "open",
+        })
+    }
+}
+
+/// What keeps a command from the network while the policy's network is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NetworkConfinement {
+    /// A network namespace with nothing in it, and no sockets to be made.
+    NamespaceAndFilter,
+    /// A network namespace alone.
+    Namespace,
+    /// No sockets to be made.
+    Filter,
+    /// Nothing.
+    Open,
+}
+
+impl fmt::Display for NetworkConfinement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NetworkConfinement::NamespaceAndFilter => "namespace+filter",
+            NetworkConfinement::Namespace => "namespace",
+            NetworkConfinement::Filter => "filter",
+            NetworkConfinement::Open => "open",
+        })
+    }
+}
+
+/// What a command sees of the user's home folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HomeVisibility {
+    /// A private, empty folder in its place.
+    Hidden,
+    /// The folder is there but cannot be opened.
+    Denied,
+    /// The folder itself.
+    Open,
+}
+
+impl fmt::Display for HomeVisibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HomeVisibility::Hidden => "hidden",
+            HomeVisibility::Denied => "denied",
+            HomeVisibility::Open => "open",
+        })
+    }
+}
+
+/// How the end of a command reaches all its descendants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KillReach {
+    /// The kernel kills the command's process namespace as a whole.
+    Namespace,
+    /// Descendants are searched and killed until none is left.
+    Sweep,
+}
+
+impl fmt::Display for KillReach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            KillReach::Namespace => "namespace",
+            KillReach::Sweep => "sweep",
+        })
+    }
+}
+
+/// Whether changes of files are caught in a layer before they reach the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LayerKind {
+    /// Changes reach the workspace at once.
+    None,
+}
+
+impl fmt::Display for LayerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LayerKind::None => "none",
+        })
+    }
+}
+
+/// What confines commands, found by a self-test at start.
+///
+/// Displays as the one line that stands in front of every session:
+/// `sandbox: level=…; fs=…; net=…; home=…; kill=…; layer=…; missing=[…]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SandboxReport {
+    /// The level.
+    pub level: Level,
+    /// Files outside the workspace.
+    pub fs: FileConfinement,
+    /// The network, while the policy's network is off.
+    pub net: NetworkConfinement,
+    /// The home folder.
+    pub home: HomeVisibility,
+    /// Reach of a kill.
+    pub kill: KillReach,
+    /// Copy-on-write layer.
+    pub layer: LayerKind,
+    /// What is not in force, each as a few words with its reason.
+    pub missing: Vec<String>,
+}
+
+impl SandboxReport {
+    /// What is known before the self-test.
+    pub(crate) fn unconfined() -> SandboxReport {
+        SandboxReport {
+            level: Level::None,
+            fs: FileConfinement::Open,
+            net: NetworkConfinement::Open,
+            home: HomeVisibility::Open,
+            kill: KillReach::Sweep,
+            layer: LayerKind::None,
+            missing: vec!["the self-test".into()],
+        }
+    }
+}
+
+impl fmt::Display for SandboxReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "sandbox: level={}; fs={}; net={}; home={}; kill={}; layer={}; missing=[{}]",
+            self.level,
+            self.fs,
+            self.net,
+            self.home,
+            self.kill,
+            self.layer,
+            self.missing.join(", ")
+        )
+    }
+}

@@ -1,0 +1,186 @@
+//! What the launcher asks the spawner for: one child, described completely.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::isolation::Isolation;
+use crate::mount_entry::MountEntry;
+use crate::wire::{Decoder, Encoder};
+
+/// One child to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) isolation: Isolation,
+    /// The new root, in this order; used with [`Isolation::ROOT`].
+    pub(crate) mounts: Vec<MountEntry>,
+    /// What Landlock lets through; used with [`Isolation::LANDLOCK`].
+    pub(crate) access: FileAccess,
+    pub(crate) limits: ChildLimits,
+    pub(crate) working_directory: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) task: Task,
+}
+
+/// What the child does once it is confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Executes `/bin/sh -c` with this text.
+    Shell(String),
+    /// Runs the attacks of the self-test and prints what came of them.
+    Attacks(Targets),
+}
+
+/// What the attacks of the self-test aim at: all of it belongs to the launcher, outside the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// A file outside the workspace that must not be read or changed.
+    pub(crate) secret: PathBuf,
+    /// The user's home folder.
+    pub(crate) home: PathBuf,
+    /// The file system and inode of the user's real home folder.
+    pub(crate) home_identity: (u64, u64),
+    /// The launcher's process.
+    pub(crate) process: u32,
+    /// What `/proc/self/ns/pid` reads as in the launcher.
+    pub(crate) process_namespace: PathBuf,
+    /// A port on which the launcher listens.
+    pub(crate) listener: Option<SocketAddr>,
+}
+
+/// Files and folders that Landlock lets a command reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileAccess {
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) writable: Vec<PathBuf>,
+}
+
+/// Resource limits of the child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChildLimits {
+    pub(crate) memory_bytes: u64,
+    pub(crate) processes: u32,
+    pub(crate) file_size_bytes: u64,
+    pub(crate) open_files: u32,
+}
+
+impl Request {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Encoder::default();
+        out.number(self.isolation.bits());
+        out.list(&self.mounts, |out, entry| entry.encode(out));
+        out.list(&self.access.readable, |out, path| out.path(path));
+        out.list(&self.access.writable, |out, path| out.path(path));
+        out.number(self.limits.memory_bytes);
+        out.number(self.limits.processes.into());
+        out.number(self.limits.file_size_bytes);
+        out.number(self.limits.open_files.into());
+        out.path(&self.working_directory);
+        out.list(&self.environment, |out, (name, value)| {
+            out.os(name);
+            out.os(value);
+        });
+        match &self.task {
+            Task::Shell(text) => {
+                out.number(0);
+                out.bytes(text.as_bytes());
+            }
+            Task::Attacks(targets) => {
+                out.number(1);
+                out.path(&targets.secret);
+                out.path(&targets.home);
+                out.number(targets.home_identity.0);
+                out.number(targets.home_identity.1);
+                out.number(targets.process.into());
+                out.path(&targets.process_namespace);
+                let listener = targets.listener.map_or(String::new(), |address| address.to_string());
+                out.bytes(listener.as_bytes());
+            }
+        }
+        out.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Request> {
+        let mut input = Decoder::new(bytes);
+        let request = Request {
+            isolation: Isolation::from_bits(input.number()?)?,
+            mounts: input.list(MountEntry::decode)?,
+            access: FileAccess { readable: input.list(Decoder::path)?, writable: input.list(Decoder::path)? },
+            limits: ChildLimits {
+                memory_bytes: input.number()?,
+                processes: input.number_u32()?,
+                file_size_bytes: input.number()?,
+                open_files: input.number_u32()?,
+            },
+            working_directory: input.path()?,
+            environment: input.list(|input| Some((input.os()?, input.os()?)))?,
+            task: match input.number()? {
+                0 => Task::Shell(String::from_utf8(input.bytes()?.to_vec()).ok()?),
+                1 => Task::Attacks(Targets {
+                    secret: input.path()?,
+                    home: input.path()?,
+                    home_identity: (input.number()?, input.number()?),
+                    process: input.number_u32()?,
+                    process_namespace: input.path()?,
+                    listener: decode_listener(input.bytes()?)?,
+                }),
+                _ => return None,
+            },
+        };
+        input.end()?;
+        Some(request)
+    }
+}
+
+fn decode_listener(bytes: &[u8]) -> Option<Option<SocketAddr>> {
+    match std::str::from_utf8(bytes).ok()? {
+        "" => Some(None),
+        address => Some(Some(address.parse().ok()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mount_entry::Access;
+
+    fn sample() -> Request {
+        Request {
+            isolation: Isolation::ALL,
+            mounts: vec![
+                MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
+                MountEntry::Bind { source: "/usr".into(), target: "/usr".into(), access: Access::ReadOnly },
+                MountEntry::Tmpfs { target: "/tmp".into(), size_bytes: 7, mode: 0o1777 },
+                MountEntry::File { target: "/etc/passwd".into(), contents: b"\xff".into(), mode: 0o444 },
+            ],
+            access: FileAccess { readable: vec!["/usr".into()], writable: vec!["/w".into()] },
+            limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
+            working_directory: "/w".into(),
+            environment: vec![("A".into(), "1".into())],
+            task: Task::Shell("echo".into()),
+        }
+    }
+
+    #[test]
+    fn a_request_survives_the_wire() {
+        let mut request = sample();
+        assert_eq!(Request::decode(&request.encode()), Some(request.clone()));
+        request.task = Task::Attacks(Targets {
+            secret: "/s".into(),
+            home: "/h".into(),
+            home_identity: (1, 2),
+            process: 9,
+            process_namespace: "pid:[1]".into(),
+            listener: Some(([127, 0, 0, 1], 80).into()),
+        });
+        assert_eq!(Request::decode(&request.encode()), Some(request));
+    }
+
+    #[test]
+    fn a_cut_request_is_refused_and_never_panics() {
+        let bytes = sample().encode();
+        for length in 0..bytes.len() {
+            assert_eq!(Request::decode(&bytes[..length]), None, "{length}");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What confinement this machine gives: layers are tried until a child starts, then attacked from inside.
+
+use std::fs;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::attacks::{Attack, REFUSED};
+use crate::isolation::Isolation;
+use crate::launcher::{Launcher, SpawnError, StartError};
+use crate::outcome::Ending;
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::proc_mount::is_process_limit_per_namespace;
+use crate::report::{
+    FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
+};
+use crate::request::{Request, Targets, Task};
+use crate::running::{OutputStream, Running};
+use crate::shell_command::Timeout;
+use crate::step::Step;
+
+/// Finds the layers that this machine gives, up to `highest`, and what they are worth.
+pub(crate) fn find_confinement(
+    launcher: &Launcher,
+    highest: Level,
+    scratch: &Path,
+) -> Result<(Isolation, SandboxReport), StartError> {
+    let ground = Ground::prepare(scratch).map_err(StartError::SelfTest)?;
+    let mut isolation = wanted(highest);
+    let mut missing = Vec::new();
+    loop {
+        match ground.attack(launcher, isolation) {
+            Ok(refused) => {
+                let kill_reaches_all = ground.kill_reaches_all(launcher, isolation);
+                return Ok((isolation, judge(isolation, &refused, kill_reaches_all, missing)));
+            }
+            Err(SpawnError::Step(error)) if isolation.intersects(layers_of(error.step, isolation)) => {
+                let (layers, name) = (layers_of(error.step, isolation), layer_name(error.step, isolation));
+                missing.push(format!("{name}: {error}"));
+                isolation = isolation.without(layers);
+            }
+            Err(error) => return Err(StartError::Unusable(error)),
+        }
+    }
+}
+
+/// Returns the layers that a level stands for.
+fn wanted(highest: Level) -> Isolation {
+    let all = match highest {
+        Level::None => Isolation::NOTHING,
+        Level::Process => Isolation::PRIVILEGES,
+        Level::Landlock => Isolation::ALL.without(Isolation::NAMESPACES),
+        Level::Namespaces => Isolation::NAMESPACES | Isolation::PRIVILEGES,
+        Level::Full => Isolation::ALL,
+    };
+    let all = all.without(Isolation::LANDLOCK | Isolation::FILTER | Isolation::NO_SOCKETS);
+    // Root needs no user namespace to make the others, and inside one it would not be itself.
+    if rustix::process::geteuid().is_root() { all.without(Isolation::USER) } else { all }
+}
+
+/// Returns the layers that cannot be had when this step fails.
+fn layers_of(step: Step, isolation: Isolation) -> Isolation {
+    match step {
+        Step::Clone if isolation.contains(Isolation::CGROUP) => Isolation::CGROUP,
+        Step::Clone
+        | Step::IdMaps
+        | Step::PrivateMounts
+        | Step::Root
+        | Step::Bind
+        | Step::Tmpfs
+        | Step::Proc
+        | Step::Devices
+        | Step::Protect
+        | Step::PivotRoot
+        | Step::ProcessLimit => Isolation::NAMESPACES,
+        Step::ResourceLimits | Step::Capabilities | Step::NoNewPrivileges => Isolation::PRIVILEGES,
+        Step::Landlock => Isolation::LANDLOCK,
+        Step::Seccomp => Isolation::FILTER | Isolation::NO_SOCKETS,
+        _ => Isolation::NOTHING,
+    }
+}
+
+fn layer_name(step: Step, isolation: Isolation) -> &'static str {
+    match layers_of(step, isolation) {
+        Isolation::CGROUP => "cgroup namespace",
+        Isolation::NAMESPACES => "namespaces",
+        Isolation::PRIVILEGES => "privileges",
+        Isolation::LANDLOCK => "landlock",
+        _ => "system call filter",
+    }
+}
+
+fn judge(
+    isolation: Isolation,
+    refused: &[Attack],
+    kill_reaches_all: bool,
+    mut missing: Vec<String>,
+) -> SandboxReport {
+    let is_refused = |attacks: &[Attack]| attacks.iter().all(|attack| refused.contains(attack));
+    let has = |layers| isolation.contains(layers);
+    let fs = if has(Isolation::ROOT)
+        && is_refused(&[Attack::ReadOutside, Attack::WriteOutside, Attack::SeeOutside])
+    {
+        FileConfinement::Root
+    } else if has(Isolation::LANDLOCK) && is_refused(&[Attack::ReadOutside, Attack::WriteOutside]) {
+        FileConfinement::Landlock
+    } else {
+        FileConfinement::Open
+    };
+    let net = match (
+        has(Isolation::NETWORK) && is_refused(&[Attack::Connect]),
+        has(Isolation::NO_SOCKETS) && is_refused(&[Attack::Connect, Attack::MakeSocket]),
+    ) {
+        (true, true) => NetworkConfinement::NamespaceAndFilter,
+        (true, false) => NetworkConfinement::Namespace,
+        (false, true) => NetworkConfinement::Filter,
+        (false, false) => NetworkConfinement::Open,
+    };
+    let home = match (is_refused(&[Attack::ListHome]), fs) {
+        (true, FileConfinement::Root) => HomeVisibility::Hidden,
+        (true, _) => HomeVisibility::Denied,
+        (false, _) => HomeVisibility::Open,
+    };
+    let kill = if has(Isolation::PROCESSES) { KillReach::Namespace } else { KillReach::Sweep };
+    for (layers, name) in [
+        (Isolation::ROOT, "namespaces"),
+        (Isolation::PRIVILEGES, "privileges"),
+        (Isolation::LANDLOCK, "landlock"),
+        (Isolation::FILTER, "system call filter"),
+    ] {
+        if !has(layers) && !missing.iter().any(|entry| entry.starts_with(name)) {
+            missing.push(name.to_owned());
+        }
+    }
+    // One that succeeded although its layers are there is worth a word of its own.
+    let succeeded = Attack::ALL.iter().filter(|attack| !refused.contains(attack));
+    missing.extend(succeeded.map(|attack| format!("refusal of: {}", attack.name())));
+    if !kill_reaches_all {
+        missing.push("a kill that reaches all".into());
+    }
+    let has_process_limit =
+        has(Isolation::PROCESSES) && (is_process_limit_per_namespace() || has(Isolation::USER));
+    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP)
+        | Isolation::LANDLOCK
+        | Isolation::FILTER
+        | Isolation::NO_SOCKETS)
+        && is_refused(Attack::ALL)
+        && kill_reaches_all
+        && has_process_limit;
+    let level = if is_full {
+        Level::Full
+    } else if fs == FileConfinement::Root && net != NetworkConfinement::Open && has(Isolation::PROCESSES) {
+        Level::Namespaces
+    } else if fs != FileConfinement::Open {
+        Level::Landlock
+    } else if has(Isolation::PRIVILEGES) && is_refused(&[Attack::KeepPrivileges]) {
+        Level::Process
+    } else {
+        Level::None
+    };
+    if !has_process_limit {
+        missing.push("limit on processes".into());
+    }
+    missing.push("limit on the whole command's memory".into());
+    missing.push("copy-on-write layer".into());
+    SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
+}
+
+/// A private folder with something to attack and an empty workspace; removed when dropped.
+struct Ground {
+    folder: PathBuf,
+    listener: Option<TcpListener>,
+}
+
+impl Ground {
+    fn prepare(scratch: &Path) -> io::Result<Ground> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = fs::canonicalize(scratch)?.join(format!("self-test-{}-{number}", std::process::id()));
+        fs::create_dir(&folder)?;
+        // A machine without a loopback interface has nothing to connect to.
+        let listener = TcpListener::bind(("127.0.0.1", 0)).ok();
+        let ground = Ground { folder, listener };
+        fs::create_dir(ground.workspace())?;
+        fs::write(ground.secret(), "secret\n")?;
+        Ok(ground)
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.folder.join("workspace")
+    }
+
+    fn secret(&self) -> PathBuf {
+        self.folder.join("secret")
+    }
+
+    fn request(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<Request, SpawnError> {
+        let policy = Policy::for_workspace(&self.workspace());
+        let plan = Plan::new(&policy, launcher.user(), isolation)?;
+        Ok(plan.into_request(&policy, None, &Default::default(), task))
+    }
+
+    /// Runs the attacks and returns those that were refused.
+    fn attack(&self, launcher: &Launcher, isolation: Isolation) -> Result<Vec<Attack>, SpawnError> {
+        let home = launcher.user().home.clone();
+        let identity = fs::metadata(&home).map_or((0, 0), |metadata| (metadata.dev(), metadata.ino()));
+        let targets = Targets {
+            secret: self.secret(),
+            home,
+            home_identity: identity,
+            process: std::process::id(),
+            process_namespace: fs::read_link("/proc/self/ns/pid").unwrap_or_default(),
+            listener: self.listener.as_ref().and_then(|listener| listener.local_addr().ok()),
+        };
+        let outcome = self
+            .run(launcher, isolation, Task::Attacks(targets))?
+            .wait()
+            .map_err(|_| SpawnError::NotStarted)?;
+        let lines = outcome.stdout.text(|_| String::new());
+        let is_refused =
+            |attack: &Attack| lines.lines().any(|line| line == format!("{REFUSED} {}", attack.name()));
+        Ok(Attack::ALL.iter().copied().filter(is_refused).collect())
+    }
+
+    /// Whether a descendant in a session of its own dies with its command: it holds the output open until then.
+    fn kill_reaches_all(&self, launcher: &Launcher, isolation: Isolation) -> bool {
+        let text = "sh -c 'trap : HUP TERM; echo ready; sleep 60' & echo ready; sleep 60";
+        let Ok(running) = self.run(launcher, isolation, Task::Shell(text.into())) else { return false };
+        let killer = running.killer();
+        let mut seen = 0;
+        let outcome = running.wait_with(
+            &mut |_: OutputStream, bytes: &[u8]| {
+                seen += bytes.iter().filter(|byte| **byte == b'\n').count();
+                if seen >= 2 {
+                    killer.cancel();
+                }
+            },
+            None,
+        );
+        outcome.is_ok_and(|outcome| outcome.ending == Ending::Cancelled && outcome.output_complete)
+    }
+
+    fn run(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<Running, SpawnError> {
+        let request = self.request(launcher, isolation, task)?;
+        let started_at = Instant::now();
+        let started = launcher.start_request(&request)?;
+        let timeout = Timeout::new(Duration::from_secs(10)).expect("ten seconds are more than none");
+        Ok(Running::new(started, started_at, timeout, Default::default(), Vec::new()))
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        // What cannot be removed is an empty folder and a file of seven bytes in the caller's scratch folder.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

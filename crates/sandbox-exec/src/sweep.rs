@@ -1,0 +1,106 @@
+//! Killing a process with all its descendants where no process namespace does it.
+//!
+//! Descendants are found through `/proc`, stopped so that they can create no more, and killed when the search finds
+//! nothing new. Those that were given a new parent in between come back to the spawner, which is a subreaper.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, waitpid};
+
+/// How long a search goes on while new processes keep appearing; what is known is killed then.
+const SEARCH_LIMIT: Duration = Duration::from_secs(5);
+
+/// Kills a process and everything that descends from it. Its own descendants are stopped before.
+pub(crate) fn kill_tree(root: Pid) {
+    let stopped = stop_descendants(root);
+    // First the root: were it still alive, it would report the death of a shell that is killed here.
+    signal_process(root, None, Signal::KILL);
+    for pid in stopped.into_keys() {
+        // By now it may have a new parent: the subreaper.
+        signal_process(pid, None, Signal::KILL);
+    }
+}
+
+/// Kills every descendant of this process and takes leave of it.
+pub(crate) fn kill_descendants() {
+    kill_orphans(&[]);
+}
+
+/// Kills every child of this process that is not `known`, with its descendants, until there is none.
+pub(crate) fn kill_orphans(known: &[Pid]) {
+    let started = Instant::now();
+    loop {
+        let orphans: Vec<Pid> =
+            children_of(getpid(), &parents()).into_iter().filter(|pid| !known.contains(pid)).collect();
+        if orphans.is_empty() || started.elapsed() > SEARCH_LIMIT {
+            return;
+        }
+        for orphan in &orphans {
+            kill_tree(*orphan);
+        }
+        for orphan in &orphans {
+            // A zombie is taken at once; one that is still dying comes up again in the next round.
+            let _ = waitpid(Some(*orphan), WaitOptions::NOHANG);
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Stops all descendants and returns them with the parent that each was last found under.
+fn stop_descendants(root: Pid) -> HashMap<Pid, Pid> {
+    let started = Instant::now();
+    let mut stopped = HashMap::new();
+    loop {
+        let parents = parents();
+        let mut found_new = false;
+        let mut queue = vec![root];
+        while let Some(parent) = queue.pop() {
+            for child in children_of(parent, &parents) {
+                queue.push(child);
+                if stopped.insert(child, parent).is_none() {
+                    found_new = true;
+                    signal_process(child, Some(parent), Signal::STOP);
+                }
+            }
+        }
+        if !found_new || started.elapsed() > SEARCH_LIMIT {
+            return stopped;
+        }
+    }
+}
+
+fn children_of(parent: Pid, parents: &HashMap<Pid, Pid>) -> Vec<Pid> {
+    parents.iter().filter(|(_, its_parent)| **its_parent == parent).map(|(pid, _)| *pid).collect()
+}
+
+/// Sends a signal, if `parent` is given only while the process still has that parent.
+///
+/// The descriptor is opened before the check: a number that was taken over by another process is noticed.
+fn signal_process(pid: Pid, parent: Option<Pid>, signal: Signal) {
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    if parent.is_some() && parent_of(pid) != parent {
+        return;
+    }
+    // The process may have ended by itself.
+    let _ = pidfd_send_signal(&process, signal);
+}
+
+/// Returns every process's parent.
+fn parents() -> HashMap<Pid, Pid> {
+    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+        .filter_map(|pid| Some((pid, parent_of(pid)?)))
+        .collect()
+}
+
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name in parentheses may itself hold parentheses and blanks; the fields after it cannot.
+    let end_of_name = stat.iter().rposition(|byte| *byte == b')')?;
+    let fields = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
+    Pid::from_raw(fields.split_ascii_whitespace().nth(1)?.parse().ok()?)
+}

@@ -1,0 +1,48 @@
+//! `mount_setattr`, which restricts a whole tree of mounts without touching the flags it does not name.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::io::Result;
+
+use super::descriptors::last_errno;
+
+/// Attributes to switch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MountAttributes(u64);
+
+impl MountAttributes {
+    /// Nothing beneath can be written.
+    pub(crate) const READ_ONLY: MountAttributes = MountAttributes(libc::MOUNT_ATTR_RDONLY);
+    /// Set-user-id bits have no effect.
+    pub(crate) const NO_SETUID: MountAttributes = MountAttributes(libc::MOUNT_ATTR_NOSUID);
+    /// Device files have no effect.
+    pub(crate) const NO_DEVICES: MountAttributes = MountAttributes(libc::MOUNT_ATTR_NODEV);
+
+    /// Returns both sets of attributes.
+    pub(crate) const fn and(self, other: MountAttributes) -> MountAttributes {
+        MountAttributes(self.0 | other.0)
+    }
+}
+
+/// Switches attributes on for the mount that `mount` refers to, and with `recursive` for all mounts beneath it.
+pub(crate) fn set_mount_attributes(
+    mount: impl AsFd,
+    attributes: MountAttributes,
+    recursive: bool,
+) -> Result<()> {
+    let request = libc::mount_attr { attr_set: attributes.0, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path is a NUL-terminated string and `request` a valid `mount_attr` of the size given; the kernel
+    // only reads them during the call.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_fd().as_raw_fd(),
+            c"".as_ptr(),
+            flags,
+            &raw const request,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(last_errno()) }
+}

@@ -1,0 +1,70 @@
+//! Creating, replacing and leaving a process.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::ptr;
+
+use rustix::io::{Errno, Result};
+use rustix::process::Pid;
+
+use super::descriptors::last_errno;
+
+/// Which of the two processes the caller is now.
+#[derive(Debug)]
+pub(crate) enum Cloned {
+    /// The new process. It must end in [`execute`] or [`exit_now`].
+    Child,
+    /// The old process.
+    Parent {
+        /// The new process.
+        child: Pid,
+        /// A descriptor that refers to it and becomes readable when it has ended.
+        pidfd: OwnedFd,
+    },
+}
+
+/// Creates a process like `fork` does, in the new namespaces that `namespaces` (`CLONE_NEW*`) names.
+///
+/// The calling process must have one thread only: then the child's copy of the memory is consistent, and the child
+/// may allocate and take locks.
+pub(crate) fn clone_process(namespaces: libc::c_int) -> Result<Cloned> {
+    debug_assert_eq!(thread_count(), Some(1), "a process with threads may not be cloned");
+    let mut pidfd: libc::c_int = -1;
+    let flags = libc::CLONE_PIDFD | namespaces | libc::SIGCHLD;
+    // SAFETY: without CLONE_VM and with a null stack this is `fork`: the child goes on with a copy of the memory.
+    // CLONE_PIDFD makes the kernel store one integer at the third argument, which outlives the call. The process
+    // has a single thread, so no lock is held by anyone else in the copy.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, &raw mut pidfd, 0, 0) };
+    match pid {
+        -1 => Err(last_errno()),
+        0 => Ok(Cloned::Child),
+        pid => {
+            let child = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::OVERFLOW)?;
+            // SAFETY: the kernel has just opened this descriptor for us and nobody else knows it.
+            Ok(Cloned::Parent { child, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) } })
+        }
+    }
+}
+
+/// Counts this process's threads, or returns `None` where `/proc` does not show them.
+fn thread_count() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+}
+
+/// Replaces this process by a program; returns only the error.
+pub(crate) fn execute(program: &CStr, arguments: &[CString], environment: &[CString]) -> Errno {
+    let terminated = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+    };
+    let (arguments, environment) = (terminated(arguments), terminated(environment));
+    // SAFETY: all three are NUL-terminated strings, or null-terminated arrays of them, that live across the call.
+    unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    last_errno()
+}
+
+/// Ends this process at once, without running destructors or exit handlers of the process that it was cloned from.
+pub(crate) fn exit_now(code: i32) -> ! {
+    // SAFETY: takes an integer and does not return.
+    unsafe { libc::_exit(code) }
+}

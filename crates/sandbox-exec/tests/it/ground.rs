@@ -1,0 +1,110 @@
+//! A workspace, a secret beside it, a made-up home, and a launcher.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use sandbox_exec::{
+    Launcher, LauncherConfig, Level, Outcome, Policy, ShellCommand, SpawnerProgram, Timeout, User,
+};
+use tempfile::TempDir;
+
+/// What hidden files hold; it must never turn up in any output.
+pub(crate) const CANARY: &str = "CANARY-7f3a";
+
+/// A folder with `workspace`, `outside` and `home`, removed when dropped.
+pub(crate) struct Ground {
+    folder: TempDir,
+    pub(crate) launcher: Launcher,
+    pub(crate) policy: Policy,
+}
+
+impl Ground {
+    /// Uses all the confinement that the machine has.
+    pub(crate) fn new() -> Ground {
+        Ground::at_level(Level::Full)
+    }
+
+    pub(crate) fn at_level(highest: Level) -> Ground {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        for name in ["workspace", "outside", "home/.ssh", "home/.aws", "scratch"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        for name in ["outside/secret.txt", "home/.ssh/id_rsa", "home/.aws/credentials", "home/.netrc"] {
+            fs::write(root.join(name), CANARY).unwrap();
+        }
+        let mut config = LauncherConfig::new(spawner(), user(&root.join("home")), root.join("scratch"));
+        config.highest_level = highest;
+        let launcher = Launcher::start(config).unwrap();
+        let policy = Policy::for_workspace(&root.join("workspace"));
+        Ground { folder, launcher, policy }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        fs::canonicalize(self.folder.path()).unwrap()
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.root().join("workspace")
+    }
+
+    pub(crate) fn outside(&self, name: &str) -> PathBuf {
+        self.root().join("outside").join(name)
+    }
+
+    pub(crate) fn run(&self, text: &str) -> Outcome {
+        self.run_within(text, Duration::from_secs(60))
+    }
+
+    pub(crate) fn run_within(&self, text: &str, timeout: Duration) -> Outcome {
+        let command = ShellCommand::new(text).unwrap().with_timeout(Timeout::new(timeout).unwrap());
+        self.launcher.spawn(&self.policy, &command).unwrap().wait().unwrap()
+    }
+}
+
+pub(crate) fn spawner() -> SpawnerProgram {
+    SpawnerProgram::at(env!("CARGO_BIN_EXE_sandbox-exec-spawner").into())
+}
+
+pub(crate) fn user(home: &Path) -> User {
+    User {
+        name: "tester".into(),
+        home: home.to_owned(),
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
+        language: OsString::from("C.UTF-8"),
+    }
+}
+
+pub(crate) fn stdout(outcome: &Outcome) -> String {
+    outcome.stdout.text(|omitted| format!("<{omitted} bytes>"))
+}
+
+pub(crate) fn stderr(outcome: &Outcome) -> String {
+    outcome.stderr.text(|omitted| format!("<{omitted} bytes>"))
+}
+
+/// A text that no other process has in its arguments, to find survivors by.
+pub(crate) fn marker() -> String {
+    static SEED: OnceLock<u64> = OnceLock::new();
+    static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    let seed = SEED.get_or_init(|| {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
+    });
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    format!("marker{seed}x{number}x{}", std::process::id())
+}
+
+/// Returns the processes, zombies apart, that have the marker in their arguments.
+pub(crate) fn survivors(marker: &str) -> Vec<String> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .map(|arguments| String::from_utf8_lossy(&arguments).replace('\0', " "))
+        .filter(|arguments| arguments.contains(marker))
+        .collect()
+}

@@ -1,0 +1,61 @@
+//! Files beneath one directory handle, with no way out of it.
+//!
+//! A [`FileRoot`] holds a folder open. Every operation takes a [`RelPath`](rel_path::RelPath), resolves it beneath
+//! that handle and never through a name that could mean something else a moment later: the temporary file, the
+//! rename and the removal of one write all go through the handle of the same parent folder.
+//!
+//! - Reads follow relative links that stay inside; writes follow no link and name the target instead. Absolute links
+//!   are refused, wherever they point.
+//! - Only regular files are read or written; nothing blocks on a FIFO, socket or device.
+//! - A write is a temporary file beside the target ([`Staged`]), put in place by one rename that never overwrites
+//!   what the caller has not seen.
+//! - Protected names are never written, removed or renamed.
+//!
+//! The crate knows no protocol, and its errors show paths relative to the root only. It works on Linux, with
+//! `openat2` or, where that is missing, with a walk from handle to handle; [`FileRoot::method`] says which.
+//!
+//! ```
+//! use rel_path::RelPath;
+//! use sandbox_fs::{Expected, FileMode, FileRoot, FsPolicy, RootRules};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let root = FileRoot::open(folder.path(), &RootRules::default(), FsPolicy::default())?;
+//! let path = RelPath::parse("hello.txt")?;
+//! root.stage(&path, b"hello\n", FileMode::Keep)?.publish(Expected::Absent)?;
+//! assert_eq!(root.open_file(&path)?.read_to_end(1024)?, b"hello\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod content_hash;
+mod create_dirs;
+mod error;
+mod handle;
+mod metadata;
+mod open_file;
+mod place;
+mod policy;
+mod publish;
+mod remove;
+mod rename;
+mod resolve;
+mod root;
+mod root_rules;
+mod stage;
+mod sync;
+mod target;
+mod temp_name;
+mod walk;
+
+pub use content_hash::ContentHash;
+pub use error::{FsError, LinkEscape, ReadOnlyReason};
+pub use metadata::{FileKind, FileStamp, Metadata};
+pub use open_file::OpenFile;
+pub use policy::{FsPolicy, HardLinks, LinkRule, NewNames};
+pub use publish::{Expected, PublishMethod, Published};
+pub use resolve::ResolveMethod;
+pub use root::FileRoot;
+pub use root_rules::{RootError, RootRules};
+pub use stage::{FileMode, Staged};
+pub use target::WriteTarget;
+pub use temp_name::is_temp_name;
+pub use walk::{Visit, Walk, WalkEntry, WalkLimits, WalkSummary};

@@ -1,0 +1,157 @@
+//! What is known about a file without reading it.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FileType, Stat};
+
+/// What kind of thing a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, whatever it points at.
+    Link,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A character device; an overlay's whiteouts look like this too.
+    CharDevice,
+    /// A block device.
+    BlockDevice,
+    /// Something that this system does not name.
+    Unknown,
+}
+
+impl FileKind {
+    pub(crate) fn from_type(file_type: FileType) -> FileKind {
+        match file_type {
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Folder,
+            FileType::Symlink => FileKind::Link,
+            FileType::Fifo => FileKind::Fifo,
+            FileType::Socket => FileKind::Socket,
+            FileType::CharacterDevice => FileKind::CharDevice,
+            FileType::BlockDevice => FileKind::BlockDevice,
+            FileType::Unknown => FileKind::Unknown,
+        }
+    }
+}
+
+/// The word for texts: `file`, `folder`, `link`, `fifo`, `socket`, `character device`, `block device`.
+impl fmt::Display for FileKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            FileKind::File => "file",
+            FileKind::Folder => "folder",
+            FileKind::Link => "link",
+            FileKind::Fifo => "fifo",
+            FileKind::Socket => "socket",
+            FileKind::CharDevice => "character device",
+            FileKind::BlockDevice => "block device",
+            FileKind::Unknown => "special file",
+        })
+    }
+}
+
+/// What the system says about a file, a folder or a link itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metadata {
+    /// What it is.
+    pub kind: FileKind,
+    /// Its bytes; for a link those of its target's name, for a folder whatever the file system says.
+    pub size_bytes: u64,
+    /// The permission bits, set-user, set-group and sticky bit included (`0o7777`).
+    pub mode: u32,
+    /// How many names it has.
+    pub links: u64,
+    /// The number of its device.
+    pub device: u64,
+    /// The number of its inode on that device.
+    pub inode: u64,
+    /// The number of the user who owns it.
+    pub user: u32,
+    /// The number of its group.
+    pub group: u32,
+    /// When its content last changed, in nanoseconds since 1970.
+    pub modified_nanoseconds: i128,
+    /// When its content, names or permissions last changed, in nanoseconds since 1970.
+    pub status_changed_nanoseconds: i128,
+}
+
+impl Metadata {
+    #[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between processors")]
+    pub(crate) fn from_stat(stat: &Stat) -> Metadata {
+        Metadata {
+            kind: FileKind::from_type(FileType::from_raw_mode(stat.st_mode)),
+            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode & 0o7777,
+            links: stat.st_nlink as u64,
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            user: stat.st_uid,
+            group: stat.st_gid,
+            modified_nanoseconds: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            status_changed_nanoseconds: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+
+    /// Whether this is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.kind == FileKind::File
+    }
+
+    /// Whether this is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.kind == FileKind::Folder
+    }
+
+    /// When the content last changed; 1970 for times before it.
+    pub fn modified(&self) -> SystemTime {
+        let since = u128::try_from(self.modified_nanoseconds).unwrap_or(0);
+        let seconds = u64::try_from(since / 1_000_000_000).unwrap_or(0);
+        let rest =
+            u32::try_from(since % 1_000_000_000).expect("less than a second of nanoseconds fits 32 bits");
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, rest)
+    }
+
+    /// A small value that differs as soon as the file does, as far as the system's clock tells.
+    pub fn stamp(&self) -> FileStamp {
+        FileStamp {
+            device: self.device,
+            inode: self.inode,
+            size_bytes: self.size_bytes,
+            modified_nanoseconds: self.modified_nanoseconds,
+            status_changed_nanoseconds: self.status_changed_nanoseconds,
+        }
+    }
+
+    pub(crate) fn is_same_object(&self, other: &Metadata) -> bool {
+        self.device == other.device && self.inode == other.inode
+    }
+}
+
+/// Which state of which file this is, for caches. Two equal stamps taken within one tick of the file system's clock
+/// may still belong to different contents; a [`ContentHash`](crate::ContentHash) never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct FileStamp {
+    /// The number of the device.
+    pub device: u64,
+    /// The number of the inode.
+    pub inode: u64,
+    /// The size in bytes.
+    pub size_bytes: u64,
+    /// When the content last changed, in nanoseconds since 1970.
+    pub modified_nanoseconds: i128,
+    /// When content, names or permissions last changed, in nanoseconds since 1970.
+    pub status_changed_nanoseconds: i128,
+}
+
+fn nanoseconds(seconds: i64, rest: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
+}

@@ -1,0 +1,31 @@
+//! Making what was written survive a power cut.
+
+use rel_path::RelPath;
+
+use crate::error::FsError;
+use crate::handle::{FILE_READ, FOLDER_LIST};
+use crate::policy::LinkRule;
+use crate::resolve::Last;
+use crate::root::FileRoot;
+
+impl FileRoot {
+    /// Syncs the content of a file. Its name is synced with its folder.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::Io`] if the device failed, and those of finding the file.
+    pub fn sync_file(&self, path: &RelPath) -> Result<(), FsError> {
+        let (handle, path) = self.resolver.open(path, FILE_READ, Last::Follow, LinkRule::Refuse)?;
+        rustix::fs::fsync(handle).map_err(|errno| FsError::from_errno(errno, &path))
+    }
+
+    /// Syncs the names in a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::Io`] if the device failed, and those of finding the folder.
+    pub fn sync_folder(&self, path: &RelPath) -> Result<(), FsError> {
+        let (handle, path) = self.resolver.open(path, FOLDER_LIST, Last::Folder, LinkRule::Refuse)?;
+        rustix::fs::fsync(handle).map_err(|errno| FsError::from_errno(errno, &path))
+    }
+}

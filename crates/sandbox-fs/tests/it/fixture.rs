@@ -1,0 +1,109 @@
+//! A workspace with something to protect beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
+use tempfile::TempDir;
+
+/// Both ways of resolving; every claim holds for both.
+pub(crate) const METHODS: [ResolveMethod; 2] = [ResolveMethod::Openat2, ResolveMethod::Walker];
+
+pub(crate) const CANARY: &str = "CANARY";
+
+/// `workspace`, and beside it `outside` with a secret.
+pub(crate) struct Sandbox {
+    folder: TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Sandbox {
+        let folder = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox { folder };
+        fs::create_dir(sandbox.workspace()).unwrap();
+        fs::create_dir_all(sandbox.outside().join("sub")).unwrap();
+        fs::write(sandbox.outside().join("secret.txt"), CANARY).unwrap();
+        fs::create_dir(sandbox.top().join("workspace-evil")).unwrap();
+        fs::write(sandbox.top().join("workspace-evil/secret.txt"), CANARY).unwrap();
+        sandbox
+    }
+
+    pub(crate) fn top(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.top().join("workspace")
+    }
+
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.top().join("outside")
+    }
+
+    /// A path beneath the workspace, for setting things up.
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.workspace().join(path)
+    }
+
+    pub(crate) fn file(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn link(&self, path: &str, target: impl AsRef<Path>) {
+        std::os::unix::fs::symlink(target, self.at(path)).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.at(path)).unwrap()
+    }
+
+    pub(crate) fn root(&self, method: ResolveMethod) -> FileRoot {
+        self.root_with(method, FsPolicy::default())
+    }
+
+    pub(crate) fn root_with(&self, method: ResolveMethod, policy: FsPolicy) -> FileRoot {
+        FileRoot::open_with_method(&self.workspace(), &RootRules::default(), policy, method).unwrap()
+    }
+
+    /// Every path beneath the folder above the workspace, with the content of files, for comparing.
+    pub(crate) fn outside_snapshot(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        let mut found = Vec::new();
+        for folder in ["outside", "workspace-evil"] {
+            snapshot(&self.top().join(folder), &mut found);
+        }
+        found.sort();
+        found
+    }
+
+    /// Every temporary file of ours that was left in the workspace.
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        if self.workspace().exists() {
+            snapshot(&self.workspace(), &mut found);
+        }
+        let is_temp =
+            |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(".agentd-tmp-");
+        found.into_iter().map(|(path, _)| path).filter(is_temp).collect()
+    }
+}
+
+fn snapshot(folder: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        let kind = fs::symlink_metadata(&path).unwrap().file_type();
+        if kind.is_dir() {
+            snapshot(&path, found);
+        }
+        let content =
+            kind.is_file().then(|| fs::read(&path).unwrap_or_default()).filter(|bytes| bytes.len() < 1 << 20);
+        found.push((path, content));
+    }
+}
+
+pub(crate) fn path(text: &str) -> RelPath {
+    RelPath::parse(text).unwrap()
+}

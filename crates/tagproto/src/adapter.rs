@@ -1,0 +1,23 @@
+//! Carrying out the blocks of a reply over a [`Workspace`](wap_core::Workspace).
+//!
+//! The same items make the same calls: effects are numbered in the order of the reply, so that an engine answers what
+//! it has already carried out from its record. Resuming an interrupted run is calling [`execute`] again.
+
+mod base_versions;
+mod batches;
+mod command_output;
+mod excerpt;
+mod execute;
+mod execution;
+mod failure;
+mod file_change;
+mod line_moves;
+mod observer;
+mod read_start;
+mod reply_versions;
+
+pub use base_versions::{BaseVersions, base_versions};
+pub use execute::execute;
+pub use execution::Execution;
+pub use observer::{ExecutionObserver, UnobservedExecution};
+pub(crate) use read_start::read_start;

@@ -1,0 +1,38 @@
+//! Which blocks of a reply go to the workspace together.
+
+use std::ops::Range;
+
+use super::BaseVersions;
+use crate::{Block, Item};
+
+/// Cuts a reply into runs of items that are carried out together, as ranges of their indexes.
+///
+/// Blocks that change files make one unit as long as nothing but texts and errors stands between them. READ_FILE and
+/// RUN_COMMAND stand alone, because they must see the files as they are by then. An edit of a file that the unit
+/// creates begins a new one: its line numbers mean a version that exists only after the creation.
+pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usize>> {
+    let mut batches = Vec::new();
+    let mut start = 0;
+    let mut created = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Item::Block(block) = item else { continue };
+        match &block.value {
+            Block::CreateFile { path, .. } => created.push(base.canonical(path)),
+            Block::EditFile { path, .. } if created.contains(&base.canonical(path)) => {
+                batches.push(start..index);
+                start = index;
+                created.clear();
+            }
+            Block::ReadFile { .. } | Block::RunCommand { .. } => {
+                batches.push(start..index);
+                batches.push(index..index + 1);
+                start = index + 1;
+                created.clear();
+            }
+            _ => {}
+        }
+    }
+    batches.push(start..items.len());
+    batches.retain(|batch| !batch.is_empty());
+    batches
+}

@@ -1,0 +1,65 @@
+//! What a command printed, joined and bounded.
+
+use crate::Dialect;
+
+/// Most characters of the output of one command.
+const LIMIT_CHARACTERS: usize = 4_000;
+/// How many of them come from the start where head and tail are kept; errors tend to stand at the end.
+const HEAD_CHARACTERS: usize = 1_200;
+/// What is left to the end when the line between both has its place.
+const TAIL_CHARACTERS: usize = 2_500;
+
+/// Joins standard output and standard error: a newline and the errors follow if those are not blank.
+pub(super) fn joined(stdout: &str, stderr: &str) -> String {
+    if stderr.trim().is_empty() { stdout.to_owned() } else { format!("{stdout}\n{stderr}") }
+}
+
+/// Bounds an output as the dialect does. `whole_output` is the name under which READ_FILE gives all of it, `is_cut`
+/// says whether the engine has left out some of it already.
+pub(super) fn bounded(output: String, whole_output: Option<&str>, is_cut: bool, dialect: Dialect) -> String {
+    let characters = output.chars().count();
+    if characters <= LIMIT_CHARACTERS {
+        return output;
+    }
+    match dialect {
+        Dialect::CodingAgent => {
+            let head: String = output.chars().take(LIMIT_CHARACTERS).collect();
+            format!("{head}\n... (output truncated)")
+        }
+        Dialect::Agentd => {
+            let head = head(&output);
+            let tail = tail(&output, characters);
+            let left_out = characters - head.chars().count() - tail.chars().count();
+            let way_out = match whole_output {
+                Some(name) => format!("[READ_FILE path=\"{name}\"] shows the whole output"),
+                None => "run the command again with less output to see them".to_owned(),
+            };
+            let gap = if head.ends_with('\n') { "" } else { "\n" };
+            let more_than = if is_cut { "more than " } else { "" };
+            format!("{head}{gap}[... {more_than}{left_out} characters left out; {way_out} ...]\n{tail}")
+        }
+    }
+}
+
+/// Returns the start of an output, ending with a line unless its lines are too long for that.
+fn head(output: &str) -> &str {
+    let head = &output[..offset_of(output, HEAD_CHARACTERS)];
+    match head.rfind('\n') {
+        Some(end) if end > head.len() / 2 => &head[..=end],
+        _ => head,
+    }
+}
+
+/// Returns the end of an output, beginning with a line unless its lines are too long for that.
+fn tail(output: &str, characters: usize) -> &str {
+    let tail = &output[offset_of(output, characters - TAIL_CHARACTERS)..];
+    match tail.find('\n') {
+        Some(end) if end < tail.len() / 2 => &tail[end + 1..],
+        _ => tail,
+    }
+}
+
+/// Returns the byte offset of a character, counted from 0.
+fn offset_of(text: &str, character: usize) -> usize {
+    text.char_indices().nth(character).map_or(text.len(), |(offset, _)| offset)
+}

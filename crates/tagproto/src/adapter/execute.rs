@@ -1,0 +1,283 @@
+//! Carrying out a reply.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use wap_core::{
+    Call, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, Origin, Reason, WapError,
+    Workspace,
+};
+
+use super::batches::batches;
+use super::failure::Failure;
+use super::file_change::file_change;
+use super::line_moves::LineMoves;
+use super::observer::CommandSeen;
+use super::reply_versions::ReplyVersions;
+use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_start};
+use crate::{Block, CommandResult, CommandType, Dialect, Item};
+
+/// Carries out the items of a reply in their order.
+///
+/// File changes and commands are the steps of the run, numbered from `call.origin.step` on in the order of the reply,
+/// so that the same items make the same calls. `base` is what [`base_versions`](crate::base_versions) found before the
+/// run first began. `timeout` is for each command. Once `call.cancel` is raised, blocks that were not begun are answered
+/// as cancelled and keep their step; texts still count.
+///
+/// Every block gives a result, failures included, and the blocks after a failure are carried out.
+///
+/// # Errors
+///
+/// Only what stops the workspace as a whole, for instance a journal that cannot be written. The run is then
+/// unfinished, and calling this again with the same arguments goes on with it.
+///
+/// Source: bracket-tag protocol, Command Syntax Reference; ruling in docs/tagproto.md.
+pub fn execute<W: Workspace + ?Sized>(
+    items: &[Item<'_>],
+    dialect: Dialect,
+    base: BaseVersions,
+    timeout: Duration,
+    workspace: &W,
+    call: &Call<'_>,
+    observer: &mut dyn ExecutionObserver,
+) -> Result<Execution, WapError> {
+    let batches = batches(items, &base);
+    let mut run = Run {
+        items,
+        dialect,
+        timeout,
+        workspace,
+        call,
+        observer,
+        next_step: call.origin.step,
+        versions: ReplyVersions::new(base),
+        moves: LineMoves::default(),
+        execution: Execution::default(),
+    };
+    for batch in batches {
+        run.carry_out(batch)?;
+    }
+    Ok(Execution { shown: run.versions.into_shown(), ..run.execution })
+}
+
+struct Run<'a, W: ?Sized> {
+    items: &'a [Item<'a>],
+    dialect: Dialect,
+    timeout: Duration,
+    workspace: &'a W,
+    call: &'a Call<'a>,
+    observer: &'a mut dyn ExecutionObserver,
+    next_step: u32,
+    versions: ReplyVersions,
+    moves: LineMoves,
+    execution: Execution,
+}
+
+/// What the workspace answered to the file blocks of a batch, one by one.
+type Outcomes = std::vec::IntoIter<Result<FileChanged, WapError>>;
+
+impl<W: Workspace + ?Sized> Run<'_, W> {
+    fn carry_out(&mut self, batch: Range<usize>) -> Result<(), WapError> {
+        for index in batch.clone() {
+            self.observer.block_started(index, &self.items[index]);
+        }
+        let mut outcomes = self.change_files(batch.clone())?;
+        for index in batch {
+            let item = &self.items[index];
+            let (result, changed) = match item {
+                Item::Error(error) => (failed(CommandType::ParseError, Failure::of_parse(error)), None),
+                Item::Block(block) => self.block(&block.value, outcomes.as_mut())?,
+            };
+            self.observer.block_finished(index, item, &result, changed.as_ref());
+            self.execution.results.push(result);
+        }
+        Ok(())
+    }
+
+    /// Makes the changes of a batch as one unit; `None` if the user had stopped the reply.
+    fn change_files(&mut self, batch: Range<usize>) -> Result<Option<Outcomes>, WapError> {
+        let changes: Vec<FileChange> =
+            self.items[batch].iter().filter_map(|item| self.file_change(item)).collect();
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let steps = u32::try_from(changes.len()).expect("a reply has fewer blocks than 32 bits count");
+        let origin = self.take_steps(steps);
+        if self.call.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let call = Call { origin: &origin, ..*self.call };
+        match self.workspace.change_files(&call, &changes) {
+            Ok(outcomes) => Ok(Some(outcomes.into_iter())),
+            // The batch as a whole was refused before anything was changed.
+            Err(error) if error.reason() == Reason::Cancelled => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn file_change(&self, item: &Item<'_>) -> Option<FileChange> {
+        let Item::Block(block) = item else { return None };
+        let version = match (&block.value, self.dialect) {
+            (Block::EditFile { path, start_line, .. }, Dialect::Agentd) => {
+                self.versions.meant(path, *start_line)
+            }
+            _ => None,
+        };
+        file_change(&block.value, self.dialect, version)
+    }
+
+    fn take_steps(&mut self, steps: u32) -> Origin {
+        let origin = self.call.origin.at_step(self.next_step);
+        self.next_step += steps;
+        origin
+    }
+
+    fn block(
+        &mut self,
+        block: &Block<'_>,
+        outcomes: Option<&mut Outcomes>,
+    ) -> Result<(CommandResult, Option<FileChanged>), WapError> {
+        let command_type = CommandType::Block(block.kind());
+        let result = match block {
+            Block::CreateFile { path, .. } | Block::EditFile { path, .. } | Block::DeleteFile { path } => {
+                let Some(outcomes) = outcomes else {
+                    return Ok((failed(command_type, Failure::not_begun()), None));
+                };
+                let outcome = outcomes.next().ok_or_else(|| {
+                    WapError::new(
+                        Reason::WriteError,
+                        "the workspace answered fewer outcomes than there were changes",
+                    )
+                })?;
+                return Ok(match outcome {
+                    Ok(changed) => (self.file_changed(block, path, &changed), Some(changed)),
+                    Err(error) => (self.file_failed(block, path, &error), None),
+                });
+            }
+            Block::ReadFile { path } => self.read_file(block, path),
+            Block::RunCommand { command } => self.run_command(command)?,
+            Block::Message { text } => succeeded(command_type, text.to_string()),
+            Block::Done { summary } => {
+                self.execution.done = Some(summary.to_string());
+                succeeded(command_type, summary.to_string())
+            }
+        };
+        Ok((result, None))
+    }
+
+    fn file_changed(&mut self, block: &Block<'_>, path: &str, changed: &FileChanged) -> CommandResult {
+        let (summary, warnings) = match changed {
+            FileChanged::Written(written) => {
+                self.versions.written(path, &written.path, written.version.as_ref());
+                self.moves.forget(&written.path);
+                (format!("Created '{path}'"), written.warnings.as_slice())
+            }
+            FileChanged::Modified(modified) => {
+                let Block::EditFile { start_line, end_line, .. } = block else {
+                    unreachable!("a modification answers an edit");
+                };
+                let mut summary = format!("Edited '{path}' lines {start_line}-{end_line}");
+                if self.dialect == Dialect::CodingAgent {
+                    let moved_by = self.moves.above(&modified.path, *start_line);
+                    if moved_by != 0 {
+                        summary.push_str(&format!(" ({moved_by:+})"));
+                    }
+                    self.moves.record(*start_line, modified);
+                }
+                (summary, modified.warnings.as_slice())
+            }
+            FileChanged::Deleted(deleted) => {
+                self.versions.deleted(path, &deleted.path);
+                self.moves.forget(&deleted.path);
+                (format!("Deleted '{path}'"), &[][..])
+            }
+        };
+        let result = succeeded(CommandType::Block(block.kind()), summary);
+        CommandResult { output: with_warnings(String::new(), warnings), ..result }
+    }
+
+    fn file_failed(&mut self, block: &Block<'_>, path: &str, error: &WapError) -> CommandResult {
+        let failure = Failure::of_file(block, path, error);
+        if let Some(excerpt) = &failure.excerpt {
+            self.versions.excerpt_shown(path, excerpt);
+        }
+        failed(CommandType::Block(block.kind()), failure)
+    }
+
+    /// Checks that the file can be read now, and asks for it.
+    fn read_file(&mut self, block: &Block<'_>, path: &str) -> CommandResult {
+        match read_start(self.workspace, self.call, path, 1) {
+            Ok(response) => {
+                let requests = &mut self.execution.read_file_requests;
+                if !requests.contains(&response.metadata.path) {
+                    requests.push(response.metadata.path);
+                }
+                succeeded(CommandType::Block(block.kind()), format!("Queued '{path}' for next outbox"))
+            }
+            Err(error) => self.file_failed(block, path, &error),
+        }
+    }
+
+    fn run_command(&mut self, command: &str) -> Result<CommandResult, WapError> {
+        let command_type = CommandType::Block(crate::BlockKind::RunCommand);
+        let origin = self.take_steps(1);
+        if self.call.cancel.is_cancelled() {
+            return Ok(failed(command_type, Failure::not_begun()));
+        }
+        let call = Call { origin: &origin, ..*self.call };
+        let timeout = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
+        let request = ExecuteCommand {
+            command: command.to_owned(),
+            timeout: Some(timeout),
+            ..ExecuteCommand::default()
+        };
+        match self.workspace.execute_command(&call, &request, &mut CommandSeen(self.observer)) {
+            Ok(response) => Ok(command_ended(command, response, self.dialect)),
+            Err(error) if stops_everything(error.reason()) => Err(error),
+            Err(error) => {
+                Ok(failed(command_type, Failure::of_command(command, &error, self.timeout, self.dialect)))
+            }
+        }
+    }
+}
+
+/// Tells whether an answer to a command is about the workspace and not about the command.
+fn stops_everything(reason: Reason) -> bool {
+    matches!(reason, Reason::NoSpace | Reason::WriteError | Reason::ReadError | Reason::Busy)
+}
+
+/// The result of a command that ended by itself.
+fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Dialect) -> CommandResult {
+    let mut summary = format!("Ran '{command}' (exit code {})", response.exit_code);
+    if let Some(signal) = &response.signal {
+        summary.push_str(&format!(", ended by {signal}"));
+    }
+    let output = command_output::joined(&response.stdout, &response.stderr);
+    let whole_output = response.whole_output.as_deref();
+    let output = command_output::bounded(output, whole_output, response.is_output_truncated, dialect);
+    CommandResult {
+        command_type: CommandType::Block(crate::BlockKind::RunCommand),
+        summary,
+        success: response.exit_code == 0,
+        output: with_warnings(output, &response.warnings),
+    }
+}
+
+/// Puts what the workspace warns of behind an output, on lines of its own.
+fn with_warnings(mut output: String, warnings: &[String]) -> String {
+    for warning in warnings {
+        if !output.is_empty() && !output.ends_with('\n') {
+            output.push('\n');
+        }
+        output.push_str(&format!("note: {warning}\n"));
+    }
+    output
+}
+
+fn succeeded(command_type: CommandType, summary: String) -> CommandResult {
+    CommandResult { command_type, summary, success: true, output: String::new() }
+}
+
+fn failed(command_type: CommandType, failure: Failure) -> CommandResult {
+    CommandResult { command_type, summary: failure.summary, success: false, output: failure.output }
+}

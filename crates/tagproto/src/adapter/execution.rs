@@ -1,0 +1,26 @@
+//! What carrying out a reply gave.
+
+use wap_core::ShownVersions;
+
+use crate::CommandResult;
+
+/// What a reply gave, as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// The results, one for each item, in the order of the reply.
+    pub results: Vec<CommandResult>,
+    /// The canonical paths of the files to show in the next outbox, each once, in the order of asking.
+    pub read_file_requests: Vec<String>,
+    /// The summary of the last DONE; `None` if there was none.
+    pub done: Option<String>,
+    /// What the model knows once it has read the results.
+    pub shown: ShownVersions,
+}
+
+impl Execution {
+    /// Returns how many blocks failed; of interest to the user where the reply says DONE.
+    #[must_use]
+    pub fn failed_blocks(&self) -> usize {
+        self.results.iter().filter(|result| !result.success).count()
+    }
+}

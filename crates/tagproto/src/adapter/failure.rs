@@ -1,0 +1,199 @@
+//! Failures as results: the wording of the protocol, then what the model can do next.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wap_core::{Reason, WapError};
+
+use super::command_output;
+use super::excerpt::{Excerpt, text_detail};
+use crate::{Block, Dialect, ParseError};
+
+/// What a failed block answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) summary: String,
+    pub(super) output: String,
+    /// The piece of the file that `output` shows.
+    pub(super) excerpt: Option<Excerpt>,
+}
+
+impl Failure {
+    fn of(summary: String) -> Failure {
+        Failure { summary, output: String::new(), excerpt: None }
+    }
+
+    /// The answer of a malformed block.
+    pub(super) fn of_parse(error: &ParseError) -> Failure {
+        Failure::of(error.to_string())
+    }
+
+    /// The answer of a block that was not begun because the user had stopped the reply.
+    pub(super) fn not_begun() -> Failure {
+        Failure::of("CANCELLED: not carried out, because the user stopped this reply".to_owned())
+    }
+
+    /// The answer of a block with a path.
+    pub(super) fn of_file(block: &Block<'_>, path: &str, error: &WapError) -> Failure {
+        let is_create = matches!(block, Block::CreateFile { .. });
+        match (error.reason(), block) {
+            (Reason::Cancelled, _) => Failure::not_begun(),
+            (Reason::PathEscapeAttempt, _) => with_advice(
+                format!("REJECTED: Path '{path}' is outside workspace"),
+                error,
+                "use a path relative to the root of the workspace",
+            ),
+            (Reason::Protected, _) => with_advice(
+                format!("REJECTED: Path '{path}' is protected"),
+                error,
+                "leave it as it is, or ask the user with MESSAGE",
+            ),
+            (Reason::NotAFile, _) if !is_create => {
+                with_advice(format!("File '{path}' not found"), error, "what is there is not a regular file")
+            }
+            (
+                Reason::FileNotFound
+                | Reason::PathNotFound
+                | Reason::DirectoryNotFound
+                | Reason::NotADirectory,
+                _,
+            ) if !is_create => with_advice(
+                format!("File '{path}' not found"),
+                error,
+                "the files that there are stand under Workspace Files",
+            ),
+            (Reason::InvalidRange, Block::EditFile { start_line, end_line, .. }) => {
+                invalid_range(*start_line, *end_line, error)
+            }
+            (Reason::Conflict, Block::EditFile { start_line, end_line, .. }) => {
+                conflict(path, *start_line, *end_line, error)
+            }
+            _ => {
+                let mut failure = with_advice(
+                    format!("Failed to {} '{path}': {}", verb(block), error.message()),
+                    error,
+                    advice(error.reason()),
+                );
+                failure.show(Excerpt::of(error));
+                failure
+            }
+        }
+    }
+
+    /// The answer of a command that did not end by itself.
+    pub(super) fn of_command(
+        command: &str,
+        error: &WapError,
+        timeout: Duration,
+        dialect: Dialect,
+    ) -> Failure {
+        let summary = match error.reason() {
+            Reason::Timeout => format!("Command timed out ({}s): {command}", timeout.as_secs_f64()),
+            Reason::KilledForMemory => format!("Command killed for using too much memory: {command}"),
+            Reason::Cancelled => format!("Command cancelled by the user: {command}"),
+            Reason::OutcomeUnknown => format!(
+                "UNKNOWN: the daemon stopped while this command ran; it was not run again; look at what it left \
+                 before you run it once more: {command}"
+            ),
+            reason => {
+                let summary = format!("Failed to run '{command}': {}", error.message());
+                return with_advice(summary, error, advice(reason));
+            }
+        };
+        let (stdout, stderr) = (text_detail(error, "stdout"), text_detail(error, "stderr"));
+        let output = command_output::joined(stdout.unwrap_or_default(), stderr.unwrap_or_default());
+        let whole_output = text_detail(error, "wholeOutput");
+        let output = command_output::bounded(output, whole_output, false, dialect);
+        Failure { summary, output, excerpt: None }
+    }
+
+    /// Shows a piece of the file below what is shown already.
+    fn show(&mut self, excerpt: Option<Excerpt>) {
+        if let Some(excerpt) = excerpt {
+            self.output.push_str("The text is now:\n");
+            self.output.push_str(&excerpt.text);
+            self.excerpt = Some(excerpt);
+        }
+    }
+}
+
+fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
+    let total = error.detail("totalLines").and_then(Value::as_u64);
+    let excerpt = Excerpt::of(error);
+    let summary = match total {
+        Some(total) => format!("Invalid line range {start_line}-{end_line} for file with {total} lines"),
+        None => format!("Invalid line range {start_line}-{end_line}: {}", error.message()),
+    };
+    let next = match (total, &excerpt) {
+        (Some(0), _) => "the file is empty: write it with CREATE_FILE",
+        (_, Some(_)) => "the file as it is now stands below",
+        (_, None) => "lines count from 1, and the last is not before the first; READ_FILE shows the file",
+    };
+    let mut failure = with_advice(summary, error, next);
+    failure.show(excerpt);
+    failure
+}
+
+fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Failure {
+    let expected = text_detail(error, "expectedText").map(|text| text.trim_end_matches('\n'));
+    let excerpt = Excerpt::of(error);
+    let Some(expected) = expected else {
+        let summary = format!("Failed to edit '{path}': {}", error.message());
+        let next = match &excerpt {
+            Some(_) => "the file as it is now stands below",
+            None => "ask for the file with READ_FILE and edit it then",
+        };
+        let mut failure = with_advice(summary, error, next);
+        failure.show(excerpt);
+        return failure;
+    };
+    let next = match &excerpt {
+        Some(_) => {
+            "both texts stand below; send the edit again with the line numbers of the text as it is now"
+        }
+        None => "ask for the file with READ_FILE and edit it then",
+    };
+    let summary = format!(
+        "Failed to edit '{path}': lines {start_line}-{end_line} are not what they were when you saw them"
+    );
+    let mut failure = with_advice(summary, error, next);
+    failure.output = format!("You were shown:\n{expected}\n");
+    failure.show(excerpt);
+    failure
+}
+
+/// Puts behind a summary what to do next: what the engine says, which knows best, else `advice`.
+fn with_advice(mut summary: String, error: &WapError, advice: &str) -> Failure {
+    let advice = text_detail(error, "hint").unwrap_or(advice);
+    if !advice.is_empty() {
+        summary.push_str("; ");
+        summary.push_str(advice);
+    }
+    Failure::of(summary)
+}
+
+/// What to do about an error that the engine's own text explains.
+fn advice(reason: Reason) -> &'static str {
+    match reason {
+        Reason::ReadOnly => "nothing can be changed here: tell the user with MESSAGE what you would change",
+        Reason::IsSymlink => "name the file that the link points to",
+        Reason::NotAFile | Reason::NotADirectory | Reason::FileExists | Reason::InvalidName => {
+            "use another path"
+        }
+        Reason::BinaryFile => "use RUN_COMMAND to look at it or to replace it",
+        Reason::FileTooLarge | Reason::RequestTooLarge => "use RUN_COMMAND, or smaller blocks",
+        Reason::SandboxUnavailable => "go on without commands, and tell the user with MESSAGE what to run",
+        Reason::NoSpace => "tell the user with MESSAGE",
+        Reason::Busy => "send the block again",
+        _ => "",
+    }
+}
+
+fn verb(block: &Block<'_>) -> &'static str {
+    match block {
+        Block::CreateFile { .. } => "create",
+        Block::EditFile { .. } => "edit",
+        Block::DeleteFile { .. } => "delete",
+        _ => "read",
+    }
+}

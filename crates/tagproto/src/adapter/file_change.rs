@@ -1,0 +1,49 @@
+//! File blocks as changes of a workspace.
+
+use wap_core::{DeleteFile, FileChange, FileVersion, ModifyFile, ModifyOperation, WriteFile, WriteMode};
+
+use crate::{Block, Body, Dialect};
+
+/// Returns the change that a block asks for; `None` for a block that changes no file.
+///
+/// `version` is the one that the line numbers of an edit mean, `None` for the file as it is.
+pub(super) fn file_change(
+    block: &Block<'_>,
+    dialect: Dialect,
+    version: Option<FileVersion>,
+) -> Option<FileChange> {
+    match block {
+        Block::CreateFile { path, body } => Some(FileChange::Write(WriteFile {
+            path: path.to_string(),
+            content: content(body, dialect),
+            mode: Some(WriteMode::Overwrite),
+            create_directories: Some(true),
+        })),
+        Block::EditFile { path, start_line, end_line, body } => Some(FileChange::Modify(ModifyFile {
+            path: path.to_string(),
+            operations: vec![operation(i64::from(*start_line), i64::from(*end_line), body)],
+            expected_version: version,
+        })),
+        Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
+        Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {
+            None
+        }
+    }
+}
+
+/// Returns the content of a created file.
+fn content(body: &Body<'_>, dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Agentd if body.line_count() > 0 => format!("{}\n", body.text()),
+        Dialect::Agentd | Dialect::CodingAgent => body.text().to_owned(),
+    }
+}
+
+/// Replaces lines, or deletes them if the body has none.
+fn operation(start_line: i64, end_line: i64, body: &Body<'_>) -> ModifyOperation {
+    if body.line_count() == 0 {
+        return ModifyOperation::Delete { start_line, end_line };
+    }
+    // One trailing newline adds no line; with it every blank line at the end of the body counts.
+    ModifyOperation::Replace { start_line, end_line, new_content: format!("{}\n", body.text()) }
+}

@@ -1,0 +1,19 @@
+//! Reading a file whole, or its start if it is too large for that.
+
+use wap_core::{Call, ReadFile, ReadFileResponse, Reason, WapError, Workspace};
+
+/// Reads a file; one that is too large to be returned whole is read from line 1 to `end_line`.
+pub(crate) fn read_start<W: Workspace + ?Sized>(
+    workspace: &W,
+    call: &Call<'_>,
+    path: &str,
+    end_line: i64,
+) -> Result<ReadFileResponse, WapError> {
+    let whole = ReadFile { path: path.to_owned(), start_line: None, end_line: None };
+    match workspace.read_file(call, &whole) {
+        Err(error) if error.reason() == Reason::FileTooLarge => {
+            workspace.read_file(call, &ReadFile { start_line: Some(1), end_line: Some(end_line), ..whole })
+        }
+        answer => answer,
+    }
+}

@@ -1,0 +1,26 @@
+//! The outbox: the message to the model, as text and read back.
+//!
+//! [`render_outbox`] writes it and [`read_outbox`] reads it. What comes from the workspace or from the model can fill
+//! the sections but not imitate them: names are kept to one line, results and output are indented, lines of the task
+//! that read as structure are indented, and a requested file stands between fences that none of its lines has.
+
+mod budget;
+mod context;
+mod fence;
+mod gather;
+mod limits;
+mod line_text;
+mod outbox_error;
+mod parts;
+mod read;
+mod render;
+mod results;
+mod structure;
+
+pub use context::{Context, ListedEntry, RequestedFile, RequestedText};
+pub use gather::gather;
+pub use limits::OutboxLimits;
+pub use outbox_error::{OutboxError, OutboxErrorKind};
+pub use parts::{OutboxParts, ShownFile};
+pub use read::read_outbox;
+pub use render::{Outbox, render_outbox};

@@ -1,0 +1,71 @@
+//! How much of each part of an outbox is shown, so that the whole keeps to a token budget.
+
+use super::Context;
+use crate::Session;
+
+/// How much of each part may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Allowance {
+    /// Most lines of the listing.
+    pub(super) listed_entries: usize,
+    /// Most characters of the output of one command.
+    pub(super) output_characters: usize,
+    /// Most characters of one requested file.
+    pub(super) file_characters: usize,
+}
+
+/// Picks the bound of one part.
+type Part = fn(&mut Allowance) -> &mut usize;
+
+impl Allowance {
+    /// Everything.
+    pub(super) const ALL: Allowance =
+        Allowance { listed_entries: usize::MAX, output_characters: usize::MAX, file_characters: usize::MAX };
+
+    /// Finds the allowance within which `render` keeps to a budget: a part is cut only when those before it are down to
+    /// nothing. Where even nothing of all three is too much, that is the answer.
+    pub(super) fn within(
+        tokens: u32,
+        session: &Session,
+        context: &Context,
+        render: impl Fn(&Allowance) -> String,
+    ) -> Allowance {
+        let fits = |allowance: &Allowance| estimated_tokens(&render(allowance)) <= u64::from(tokens);
+        let mut allowance = Allowance::ALL;
+        if fits(&allowance) {
+            return allowance;
+        }
+        let outputs = session.last_results.iter().map(|result| result.output.len());
+        let files = context.files.iter().filter_map(|file| file.text.as_ref()).map(|text| text.text.len());
+        let parts: [(usize, Part); 3] = [
+            (context.listing.len(), |allowance| &mut allowance.listed_entries),
+            (outputs.max().unwrap_or(0), |allowance| &mut allowance.output_characters),
+            (files.max().unwrap_or(0), |allowance| &mut allowance.file_characters),
+        ];
+        for (most, part) in parts {
+            // The largest value that fits lies in `low..high`, if there is one.
+            let (mut low, mut high) = (0, most);
+            *part(&mut allowance) = 0;
+            if !fits(&allowance) {
+                continue;
+            }
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                *part(&mut allowance) = middle;
+                if fits(&allowance) {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            *part(&mut allowance) = low;
+            break;
+        }
+        allowance
+    }
+}
+
+/// Estimates how many tokens a text has: a quarter of its characters, rounded up.
+fn estimated_tokens(text: &str) -> u64 {
+    (text.chars().count() as u64).div_ceil(4)
+}

@@ -1,0 +1,47 @@
+//! What an outbox shows of the workspace, as values.
+
+use wap_core::{EntryKind, FileVersion};
+
+/// Everything that an outbox shows and that comes from the workspace; [`gather`](crate::gather) collects it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The files of the workspace, sorted by the bytes of the path.
+    pub listing: Vec<ListedEntry>,
+    /// How many further entries there are that `listing` leaves out.
+    pub unlisted: u64,
+    /// The requested files, in the order of asking.
+    pub files: Vec<RequestedFile>,
+}
+
+/// One line of the listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedEntry {
+    /// Canonical path.
+    pub path: String,
+    /// Size in bytes; of interest for regular files only.
+    pub size_bytes: u64,
+    /// What it is if it is no regular file.
+    pub kind: Option<EntryKind>,
+}
+
+/// A file that the model asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedFile {
+    /// Canonical path, or the path as asked if nothing could be read there.
+    pub path: String,
+    /// What it holds; `None` if it is gone or refused.
+    pub text: Option<RequestedText>,
+}
+
+/// The text of a requested file, from its first line on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedText {
+    /// The text, verbatim.
+    pub text: String,
+    /// The version of the whole file, if the workspace knows versions.
+    pub version: Option<FileVersion>,
+    /// Lines in the whole file.
+    pub total_lines: u64,
+    /// Whether `text` ends before the file does.
+    pub is_cut: bool,
+}

@@ -1,0 +1,82 @@
+//! Collecting what an outbox shows of the workspace.
+
+use wap_core::{Call, ExploreFiles, ExploredFile, ReadFileResponse, WapError, Workspace};
+
+use super::{Context, ListedEntry, OutboxLimits, RequestedFile, RequestedText};
+use crate::{Session, adapter::read_start};
+
+/// Collects the listing and the files that the last reply asked for.
+///
+/// Files that git ignores, everything in `.git` and what the engine hides are left out of the listing. Links are
+/// listed and not followed. A file that cannot be read any more is no error: the outbox says so.
+///
+/// # Errors
+///
+/// What the workspace answers when it cannot be listed.
+pub fn gather<W: Workspace + ?Sized>(
+    session: &Session,
+    workspace: &W,
+    call: &Call<'_>,
+    limits: &OutboxLimits,
+) -> Result<Context, WapError> {
+    let request = ExploreFiles {
+        path: String::new(),
+        recursive: Some(true),
+        exclude_patterns: Some(vec!["**/.git/**".to_owned()]),
+        max_depth: Some(DEEPEST_LISTING),
+        return_metadata: Some(true),
+        respect_gitignore: Some(true),
+    };
+    let explored = workspace.explore_files(call, &request)?;
+    let returned = explored.files.len() as u64;
+    let mut listing: Vec<ListedEntry> = explored.files.into_iter().filter_map(listed).collect();
+    let over_limit = listing.len().saturating_sub(limits.listed_files);
+    listing.truncate(limits.listed_files);
+    let unlisted = explored.total_found.saturating_sub(returned) + over_limit as u64;
+
+    let mut bytes_left = limits.all_files_bytes;
+    let mut files: Vec<RequestedFile> = Vec::new();
+    for path in &session.read_file_requests {
+        let file = match read_start(workspace, call, path, i64::MAX) {
+            Ok(response) => requested(response, limits.file_bytes.min(bytes_left)),
+            Err(_) => RequestedFile { path: path.clone(), text: None },
+        };
+        if files.iter().any(|other| other.path == file.path) {
+            continue;
+        }
+        bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
+        files.push(file);
+    }
+    Ok(Context { listing, unlisted, files })
+}
+
+/// The deepest level of the listing: as deep as a path may be.
+const DEEPEST_LISTING: i64 = 64;
+
+/// Returns the line of an entry; folders have none.
+fn listed(entry: ExploredFile) -> Option<ListedEntry> {
+    if entry.is_directory {
+        return None;
+    }
+    let size_bytes = entry.metadata.map_or(0, |metadata| metadata.size);
+    Some(ListedEntry { path: entry.path, size_bytes, kind: entry.kind })
+}
+
+/// Cuts what was read to `limit_bytes`, between lines if it has a line that short, else between characters.
+fn requested(response: ReadFileResponse, limit_bytes: usize) -> RequestedFile {
+    let mut text = response.content;
+    let is_over_limit = text.len() > limit_bytes;
+    if is_over_limit {
+        text.truncate(text.floor_char_boundary(limit_bytes));
+        if let Some(last_end) = text.rfind('\n') {
+            text.truncate(last_end + 1);
+        }
+    }
+    let text = RequestedText {
+        text,
+        version: response.version,
+        total_lines: response.total_lines,
+        is_cut: is_over_limit || response.is_truncated,
+    };
+    RequestedFile { path: response.metadata.path, text: Some(text) }
+}

@@ -1,0 +1,58 @@
+//! Text that must stay on one line, and text that must be cut where any reader would see a new line.
+
+use std::fmt::Write;
+
+/// Iterates over the lines of a text, cut at everything that some reader shows as a new line: LF, CR, CRLF, the
+/// vertical tab, the form feed, the information separators and Unicode's own.
+///
+/// The empty text is one empty line.
+pub(super) fn seen_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some((index, character)) = text.char_indices().find(|(_, character)| breaks_line(*character))
+        else {
+            rest = None;
+            return Some(text);
+        };
+        let after = &text[index + character.len_utf8()..];
+        rest = Some(if character == '\r' { after.strip_prefix('\n').unwrap_or(after) } else { after });
+        Some(&text[..index])
+    })
+}
+
+/// Returns [`seen_lines`] without the empty ones at either end.
+pub(super) fn seen_lines_trimmed(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = seen_lines(text).skip_while(|line| line.is_empty()).collect();
+    while lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Folds a text onto one line: every run of white space and controls is one blank, none at the ends.
+pub(super) fn fold(text: &str) -> String {
+    let is_gap = |character: char| character.is_whitespace() || character.is_control();
+    let words: Vec<&str> = text.split(is_gap).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// Writes a name on one line: controls and line breaks as `\xNN`, byte by byte.
+pub(super) fn escape_name(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_control() || breaks_line(character) {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                write!(escaped, "\\x{byte:02x}").expect("writing to a string cannot fail");
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+fn breaks_line(character: char) -> bool {
+    matches!(character, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}

@@ -1,0 +1,231 @@
+//! Reading an outbox: the inverse of writing one.
+
+use std::str::FromStr;
+
+use wap_core::EntryKind;
+
+use super::outbox_error::OutboxErrorKind;
+use super::render::kind_name;
+use super::structure::{
+    CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, OUTPUT,
+    PROMPT, PROTOCOL, RESULTS, SHORTEST_FENCE, SUCCEEDED, UNREADABLE, reads_as_structure,
+};
+use super::{ListedEntry, OutboxError, OutboxParts, ShownFile};
+use crate::{CommandResult, CommandType, ReplyTo, SessionId};
+
+/// Reads an outbox written by [`render_outbox`](crate::render_outbox).
+///
+/// For programs that stand in for a model, and for checking that nothing in an outbox forges its structure.
+///
+/// # Errors
+///
+/// [`OutboxError`] with the first line that does not belong where it stands.
+pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
+    // Only the last line has no LF behind it, and an outbox ends with one.
+    let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+    let mut reader = Reader { lines, next: 0 };
+    reader.expect(HEADER)?;
+    let session: SessionId = reader.header_value("Session")?;
+    let sequence: u32 = reader.header_value("Sequence")?;
+    let task = reader.header_text("Task:")?.to_owned();
+    let sandbox =
+        reader.take_prefixed("Sandbox:").map(|rest| rest.trim_start().to_owned()).unwrap_or_default();
+    let reply_to: ReplyTo = reader.header_value("Reply-To")?;
+    if reply_to != (ReplyTo { session, sequence }) {
+        return Err(reader.error_before(OutboxErrorKind::BadHeader { field: "Reply-To" }));
+    }
+    reader.expect("")?;
+
+    reader.expect(PROTOCOL)?;
+    let protocol = reader.until(CONTEXT)?;
+    reader.expect(LISTING)?;
+    let (listing, listing_note) = reader.listing()?;
+    let results = if reader.take(RESULTS) { reader.results()? } else { Vec::new() };
+    let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
+    reader.expect(PROMPT)?;
+    let prompt: Vec<&str> = reader.rest().iter().map(|line| task_line(line)).collect();
+    let prompt = prompt.join("\n");
+    Ok(OutboxParts { reply_to, task, sandbox, protocol, listing, listing_note, results, files, prompt })
+}
+
+/// Takes off the indentation that a line of the task got for reading as structure.
+fn task_line(line: &str) -> &str {
+    match line.strip_prefix(INDENT) {
+        Some(inner) if reads_as_structure(inner) => inner,
+        _ => line,
+    }
+}
+
+struct Reader<'a> {
+    lines: Vec<&'a str>,
+    /// Index of the next line.
+    next: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        self.lines.get(self.next).copied()
+    }
+
+    /// The error for the next line.
+    fn error(&self, kind: OutboxErrorKind) -> OutboxError {
+        OutboxError { kind, line_number: self.next + 1 }
+    }
+
+    /// The error for the line that was taken last.
+    fn error_before(&self, kind: OutboxErrorKind) -> OutboxError {
+        OutboxError { kind, line_number: self.next }
+    }
+
+    /// Takes the next line if it is this one.
+    fn take(&mut self, line: &str) -> bool {
+        let is_it = self.peek() == Some(line);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn take_prefixed(&mut self, prefix: &str) -> Option<&'a str> {
+        let rest = self.peek()?.strip_prefix(prefix)?;
+        self.next += 1;
+        Some(rest)
+    }
+
+    fn expect(&mut self, line: &'static str) -> Result<(), OutboxError> {
+        if self.take(line) { Ok(()) } else { Err(self.error(OutboxErrorKind::Expected { expected: line })) }
+    }
+
+    fn header_text(&mut self, label: &'static str) -> Result<&'a str, OutboxError> {
+        match self.take_prefixed(label) {
+            Some(rest) => Ok(rest.trim()),
+            None => Err(self.error(OutboxErrorKind::Expected { expected: label })),
+        }
+    }
+
+    fn header_value<T: FromStr>(&mut self, field: &'static str) -> Result<T, OutboxError> {
+        let value = self.take_prefixed(field).and_then(|rest| rest.strip_prefix(": ")?.parse().ok());
+        value.ok_or(self.error(OutboxErrorKind::BadHeader { field }))
+    }
+
+    /// Takes the lines up to a marker, without the blank line before it.
+    fn until(&mut self, marker: &'static str) -> Result<String, OutboxError> {
+        let start = self.next;
+        let length = self.lines[start..].iter().position(|line| *line == marker);
+        let length = length.ok_or(OutboxError {
+            kind: OutboxErrorKind::Expected { expected: marker },
+            line_number: self.lines.len() + 1,
+        })?;
+        self.next = start + length + 1;
+        Ok(self.lines[start..start + length].join("\n"))
+    }
+
+    fn listing(&mut self) -> Result<(Vec<ListedEntry>, Option<String>), OutboxError> {
+        let mut listing = Vec::new();
+        while let Some(line) = self.take_prefixed(INDENT) {
+            let entry = listed_entry(line);
+            listing.push(entry.ok_or(self.error_before(OutboxErrorKind::Unexpected))?);
+        }
+        let note = self.take_prefixed("(").and_then(|rest| rest.strip_suffix(')'));
+        let note = note.filter(|note| format!("({note})") != EMPTY_WORKSPACE).map(str::to_owned);
+        self.expect("")?;
+        Ok((listing, note))
+    }
+
+    fn results(&mut self) -> Result<Vec<CommandResult>, OutboxError> {
+        let mut results = Vec::new();
+        loop {
+            let (success, rest) = match (self.take_prefixed(SUCCEEDED), results.is_empty()) {
+                (Some(rest), _) => (true, rest),
+                (None, _) => match self.take_prefixed(FAILED) {
+                    Some(rest) => (false, rest),
+                    None => return Ok(results),
+                },
+            };
+            let (command_type, summary) = rest
+                .split_once(':')
+                .and_then(|(name, summary)| Some((name.parse::<CommandType>().ok()?, summary)))
+                .ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
+            let summary = self.further_lines(summary);
+            let output = match self.take_prefixed(OUTPUT) {
+                Some(first) => self.further_lines(first),
+                None => String::new(),
+            };
+            results.push(CommandResult { command_type, summary, success, output });
+        }
+    }
+
+    /// Takes the further lines of a text whose first line stands behind a label. Blank lines at the end are left out.
+    fn further_lines(&mut self, first: &str) -> String {
+        let mut lines = vec![first.strip_prefix(' ').unwrap_or(first)];
+        while let Some(line) = self.peek() {
+            match line.strip_prefix(FURTHER) {
+                Some(further) => lines.push(further),
+                None if line.is_empty() => lines.push(line),
+                None => break,
+            }
+            self.next += 1;
+        }
+        while lines.last().is_some_and(|line| line.is_empty()) {
+            lines.pop();
+        }
+        lines.join("\n")
+    }
+
+    fn files(&mut self) -> Result<Vec<ShownFile>, OutboxError> {
+        let mut files = Vec::new();
+        while let Some(line) = self.peek().filter(|line| !line.is_empty()) {
+            self.next += 1;
+            let file = match unreadable_file(line) {
+                Some(path) => ShownFile { path: path.to_owned(), text: None, note: None },
+                None => self.fenced_file(line)?,
+            };
+            files.push(file);
+        }
+        self.expect("")?;
+        Ok(files)
+    }
+
+    fn fenced_file(&mut self, opening: &str) -> Result<ShownFile, OutboxError> {
+        let dashes = &opening[..opening.bytes().take_while(|byte| *byte == b'-').count()];
+        let path = opening[dashes.len()..]
+            .strip_prefix(' ')
+            .and_then(|rest| rest.strip_suffix(dashes)?.strip_suffix(' '));
+        let path = path.filter(|_| dashes.len() >= SHORTEST_FENCE);
+        let path = path.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
+        let end = format!("{dashes} end {path} {dashes}");
+        let length = self.lines[self.next..].iter().position(|line| line.starts_with(&end));
+        let length = length.ok_or(self.error_before(OutboxErrorKind::UnclosedFile))?;
+        let lines = &self.lines[self.next..self.next + length];
+        let closing = self.lines[self.next + length];
+        self.next += length + 1;
+
+        let note = closing[end.len()..].strip_prefix(" (").and_then(|note| note.strip_suffix(')'));
+        let has_open_end = note.is_some_and(|note| note.starts_with(NO_FINAL_NEWLINE));
+        let mut text = lines.join("\n");
+        if !lines.is_empty() && !has_open_end {
+            text.push('\n');
+        }
+        Ok(ShownFile { path: path.to_owned(), text: Some(text), note: note.map(str::to_owned) })
+    }
+
+    fn rest(&self) -> &[&'a str] {
+        &self.lines[self.next..]
+    }
+}
+
+fn listed_entry(line: &str) -> Option<ListedEntry> {
+    let (path, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
+    let path = path.to_owned();
+    let kinds = [EntryKind::Symlink, EntryKind::Fifo, EntryKind::Socket, EntryKind::Device];
+    if let Some(kind) = kinds.into_iter().find(|kind| kind_name(*kind) == size) {
+        return Some(ListedEntry { path, size_bytes: 0, kind: Some(kind) });
+    }
+    let size_bytes = size.strip_suffix(" bytes")?.parse().ok()?;
+    Some(ListedEntry { path, size_bytes, kind: None })
+}
+
+/// Returns the path if the line stands for a file that could not be read.
+fn unreadable_file(line: &str) -> Option<&str> {
+    let dashes = "-".repeat(SHORTEST_FENCE);
+    let line = line.strip_suffix(UNREADABLE)?.strip_suffix(' ')?;
+    line.strip_prefix(&dashes)?.strip_prefix(' ')?.strip_suffix(&dashes)?.strip_suffix(' ')
+}

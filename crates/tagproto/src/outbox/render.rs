@@ -1,0 +1,126 @@
+//! Writing an outbox.
+
+use wap_core::{EntryKind, ShownVersions};
+
+use super::budget::Allowance;
+use super::line_text::{escape_name, fold, seen_lines_trimmed};
+use super::structure::{
+    CONTEXT, CONTINUATION, EMPTY_WORKSPACE, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS,
+    reads_as_structure,
+};
+use super::{Context, ListedEntry, fence, results};
+use crate::{Session, protocol_text};
+
+/// An outbox, ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbox {
+    /// The text, ending with LF.
+    pub text: String,
+    /// What the model knows once it has read the text: the session's versions and those of the files shown here.
+    /// The caller stores it with the session together with the text.
+    pub shown: ShownVersions,
+}
+
+/// Writes the pending outbox of a session.
+///
+/// `sandbox` is the report of what confines commands, as in `WorkspaceInfo.sandbox`; without one the header has no
+/// such line. With a token budget, first the listing, then the outputs of commands and then the files are cut, each
+/// with a line that says so. A budget that is too small even for what is left is passed over.
+///
+/// The text depends on the arguments alone.
+///
+/// Source: bracket-tag protocol, Outbox Format; ruling in docs/tagproto.md.
+#[must_use]
+pub fn render_outbox(session: &Session, context: &Context, sandbox: &str) -> Outbox {
+    let allowance = match session.token_budget {
+        None => Allowance::ALL,
+        Some(tokens) => Allowance::within(tokens, session, context, |allowance| {
+            write(session, context, sandbox, allowance).text
+        }),
+    };
+    write(session, context, sandbox, &allowance)
+}
+
+fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowance) -> Outbox {
+    let mut out = String::new();
+    write_header(&mut out, session, sandbox);
+    out.push_str(&format!("\n{PROTOCOL}\n{}\n{CONTEXT}\n", protocol_text(session.dialect)));
+    write_listing(&mut out, context, allowance.listed_entries);
+    if !session.last_results.is_empty() {
+        out.push_str(&format!("\n{RESULTS}\n"));
+        for result in &session.last_results {
+            results::write_result(&mut out, result, allowance.output_characters);
+        }
+    }
+    let mut shown = session.shown_versions.clone();
+    if !context.files.is_empty() {
+        out.push_str(&format!("\n{FILES}\n"));
+        for file in &context.files {
+            let lines = fence::write_file(&mut out, file, allowance.file_characters);
+            let version = file.text.as_ref().and_then(|text| text.version.clone());
+            if let (Some(lines), Some(version)) = (lines, version) {
+                shown.record(&file.path, version, lines);
+            }
+        }
+    }
+    out.push_str(&format!("\n{PROMPT}\n"));
+    write_prompt(&mut out, session);
+    Outbox { text: out, shown }
+}
+
+fn write_header(out: &mut String, session: &Session, sandbox: &str) {
+    out.push_str(&format!(
+        "{HEADER}\nSession: {}\nSequence: {}\n",
+        session.session_id, session.sequence_number
+    ));
+    out.push_str(&format!("Task: {}\n", fold(&session.task)));
+    let sandbox = fold(sandbox);
+    // The report carries its name where it is printed alone; here the field does.
+    let sandbox = sandbox.strip_prefix("sandbox: ").unwrap_or(&sandbox);
+    if !sandbox.is_empty() {
+        out.push_str(&format!("Sandbox: {sandbox}\n"));
+    }
+    out.push_str(&format!("Reply-To: {}\n", session.reply_to()));
+}
+
+fn write_listing(out: &mut String, context: &Context, limit: usize) {
+    out.push_str(&format!("{LISTING}\n"));
+    let listed = &context.listing[..context.listing.len().min(limit)];
+    for ListedEntry { path, size_bytes, kind } in listed {
+        let size = kind.map_or_else(|| format!("{size_bytes} bytes"), |kind| kind_name(kind).to_owned());
+        out.push_str(&format!("{INDENT}{} ({size})\n", escape_name(path)));
+    }
+    let left_out = context.unlisted + (context.listing.len() - listed.len()) as u64;
+    if left_out > 0 {
+        let entries = if left_out == 1 { "entry is" } else { "entries are" };
+        out.push_str(&format!(
+            "({left_out} more {entries} not listed; RUN_COMMAND with ls or find lists any folder)\n"
+        ));
+    } else if listed.is_empty() {
+        out.push_str(&format!("{EMPTY_WORKSPACE}\n"));
+    }
+}
+
+/// Names what is no regular file.
+pub(super) const fn kind_name(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Symlink => "symbolic link",
+        EntryKind::Fifo => "named pipe",
+        EntryKind::Socket => "socket",
+        EntryKind::Device => "device",
+    }
+}
+
+fn write_prompt(out: &mut String, session: &Session) {
+    if session.sequence_number > 1 {
+        out.push_str(&format!("{CONTINUATION}\n"));
+        return;
+    }
+    for line in seen_lines_trimmed(&session.task) {
+        if reads_as_structure(line) {
+            out.push_str(INDENT);
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+}

@@ -1,0 +1,54 @@
+//! Results as lines of an outbox.
+
+use super::line_text::seen_lines_trimmed;
+use super::structure::{FAILED, FURTHER, OUTPUT, SUCCEEDED};
+use crate::{BlockKind, CommandResult, CommandType};
+
+/// Writes a result: the summary behind its mark, then the output, further lines of both indented.
+pub(super) fn write_result(out: &mut String, result: &CommandResult, limit_characters: usize) {
+    out.push_str(if result.success { SUCCEEDED } else { FAILED });
+    out.push_str(result.command_type.name());
+    out.push(':');
+    write_lines(out, &result.summary);
+    let output = seen_lines_trimmed(&result.output).join("\n");
+    if !output.is_empty() {
+        out.push_str(OUTPUT);
+        // What explains a failed edit is what the next edit refers to: it is never cut.
+        let may_cut = result.command_type == CommandType::Block(BlockKind::RunCommand);
+        match cut_note(&output, limit_characters) {
+            Some(cut) if may_cut => write_lines(out, &cut),
+            _ => write_lines(out, &output),
+        }
+    }
+}
+
+/// Writes the first line behind what stands there already and the others on lines of their own. A blank line stays
+/// blank, so that no line ends in a blank that was not there.
+fn write_lines(out: &mut String, text: &str) {
+    for (index, line) in seen_lines_trimmed(text).into_iter().enumerate() {
+        match (index, line.is_empty()) {
+            (_, true) => {}
+            (0, false) => out.push(' '),
+            (_, false) => out.push_str(FURTHER),
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+/// Returns the end of an output with a line that says what was left out, if the output is longer than the limit.
+fn cut_note(output: &str, limit_characters: usize) -> Option<String> {
+    let characters = output.chars().count();
+    if characters <= limit_characters {
+        return None;
+    }
+    let (tail_start, _) =
+        output.char_indices().nth(characters - limit_characters).unwrap_or((output.len(), ' '));
+    let tail = &output[tail_start..];
+    let tail = tail.split_once('\n').map_or(tail, |(_, whole_lines)| whole_lines);
+    let left_out = characters - tail.chars().count();
+    Some(format!("[{left_out} characters left out to keep to the token budget]\n{tail}"))
+}

@@ -1,0 +1,68 @@
+//! The marks that make the structure of an outbox, and what could be taken for one.
+
+/// The markers of the four sections, in their order.
+pub(super) const HEADER: &str = "=== HEADER ===";
+pub(super) const PROTOCOL: &str = "=== PROTOCOL ===";
+pub(super) const CONTEXT: &str = "=== CONTEXT ===";
+pub(super) const PROMPT: &str = "=== PROMPT ===";
+
+/// The headings within the section CONTEXT, in their order.
+pub(super) const LISTING: &str = "## Workspace Files";
+pub(super) const RESULTS: &str = "## Previous Command Results";
+pub(super) const FILES: &str = "## Requested File Contents";
+
+pub(super) const EMPTY_WORKSPACE: &str = "(empty workspace)";
+pub(super) const SUCCEEDED: &str = "[OK] ";
+pub(super) const FAILED: &str = "[FAILED] ";
+/// What begins the output of a result.
+pub(super) const OUTPUT: &str = "  Output:";
+/// What stands before further lines of a summary or of an output.
+pub(super) const FURTHER: &str = "    ";
+/// What stands before a line of the listing, and before a line of the task that reads as structure.
+pub(super) const INDENT: &str = "  ";
+pub(super) const UNREADABLE: &str = "(file not found or access denied)";
+pub(super) const NO_FINAL_NEWLINE: &str = "no newline at end of file";
+
+/// Says what the outbox of every sequence but the first asks for.
+pub(super) const CONTINUATION: &str = "Continue working on the task based on the results above. \
+    If the task is complete, send [DONE] with a summary.";
+
+/// Fewest dashes of a fence.
+pub(super) const SHORTEST_FENCE: usize = 3;
+
+/// Tells whether a reader might take a line for a part of the outbox's structure.
+///
+/// Blanks around the line make no difference, nor does the case of its letters: the reader to be protected is a
+/// model, not a parser. So indenting a line does not change the answer, which is what makes indentation reversible.
+pub(super) fn reads_as_structure(line: &str) -> bool {
+    let line = line.trim_matches(is_blank);
+    fence_dashes(line) > 0
+        || [SUCCEEDED, FAILED].iter().any(|mark| starts_with_folded(line, mark.trim_end()))
+        || [LISTING, RESULTS, FILES].iter().any(|heading| starts_with_folded(line, heading))
+        || is_section_marker(line)
+}
+
+/// Returns how many dashes a line begins with if it could be the begin or end of a file, else 0; blanks before it
+/// make no difference.
+pub(super) fn fence_dashes(line: &str) -> usize {
+    let line = line.trim_start_matches(is_blank);
+    let dashes = line.bytes().take_while(|byte| *byte == b'-').count();
+    let is_followed_by_blank = line[dashes..].starts_with(is_blank);
+    if dashes >= SHORTEST_FENCE && is_followed_by_blank { dashes } else { 0 }
+}
+
+fn is_section_marker(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("==") else { return false };
+    let name = rest.trim_matches(|character: char| character == '=' || is_blank(character));
+    ["HEADER", "PROTOCOL", "CONTEXT", "PROMPT"].iter().any(|section| name.eq_ignore_ascii_case(section))
+}
+
+fn starts_with_folded(line: &str, mark: &str) -> bool {
+    line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
+}
+
+/// White space, and characters that look like none at all.
+fn is_blank(character: char) -> bool {
+    character.is_whitespace()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+}

@@ -1,0 +1,24 @@
+//! The text of the PROTOCOL section: what a model needs to know to answer an outbox.
+
+use crate::Dialect;
+
+macro_rules! protocol_text {
+    ($dialect:literal) => {
+        concat!(
+            include_str!("protocol_text/blocks.txt"),
+            include_str!(concat!("protocol_text/", $dialect, ".txt")),
+            include_str!("protocol_text/manners.txt"),
+        )
+    };
+}
+
+/// Returns the text of the PROTOCOL section, which is the same in every outbox of a dialect.
+///
+/// Its lines end with LF, the last one included.
+#[must_use]
+pub const fn protocol_text(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Agentd => protocol_text!("agentd"),
+        Dialect::CodingAgent => protocol_text!("codingagent"),
+    }
+}

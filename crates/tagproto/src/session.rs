@@ -1,0 +1,108 @@
+//! A session: the task, how far it has come, and what the model was shown. Plain data that the caller stores.
+
+use serde::{Deserialize, Serialize};
+use wap_core::ShownVersions;
+
+use crate::{CommandResult, Dialect, Execution, ReplyTo, SessionId};
+
+/// One task, from its first outbox to DONE.
+///
+/// As JSON it has exactly the members of the seed document, then ours, all of which may be absent; members that are
+/// not known are passed over. Times are texts (ISO 8601 in UTC) that the caller makes.
+///
+/// Source: bracket-tag protocol, Session State.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// The name of the session.
+    pub session_id: SessionId,
+    /// The task as the user gave it.
+    pub task: String,
+    /// The number of the pending outbox, 1-based; of a complete session, the number of the last one.
+    pub sequence_number: u32,
+    /// Whether DONE was received.
+    pub is_complete: bool,
+    /// When the session began.
+    pub created_at: String,
+    /// When it last changed.
+    pub updated_at: String,
+    /// What the blocks of the last reply gave, in their order.
+    #[serde(default)]
+    pub last_results: Vec<CommandResult>,
+    /// The files that the last reply asked for, each once, in the order of asking.
+    #[serde(default)]
+    pub read_file_requests: Vec<String>,
+    /// How replies are carried out.
+    #[serde(default)]
+    pub dialect: Dialect,
+    /// Which versions of which files the model was shown.
+    #[serde(default)]
+    pub shown_versions: ShownVersions,
+    /// How many tokens an outbox may have, estimated; `None` for no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<u32>,
+    /// The summary of DONE, once it was received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<String>,
+}
+
+impl Session {
+    /// Begins a session at sequence 1; `now` is the time as text, ISO 8601 in UTC.
+    #[must_use]
+    pub fn new(
+        id: SessionId,
+        task: impl Into<String>,
+        now: &str,
+        dialect: Dialect,
+        token_budget: Option<u32>,
+    ) -> Session {
+        Session {
+            session_id: id,
+            task: task.into(),
+            sequence_number: 1,
+            is_complete: false,
+            created_at: now.to_owned(),
+            updated_at: now.to_owned(),
+            last_results: Vec::new(),
+            read_file_requests: Vec::new(),
+            dialect,
+            shown_versions: ShownVersions::default(),
+            token_budget,
+            done: None,
+        }
+    }
+
+    /// Returns the name of the pending outbox's file, for example `a1b2c3d4_seq0001.txt`.
+    #[must_use]
+    pub fn outbox_file_name(&self) -> String {
+        format!("{}_seq{:04}.txt", self.session_id, self.sequence_number)
+    }
+
+    /// Returns the name of the session's file, for example `a1b2c3d4.json`.
+    #[must_use]
+    pub fn session_file_name(&self) -> String {
+        format!("{}.json", self.session_id)
+    }
+
+    /// Returns the token of the pending outbox.
+    #[must_use]
+    pub fn reply_to(&self) -> ReplyTo {
+        ReplyTo { session: self.session_id, sequence: self.sequence_number }
+    }
+
+    /// Takes over what a reply gave, at the time `now`. With DONE the session is complete and keeps its number,
+    /// because there is no further outbox; else the next outbox is pending.
+    pub fn advance(&mut self, execution: Execution, now: &str) {
+        self.last_results = execution.results;
+        self.read_file_requests = execution.read_file_requests;
+        self.shown_versions = execution.shown;
+        self.updated_at = now.to_owned();
+        match execution.done {
+            Some(summary) => {
+                self.is_complete = true;
+                self.done = Some(summary);
+            }
+            None => self.sequence_number += 1,
+        }
+    }
+}

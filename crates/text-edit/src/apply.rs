@@ -1,0 +1,337 @@
+//! Applies the operations of one call, all or nothing.
+
+use std::ops::{Range, RangeInclusive};
+
+use crate::pattern::Pattern;
+use crate::regex_edit;
+use crate::splice::{self, Splice};
+use crate::{
+    Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, MappedRange, Numbering, Operation, Shift,
+    Source, TextFormat,
+};
+
+/// A text after an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The new text.
+    pub bytes: Vec<u8>,
+    /// Where the lines of the text before the call are now. A line that an operation put back as it was
+    /// counts as kept if it is at an edge of what was replaced.
+    pub line_map: LineMap,
+    /// What each operation did, in the order of the call.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What one operation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Lines that it took away, counting those that it replaced.
+    pub removed_lines: usize,
+    /// Lines that it put in.
+    pub added_lines: usize,
+    /// For a regular expression, how many matches were replaced; 0 if there was none.
+    pub replacements: usize,
+}
+
+impl Edited {
+    /// How the lines that were not edited have moved.
+    pub fn shifts(&self) -> Vec<Shift> {
+        self.line_map.shifts()
+    }
+
+    /// Whether the new text is other than `source`.
+    pub fn differs_from(&self, source: &[u8]) -> bool {
+        self.bytes != source
+    }
+}
+
+/// Applies `operations` to `source` in their order.
+///
+/// Bytes outside the edited lines stay as they are. New lines get the text's dominant line ending and its
+/// encoding; a byte-order mark stays; a text whose last line has no ending still has none afterwards, unless
+/// that line is now blank (a blank line without an ending would be no line).
+///
+/// With [`Numbering::Original`] a line operation conflicts with an earlier operation that has changed the
+/// lines which it addresses; a regular expression has no line numbers and sees what the operations before
+/// it have made.
+///
+/// # Errors
+///
+/// Any kind but [`EditErrorKind::Stale`]; nothing has been applied then.
+///
+/// # Example
+///
+/// ```
+/// use text_edit::{EditLimits, Lines, Numbering, Operation, apply};
+///
+/// let operation = Operation::Replace { start_line: 2, end_line: 2, content: Lines::from_content("X") };
+/// let edited = apply(b"a\r\nb\r\n", &[operation], Numbering::Original, &EditLimits::default())?;
+/// assert_eq!(edited.bytes, b"a\r\nX\r\n");
+/// # Ok::<(), text_edit::EditError>(())
+/// ```
+///
+/// Source: WAP 1.0, `modifyFile`; bracket-tag protocol, `EDIT_FILE`.
+pub fn apply(
+    source: &[u8],
+    operations: &[Operation],
+    numbering: Numbering,
+    limits: &EditLimits,
+) -> Result<Edited, EditError> {
+    let original = Source::parse(source).map_err(|binary| EditError::of_call(binary.into()))?;
+    let encoding = original.format().encoding;
+    if operations.is_empty() {
+        return Err(EditError::of_call(EditErrorKind::NoOperations));
+    }
+    if !source.len().is_multiple_of(encoding.unit_bytes()) {
+        return Err(EditError::of_call(EditErrorKind::Undecodable { encoding }));
+    }
+    let mut draft = Draft::new(&original, limits);
+    for (index, operation) in operations.iter().enumerate() {
+        draft.take(index, operation, numbering)?;
+        if numbering == Numbering::Sequential {
+            draft.flush()?;
+        }
+    }
+    draft.flush()?;
+    Ok(draft.finish())
+}
+
+/// The text in the making.
+struct Draft<'a> {
+    original: &'a Source<'a>,
+    format: TextFormat,
+    limits: &'a EditLimits,
+    bytes: Vec<u8>,
+    total_lines: usize,
+    steps: Vec<Step>,
+    /// Line operations that have been resolved but not applied: they all mean the text as it is in `bytes`.
+    pending: Vec<Splice<'a>>,
+    outcomes: Vec<Outcome>,
+}
+
+/// One pass over the text that has been made.
+struct Step {
+    map: LineMap,
+    /// Which operation touched which lines of the text before this step.
+    touched: Vec<(Range<usize>, usize)>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(original: &'a Source<'a>, limits: &'a EditLimits) -> Self {
+        Self {
+            original,
+            format: *original.format(),
+            limits,
+            bytes: original.bytes().to_vec(),
+            total_lines: original.total_lines(),
+            steps: Vec::new(),
+            pending: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    fn take(
+        &mut self,
+        operation_index: usize,
+        operation: &'a Operation,
+        numbering: Numbering,
+    ) -> Result<(), EditError> {
+        let (lines, content) = match operation {
+            Operation::RegexReplace { pattern, replacement, flags } => {
+                self.flush()?;
+                return self.regex(operation_index, pattern, replacement, flags);
+            }
+            Operation::Replace { content, .. } => (self.addressed(operation, numbering), Some(content)),
+            Operation::Insert { content, .. } => (self.addressed(operation, numbering), Some(content)),
+            Operation::Delete { .. } => (self.addressed(operation, numbering), None),
+        };
+        let lines = lines.map_err(|kind| EditError::of(operation_index, kind))?;
+        let old = match numbering {
+            Numbering::Sequential => lines.clone(),
+            Numbering::Original => self.carried(operation_index, &lines, content)?,
+        };
+        let splice = Splice { operation_index, asked: lines, old, content };
+        self.outcomes.push(Outcome {
+            removed_lines: splice.old.len(),
+            added_lines: splice.added_lines(),
+            replacements: 0,
+        });
+        self.pending.push(splice);
+        Ok(())
+    }
+
+    /// The lines that an operation addresses, in the text that its numbers mean.
+    fn addressed(&self, operation: &Operation, numbering: Numbering) -> Result<Range<usize>, EditErrorKind> {
+        let total_lines = match numbering {
+            Numbering::Original => self.original.total_lines(),
+            Numbering::Sequential => self.total_lines,
+        };
+        operation.addressed_lines(total_lines)
+    }
+
+    /// Carries lines of the original over the steps that have been made.
+    fn carried(
+        &self,
+        operation_index: usize,
+        lines: &Range<usize>,
+        content: Option<&Lines>,
+    ) -> Result<Range<usize>, EditError> {
+        let mut current = lines.clone();
+        for (nth, step) in self.steps.iter().enumerate() {
+            let mapped = if current.is_empty() {
+                step.map.map_gap(current.start).map(|gap| *gap.end()..*gap.end())
+            } else {
+                match step.map.map_range(current.start + 1..=current.end) {
+                    MappedRange::Kept(kept) => Some(kept.start() - 1..*kept.end()),
+                    MappedRange::Interrupted { .. } | MappedRange::Changed { .. } => None,
+                }
+            };
+            match mapped {
+                Some(mapped) => current = mapped,
+                None => {
+                    let first = step.toucher(&current);
+                    let first_text = self.text_now(nth, &current);
+                    let second_text = self.quote(content);
+                    let lines = named_lines(lines, self.original.total_lines());
+                    let conflict =
+                        Conflict { first, second: operation_index, lines, first_text, second_text };
+                    return Err(EditError::of(operation_index, EditErrorKind::Conflict(Box::new(conflict))));
+                }
+            }
+        }
+        Ok(current)
+    }
+
+    /// What stands now where lines of the text before a step were.
+    fn text_now(&self, step_index: usize, lines: &Range<usize>) -> String {
+        let mut map = self.steps[step_index].map.clone();
+        for step in &self.steps[step_index + 1..] {
+            map = map.compose(&step.map);
+        }
+        let around = named_lines(lines, map.old_lines());
+        let now = match map.map_range(around) {
+            MappedRange::Kept(lines) | MappedRange::Interrupted { lines, .. } => {
+                lines.start() - 1..*lines.end()
+            }
+            MappedRange::Changed { now } => now,
+        };
+        Source::of_edited(&self.bytes, &self.format).quote(now, self.limits.quote_limit_chars)
+    }
+
+    fn quote(&self, content: Option<&Lines>) -> String {
+        content.map(|lines| lines.quote(self.limits.quote_limit_chars)).unwrap_or_default()
+    }
+
+    /// Applies what is pending.
+    fn flush(&mut self) -> Result<(), EditError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        splice::sort(&mut pending);
+        if let Some((one, other)) = splice::overlap(&pending) {
+            return Err(self.conflict(&pending[one], &pending[other]));
+        }
+        let base = Source::of_edited(&self.bytes, &self.format);
+        let (bytes, map) = splice::splice(&base, &self.format, &pending)?;
+        let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());
+        if bytes.len() > limit_bytes {
+            return Err(EditError::of_call(EditErrorKind::ResultTooLarge { limit_bytes }));
+        }
+        self.bytes = bytes;
+        self.total_lines = map.new_lines();
+        let touched = pending.iter().map(|splice| (splice.old.clone(), splice.operation_index)).collect();
+        self.steps.push(Step { map, touched });
+        Ok(())
+    }
+
+    fn conflict(&self, one: &Splice<'_>, other: &Splice<'_>) -> EditError {
+        let (first, second) =
+            if one.operation_index < other.operation_index { (one, other) } else { (other, one) };
+        let conflict = Conflict {
+            first: first.operation_index,
+            second: second.operation_index,
+            lines: named_lines(&second.asked, self.original.total_lines()),
+            first_text: self.quote(first.content),
+            second_text: self.quote(second.content),
+        };
+        EditError::of(second.operation_index, EditErrorKind::Conflict(Box::new(conflict)))
+    }
+
+    fn regex(
+        &mut self,
+        operation_index: usize,
+        pattern: &str,
+        replacement: &str,
+        flags: &str,
+    ) -> Result<(), EditError> {
+        let base = Source::of_edited(&self.bytes, &self.format);
+        let replaced = Pattern::parse(pattern, flags, self.limits)
+            .and_then(|pattern| regex_edit::replace(&base, &self.format, &pattern, replacement, self.limits))
+            .map_err(|kind| EditError::of(operation_index, kind))?;
+        let hunks = replaced.map.hunks();
+        self.outcomes.push(Outcome {
+            removed_lines: hunks.iter().map(|hunk| hunk.old.len()).sum(),
+            added_lines: hunks.iter().map(|hunk| hunk.new.len()).sum(),
+            replacements: replaced.replacements,
+        });
+        let touched = hunks.iter().map(|hunk| (hunk.old.clone(), operation_index)).collect();
+        self.bytes = replaced.bytes;
+        self.total_lines = replaced.map.new_lines();
+        self.steps.push(Step { map: replaced.map, touched });
+        Ok(())
+    }
+
+    fn finish(self) -> Edited {
+        let identity = LineMap::identity(self.original.total_lines());
+        let map = self.steps.iter().fold(identity, |map, step| map.compose(&step.map));
+        let new = Source::of_edited(&self.bytes, &self.format);
+        let line_map = map.trimmed(self.original, &new);
+        Edited { bytes: self.bytes, line_map, outcomes: self.outcomes }
+    }
+}
+
+impl Step {
+    /// The operation that touched these lines, or the lines around this gap.
+    fn toucher(&self, lines: &Range<usize>) -> usize {
+        self.touched
+            .iter()
+            .filter(|(touched, _)| touched.start < lines.end && lines.start < touched.end)
+            .map(|(_, operation_index)| *operation_index)
+            .min()
+            .expect("lines that a step does not keep were touched by one of its operations")
+    }
+}
+
+/// Lines as they are named to people: 1-based, and for a gap the lines on both sides of it.
+fn named_lines(lines: &Range<usize>, total_lines: usize) -> RangeInclusive<usize> {
+    if lines.is_empty() {
+        lines.start.max(1)..=(lines.start + 1).min(total_lines).max(1)
+    } else {
+        lines.start + 1..=lines.end
+    }
+}
+
+impl Operation {
+    /// The lines that a line operation addresses in a text of `total_lines` lines, as 0-based half-open line
+    /// indexes; empty for an insertion. A regular expression addresses none.
+    pub(crate) fn addressed_lines(&self, total_lines: usize) -> Result<Range<usize>, EditErrorKind> {
+        match *self {
+            Self::Replace { start_line, end_line, .. } | Self::Delete { start_line, end_line } => {
+                let invalid = EditErrorKind::InvalidRange { start_line, end_line, total_lines };
+                let (Ok(first), Ok(last)) = (usize::try_from(start_line), usize::try_from(end_line)) else {
+                    return Err(invalid);
+                };
+                if first == 0 || last < first || first > total_lines {
+                    return Err(invalid);
+                }
+                Ok(first - 1..last.min(total_lines))
+            }
+            Self::Insert { after_line, .. } => match usize::try_from(after_line) {
+                Ok(after) => Ok(after.min(total_lines)..after.min(total_lines)),
+                Err(_) => Err(EditErrorKind::InvalidPosition { after_line, total_lines }),
+            },
+            Self::RegexReplace { .. } => Ok(0..0),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a refusal can say beyond "no": where texts part, whether the edit is there already, where the
+//! lines have gone.
+
+use std::ops::{Range, RangeInclusive};
+
+use memchr::{memchr_iter, memmem};
+
+use crate::{Lines, Operation, Source};
+
+/// The first line in which two lists of lines differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The 0-based index of the line in both lists.
+    pub line_index: usize,
+    /// The line that was expected; `None` if the expected list ends before.
+    pub expected: Option<String>,
+    /// The line that is present; `None` if the present list ends before.
+    pub present: Option<String>,
+}
+
+/// Finds the first line in which two lists of lines differ, or `None` if they are the same.
+pub fn first_difference<E, P>(expected: E, present: P) -> Option<Difference>
+where
+    E: IntoIterator,
+    E::Item: AsRef<str>,
+    P: IntoIterator,
+    P::Item: AsRef<str>,
+{
+    let (mut expected, mut present) = (expected.into_iter(), present.into_iter());
+    let mut line_index = 0;
+    loop {
+        match (expected.next(), present.next()) {
+            (None, None) => return None,
+            (Some(one), Some(other)) if one.as_ref() == other.as_ref() => line_index += 1,
+            (one, other) => {
+                let owned = |line: &str| line.to_owned();
+                return Some(Difference {
+                    line_index,
+                    expected: one.map(|line| owned(line.as_ref())),
+                    present: other.map(|line| owned(line.as_ref())),
+                });
+            }
+        }
+    }
+}
+
+/// Whether the lines that a replacement or an insertion would put into `source` stand there already.
+///
+/// Always false for a deletion and a regular expression, and for content without lines.
+pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
+    let (before, content) = match operation {
+        Operation::Replace { start_line, content, .. } => (start_line.checked_sub(1), content),
+        Operation::Insert { after_line, content } => (Some(*after_line), content),
+        Operation::Delete { .. } | Operation::RegexReplace { .. } => return false,
+    };
+    let Some(start) = before.and_then(|before| usize::try_from(before).ok()) else { return false };
+    let Some(end) = start.checked_add(content.count()) else { return false };
+    !content.is_empty() && end <= source.total_lines() && has_lines(source, start..end, content)
+}
+
+/// The only place in `source` where these lines stand one after the other, as 1-based line numbers.
+///
+/// `None` if there is no such place, or more than one, or no line is given.
+pub fn find_unique(source: &Source<'_>, lines: &Lines) -> Option<RangeInclusive<usize>> {
+    if lines.is_empty() {
+        return None;
+    }
+    // One substring search, with a line feed before and after every line, is linear whatever the text is.
+    let mut text = String::from("\n");
+    for line_number in 1..=source.total_lines() {
+        text.push_str(&source.line_text(line_number)?);
+        text.push('\n');
+    }
+    let wanted: String = std::iter::once("").chain(lines.iter()).flat_map(|line| [line, "\n"]).collect();
+    let finder = memmem::Finder::new(&wanted);
+    let at = finder.find(text.as_bytes())?;
+    if finder.find(&text.as_bytes()[at + 1..]).is_some() {
+        return None;
+    }
+    let start = memchr_iter(b'\n', &text.as_bytes()[..=at]).count();
+    Some(start..=start + lines.count() - 1)
+}
+
+/// Whether the lines with these 0-based indexes have exactly this text.
+pub(crate) fn has_lines(source: &Source<'_>, line_indexes: Range<usize>, lines: &Lines) -> bool {
+    line_indexes.len() == lines.count()
+        && line_indexes
+            .zip(lines.iter())
+            .all(|(index, line)| source.line_text(index + 1).is_some_and(|present| present == line))
+}

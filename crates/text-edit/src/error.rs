@@ -1,0 +1,196 @@
+//! Why an edit is refused.
+
+use std::ops::RangeInclusive;
+
+use crate::{BinaryError, Encoding, Stale};
+
+/// An edit that was refused. Nothing of the call has been applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{kind}", operation_prefix(.operation_index))]
+pub struct EditError {
+    /// The 0-based index of the operation that is at fault, if it is one.
+    pub operation_index: Option<usize>,
+    /// What is wrong.
+    pub kind: EditErrorKind,
+}
+
+fn operation_prefix(operation_index: &Option<usize>) -> String {
+    operation_index.map(|index| format!("operation {}: ", index + 1)).unwrap_or_default()
+}
+
+/// What is wrong with an edit.
+///
+/// The list is closed: whoever maps it onto a protocol's codes has to know all of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditErrorKind {
+    /// The list of operations is empty.
+    #[error("there are no operations")]
+    NoOperations,
+    /// The file is not a text.
+    #[error(transparent)]
+    Binary(#[from] BinaryError),
+    /// The text cannot be decoded, and what was asked needs it to be: any edit of UTF-16 with half a unit, a
+    /// regular expression over UTF-16 with a lone surrogate.
+    #[error("the text is not valid {encoding}")]
+    Undecodable {
+        /// The encoding that the mark announces.
+        encoding: Encoding,
+    },
+    /// A line range that is not in the text. Numbers as given.
+    #[error("invalid line range {start_line}-{end_line} for a text of {total_lines} lines")]
+    InvalidRange {
+        /// The first line, 1-based.
+        start_line: i64,
+        /// The last line, inclusive.
+        end_line: i64,
+        /// The number of lines of the text that the numbers mean.
+        total_lines: usize,
+    },
+    /// An insertion after a negative line. Number as given.
+    #[error("invalid position after line {after_line} in a text of {total_lines} lines")]
+    InvalidPosition {
+        /// The line to insert after.
+        after_line: i64,
+        /// The number of lines of the text that the number means.
+        total_lines: usize,
+    },
+    /// Two operations of one call touch the same lines.
+    #[error(transparent)]
+    Conflict(Box<Conflict>),
+    /// The addressed lines are not any more what they were in the version that the line numbers mean.
+    #[error(transparent)]
+    Stale(Box<Stale>),
+    /// A character that the text's encoding cannot hold.
+    #[error("{character:?} in line {content_line} of the new content cannot be written in {encoding}")]
+    Unencodable {
+        /// The character.
+        character: char,
+        /// The encoding of the text.
+        encoding: Encoding,
+        /// The 1-based line of the new content (or of the replacement) that has it.
+        content_line: usize,
+    },
+    /// A flag that is unknown or given twice.
+    #[error("bad flag {flag:?} (flags are g, i, m, s and u, each at most once)")]
+    BadFlag {
+        /// The flag.
+        flag: char,
+    },
+    /// A regular expression that cannot be parsed.
+    #[error("invalid regular expression at byte {offset_bytes}: {reason}")]
+    InvalidRegex {
+        /// What the parser says about it.
+        reason: String,
+        /// Where in the pattern, counted from 0.
+        offset_bytes: usize,
+    },
+    /// A regular expression that uses what a linear-time engine does not have, or means otherwise.
+    #[error("unsupported in regular expressions: {construct} at byte {offset_bytes}")]
+    UnsupportedRegex {
+        /// The construct.
+        construct: UnsupportedConstruct,
+        /// Where in the pattern, counted from 0.
+        offset_bytes: usize,
+    },
+    /// A pattern over the limit.
+    #[error("the regular expression is longer than {limit_bytes} bytes")]
+    PatternTooLong {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A pattern that takes more memory than allowed once it is compiled.
+    #[error("the regular expression needs more than {limit_bytes} bytes when compiled")]
+    RegexTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A replacement that names a group which the expression does not have.
+    #[error(
+        "bad group {group} in the replacement (the expression has {group_count} groups; $$ is a dollar sign)"
+    )]
+    BadGroup {
+        /// The reference as written, with its dollar sign.
+        group: String,
+        /// The number of capturing groups, the whole match not counted.
+        group_count: usize,
+    },
+    /// A result over the limit.
+    #[error("the edited text would be larger than {limit_bytes} bytes")]
+    ResultTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+}
+
+/// What a regular expression cannot use here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum UnsupportedConstruct {
+    /// `(?=…)`, `(?!…)`, `(?<=…)`, `(?<!…)`.
+    #[error("look-around")]
+    LookAround,
+    /// `\1`, `\k<name>`.
+    #[error("a back-reference")]
+    BackReference,
+    /// `(?>…)`.
+    #[error("an atomic group")]
+    AtomicGroup,
+    /// `\<` and `\>`, word borders here and plain characters in JavaScript.
+    #[error("an escaped angle bracket (write < or > without the backslash)")]
+    EscapedAngleBracket,
+}
+
+/// Two operations of one call that touch the same lines.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operations {} and {} both touch {}", .first + 1, .second + 1, named(.lines))]
+pub struct Conflict {
+    /// The 0-based index of the operation that comes first in the call.
+    pub first: usize,
+    /// The 0-based index of the other one.
+    pub second: usize,
+    /// The lines that the second one addresses, in the text as it was before the call; for an insertion the
+    /// lines on both sides of the gap.
+    pub lines: RangeInclusive<usize>,
+    /// What the first one puts there, without endings, cut.
+    pub first_text: String,
+    /// What the second one puts there, without endings, cut.
+    pub second_text: String,
+}
+
+fn named(lines: &RangeInclusive<usize>) -> String {
+    if lines.start() == lines.end() {
+        format!("line {}", lines.start())
+    } else {
+        format!("lines {}-{}", lines.start(), lines.end())
+    }
+}
+
+impl EditError {
+    pub(crate) fn of(operation_index: usize, kind: EditErrorKind) -> Self {
+        Self { operation_index: Some(operation_index), kind }
+    }
+
+    pub(crate) fn of_call(kind: EditErrorKind) -> Self {
+        Self { operation_index: None, kind }
+    }
+}
+
+impl EditErrorKind {
+    /// The lines around which a refusal should show the text, 1-based and within it, in the text that the
+    /// call's line numbers mean (for [`Stale`](Self::Stale) in the current text).
+    ///
+    /// `None` if the refusal is not about lines, or the text has none.
+    pub fn lines_in_question(&self) -> Option<RangeInclusive<usize>> {
+        let clamped = |line: i64, total: usize| usize::try_from(line).unwrap_or(1).clamp(1, total);
+        match self {
+            Self::InvalidRange { total_lines: 0, .. } | Self::InvalidPosition { total_lines: 0, .. } => None,
+            Self::InvalidRange { start_line, end_line, total_lines } => {
+                let (one, other) = (clamped(*start_line, *total_lines), clamped(*end_line, *total_lines));
+                Some(one.min(other)..=one.max(other))
+            }
+            Self::InvalidPosition { .. } => Some(1..=1),
+            Self::Conflict(conflict) => Some(conflict.lines.clone()),
+            Self::Stale(stale) => stale.present_lines.clone(),
+            _ => None,
+        }
+    }
+}

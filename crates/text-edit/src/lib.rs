@@ -1,0 +1,40 @@
+//! Byte-exact edits of texts, and maps between the line numbers of two versions of a text.
+//!
+//! [`apply`] runs line and regular-expression operations over a text, all or nothing. Bytes outside the
+//! edited lines never change: mixed line endings, byte-order marks, missing final newlines and bytes that
+//! cannot be decoded stay as they are. [`LineMap`] tells where lines went, from an edit or by comparison,
+//! and [`rebase`] carries operations from the version whose line numbers they mean to the current one.
+//!
+//! The crate does no I/O and knows no protocol.
+//!
+//! Line numbers are 1-based and ranges of them inclusive; line indexes are 0-based and ranges half-open.
+
+mod apply;
+mod difference;
+mod encode;
+mod error;
+mod excerpt;
+mod format;
+mod limits;
+mod line_diff;
+mod line_map;
+mod lines;
+mod operation;
+mod pattern;
+mod rebase;
+mod regex_edit;
+mod replacement;
+mod source;
+mod splice;
+
+pub use apply::{Edited, Outcome, apply};
+pub use difference::{Difference, already_applied, find_unique, first_difference};
+pub use error::{Conflict, EditError, EditErrorKind, UnsupportedConstruct};
+pub use excerpt::{Excerpt, ExcerptLimits, ExcerptLine, excerpt};
+pub use format::{Encoding, LineEnding, TextFormat};
+pub use limits::EditLimits;
+pub use line_map::{Hunk, LineMap, Mapped, MappedRange, Shift};
+pub use lines::Lines;
+pub use operation::{Numbering, Operation};
+pub use rebase::{Stale, StaleReason, rebase};
+pub use source::{BinaryError, Source};

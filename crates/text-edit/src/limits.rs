@@ -1,0 +1,27 @@
+//! Bounds on what an edit may cost and on what a refusal may quote.
+
+/// Bounds on one call of [`apply`](crate::apply).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditLimits {
+    /// The longest regular expression, in bytes.
+    pub pattern_limit_bytes: usize,
+    /// The most memory that a compiled regular expression may take, in bytes.
+    pub regex_limit_bytes: usize,
+    /// The largest text that an edit may make, in bytes. A text that is already larger may be edited as long
+    /// as it does not grow.
+    pub result_limit_bytes: usize,
+    /// The most characters of each text that a refusal quotes.
+    pub quote_limit_chars: usize,
+}
+
+impl Default for EditLimits {
+    /// 16 KiB of pattern, 10 MiB compiled, 16 MiB of result, 2,000 characters a quote.
+    fn default() -> Self {
+        Self {
+            pattern_limit_bytes: 16 * 1024,
+            regex_limit_bytes: 10 * 1024 * 1024,
+            result_limit_bytes: 16 * 1024 * 1024,
+            quote_limit_chars: 2_000,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Line maps found by comparing two texts.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::line_map::Kept;
+use crate::{Hunk, LineMap, Source};
+
+impl LineMap {
+    /// Compares two texts of which nothing else is known, and keeps the lines whose text is the same.
+    ///
+    /// A line is the same if it differs in its ending only, or in being UTF-8 here and UTF-16 there. Where a
+    /// comparison cannot tell which of several equal lines was meant, it takes one that keeps the order.
+    pub fn between(old: &Source<'_>, new: &Source<'_>) -> LineMap {
+        let mut numbers = HashMap::new();
+        let old_keys = numbered(old, &mut numbers);
+        let new_keys = numbered(new, &mut numbers);
+        let kept: Vec<Kept> = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys)
+            .into_iter()
+            .filter_map(|op| match op {
+                DiffOp::Equal { old_index, new_index, len } => {
+                    Some(Kept { old_start: old_index, new_start: new_index, len })
+                }
+                _ => None,
+            })
+            .collect();
+        LineMap::from_kept(old.total_lines(), new.total_lines(), &kept)
+    }
+
+    /// This map with lines at the edges of its hunks kept where both texts have the same line there.
+    ///
+    /// An edit replaces whole ranges; what it put back as it was has not changed.
+    pub(crate) fn trimmed(&self, old: &Source<'_>, new: &Source<'_>) -> LineMap {
+        let same = |old_index: usize, new_index: usize| key(old, old_index) == key(new, new_index);
+        let hunks = self.hunks().iter().map(|hunk| {
+            let Hunk { old: mut from, new: mut to } = hunk.clone();
+            while !from.is_empty() && !to.is_empty() && same(from.start, to.start) {
+                from.start += 1;
+                to.start += 1;
+            }
+            while !from.is_empty() && !to.is_empty() && same(from.end - 1, to.end - 1) {
+                from.end -= 1;
+                to.end -= 1;
+            }
+            Hunk { old: from, new: to }
+        });
+        LineMap::from_hunks(self.old_lines(), self.new_lines(), hunks.collect())
+    }
+}
+
+/// Replaces lines by small numbers, equal for equal lines.
+fn numbered<'a>(source: &Source<'a>, numbers: &mut HashMap<Cow<'a, [u8]>, usize>) -> Vec<usize> {
+    (0..source.total_lines())
+        .map(|index| {
+            let next = numbers.len();
+            *numbers.entry(key(source, index)).or_insert(next)
+        })
+        .collect()
+}
+
+/// What two lines are compared by.
+fn key<'a>(source: &Source<'a>, line_index: usize) -> Cow<'a, [u8]> {
+    let bytes = source.line_bytes(line_index + 1).expect("hunks lie within the texts they are about");
+    if source.format().encoding.unit_bytes() == 1 {
+        return Cow::Borrowed(bytes);
+    }
+    match source.line_text(line_index + 1) {
+        Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+        Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+        None => Cow::Borrowed(bytes),
+    }
+}

@@ -1,0 +1,55 @@
+//! The edits that can be asked for.
+
+use crate::Lines;
+
+/// One edit of a text. Line numbers are 1-based and ranges inclusive; they are signed because they come
+/// from outside, and a bad one is quoted in the refusal as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Puts `content` in the place of the lines `start_line..=end_line`; no lines in `content` delete them.
+    Replace {
+        /// The first line to go.
+        start_line: i64,
+        /// The last line to go; past the end of the text means the last line.
+        end_line: i64,
+        /// What comes instead.
+        content: Lines,
+    },
+    /// Puts `content` behind a line.
+    Insert {
+        /// The line before the insertion; 0 inserts at the top, past the end of the text appends.
+        after_line: i64,
+        /// What is inserted.
+        content: Lines,
+    },
+    /// Removes the lines `start_line..=end_line`.
+    Delete {
+        /// The first line to go.
+        start_line: i64,
+        /// The last line to go; past the end of the text means the last line.
+        end_line: i64,
+    },
+    /// Replaces what a regular expression matches, in the whole text.
+    RegexReplace {
+        /// The expression, in the syntax of the `regex` crate: no look-around, no back-references.
+        ///
+        /// `.` matches neither a line feed nor a carriage return (unless the flag `s` is set), and with the
+        /// flag `m` the end of a line is before either ending.
+        pattern: String,
+        /// The replacement: `$1` to `$99`, `$&` (the match), `$$` (a dollar sign), `${name}`, `$<name>`.
+        ///
+        /// A line feed in it is written as the text's own line ending.
+        replacement: String,
+        /// Any of `g` (all matches, not only the first), `i`, `m`, `s`, `u` (always on), each at most once.
+        flags: String,
+    },
+}
+
+/// Which text the line numbers of several operations mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Numbering {
+    /// All of them mean the text as it was before the call. Two operations on the same lines conflict.
+    Original,
+    /// Each means the text as the operations before it have left it.
+    Sequential,
+}

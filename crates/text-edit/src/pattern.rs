@@ -1,0 +1,137 @@
+//! A regular expression as it is given: pattern and flags, checked and compiled.
+
+use regex_syntax::ast;
+
+use crate::{EditErrorKind, EditLimits, UnsupportedConstruct};
+
+/// A compiled expression, for texts that are UTF-8 and for those that are not.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    flags: Flags,
+    limit_bytes: usize,
+    source: String,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    global: bool,
+    ignore_case: bool,
+    multi_line: bool,
+    dot_all: bool,
+}
+
+impl Pattern {
+    /// Checks pattern and flags.
+    pub(crate) fn parse(pattern: &str, flags: &str, limits: &EditLimits) -> Result<Self, EditErrorKind> {
+        let flags = parse_flags(flags)?;
+        if pattern.len() > limits.pattern_limit_bytes {
+            return Err(EditErrorKind::PatternTooLong { limit_bytes: limits.pattern_limit_bytes });
+        }
+        refuse_escaped_angle_bracket(pattern)?;
+        // The engine reports a bad pattern as text only; its parser says what is wrong with it and where.
+        regex_syntax::ParserBuilder::new()
+            .case_insensitive(flags.ignore_case)
+            .multi_line(flags.multi_line)
+            .dot_matches_new_line(flags.dot_all)
+            .crlf(true)
+            .build()
+            .parse(pattern)
+            .map_err(|error| syntax_error(&error, pattern))?;
+        Ok(Self { flags, limit_bytes: limits.regex_limit_bytes, source: pattern.to_owned() })
+    }
+
+    /// Whether all matches are meant, not only the first.
+    pub(crate) fn is_global(&self) -> bool {
+        self.flags.global
+    }
+
+    /// The engine for UTF-8 text.
+    pub(crate) fn for_text(&self) -> Result<regex::Regex, EditErrorKind> {
+        regex::RegexBuilder::new(&self.source)
+            .case_insensitive(self.flags.ignore_case)
+            .multi_line(self.flags.multi_line)
+            .dot_matches_new_line(self.flags.dot_all)
+            .crlf(true)
+            .size_limit(self.limit_bytes)
+            .build()
+            .map_err(|error| self.build_error(error))
+    }
+
+    /// The engine for bytes that are not UTF-8 throughout.
+    pub(crate) fn for_bytes(&self) -> Result<regex::bytes::Regex, EditErrorKind> {
+        regex::bytes::RegexBuilder::new(&self.source)
+            .case_insensitive(self.flags.ignore_case)
+            .multi_line(self.flags.multi_line)
+            .dot_matches_new_line(self.flags.dot_all)
+            .crlf(true)
+            .size_limit(self.limit_bytes)
+            .build()
+            .map_err(|error| self.build_error(error))
+    }
+
+    fn build_error(&self, error: regex::Error) -> EditErrorKind {
+        match error {
+            regex::Error::CompiledTooBig(limit_bytes) => EditErrorKind::RegexTooLarge { limit_bytes },
+            other => EditErrorKind::InvalidRegex { reason: other.to_string(), offset_bytes: 0 },
+        }
+    }
+}
+
+fn parse_flags(text: &str) -> Result<Flags, EditErrorKind> {
+    let mut flags = Flags::default();
+    for (at, flag) in text.char_indices() {
+        if text[..at].contains(flag) {
+            return Err(EditErrorKind::BadFlag { flag });
+        }
+        match flag {
+            'g' => flags.global = true,
+            'i' => flags.ignore_case = true,
+            'm' => flags.multi_line = true,
+            's' => flags.dot_all = true,
+            'u' => {}
+            _ => return Err(EditErrorKind::BadFlag { flag }),
+        }
+    }
+    Ok(flags)
+}
+
+/// `\<` is a word border to the engine and a plain `<` to everyone who writes JavaScript: it would match
+/// something else than was meant, without a word.
+fn refuse_escaped_angle_bracket(pattern: &str) -> Result<(), EditErrorKind> {
+    let mut characters = pattern.char_indices();
+    while let Some((offset_bytes, character)) = characters.next() {
+        if character == '\\' && matches!(characters.next(), Some((_, '<' | '>'))) {
+            let construct = UnsupportedConstruct::EscapedAngleBracket;
+            return Err(EditErrorKind::UnsupportedRegex { construct, offset_bytes });
+        }
+    }
+    Ok(())
+}
+
+fn syntax_error(error: &regex_syntax::Error, pattern: &str) -> EditErrorKind {
+    let invalid = |reason: String, offset_bytes| EditErrorKind::InvalidRegex { reason, offset_bytes };
+    match error {
+        regex_syntax::Error::Parse(error) => {
+            let offset_bytes = error.span().start.offset;
+            match unsupported(error.kind(), &pattern[offset_bytes..]) {
+                Some(construct) => EditErrorKind::UnsupportedRegex { construct, offset_bytes },
+                None => invalid(error.kind().to_string(), offset_bytes),
+            }
+        }
+        regex_syntax::Error::Translate(error) => invalid(error.kind().to_string(), error.span().start.offset),
+        other => invalid(other.to_string(), 0),
+    }
+}
+
+/// `at` is the pattern from where the parser stopped.
+fn unsupported(kind: &ast::ErrorKind, at: &str) -> Option<UnsupportedConstruct> {
+    match kind {
+        ast::ErrorKind::UnsupportedLookAround => Some(UnsupportedConstruct::LookAround),
+        ast::ErrorKind::UnsupportedBackreference => Some(UnsupportedConstruct::BackReference),
+        ast::ErrorKind::EscapeUnrecognized if at.starts_with("\\k") => {
+            Some(UnsupportedConstruct::BackReference)
+        }
+        ast::ErrorKind::FlagUnrecognized if at.starts_with('>') => Some(UnsupportedConstruct::AtomicGroup),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! Carries operations from the version of a text that was shown to the version that is there now.
+
+use std::ops::{Range, RangeInclusive};
+
+use crate::difference::has_lines;
+use crate::{
+    Difference, EditError, EditErrorKind, EditLimits, LineMap, Lines, Mapped, MappedRange, Operation, Source,
+    find_unique, first_difference,
+};
+
+/// Addressed lines that are not any more what they were when they were shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("lines {}-{} {reason} since they were shown", .lines.start(), .lines.end())]
+pub struct Stale {
+    /// Why the operation cannot be carried over.
+    pub reason: StaleReason,
+    /// The addressed lines in the shown version, 1-based; for an insertion the line that it goes after.
+    pub lines: RangeInclusive<usize>,
+    /// Their text then, without endings, joined by line feeds, cut.
+    pub expected: String,
+    /// The lines that stand in their place in the current version, 1-based; `None` if nothing does.
+    pub present_lines: Option<RangeInclusive<usize>>,
+    /// Their text, without endings, joined by line feeds, cut.
+    pub present: String,
+    /// The first line in which the two differ. `None` if neither is longer than the quotes allow and they are
+    /// the same, which happens when a line was removed and put back elsewhere.
+    pub first_difference: Option<Difference>,
+    /// Whether what stands there is just what the operation would have put.
+    pub already_applied: bool,
+    /// The only other place in the current version where the shown lines stand unchanged, 1-based: the
+    /// operation with these numbers would do what was meant.
+    pub moved_to: Option<RangeInclusive<usize>>,
+}
+
+/// Why an operation cannot be carried to the current version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum StaleReason {
+    /// At least one of the addressed lines was changed or removed.
+    #[error("have changed")]
+    Changed,
+    /// All addressed lines are as they were, but there are new lines between them, which the operation
+    /// would remove unseen.
+    #[error("have got {inserted} new lines between them")]
+    Interrupted {
+        /// The number of new lines.
+        inserted: usize,
+    },
+}
+
+/// Carries operations whose line numbers all mean `shown` to `current`, along `map`.
+///
+/// The result is meant for [`Numbering::Original`](crate::Numbering::Original) on `current`. Lines that
+/// were inserted directly before or after the addressed ones do not matter. An insertion needs the line
+/// that it goes after to be unchanged; at the top it stays at the top, and past the end of `shown` it is at
+/// the end of `current`. Regular expressions have no line numbers and pass unchanged.
+///
+/// # Errors
+///
+/// [`EditErrorKind::InvalidRange`] and [`EditErrorKind::InvalidPosition`] for numbers that are not in `shown`,
+/// [`EditErrorKind::Stale`] for lines that are not as they were.
+///
+/// # Panics
+///
+/// If `map` is not a map from a text with as many lines as `shown` to one with as many as `current`.
+pub fn rebase(
+    operations: &[Operation],
+    shown: &Source<'_>,
+    current: &Source<'_>,
+    map: &LineMap,
+    limits: &EditLimits,
+) -> Result<Vec<Operation>, EditError> {
+    let ends = (shown.total_lines(), current.total_lines());
+    assert_eq!(
+        (map.old_lines(), map.new_lines()),
+        ends,
+        "the map leads from the shown text to the current one"
+    );
+    let rebase = Rebase { shown, current, map, limits };
+    let carried = operations.iter().enumerate().map(|(index, operation)| {
+        rebase.operation(operation).map_err(|kind| EditError { operation_index: Some(index), kind })
+    });
+    carried.collect()
+}
+
+struct Rebase<'a> {
+    shown: &'a Source<'a>,
+    current: &'a Source<'a>,
+    map: &'a LineMap,
+    limits: &'a EditLimits,
+}
+
+impl Rebase<'_> {
+    fn operation(&self, operation: &Operation) -> Result<Operation, EditErrorKind> {
+        let lines = operation.addressed_lines(self.shown.total_lines())?;
+        Ok(match operation {
+            Operation::Replace { content, .. } => {
+                let (start_line, end_line) = self.range(lines, content)?;
+                Operation::Replace { start_line, end_line, content: content.clone() }
+            }
+            Operation::Delete { .. } => {
+                let (start_line, end_line) = self.range(lines, &Lines::none())?;
+                Operation::Delete { start_line, end_line }
+            }
+            Operation::Insert { after_line, content } => {
+                let after_line = self.position(*after_line, lines.start)?;
+                Operation::Insert { after_line, content: content.clone() }
+            }
+            Operation::RegexReplace { .. } => operation.clone(),
+        })
+    }
+
+    fn range(&self, lines: Range<usize>, content: &Lines) -> Result<(i64, i64), EditErrorKind> {
+        let (reason, now) = match self.map.map_range(lines.start + 1..=lines.end) {
+            MappedRange::Kept(kept) => return Ok((signed(*kept.start()), signed(*kept.end()))),
+            MappedRange::Interrupted { lines, inserted } => {
+                (StaleReason::Interrupted { inserted }, lines.start() - 1..*lines.end())
+            }
+            MappedRange::Changed { now } => (StaleReason::Changed, now),
+        };
+        let already_applied = has_lines(self.current, now.clone(), content);
+        Err(self.stale(reason, lines, now, already_applied))
+    }
+
+    fn position(&self, asked: i64, after: usize) -> Result<i64, EditErrorKind> {
+        if after == 0 && asked == 0 {
+            return Ok(0);
+        }
+        if asked > signed(self.shown.total_lines()) {
+            return Ok(signed(self.current.total_lines()));
+        }
+        match self.map.map(after) {
+            Mapped::Kept(line) => Ok(signed(line)),
+            Mapped::Changed => {
+                let now = match self.map.map_range(after..=after) {
+                    MappedRange::Changed { now } => now,
+                    MappedRange::Kept(lines) | MappedRange::Interrupted { lines, .. } => {
+                        lines.start() - 1..*lines.end()
+                    }
+                };
+                Err(self.stale(StaleReason::Changed, after - 1..after, now, false))
+            }
+        }
+    }
+
+    fn stale(
+        &self,
+        reason: StaleReason,
+        lines: Range<usize>,
+        now: Range<usize>,
+        already_applied: bool,
+    ) -> EditErrorKind {
+        let texts = |source: &Source<'_>, indexes: Range<usize>| {
+            let text = |index: usize| source.line_text(index + 1).map(|line| line.into_owned());
+            indexes.filter_map(text).collect::<Vec<String>>()
+        };
+        let expected = texts(self.shown, lines.clone());
+        let difference = first_difference(&expected, texts(self.current, now.clone()));
+        let limit_chars = self.limits.quote_limit_chars;
+        EditErrorKind::Stale(Box::new(Stale {
+            reason,
+            lines: lines.start + 1..=lines.end,
+            expected: self.shown.quote(lines, limit_chars),
+            present_lines: (!now.is_empty()).then(|| now.start + 1..=now.end),
+            present: self.current.quote(now, limit_chars),
+            first_difference: difference.map(|difference| cut(difference, limit_chars)),
+            already_applied,
+            moved_to: find_unique(self.current, &Lines::from_body(&expected)),
+        }))
+    }
+}
+
+fn cut(difference: Difference, limit_chars: usize) -> Difference {
+    let cut = |line: String| {
+        let mut text = String::new();
+        crate::source::push_cut(&mut text, &line, &mut { limit_chars });
+        text
+    };
+    Difference {
+        line_index: difference.line_index,
+        expected: difference.expected.map(cut),
+        present: difference.present.map(cut),
+    }
+}
+
+fn signed(line_number: usize) -> i64 {
+    i64::try_from(line_number).expect("a text in memory has fewer lines than i64 can count")
+}

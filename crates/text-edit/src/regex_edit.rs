@@ -1,0 +1,270 @@
+//! Regular-expression edits over a whole text.
+
+use std::ops::Range;
+
+use crate::encode::{Unencodable, decode_utf16_exact, encode};
+use crate::pattern::Pattern;
+use crate::replacement::{self, Piece};
+use crate::{EditErrorKind, EditLimits, Encoding, Hunk, LineMap, Source, TextFormat};
+
+/// What a regular-expression edit has made.
+#[derive(Debug)]
+pub(crate) struct Replaced {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) map: LineMap,
+    /// How many matches were replaced.
+    pub(crate) replacements: usize,
+}
+
+/// Replaces the first or all matches of `pattern` in `base`.
+pub(crate) fn replace(
+    base: &Source<'_>,
+    format: &TextFormat,
+    pattern: &Pattern,
+    replacement: &str,
+    limits: &EditLimits,
+) -> Result<Replaced, EditErrorKind> {
+    let text = &base.bytes()[base.text_start()..];
+    if format.encoding.unit_bytes() == 2 {
+        let undecodable = EditErrorKind::Undecodable { encoding: format.encoding };
+        let decoded = decode_utf16_exact(text, format.encoding).ok_or(undecodable)?;
+        return replace_in_text(base, format, pattern, replacement, limits, &decoded);
+    }
+    match std::str::from_utf8(text) {
+        Ok(text) => replace_in_text(base, format, pattern, replacement, limits, text),
+        Err(_) => replace_in_bytes(base, format, pattern, replacement, limits, text),
+    }
+}
+
+fn replace_in_text(
+    base: &Source<'_>,
+    format: &TextFormat,
+    pattern: &Pattern,
+    replacement: &str,
+    limits: &EditLimits,
+    text: &str,
+) -> Result<Replaced, EditErrorKind> {
+    let regex = pattern.for_text()?;
+    let names: Vec<Option<&str>> = regex.capture_names().collect();
+    let template = Template::new(replacement, &names, format)?;
+    let mut writer = Writer::new(base, format, limits, text.as_bytes());
+    for captures in regex.captures_iter(text) {
+        let group = |index: usize| captures.get(index).map(|found| found.range());
+        writer.replace(group, &template)?;
+        if !pattern.is_global() {
+            break;
+        }
+    }
+    writer.finish()
+}
+
+fn replace_in_bytes(
+    base: &Source<'_>,
+    format: &TextFormat,
+    pattern: &Pattern,
+    replacement: &str,
+    limits: &EditLimits,
+    text: &[u8],
+) -> Result<Replaced, EditErrorKind> {
+    let regex = pattern.for_bytes()?;
+    let names: Vec<Option<&str>> = regex.capture_names().collect();
+    let template = Template::new(replacement, &names, format)?;
+    let mut writer = Writer::new(base, format, limits, text);
+    for captures in regex.captures_iter(text) {
+        let group = |index: usize| captures.get(index).map(|found| found.range());
+        // Over bytes, an empty match may fall into the middle of a character.
+        if group(0).is_some_and(|found| found.is_empty() && splits_character(text, found.start)) {
+            continue;
+        }
+        writer.replace(group, &template)?;
+        if !pattern.is_global() {
+            break;
+        }
+    }
+    writer.finish()
+}
+
+/// Whether the byte at `at` goes on with what may be a multi-byte character.
+fn splits_character(text: &[u8], at: usize) -> bool {
+    let continues = text.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte));
+    let begun = at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|byte| *byte >= 0x80);
+    continues && begun
+}
+
+/// A replacement whose literal pieces are encoded as the text is.
+struct Template {
+    pieces: Vec<EncodedPiece>,
+    /// Why the replacement cannot be written. It is an error only once something matches.
+    unencodable: Option<EditErrorKind>,
+}
+
+enum EncodedPiece {
+    Literal(Vec<u8>),
+    Group(usize),
+}
+
+impl Template {
+    fn new(replacement: &str, names: &[Option<&str>], format: &TextFormat) -> Result<Self, EditErrorKind> {
+        let mut template = Self { pieces: Vec::new(), unencodable: None };
+        for piece in replacement::parse(replacement, names, format.line_ending)? {
+            template.pieces.push(match piece {
+                Piece::Group(group) => EncodedPiece::Group(group),
+                Piece::Literal(text) => {
+                    let mut bytes = Vec::new();
+                    if let Err(Unencodable(character)) = encode(&text, format.encoding, &mut bytes) {
+                        let at = replacement.find(character).unwrap_or(0);
+                        let content_line = 1 + replacement[..at].matches('\n').count();
+                        let encoding = format.encoding;
+                        template.unencodable =
+                            Some(EditErrorKind::Unencodable { character, encoding, content_line });
+                    }
+                    EncodedPiece::Literal(bytes)
+                }
+            });
+        }
+        Ok(template)
+    }
+}
+
+/// Copies the text and writes replacements into it.
+///
+/// Matches are offsets into `text`, the decoded view. The text's own bytes are copied, never encoded again.
+struct Writer<'a> {
+    base: &'a Source<'a>,
+    format: &'a TextFormat,
+    text: &'a [u8],
+    limit_bytes: usize,
+    bytes: Vec<u8>,
+    cursor: Cursor<'a>,
+    /// Where copying goes on, as an offset into the base.
+    copied: usize,
+    edits: Vec<ByteEdit>,
+    replacements: usize,
+}
+
+/// A range of the base's bytes and the range of the new bytes that took its place.
+struct ByteEdit {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(base: &'a Source<'a>, format: &'a TextFormat, limits: &EditLimits, text: &'a [u8]) -> Self {
+        let copied = base.text_start();
+        Self {
+            base,
+            format,
+            text,
+            limit_bytes: limits.result_limit_bytes.max(base.bytes().len()),
+            bytes: base.bytes()[..copied].to_vec(),
+            cursor: Cursor { text, wide: format.encoding.unit_bytes() == 2, at: 0, base_offset: copied },
+            copied,
+            edits: Vec::new(),
+            replacements: 0,
+        }
+    }
+
+    fn replace(
+        &mut self,
+        group: impl Fn(usize) -> Option<Range<usize>>,
+        template: &Template,
+    ) -> Result<(), EditErrorKind> {
+        let Some(found) = group(0) else { return Ok(()) };
+        if let Some(unencodable) = &template.unencodable {
+            return Err(unencodable.clone());
+        }
+        let old = self.cursor.advance(found.start)..self.cursor.advance(found.end);
+        self.bytes.extend_from_slice(&self.base.bytes()[self.copied..old.start]);
+        self.copied = old.end;
+        let new_start = self.bytes.len();
+        for piece in &template.pieces {
+            match piece {
+                EncodedPiece::Literal(bytes) => self.bytes.extend_from_slice(bytes),
+                EncodedPiece::Group(index) => {
+                    if let Some(range) = group(*index) {
+                        self.copy_group(range);
+                    }
+                }
+            }
+            if self.bytes.len() > self.limit_bytes {
+                return Err(EditErrorKind::ResultTooLarge { limit_bytes: self.limit_bytes });
+            }
+        }
+        self.replacements += 1;
+        if self.bytes[new_start..] != self.base.bytes()[old.clone()] {
+            self.edits.push(ByteEdit { old, new: new_start..self.bytes.len() });
+        }
+        Ok(())
+    }
+
+    fn copy_group(&mut self, range: Range<usize>) {
+        let matched = &self.text[range];
+        match self.format.encoding {
+            Encoding::Utf8 | Encoding::UnknownEightBit => self.bytes.extend_from_slice(matched),
+            encoding => {
+                let matched =
+                    std::str::from_utf8(matched).expect("groups of a match in a str lie between characters");
+                // A NUL that the text already has is copied as it is, so that `encode` must not see it.
+                for unit in matched.encode_utf16() {
+                    let pair =
+                        if encoding == Encoding::Utf16Be { unit.to_be_bytes() } else { unit.to_le_bytes() };
+                    self.bytes.extend_from_slice(&pair);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Replaced, EditErrorKind> {
+        self.bytes.extend_from_slice(&self.base.bytes()[self.copied..]);
+        if self.bytes.len() > self.limit_bytes {
+            return Err(EditErrorKind::ResultTooLarge { limit_bytes: self.limit_bytes });
+        }
+        let new = Source::of_edited(&self.bytes, self.format);
+        let hunks = line_hunks(self.base, &new, &self.edits);
+        let map = LineMap::from_hunks(self.base.total_lines(), new.total_lines(), hunks);
+        let map = map.trimmed(self.base, &new);
+        Ok(Replaced { bytes: self.bytes, map, replacements: self.replacements })
+    }
+}
+
+/// Turns offsets of the decoded view, asked for in rising order, into offsets of the base.
+struct Cursor<'a> {
+    text: &'a [u8],
+    wide: bool,
+    at: usize,
+    base_offset: usize,
+}
+
+impl Cursor<'_> {
+    fn advance(&mut self, to: usize) -> usize {
+        let passed = &self.text[self.at..to];
+        self.base_offset += if self.wide {
+            let text = std::str::from_utf8(passed).expect("matches in a str lie between characters");
+            text.chars().map(|character| 2 * character.len_utf16()).sum()
+        } else {
+            passed.len()
+        };
+        self.at = to;
+        self.base_offset
+    }
+}
+
+/// The lines that byte edits touch: from the line in which an edit begins to the line in which it ends.
+fn line_hunks(old: &Source<'_>, new: &Source<'_>, edits: &[ByteEdit]) -> Vec<Hunk> {
+    let touched = |source: &Source<'_>, range: &Range<usize>| {
+        let end = (source.line_index_at(range.end) + 1).min(source.total_lines());
+        source.line_index_at(range.start).min(end)..end
+    };
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for edit in edits {
+        let hunk = Hunk { old: touched(old, &edit.old), new: touched(new, &edit.new) };
+        match hunks.last_mut() {
+            Some(last) if hunk.old.start < last.old.end || hunk.new.start < last.new.end => {
+                last.old.end = hunk.old.end;
+                last.new.end = hunk.new.end;
+            }
+            _ => hunks.push(hunk),
+        }
+    }
+    hunks
+}

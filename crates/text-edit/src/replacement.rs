@@ -1,0 +1,127 @@
+//! The replacement string of a regular-expression edit, as JavaScript reads it.
+
+use crate::{EditErrorKind, LineEnding};
+
+/// One piece of a replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Characters to be written as they are.
+    Literal(String),
+    /// What a group has matched, nothing if it took no part; group 0 is the whole match.
+    Group(usize),
+}
+
+/// Splits a replacement into pieces.
+///
+/// `group_names` has one item per group, the whole match (which has no name) first. A dollar sign that
+/// begins nothing is itself, as in JavaScript. A reference to a group that does not exist is refused:
+/// JavaScript would write it out, Java would throw, and neither is what was meant. The same holds for
+/// `` $` `` and `$'`, the text before and after the match.
+pub(crate) fn parse(
+    replacement: &str,
+    group_names: &[Option<&str>],
+    line_ending: LineEnding,
+) -> Result<Vec<Piece>, EditErrorKind> {
+    let group_count = group_names.len().saturating_sub(1);
+    let bad = |reference: &str| EditErrorKind::BadGroup { group: reference.to_owned(), group_count };
+    let mut pieces = Pieces { pieces: Vec::new(), literal: String::new() };
+    let mut rest = replacement;
+    while let Some(at) = rest.find('$') {
+        pieces.literal.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let mut after = rest[1..].chars();
+        let length = match after.next() {
+            Some('$') => {
+                pieces.literal.push('$');
+                2
+            }
+            Some('&') => {
+                pieces.group(0);
+                2
+            }
+            Some('`' | '\'') => return Err(bad(&rest[..2])),
+            Some(digit) if digit.is_ascii_digit() => {
+                let (group, length) =
+                    numbered(rest, group_count).ok_or_else(|| bad(&rest[..digits_end(rest)]))?;
+                pieces.group(group);
+                length
+            }
+            Some(open @ ('{' | '<')) => {
+                let close = if open == '{' { '}' } else { '>' };
+                match rest[2..].find(close) {
+                    Some(name_bytes) => {
+                        let name = &rest[2..2 + name_bytes];
+                        let group = named(name, group_names).ok_or_else(|| bad(&rest[..name_bytes + 3]))?;
+                        pieces.group(group);
+                        name_bytes + 3
+                    }
+                    None => {
+                        pieces.literal.push('$');
+                        1
+                    }
+                }
+            }
+            _ => {
+                pieces.literal.push('$');
+                1
+            }
+        };
+        rest = &rest[length..];
+    }
+    pieces.literal.push_str(rest);
+    Ok(pieces.finish(line_ending))
+}
+
+struct Pieces {
+    pieces: Vec<Piece>,
+    literal: String,
+}
+
+impl Pieces {
+    fn group(&mut self, group: usize) {
+        if !self.literal.is_empty() {
+            self.pieces.push(Piece::Literal(std::mem::take(&mut self.literal)));
+        }
+        self.pieces.push(Piece::Group(group));
+    }
+
+    fn finish(mut self, line_ending: LineEnding) -> Vec<Piece> {
+        if !self.literal.is_empty() {
+            self.pieces.push(Piece::Literal(self.literal));
+        }
+        for piece in &mut self.pieces {
+            if let Piece::Literal(text) = piece
+                && text.contains('\n')
+            {
+                *text = text.replace("\r\n", "\n").replace('\n', line_ending.as_str());
+            }
+        }
+        self.pieces
+    }
+}
+
+/// The group that `$N` or `$NN` means, and the length of the reference: two digits if there is such a
+/// group, otherwise one.
+fn numbered(reference: &str, group_count: usize) -> Option<(usize, usize)> {
+    let exists = |length: usize| {
+        let group: usize = reference.get(1..length)?.parse().ok()?;
+        (1..=group_count).contains(&group).then_some((group, length))
+    };
+    let two = if digits_end(reference) >= 3 { exists(3) } else { None };
+    two.or_else(|| exists(2))
+}
+
+/// Where the (at most two) digits after the dollar sign end.
+fn digits_end(reference: &str) -> usize {
+    1 + reference[1..].bytes().take(2).take_while(u8::is_ascii_digit).count()
+}
+
+/// The group with this name; a number in braces is a group number.
+fn named(name: &str, group_names: &[Option<&str>]) -> Option<usize> {
+    if let Some(group) = group_names.iter().position(|known| *known == Some(name)) {
+        return Some(group);
+    }
+    let all_digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    let group: usize = if all_digits { name.parse().ok()? } else { return None };
+    (1..group_names.len()).contains(&group).then_some(group)
+}
