@@ -85,7 +85,7 @@ fn what_was_shown_is_a_plain_value() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
     #[test]
     fn spans_agree_with_a_list_of_lines(shows in prop::collection::vec((0_u8..8, 1_u64..30, 0_u64..30), 1..20)) {

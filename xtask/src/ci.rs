@@ -1,0 +1,70 @@
+//! Every check that a change must pass.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::setup::is_installed;
+use crate::snapshot_references::{VARIABLE, unreferenced_snapshots};
+use crate::{Step, TaskError, Tree, tidy};
+
+/// Runs every check in turn, the quick ones first, and stops at the first that fails.
+///
+/// # Errors
+///
+/// That of the check that failed.
+pub fn ci(root: &Path) -> Result<(), TaskError> {
+    let mut times = Vec::new();
+    let outcome = checks(root, &mut times);
+    println!("\n== times");
+    for (name, taken) in &times {
+        println!("{:>8.1} s  {name}", taken.as_secs_f64());
+    }
+    let total: Duration = times.iter().map(|(_, taken)| *taken).sum();
+    println!("{:>8.1} s  in all", total.as_secs_f64());
+    outcome
+}
+
+fn checks(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskError> {
+    run(Step::cargo("fmt", &["fmt", "--all", "--check"]), root, times)?;
+    let start = Instant::now();
+    tidy(root)?;
+    times.push(("tidy".to_owned(), start.elapsed()));
+
+    let clippy = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"];
+    run(Step::cargo("clippy", &clippy), root, times)?;
+    run(Step::cargo("examples", &["build", "--workspace", "--examples"]), root, times)?;
+    test(root, times)?;
+
+    let doc = ["doc", "--workspace", "--no-deps", "--all-features"];
+    run(Step::cargo("doc", &doc).variable("RUSTDOCFLAGS", "--deny warnings"), root, times)?;
+    if is_installed("cargo-deny") {
+        let deny = ["deny", "--offline", "check", "licenses", "bans", "sources"];
+        run(Step::cargo("deny", &deny), root, times)?;
+    } else {
+        println!("== deny: skipped, because the program cargo-deny is not installed");
+    }
+    Ok(())
+}
+
+/// Runs the command of the README: unit tests, integration tests and the examples in the documentation. Afterwards
+/// every snapshot must have been asked for.
+fn test(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskError> {
+    let references = std::env::temp_dir().join(format!("snapshot-references-{}", std::process::id()));
+    let step = Step::cargo("test", &["test", "--workspace"])
+        .variable("INSTA_UPDATE", "no")
+        .variable(VARIABLE, &references.to_string_lossy());
+    let tested = run(step, root, times);
+    let used = fs::read_to_string(&references).unwrap_or_default();
+    // Whether the list can be removed changes nothing about the tests.
+    let _ = fs::remove_file(&references);
+    tested?;
+    let files = unreferenced_snapshots(&Tree::read(root)?, root, &used);
+    if files.is_empty() { Ok(()) } else { Err(TaskError::OrphanSnapshots { files }) }
+}
+
+fn run(step: Step, root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskError> {
+    let name = step.name().to_owned();
+    times.push((name, step.folder(root).run()?));
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The conformance cases: data in JSON files, run against the crates.
+
+mod case;
+mod registry;
+mod tag_parse;
+mod tag_paste;
+mod tally;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::TaskError;
+
+pub use case::{Outcome, Run};
+pub use registry::Registry;
+pub use tally::Tally;
+
+/// Runs every vector file of a folder; prints a line for each case that fails or cannot run here and for each kind of
+/// case that has no runner, and a total.
+///
+/// # Errors
+///
+/// [`TaskError::CasesFailed`], or a folder or file that cannot be read as vectors.
+pub fn conformance(folder: &Path) -> Result<(), TaskError> {
+    let registry = Registry::standard();
+    let mut total = Tally::default();
+    for (name, text) in vector_files(folder)? {
+        let tally = registry.run_file(&name, &text)?;
+        for line in tally.lines() {
+            println!("{line}");
+        }
+        total.add(tally);
+    }
+    println!("{total}");
+    if total.failed() == 0 { Ok(()) } else { Err(TaskError::CasesFailed { failed: total.failed() }) }
+}
+
+/// The vector files of a folder with their names, sorted.
+fn vector_files(folder: &Path) -> Result<Vec<(String, String)>, TaskError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        |source| TaskError::Unreadable { path, source }
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable(folder))? {
+        let path = entry.map_err(unreadable(folder))?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            files.push((name, fs::read_to_string(&path).map_err(unreadable(&path))?));
+        }
+    }
+    if files.is_empty() {
+        return Err(TaskError::NoVectors { folder: folder.to_owned() });
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The cases of a vector file.
+fn cases(name: &str, text: &str) -> Result<Vec<Value>, TaskError> {
+    let file: Value =
+        serde_json::from_str(text).map_err(|source| TaskError::NotJson { what: name.to_owned(), source })?;
+    let cases = file["cases"].as_array().filter(|cases| !cases.is_empty());
+    cases.cloned().ok_or_else(|| TaskError::NoCases { file: name.to_owned() })
+}

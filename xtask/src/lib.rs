@@ -1,0 +1,31 @@
+//! The tasks of this repository, as functions that `cargo xtask` calls and tests call too.
+//!
+//! Nothing outside of this crate depends on it. It starts programs (cargo, git, the package manager) and reads the
+//! repository; only `setup` changes the machine.
+#![expect(clippy::print_stdout, reason = "a task talks to the person who started it")]
+
+mod bench;
+mod ci;
+mod conformance;
+mod crate_list;
+mod error;
+mod root;
+mod setup;
+mod snapshot_references;
+mod soak;
+mod step;
+mod tidy;
+mod tree;
+
+pub use bench::bench;
+pub use ci::ci;
+pub use conformance::{Outcome, Registry, Run, Tally, conformance};
+pub use crate_list::{Crate, CrateList};
+pub use error::TaskError;
+pub use root::root;
+pub use setup::setup;
+pub use snapshot_references::unreferenced_snapshots;
+pub use soak::soak;
+pub use step::Step;
+pub use tidy::{Finding, TidyReport, check_tree, tidy};
+pub use tree::Tree;

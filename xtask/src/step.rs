@@ -1,0 +1,111 @@
+//! One program that a task runs.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::TaskError;
+
+/// A program with its arguments, run in the foreground with its time taken.
+#[derive(Clone, Debug)]
+pub struct Step {
+    name: String,
+    program: String,
+    arguments: Vec<String>,
+    variables: Vec<(String, String)>,
+    folder: Option<PathBuf>,
+}
+
+impl Step {
+    /// Returns a step that runs a program; `name` is what the person sees.
+    pub fn new<A: AsRef<str>>(name: &str, program: &str, arguments: &[A]) -> Step {
+        Step {
+            name: name.to_owned(),
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
+            variables: Vec::new(),
+            folder: None,
+        }
+    }
+
+    /// Returns a step that runs cargo, the one that runs this task.
+    pub fn cargo<A: AsRef<str>>(name: &str, arguments: &[A]) -> Step {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        Step::new(name, &cargo, arguments)
+    }
+
+    /// Sets a variable for the program.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: &str) -> Step {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sets the folder in which the program runs.
+    #[must_use]
+    pub fn folder(mut self, folder: &Path) -> Step {
+        self.folder = Some(folder.to_owned());
+        self
+    }
+
+    /// Returns what the person sees.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs the program to its end and returns the time that it took.
+    ///
+    /// # Errors
+    ///
+    /// [`TaskError::NotStarted`], or [`TaskError::StepFailed`] if it did not exit with 0.
+    pub fn run(&self) -> Result<Duration, TaskError> {
+        println!("== {}: {}", self.name, self.line());
+        let start = Instant::now();
+        let status = self.command().status().map_err(|source| self.not_started(source))?;
+        let taken = start.elapsed();
+        println!(
+            "== {}: {} in {:.1} s",
+            self.name,
+            if status.success() { "ok" } else { "FAILED" },
+            taken.as_secs_f64()
+        );
+        if status.success() { Ok(taken) } else { Err(TaskError::StepFailed { step: self.name.clone() }) }
+    }
+
+    /// Runs the program quietly and returns its standard output.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn output(&self) -> Result<Vec<u8>, TaskError> {
+        let output =
+            self.command().stderr(Stdio::null()).output().map_err(|source| self.not_started(source))?;
+        if output.status.success() {
+            Ok(output.stdout)
+        } else {
+            Err(TaskError::StepFailed { step: self.name.clone() })
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command
+    }
+
+    /// The command as a person would type it.
+    fn line(&self) -> String {
+        let program = Path::new(&self.program).file_name().and_then(OsStr::to_str).unwrap_or(&self.program);
+        let variables = self.variables.iter().map(|(name, value)| format!("{name}={value:?} "));
+        format!("{}{program} {}", variables.collect::<String>(), self.arguments.join(" "))
+    }
+
+    fn not_started(&self, source: std::io::Error) -> TaskError {
+        TaskError::NotStarted { program: self.program.clone(), source }
+    }
+}

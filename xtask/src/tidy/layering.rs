@@ -1,0 +1,78 @@
+//! Who may depend on whom.
+
+use super::Finding;
+use crate::CrateList;
+
+const CHECK: &str = "layering";
+
+/// What each crate may depend on within the workspace, tests apart. `rel-path` is open to everybody, and `*` is
+/// everything but `agentd` and `xtask`. A crate that is missing here has no place in the design yet.
+const TABLE: [(&str, &[&str]); 18] = [
+    ("rel-path", &[]),
+    ("wap-core", &[]),
+    ("tagproto", &["wap-core"]),
+    ("codali-envelope", &["wap-core"]),
+    ("cocode-env", &[]),
+    ("text-edit", &[]),
+    ("sandbox-fs", &[]),
+    ("sandbox-exec", &[]),
+    ("cow-layer", &["sandbox-fs"]),
+    ("change-journal", &[]),
+    ("file-index", &["sandbox-fs"]),
+    (
+        "local-workspace",
+        &["wap-core", "sandbox-fs", "sandbox-exec", "cow-layer", "change-journal", "file-index", "text-edit"],
+    ),
+    ("code-index", &["wap-core", "file-index"]),
+    ("tag-session", &["tagproto", "wap-core", "sandbox-fs", "change-journal"]),
+    ("cocode-runner", &["cocode-env", "sandbox-exec"]),
+    ("agentd", &["*"]),
+    ("examples", &["*"]),
+    ("xtask", &["*"]),
+];
+
+/// Crates that do no I/O, and what would give it to them.
+pub(super) const CODECS: [&str; 6] =
+    ["rel-path", "wap-core", "tagproto", "codali-envelope", "cocode-env", "text-edit"];
+const NOT_IN_CODECS: [&str; 16] = [
+    "tokio",
+    "async-std",
+    "smol",
+    "futures",
+    "axum",
+    "hyper",
+    "rusqlite",
+    "rustix",
+    "libc",
+    "nix",
+    "notify",
+    "signal-hook",
+    "landlock",
+    "seccompiler",
+    "tempfile",
+    "jiff",
+];
+
+pub(super) fn check(list: &CrateList) -> Vec<Finding> {
+    let names: Vec<&str> = list.crates.iter().map(|one| one.name.as_str()).collect();
+    let mut findings = Vec::new();
+    for one in &list.crates {
+        let mut found = |text: String| findings.push(Finding::new(CHECK, &one.name, text));
+        let Some((_, allowed)) = TABLE.iter().find(|(name, _)| *name == one.name) else {
+            found("the crate is not in the layering table".to_owned());
+            continue;
+        };
+        for dependency in one.dependencies.iter().map(String::as_str) {
+            let is_ours = names.contains(&dependency);
+            let is_top = matches!(dependency, "agentd" | "xtask");
+            let everything = allowed.contains(&"*") && !is_top;
+            if is_ours && dependency != "rel-path" && !everything && !allowed.contains(&dependency) {
+                found(format!("may not depend on {dependency}"));
+            }
+            if CODECS.contains(&one.name.as_str()) && NOT_IN_CODECS.contains(&dependency) {
+                found(format!("is a codec and may not depend on {dependency}"));
+            }
+        }
+    }
+    findings
+}

@@ -1,0 +1,43 @@
+//! What cargo says about the crates.
+
+use serde_json::json;
+use xtask::{Crate, CrateList, root};
+
+#[test]
+fn dependencies_of_tests_do_not_count_and_those_of_build_scripts_do() {
+    let metadata = json!({
+        "workspace_root": "/w",
+        "packages": [{
+            "name": "b",
+            "manifest_path": "/w/crates/b/Cargo.toml",
+            "dependencies": [
+                { "name": "serde", "kind": null },
+                { "name": "a", "kind": "build" },
+                { "name": "insta", "kind": "dev" },
+                { "name": "serde", "kind": null }
+            ],
+            "targets": [{ "name": "b", "kind": ["lib"] }, { "name": "speed", "kind": ["bench"] }]
+        }, {
+            "name": "a", "manifest_path": "/w/Cargo.toml", "dependencies": [], "targets": []
+        }]
+    });
+    let expected = [
+        Crate { name: "a".into(), folder: String::new(), dependencies: vec![], benches: vec![] },
+        Crate {
+            name: "b".into(),
+            folder: "crates/b".into(),
+            dependencies: vec!["a".into(), "serde".into()],
+            benches: vec!["speed".into()],
+        },
+    ];
+    assert_eq!(CrateList::from_metadata(&metadata).crates, expected);
+}
+
+#[test]
+fn the_crates_of_this_repository_are_listed() {
+    let list = CrateList::read(&root()).unwrap();
+    let wap_core = list.crates.iter().find(|one| one.name == "wap-core").unwrap();
+    assert_eq!(wap_core.folder, "crates/wap-core");
+    assert!(wap_core.dependencies.contains(&"rel-path".to_owned()));
+    assert!(!wap_core.dependencies.contains(&"insta".to_owned()), "it is for tests only");
+}

@@ -1,0 +1,9 @@
+//! Tests of the tasks.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+mod crate_list;
+mod snapshots;
+mod step;
+mod tidy;
+mod tree;
