@@ -1,0 +1,53 @@
+//! What applying a reply means and gives.
+
+use tagproto::{CommandResult, RepairSet, Reply, Session};
+
+/// How a reply is applied.
+pub struct ApplyOptions<'a> {
+    /// Execute a text even if it was executed before as the answer to another message.
+    pub again: bool,
+    /// Asked with the reply as it was read, before anything is executed.
+    pub review: Option<&'a mut dyn FnMut(&Reply<'_>) -> Review>,
+}
+
+impl std::fmt::Debug for ApplyOptions<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ApplyOptions").field("again", &self.again).finish_non_exhaustive()
+    }
+}
+
+/// What a reviewer decides about a reply as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Review {
+    /// Execute it.
+    Accept,
+    /// Do not; nothing happens.
+    Decline,
+}
+
+/// What applying a reply came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// It was executed now, or its rest was.
+    Executed(Box<Executed>),
+    /// It was executed before; nothing was done.
+    AlreadyDone {
+        /// The results that it gave then.
+        results: Vec<CommandResult>,
+    },
+}
+
+/// A reply that was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// The session after the reply.
+    pub session: Session,
+    /// The sequence that the reply answered.
+    pub sequence: u32,
+    /// What each block gave.
+    pub results: Vec<CommandResult>,
+    /// What was undone of pasting.
+    pub repairs: RepairSet,
+    /// Whether an earlier process had begun it.
+    pub was_resumed: bool,
+}

@@ -1,0 +1,26 @@
+//! The names of a session's documents in the journal.
+
+use tagproto::SessionId;
+
+/// What the names of all session documents begin with.
+pub(crate) const SESSIONS: &str = "session/";
+
+/// The session itself, exactly as its file holds it.
+pub(crate) fn session(id: SessionId) -> String {
+    format!("{SESSIONS}{id}")
+}
+
+/// An outbox, exactly as its file holds it.
+pub(crate) fn outbox(id: SessionId, sequence: u32) -> String {
+    format!("outbox/{id}/{sequence:04}")
+}
+
+/// The text of the reply that answered an outbox.
+pub(crate) fn reply(id: SessionId, sequence: u32) -> String {
+    format!("reply/{id}/{sequence:04}")
+}
+
+/// What the line numbers of the reply under way mean; gone when it is finished.
+pub(crate) fn base_versions(id: SessionId, sequence: u32) -> String {
+    format!("base/{id}/{sequence:04}")
+}

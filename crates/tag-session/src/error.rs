@@ -1,0 +1,75 @@
+//! Why a session operation failed.
+
+use change_journal::JournalError;
+use sandbox_fs::FsError;
+use tagproto::{Refusal, ReplyTo, SessionId};
+use wap_core::WapError;
+
+/// Why a session operation failed. Nothing of a reply was executed unless the variant says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// There is no such session.
+    #[error("there is no session {id}")]
+    Unknown {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// The session is complete: it takes no more replies.
+    #[error("session {id} is complete")]
+    Complete {
+        /// The session.
+        id: SessionId,
+    },
+    /// A session document in the journal cannot be read.
+    #[error("session {id} cannot be read from the journal")]
+    Damaged {
+        /// The session.
+        id: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The paste as a whole is damaged.
+    #[error("the reply cannot be used (line {}): {}", .0.line_number, .0.kind)]
+    Refused(Refusal),
+    /// The reply quotes another session.
+    #[error("the reply answers session {}, not {pending}", .quoted.session)]
+    OtherSession {
+        /// What the reply quotes.
+        quoted: ReplyTo,
+        /// The session that waits.
+        pending: SessionId,
+    },
+    /// The reply quotes a sequence of this session that is not the pending one.
+    #[error("the reply answers message {} of the session, and message {pending} is waiting", .quoted.sequence)]
+    OtherSequence {
+        /// What the reply quotes.
+        quoted: ReplyTo,
+        /// The pending sequence.
+        pending: u32,
+    },
+    /// The same text was executed as the answer to another message of this session.
+    #[error("the same text was already executed as the answer to message {sequence}")]
+    KnownText {
+        /// The sequence that it answered.
+        sequence: u32,
+    },
+    /// The reply is empty.
+    #[error("the reply is empty")]
+    Empty,
+    /// Whoever reviewed the reply did not want it.
+    #[error("the reply was not accepted")]
+    Declined,
+    /// The reply was stopped in the middle; what was done stays done, and the rest follows when it is applied again.
+    #[error("stopped in the middle of the reply")]
+    Interrupted,
+    /// The workspace as a whole failed; what was done stays done, and the rest follows when it is applied again.
+    #[error("the workspace failed: {0}")]
+    Workspace(WapError),
+    /// The journal failed.
+    #[error("the journal failed: {0}")]
+    Journal(#[from] JournalError),
+    /// A file of the state folder cannot be read or written.
+    #[error("the state folder cannot be used: {0}")]
+    Files(#[from] FsError),
+}

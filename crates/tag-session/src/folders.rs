@@ -1,0 +1,62 @@
+//! The folders of sessions within the state folder, each held by a handle.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sandbox_fs::{FileRoot, FsPolicy, NewNames, RootError, RootRules};
+
+/// The folders that people and sessions share.
+#[derive(Debug)]
+pub struct StateFolders {
+    pub(crate) inbox: FileRoot,
+    pub(crate) processed: FileRoot,
+    pub(crate) set_aside: FileRoot,
+    pub(crate) outbox: FileRoot,
+    pub(crate) sessions: FileRoot,
+    base: PathBuf,
+}
+
+impl StateFolders {
+    /// Opens `inbox/` with `processed/` and `set-aside/`, `outbox/` and `sessions/` beneath the state folder, making those
+    /// that are missing. The state folder itself must exist.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says; a link in the place of one of the folders is refused.
+    pub fn open(base: &Path) -> Result<StateFolders, RootError> {
+        let folder = |path: &Path| {
+            match std::fs::create_dir(path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(RootError::Io(error));
+                }
+                _ => {}
+            }
+            if std::fs::symlink_metadata(path)?.file_type().is_symlink() {
+                return Err(RootError::NotAFolder);
+            }
+            let policy = FsPolicy::private().with_new_names(NewNames::Any);
+            FileRoot::open(path, &RootRules::none(), policy)
+        };
+        let inbox = base.join("inbox");
+        Ok(StateFolders {
+            inbox: folder(&inbox)?,
+            processed: folder(&inbox.join("processed"))?,
+            set_aside: folder(&inbox.join("set-aside"))?,
+            outbox: folder(&base.join("outbox"))?,
+            sessions: folder(&base.join("sessions"))?,
+            base: base.to_owned(),
+        })
+    }
+
+    /// Returns where replies are put.
+    #[must_use]
+    pub fn inbox_path(&self) -> PathBuf {
+        self.base.join("inbox")
+    }
+
+    /// Returns where the outbox of this name is.
+    #[must_use]
+    pub fn outbox_path(&self, name: &str) -> PathBuf {
+        self.base.join("outbox").join(name)
+    }
+}

@@ -1,0 +1,37 @@
+//! Bracket-tag sessions on disk: inbox, outbox, session files, and the round trip between them.
+//!
+//! The journal is the truth. A session, its outboxes and its replies are documents in it; the files that people see are
+//! projections of those documents and are written again whenever they are missing or behind ([`Sessions::open`]).
+//!
+//! One round, [`Sessions::apply`]: find out whether the reply is new, known or half done → read and repair it → have
+//! [`tagproto::execute`] drive a [`wap_core::Workspace`] → commit results, session and next outbox together → write the
+//! files → move the reply to `processed/`. A process that dies anywhere in between goes on where it stopped: the same
+//! reply makes the same calls, and the engine answers those that were carried out from its record.
+//!
+//! The crate never executes anything itself, and is generic over the workspace.
+
+mod applied;
+mod decode;
+mod documents;
+mod error;
+mod folders;
+mod inbox;
+mod inbox_file;
+mod projection;
+mod reconcile;
+mod round;
+mod sessions;
+mod summary;
+mod watch;
+
+pub use applied::{Applied, ApplyOptions, Executed, Review};
+pub use decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
+pub use error::SessionError;
+pub use folders::StateFolders;
+pub use inbox::{Found, Waited};
+pub use inbox_file::{InboxFile, Unusable};
+pub use projection::SetAside;
+pub use reconcile::Reconciled;
+pub use sessions::Sessions;
+pub use summary::{SessionSummary, StepSummary, read_session, session_steps, session_summaries};
+pub use watch::InboxWatcher;

@@ -1,0 +1,74 @@
+//! Writing documents out as files, and moving replies out of the way.
+
+use std::path::PathBuf;
+
+use rel_path::RelPath;
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
+
+use crate::folders::StateFolders;
+
+/// How many names are tried before giving up.
+const NAMES_TRIED: u32 = 10_000;
+
+/// Where a file was moved, relative to the state folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside(pub PathBuf);
+
+/// Writes a file of ours as a whole: beside, synced, renamed.
+pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
+    let path = RelPath::parse(name)?;
+    folder.stage(&path, bytes, FileMode::Keep)?.publish_synced(Expected::Anything).map(drop)
+}
+
+/// Reads a file of ours; `None` if it is not there.
+pub(crate) fn read(folder: &FileRoot, name: &str, limit_bytes: u64) -> Result<Option<Vec<u8>>, FsError> {
+    match folder.open_file(&RelPath::parse(name)?).and_then(|file| file.read_to_end(limit_bytes)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(FsError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Moves an executed reply to `processed/`, never over another file. One that is gone already was moved before.
+pub(crate) fn move_to_processed(folders: &StateFolders, name: &RelPath) -> Result<(), FsError> {
+    match move_to_free_name(&folders.inbox, name, &folders.processed) {
+        Ok(_) | Err(FsError::NotFound { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Moves a file that is no usable reply to `set-aside/`, never over another file.
+pub(crate) fn set_aside(folders: &StateFolders, name: &RelPath) -> Result<SetAside, FsError> {
+    let moved = move_to_free_name(&folders.inbox, name, &folders.set_aside)?;
+    Ok(SetAside(PathBuf::from("inbox/set-aside").join(moved.to_string())))
+}
+
+/// Gives a file of ours another name in the same folder, with `word` in it.
+pub(crate) fn keep_beside(folder: &FileRoot, name: &str, word: &str) -> Result<RelPath, FsError> {
+    let from = RelPath::parse(name)?;
+    for number in 1..=NAMES_TRIED {
+        let to = RelPath::parse(&format!("{name}.{word}-{number}"))?;
+        match folder.rename_noreplace(&from, folder, &to) {
+            Err(FsError::AlreadyExists { .. }) => {}
+            other => return other,
+        }
+    }
+    Err(FsError::AlreadyExists { path: from })
+}
+
+fn move_to_free_name(from: &FileRoot, name: &RelPath, to: &FileRoot) -> Result<RelPath, FsError> {
+    let bytes = name.as_bytes();
+    let stem = bytes.strip_suffix(b".txt").unwrap_or(bytes);
+    for number in 1..=NAMES_TRIED {
+        let target = if number == 1 {
+            name.clone()
+        } else {
+            RelPath::from_bytes(&[stem, format!("-{number}.txt").as_bytes()].concat())?
+        };
+        match from.rename_noreplace(name, to, &target) {
+            Err(FsError::AlreadyExists { .. }) => {}
+            other => return other,
+        }
+    }
+    Err(FsError::AlreadyExists { path: name.clone() })
+}

@@ -1,0 +1,195 @@
+//! One round: a reply is executed and the next outbox is pending.
+
+use std::time::Duration;
+
+use change_journal::{ContentHash, DocumentWrite, Run, RunKey, RunState};
+use serde::{Deserialize, Serialize};
+use tagproto::{
+    BaseVersions, CommandResult, ExecutionObserver, RepairSet, Reply, ReplyTo, Session, SessionId,
+    Strictness, base_versions, execute,
+};
+use wap_core::{Call, CancelFlag, Workspace};
+
+use crate::applied::{Applied, ApplyOptions, Executed, Review};
+use crate::documents;
+use crate::error::SessionError;
+use crate::sessions::{Sessions, encode, now, origin};
+
+/// What the journal keeps as the outcome of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RunOutcome {
+    pub results: Vec<CommandResult>,
+    #[serde(default)]
+    pub done: Option<String>,
+}
+
+impl<W: Workspace> Sessions<W> {
+    /// Executes a reply to the pending outbox of a session, or the rest of it, and makes the next outbox pending.
+    ///
+    /// `timeout` is for each command. When this returns, results and next outbox are on the disk.
+    ///
+    /// # Errors
+    ///
+    /// Nothing of the reply was executed, except for [`SessionError::Interrupted`], [`SessionError::Workspace`] and
+    /// failures of the journal in the middle: what was done then stays done and recorded, and applying the same reply
+    /// again goes on with the rest.
+    pub fn apply(
+        &self,
+        id: SessionId,
+        text: &str,
+        timeout: Duration,
+        options: ApplyOptions<'_>,
+        cancel: &CancelFlag,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<Applied, SessionError> {
+        let session = self.session(id)?;
+        let hash = ContentHash::of(text.as_bytes());
+        let quoted = ReplyTo::find(text);
+        let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
+            Begun::Run(run, was_resumed) => (run, was_resumed),
+            Begun::Done(results) => return Ok(Applied::AlreadyDone { results }),
+        };
+        if text.trim().is_empty() {
+            return Err(SessionError::Empty);
+        }
+        let reply = tagproto::read(text, Strictness::Repair);
+        if let Some(refusal) = reply.refused {
+            return Err(SessionError::Refused(refusal));
+        }
+        if let Some(review) = options.review
+            && review(&reply) == Review::Decline
+        {
+            return Err(SessionError::Declined);
+        }
+        let call_origin = origin(&session, &hash.to_string());
+        let call = Call { origin: &call_origin, cancel, time_left: None };
+        let base = self.base_versions(&session, &reply, &call)?;
+        let execution =
+            execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
+                .map_err(SessionError::Workspace)?;
+        if cancel.is_cancelled() {
+            // Blocks that were not begun keep their place in the run; the rest follows when it is applied again.
+            return Err(SessionError::Interrupted);
+        }
+        let executed = self.finish(session, run, text, execution, reply.repairs, was_resumed, &call)?;
+        Ok(Applied::Executed(Box::new(executed)))
+    }
+
+    /// Finds out whether the reply may be executed.
+    fn begin(
+        &self,
+        session: &Session,
+        hash: ContentHash,
+        quoted: Option<ReplyTo>,
+        again: bool,
+    ) -> Result<Begun, SessionError> {
+        let pending = session.sequence_number;
+        if let Some(quoted) = quoted.filter(|quoted| quoted.session != session.session_id) {
+            return Err(SessionError::OtherSession { quoted, pending: session.session_id });
+        }
+        // A reply to an earlier message that is known word for word is a repetition and not a mistake.
+        let answered = quoted.map_or(pending, |quoted| quoted.sequence);
+        let key = |sequence: u32| RunKey {
+            conversation: session.session_id.to_string(),
+            sequence: u64::from(sequence),
+            content: hash,
+        };
+        if session.is_complete || (answered != pending && !again) {
+            return match self.journal.begin_run(&key(answered))? {
+                RunState::Finished { outcome, .. } => Ok(Begun::Done(results(&outcome))),
+                _ if session.is_complete => Err(SessionError::Complete { id: session.session_id }),
+                _ => {
+                    let quoted = ReplyTo { session: session.session_id, sequence: answered };
+                    Err(SessionError::OtherSequence { quoted, pending })
+                }
+            };
+        }
+        // A token that names the pending message is unmistakable: the same text is meant once more.
+        let is_meant = again || quoted.is_some_and(|quoted| quoted.sequence == pending);
+        let state = if is_meant {
+            self.journal.begin_run_again(&key(pending))?
+        } else {
+            self.journal.begin_run(&key(pending))?
+        };
+        match state {
+            RunState::New(run) => Ok(Begun::Run(run, false)),
+            RunState::Resumed { run, .. } => Ok(Begun::Run(run, true)),
+            RunState::Finished { outcome, .. } => Ok(Begun::Done(results(&outcome))),
+            // The owner of the journal applies one reply at a time.
+            RunState::InProgress { .. } => Err(SessionError::KnownText { sequence: pending }),
+            RunState::KnownElsewhere { key, .. } => {
+                let sequence = u32::try_from(key.sequence).unwrap_or(u32::MAX);
+                Err(SessionError::KnownText { sequence })
+            }
+        }
+    }
+
+    /// What the reply's line numbers mean: as it was found out when it was first applied.
+    fn base_versions(
+        &self,
+        session: &Session,
+        reply: &Reply<'_>,
+        call: &Call<'_>,
+    ) -> Result<BaseVersions, SessionError> {
+        let name = documents::base_versions(session.session_id, session.sequence_number);
+        if let Some(document) = self.journal.reader().document(&name)?
+            && let Ok(base) = serde_json::from_slice(&document.bytes)
+        {
+            return Ok(base);
+        }
+        let base =
+            base_versions(&reply.items, session, &self.workspace, call).map_err(SessionError::Workspace)?;
+        // What was shown is kept with the session; only what was looked up now has to be kept with the run.
+        if base != BaseVersions::from(session.shown_versions.clone()) {
+            let bytes = serde_json::to_vec(&base).expect("versions have string keys");
+            self.journal.write_documents(&[DocumentWrite::Put { name: &name, bytes: &bytes }])?;
+        }
+        Ok(base)
+    }
+
+    /// Commits results, session and next outbox together, and writes them out.
+    #[expect(clippy::too_many_arguments, reason = "all of it is one commit")]
+    fn finish(
+        &self,
+        mut session: Session,
+        run: Run,
+        text: &str,
+        execution: tagproto::Execution,
+        repairs: RepairSet,
+        was_resumed: bool,
+        call: &Call<'_>,
+    ) -> Result<Executed, SessionError> {
+        let id = session.session_id;
+        let sequence = session.sequence_number;
+        let results = execution.results.clone();
+        let outcome = RunOutcome { results: results.clone(), done: execution.done.clone() };
+        let outcome = serde_json::to_vec(&outcome).expect("results have string keys");
+        session.advance(execution, &now());
+        let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
+        let (session_name, session_bytes) = (documents::session(id), encode(&session));
+        let (reply_name, base_name) =
+            (documents::reply(id, sequence), documents::base_versions(id, sequence));
+        let outbox_name = documents::outbox(id, session.sequence_number);
+        let mut writes = vec![
+            DocumentWrite::Put { name: &session_name, bytes: &session_bytes },
+            DocumentWrite::Put { name: &reply_name, bytes: text.as_bytes() },
+            DocumentWrite::Remove { name: &base_name },
+        ];
+        if let Some(outbox) = &outbox {
+            writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox.as_bytes() });
+        }
+        self.journal.finish_run(run.number(), &outcome, &writes)?;
+        self.write_files(&session, outbox.as_deref())?;
+        Ok(Executed { session, sequence, results, repairs, was_resumed })
+    }
+}
+
+enum Begun {
+    Run(Run, bool),
+    Done(Vec<CommandResult>),
+}
+
+/// The results in the outcome of a finished run.
+pub(crate) fn results(outcome: &[u8]) -> Vec<CommandResult> {
+    serde_json::from_slice::<RunOutcome>(outcome).map(|outcome| outcome.results).unwrap_or_default()
+}

@@ -1,0 +1,176 @@
+//! All sessions of one state folder, on one workspace.
+
+use std::sync::Mutex;
+
+use change_journal::{DocumentWrite, Journal};
+use rel_path::RelPath;
+use sandbox_fs::FsError;
+use tagproto::{Dialect, OutboxLimits, Session, SessionId, gather, render_outbox};
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, Workspace};
+
+use crate::documents;
+use crate::error::SessionError;
+use crate::folders::StateFolders;
+use crate::inbox::{Inbox, Waited};
+use crate::projection::{self, SetAside};
+use crate::reconcile::{self, Reconciled};
+
+/// All sessions of one state folder, on one workspace.
+#[derive(Debug)]
+pub struct Sessions<W> {
+    pub(crate) workspace: W,
+    pub(crate) journal: Journal,
+    pub(crate) folders: StateFolders,
+    inbox: Mutex<Inbox>,
+}
+
+impl<W: Workspace> Sessions<W> {
+    /// Opens the sessions and writes again what is missing of their files.
+    ///
+    /// # Errors
+    ///
+    /// If the journal or the folders cannot be used.
+    pub fn open(
+        workspace: W,
+        journal: Journal,
+        folders: StateFolders,
+    ) -> Result<(Sessions<W>, Reconciled), SessionError> {
+        let reconciled = reconcile::reconcile(&journal, &folders)?;
+        Ok((Sessions { workspace, journal, folders, inbox: Mutex::default() }, reconciled))
+    }
+
+    /// Returns the workspace.
+    pub fn workspace(&self) -> &W {
+        &self.workspace
+    }
+
+    /// Returns the folders.
+    pub fn folders(&self) -> &StateFolders {
+        &self.folders
+    }
+
+    /// Starts a session: commits it with its first outbox and writes both out.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace cannot be listed, or journal or folders cannot be written.
+    pub fn create(
+        &self,
+        task: &str,
+        dialect: Dialect,
+        token_budget: Option<u32>,
+        cancel: &CancelFlag,
+    ) -> Result<Session, SessionError> {
+        let random = uuid::Uuid::new_v4();
+        let [first, second, third, fourth, ..] = *random.as_bytes();
+        let id = SessionId::from_random([first, second, third, fourth]);
+        let mut session = Session::new(id, task, &now(), dialect, token_budget);
+        let origin = origin(&session, &random.to_string());
+        let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
+        self.journal.write_documents(&[
+            DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },
+            DocumentWrite::Put { name: &documents::outbox(id, 1), bytes: outbox.as_bytes() },
+        ])?;
+        self.write_files(&session, Some(&outbox))?;
+        Ok(session)
+    }
+
+    /// Reads a session.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Unknown`], or if it cannot be read.
+    pub fn session(&self, id: SessionId) -> Result<Session, SessionError> {
+        crate::summary::read_session(self.journal.reader(), id)
+    }
+
+    /// Returns the unfinished session that changed last, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub fn newest_unfinished(&self) -> Result<Option<Session>, SessionError> {
+        let newest = crate::summary::sessions(self.journal.reader())?
+            .into_iter()
+            .filter(|session| !session.is_complete)
+            .max_by(|one, other| one.updated_at.cmp(&other.updated_at));
+        Ok(newest)
+    }
+
+    /// Returns the text of a session's pending outbox, or its last one.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub fn outbox(&self, session: &Session) -> Result<Option<String>, SessionError> {
+        crate::summary::read_outbox_text(self.journal.reader(), session)
+    }
+
+    /// Blocks until the inbox has something to tell or the flag is raised.
+    ///
+    /// # Errors
+    ///
+    /// If the inbox cannot be listed, or a file cannot be set aside.
+    pub fn wait(&self, cancel: &CancelFlag) -> Result<Waited, SessionError> {
+        let mut inbox = self.inbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(inbox.wait(&self.folders, cancel)?)
+    }
+
+    /// Moves a reply that was not executed out of the inbox.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be moved.
+    pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, SessionError> {
+        Ok(projection::set_aside(&self.folders, name)?)
+    }
+
+    /// Moves an executed reply to `inbox/processed/`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be moved.
+    pub fn move_to_processed(&self, name: &RelPath) -> Result<(), SessionError> {
+        Ok(projection::move_to_processed(&self.folders, name)?)
+    }
+
+    /// Renders the pending outbox of a session and takes note of what it shows.
+    pub(crate) fn render(&self, session: &mut Session, call: &Call<'_>) -> Result<String, SessionError> {
+        let context = gather(session, &self.workspace, call, &OutboxLimits::default());
+        let context = context.map_err(SessionError::Workspace)?;
+        let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
+        let outbox = render_outbox(session, &context, &info.sandbox);
+        session.shown_versions = outbox.shown;
+        Ok(outbox.text)
+    }
+
+    /// Writes the files of a session.
+    pub(crate) fn write_files(&self, session: &Session, outbox: Option<&str>) -> Result<(), FsError> {
+        if let Some(outbox) = outbox {
+            projection::write(&self.folders.outbox, &session.outbox_file_name(), outbox.as_bytes())?;
+        }
+        projection::write(&self.folders.sessions, &session.session_file_name(), &encode(session))
+    }
+}
+
+/// The origin of calls that answer the pending outbox of a session.
+pub(crate) fn origin(session: &Session, digest: &str) -> Origin {
+    Origin {
+        conversation: ConversationId(session.session_id.to_string()),
+        run: RunKey { sequence: session.sequence_number, digest: digest.to_owned() },
+        step: 0,
+        retention: Retention::Durable,
+    }
+}
+
+/// A session as its file and its document hold it.
+pub(crate) fn encode(session: &Session) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(session).expect("sessions have string keys");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// The time as sessions hold it.
+pub(crate) fn now() -> String {
+    format!("{:.0}", jiff::Timestamp::now())
+}

@@ -1,0 +1,116 @@
+//! Reading sessions from a journal, also one that another process owns.
+
+use change_journal::{JournalReader, RunFilter};
+use serde::Serialize;
+use tagproto::{CommandResult, Session, SessionId};
+
+use crate::documents;
+use crate::error::SessionError;
+use crate::round::results;
+
+/// One line about a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSummary {
+    /// The session's id.
+    pub session: String,
+    /// Its task.
+    pub task: String,
+    /// The number of the pending outbox, or of the last one.
+    pub sequence: u32,
+    /// Whether it is complete.
+    pub complete: bool,
+    /// When it began.
+    pub created_at: String,
+    /// When it last changed.
+    pub updated_at: String,
+}
+
+/// One executed reply of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepSummary {
+    /// The sequence that the reply answered.
+    pub sequence: u32,
+    /// Whether it was executed to its end.
+    pub finished: bool,
+    /// What its blocks gave; empty while it is not finished.
+    pub results: Vec<CommandResult>,
+}
+
+/// Reads one session.
+///
+/// # Errors
+///
+/// [`SessionError::Unknown`], [`SessionError::Damaged`], or if the journal cannot be read.
+pub fn read_session(journal: &JournalReader, id: SessionId) -> Result<Session, SessionError> {
+    let document = journal.document(&documents::session(id))?;
+    let document = document.ok_or_else(|| SessionError::Unknown { id: id.to_string() })?;
+    serde_json::from_slice(&document.bytes)
+        .map_err(|source| SessionError::Damaged { id: id.to_string(), source })
+}
+
+/// Lists the sessions, the one that changed last first.
+///
+/// # Errors
+///
+/// If the journal cannot be read.
+pub fn session_summaries(journal: &JournalReader) -> Result<Vec<SessionSummary>, SessionError> {
+    let mut summaries: Vec<_> = sessions(journal)?
+        .into_iter()
+        .map(|session| SessionSummary {
+            session: session.session_id.to_string(),
+            task: session.task,
+            sequence: session.sequence_number,
+            complete: session.is_complete,
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+        })
+        .collect();
+    summaries
+        .sort_by(|one, other| other.updated_at.cmp(&one.updated_at).then(one.session.cmp(&other.session)));
+    Ok(summaries)
+}
+
+/// Lists the replies of a session, oldest first.
+///
+/// # Errors
+///
+/// If the journal cannot be read.
+pub fn session_steps(journal: &JournalReader, id: SessionId) -> Result<Vec<StepSummary>, SessionError> {
+    let filter = RunFilter { conversation: Some(id.to_string()), ..RunFilter::default() };
+    let mut steps: Vec<_> = journal
+        .runs(&filter, u32::MAX)?
+        .into_iter()
+        .map(|run| StepSummary {
+            sequence: u32::try_from(run.key.sequence).unwrap_or(u32::MAX),
+            finished: run.outcome.is_some(),
+            results: run.outcome.as_deref().map(results).unwrap_or_default(),
+        })
+        .collect();
+    steps.reverse();
+    Ok(steps)
+}
+
+/// All sessions that can be read, in the order of their ids.
+pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionError> {
+    let mut sessions = Vec::new();
+    for head in journal.documents(documents::SESSIONS)? {
+        if let Some(document) = journal.document(&head.name)?
+            && let Ok(session) = serde_json::from_slice(&document.bytes)
+        {
+            sessions.push(session);
+        }
+    }
+    Ok(sessions)
+}
+
+/// The text of a session's pending outbox, or of its last one.
+pub(crate) fn read_outbox_text(
+    journal: &JournalReader,
+    session: &Session,
+) -> Result<Option<String>, SessionError> {
+    let name = documents::outbox(session.session_id, session.sequence_number);
+    let document = journal.document(&name)?;
+    Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
+}

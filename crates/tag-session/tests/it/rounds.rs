@@ -1,0 +1,1 @@
+//! Whole rounds over a workspace in memory.
