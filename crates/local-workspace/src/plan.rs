@@ -292,7 +292,7 @@ pub(crate) fn present_on_disk(root: &FileRoot, path: &RelPath) -> Result<Option<
         }
         FileKind::Folder => Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }),
         _ => {
-            let bytes = if metadata.kind == FileKind::Link { root.link_target(path)? } else { Vec::new() };
+            let bytes = root.link_target(path)?.unwrap_or_default();
             Ok(Some(Present { kind: PresentKind::Other, hash: ContentHash::of(&bytes), bytes, mode: None }))
         }
     }

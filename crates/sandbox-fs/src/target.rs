@@ -1,12 +1,9 @@
 //! Finding out what a change would meet, without changing anything.
 
 use rel_path::RelPath;
-use rustix::fs::readlinkat;
 
 use crate::error::FsError;
-use crate::handle::{self, ANY_PATH};
 use crate::metadata::{FileKind, Metadata};
-use crate::resolve::Last;
 use crate::root::FileRoot;
 
 /// What a write to a path would meet.
@@ -63,22 +60,5 @@ impl FileRoot {
             _ => {}
         }
         Ok(place.path)
-    }
-
-    /// Reads what a link says, without following it.
-    ///
-    /// # Errors
-    ///
-    /// [`FsError::NotFound`], and [`FsError::NotAFile`] for anything that is no link.
-    pub fn link_target(&self, path: &RelPath) -> Result<Vec<u8>, FsError> {
-        let (link, canonical) = self.resolver.open(path, ANY_PATH, Last::Keep, self.policy.links)?;
-        let found = handle::stat(&link).map_err(|errno| FsError::from_errno(errno, &canonical))?;
-        if found.kind != FileKind::Link {
-            return Err(FsError::NotAFile { path: canonical, kind: found.kind });
-        }
-        // An empty name reads the link that the handle itself stands for.
-        readlinkat(&link, "", Vec::new())
-            .map(|target| target.into_bytes())
-            .map_err(|errno| FsError::from_errno(errno, &canonical))
     }
 }

@@ -2,25 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod call_frame;
-mod call_frame;
-mod exec_vectors;
 mod exec_vectors;
 mod execute;
-mod execute;
-mod flow_vectors;
 mod flow_vectors;
 mod json;
 mod line_numbers;
-mod line_numbers;
-mod outbox_properties;
 mod outbox_properties;
 mod outbox_snapshots;
-mod outbox_snapshots;
-mod recording;
 mod recording;
 mod repair;
 mod repair_properties;
-mod round_trip;
 mod round_trip;
 mod sessions;
 mod strict;
