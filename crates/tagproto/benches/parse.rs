@@ -65,3 +65,27 @@ fn unclosed_tags(bencher: Bencher<'_, '_>, count: usize) {
     let text = "[CREATE_FILE path=\"a\"]\n".repeat(count);
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| tagproto::parse(black_box(&text)).len());
 }
+
+#[divan::bench(sample_count = 10)]
+fn repair_of_a_clean_reply(bencher: Bencher<'_, '_>) {
+    let text = files();
+    bencher
+        .counter(BytesCount::of_str(&text))
+        .bench_local(|| tagproto::read(black_box(&text), tagproto::Strictness::Repair).items.len());
+}
+
+#[divan::bench(args = [50_000, 100_000], sample_count = 10)]
+fn repair_of_lower_case_prose(bencher: Bencher<'_, '_>, count: usize) {
+    let text = "[done]\n**[/done]**\n".repeat(count);
+    bencher
+        .counter(BytesCount::of_str(&text))
+        .bench_local(|| tagproto::read(black_box(&text), tagproto::Strictness::Repair).items.len());
+}
+
+#[divan::bench(args = [50_000, 100_000], sample_count = 10)]
+fn repair_of_tags_without_an_end(bencher: Bencher<'_, '_>, count: usize) {
+    let text = "<think>\n[READ_FILE path=\"a\n- [DONE\n".repeat(count);
+    bencher
+        .counter(BytesCount::of_str(&text))
+        .bench_local(|| tagproto::read(black_box(&text), tagproto::Strictness::Repair).items.len());
+}

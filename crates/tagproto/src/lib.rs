@@ -2,6 +2,7 @@
 //!
 //! A reply is plain text. A line such as `[READ_FILE path="src/a.rs"]` is a tag, the lines behind an opening tag up to the closing one are a
 //! block's body, and everything else is prose. [`parse`] reads a reply strictly, and [`Decoder`] does the same for a reply that arrives in pieces.
+//! [`read`] undoes first, if asked to, what chat windows do to text that is copied out of them, or refuses the paste with advice.
 //! [`render_reply`] is the way back.
 //!
 //! [`execute`] carries out the blocks over a [`Workspace`](wap_core::Workspace) that it is given, a [`Session`] keeps what they gave and what the
@@ -16,11 +17,14 @@ mod body;
 mod command_result;
 mod decoder;
 mod dialect;
+mod json;
 mod outbox;
 mod parse;
 mod parse_error;
 mod protocol_text;
 mod render;
+mod repair;
+mod reply;
 mod reply_to;
 mod session;
 mod session_id;
@@ -42,6 +46,8 @@ pub use parse::parse;
 pub use parse_error::{ParseError, ParseErrorKind};
 pub use protocol_text::protocol_text;
 pub use render::{RenderError, render_block, render_reply};
+pub use repair::{Refusal, RefusalKind, RepairKind, RepairSet};
+pub use reply::{Reply, Strictness, read};
 pub use reply_to::{MalformedReplyTo, ReplyTo};
 pub use session::Session;
 pub use session_id::{MalformedSessionId, SessionId};

@@ -121,18 +121,19 @@ impl OpenBlock {
         let tag = OpeningTag::read(&text[self.tag.start - base..self.tag.end - base])
             .expect("the tag was read when the block was opened");
         let behind = &text[self.body_start - base..];
-        unclosed(&tag, Span { start: self.tag.start, end: base + text.len() }, self.line_number, behind)
+        let span = Span { start: self.tag.start, end: base + text.len() };
+        unclosed(&tag, span, self.line_number, behind, opening_lines(behind))
     }
 }
 
 /// The error for a block that runs to the end of the text; `behind` is everything behind its opening line.
-pub(crate) fn unclosed(tag: &OpeningTag<'_>, span: Span, line_number: usize, behind: &str) -> ParseError {
-    let mut later_tags = 0;
-    let mut from = 0;
-    while let Some((line, _, _)) = next_opening(behind, from) {
-        later_tags += 1;
-        from = after(behind, &line);
-    }
+pub(crate) fn unclosed(
+    tag: &OpeningTag<'_>,
+    span: Span,
+    line_number: usize,
+    behind: &str,
+    later_tags: usize,
+) -> ParseError {
     let path = match tag.kind {
         BlockKind::CreateFile | BlockKind::EditFile => tag.usable_path().map(str::to_owned),
         _ => None,
@@ -140,6 +141,17 @@ pub(crate) fn unclosed(tag: &OpeningTag<'_>, span: Span, line_number: usize, beh
     let unended = usize::from(!behind.is_empty() && !behind.ends_with('\n'));
     let lines = LineRange::of(line_number, line_number + count_lines(behind) + unended);
     ParseError { command: tag.kind, kind: ParseErrorKind::Unclosed { path, later_tags }, span, lines }
+}
+
+/// The number of lines that are opening tags, wherever they stand.
+pub(crate) fn opening_lines(text: &str) -> usize {
+    let mut count = 0;
+    let mut from = 0;
+    while let Some((line, _, _)) = next_opening(text, from) {
+        count += 1;
+        from = after(text, &line);
+    }
+    count
 }
 
 /// Makes the item of a block that was found, well-formed or not.

@@ -40,6 +40,14 @@ impl Attribute<'_> {
             Self::Absent | Self::Repeated => None,
         }
     }
+
+    pub(crate) fn into_owned(self) -> Attribute<'static> {
+        match self {
+            Self::Absent => Attribute::Absent,
+            Self::Once(value) => Attribute::Once(Cow::Owned(value.into_owned())),
+            Self::Repeated => Attribute::Repeated,
+        }
+    }
 }
 
 impl<'a> OpeningTag<'a> {
@@ -74,6 +82,16 @@ impl<'a> OpeningTag<'a> {
     /// The path, unless it is absent, empty or given twice.
     pub(crate) fn usable_path(&self) -> Option<&str> {
         self.path.value().filter(|path| !path.is_empty())
+    }
+
+    pub(crate) fn into_owned(self) -> OpeningTag<'static> {
+        OpeningTag {
+            kind: self.kind,
+            path: self.path.into_owned(),
+            start_line: self.start_line.into_owned(),
+            end_line: self.end_line.into_owned(),
+            stray_quote: self.stray_quote,
+        }
     }
 
     fn set(&mut self, name: &str, value: &'a str) {

@@ -99,57 +99,63 @@ pub(crate) fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Lines of a body, none of which is a closing tag or ends with a carriage return.
-fn body_text() -> impl Strategy<Value = String> {
-    any_text().prop_map(|text| {
+/// A path in which nothing looks as if copying had changed it.
+fn plain_path() -> impl Strategy<Value = String> {
+    prop_oneof![
+        select(&["a.py", "Makefile", "docs/a b.md", "x[1].rs", "../up", "t.tsv", "m.yaml"][..])
+            .prop_map(str::to_owned),
+        "[a-zA-Z0-9 ._/é\\[\\]=]{1,12}",
+    ]
+}
+
+fn any_path() -> impl Strategy<Value = String> {
+    prop_oneof![
+        plain_path(),
+        select(&["What’s.txt", "a\\_b", "R&amp;D", "a\u{a0}b"][..]).prop_map(str::to_owned),
+        "[^\"\n]{1,12}",
+    ]
+}
+
+/// Lines that keep what a text can carry: none ends with a carriage return, and none satisfies `is_left_out`.
+fn lines_without(is_left_out: fn(&str) -> bool) -> impl Strategy<Value = String> {
+    any_text().prop_map(move |text| {
         let lines = text.split('\n').map(|line| line.trim_end_matches('\r'));
-        let kept: Vec<&str> = lines.filter(|line| !line.trim().starts_with("[/")).collect();
-        kept.join("\n")
+        lines.filter(|line| !is_left_out(line)).collect::<Vec<_>>().join("\n")
     })
 }
 
-fn body() -> impl Strategy<Value = Body<'static>> {
-    prop_oneof![1 => Just(Body::no_lines()), 6 => body_text().prop_map(Body::of_lines)]
-}
-
-fn shown() -> impl Strategy<Value = String> {
-    body_text().prop_map(|text| text.trim().to_owned())
-}
-
-fn path() -> impl Strategy<Value = String> {
+fn blocks(
+    path: BoxedStrategy<String>,
+    lines: BoxedStrategy<String>,
+) -> impl Strategy<Value = Block<'static>> {
+    let body = prop_oneof![1 => Just(Body::no_lines()), 6 => lines.clone().prop_map(Body::of_lines)].boxed();
+    let shown = lines.prop_map(|text| text.trim().to_owned()).boxed();
     prop_oneof![
-        select(
-            &[
-                "a.py",
-                "Makefile",
-                "docs/a b.md",
-                "x[1].rs",
-                "What’s.txt",
-                "../up",
-                "a\\_b",
-                "R&amp;D",
-                "t.tsv",
-                "m.yaml"
-            ][..]
-        )
-        .prop_map(str::to_owned),
-        "[^\"\n]{1,12}",
+        4 => (path.clone(), body.clone()).prop_map(|(path, body)| Block::CreateFile { path: path.into(), body }),
+        3 => (path.clone(), any::<i32>(), any::<i32>(), body).prop_map(|(path, start_line, end_line, body)| {
+            Block::EditFile { path: path.into(), start_line, end_line, body }
+        }),
+        1 => path.clone().prop_map(|path| Block::DeleteFile { path: path.into() }),
+        1 => path.prop_map(|path| Block::ReadFile { path: path.into() }),
+        1 => shown.clone().prop_filter_map("empty command", |command| {
+            (!command.is_empty()).then(|| Block::RunCommand { command: command.into() })
+        }),
+        1 => shown.clone().prop_map(|text| Block::Message { text: text.into() }),
+        1 => shown.prop_map(|text| Block::Done { summary: text.into() }),
     ]
 }
 
 /// Any block that can be written.
 pub(crate) fn any_block() -> impl Strategy<Value = Block<'static>> {
-    prop_oneof![
-        4 => (path(), body()).prop_map(|(path, body)| Block::CreateFile { path: path.into(), body }),
-        3 => (path(), any::<i32>(), any::<i32>(), body()).prop_map(|(path, start_line, end_line, body)| {
-            Block::EditFile { path: path.into(), start_line, end_line, body }
-        }),
-        1 => path().prop_map(|path| Block::DeleteFile { path: path.into() }),
-        1 => path().prop_map(|path| Block::ReadFile { path: path.into() }),
-        1 => shown().prop_filter_map("empty command", |command| {
-            (!command.is_empty()).then(|| Block::RunCommand { command: command.into() })
-        }),
-        1 => shown().prop_map(|text| Block::Message { text: text.into() }),
-        1 => shown().prop_map(|text| Block::Done { summary: text.into() }),
-    ]
+    blocks(any_path().boxed(), lines_without(|line| line.trim().starts_with("[/")).boxed())
+}
+
+/// A block with a path that nothing has changed.
+pub(crate) fn block_with_plain_path() -> impl Strategy<Value = Block<'static>> {
+    blocks(plain_path().boxed(), lines_without(|line| line.trim().starts_with("[/")).boxed())
+}
+
+/// A block whose body holds nothing like a closing tag either, however damaged.
+pub(crate) fn plain_block() -> impl Strategy<Value = Block<'static>> {
+    blocks(plain_path().boxed(), lines_without(|line| line.contains("[/") || line.contains("&#91;")).boxed())
 }

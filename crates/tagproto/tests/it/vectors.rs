@@ -1,14 +1,13 @@
 //! The cases of `fixtures/vectors`, as they stand there.
 
 use serde_json::{Value, json};
-use tagproto::{Block, Item};
+use tagproto::{Block, Item, RepairKind, Strictness, read};
 
-pub(crate) fn cases(file: &str) -> Vec<Value> {
-    let text = match file {
-        "tagproto" => include_str!("../../../../fixtures/vectors/tagproto.json"),
-        _ => include_str!("../../../../fixtures/vectors/paste.json"),
-    };
-    let mut vectors: Value = serde_json::from_str(text).unwrap();
+const TAGPROTO: &str = include_str!("../../../../fixtures/vectors/tagproto.json");
+const PASTE: &str = include_str!("../../../../fixtures/vectors/paste.json");
+
+fn cases(file: &str) -> Vec<Value> {
+    let mut vectors: Value = serde_json::from_str(file).unwrap();
     vectors["cases"].as_array_mut().unwrap().drain(..).collect()
 }
 
@@ -46,7 +45,7 @@ fn all_agree(got: &[Value], expected: &[Value]) -> bool {
 
 #[test]
 fn every_parse_vector_reads_as_stated() {
-    let cases: Vec<Value> = cases("tagproto").into_iter().filter(|case| case["kind"] == "parse").collect();
+    let cases: Vec<Value> = cases(TAGPROTO).into_iter().filter(|case| case["kind"] == "parse").collect();
     assert_eq!(cases.len(), 65);
     let mut failures = Vec::new();
     for case in &cases {
@@ -57,4 +56,49 @@ fn every_parse_vector_reads_as_stated() {
         }
     }
     assert_eq!(failures, Vec::<String>::new());
+}
+
+/// Whether a reply's JSON says what a paste case expects; a case states no line numbers and no error texts.
+fn agrees_with_paste_case(got: &Value, expected: &Value) -> bool {
+    let mut repairs: Vec<&str> =
+        expected["repairs"].as_array().unwrap().iter().map(|kind| kind.as_str().unwrap()).collect();
+    repairs.sort_unstable();
+    all_agree(got["commands"].as_array().unwrap(), expected["commands"].as_array().unwrap())
+        && got["repairs"] == json!(repairs)
+        && got["refused"] == expected["refused"]
+}
+
+#[test]
+fn every_paste_vector_reads_as_stated() {
+    let cases = cases(PASTE);
+    assert_eq!(cases.len(), 130);
+    let mut failures = Vec::new();
+    for case in &cases {
+        let reply = read(case["input"].as_str().unwrap(), Strictness::Repair);
+        let got = serde_json::to_value(&reply).unwrap();
+        if !agrees_with_paste_case(&got, &case["expect"]) {
+            failures.push(format!("{}: {got}", case["name"]));
+        }
+    }
+    assert_eq!(failures, Vec::<String>::new());
+}
+
+#[test]
+fn strict_reading_gives_the_same_for_every_paste_vector_that_is_kept() {
+    let cases: Vec<Value> =
+        cases(PASTE).into_iter().filter(|case| case["name"].as_str().unwrap().starts_with("keep_")).collect();
+    assert!(cases.len() >= 50);
+    for case in &cases {
+        let text = case["input"].as_str().unwrap();
+        assert_eq!(read(text, Strictness::Strict), read(text, Strictness::Repair), "{}", case["name"]);
+    }
+}
+
+#[test]
+fn every_kind_in_the_vectors_has_its_name_here() {
+    let vectors: Value = serde_json::from_str(PASTE).unwrap();
+    let mut named: Vec<&str> =
+        vectors["repair_kinds"].as_object().unwrap().keys().map(String::as_str).collect();
+    named.sort_unstable();
+    assert_eq!(RepairKind::ALL.map(RepairKind::name).to_vec(), named);
 }

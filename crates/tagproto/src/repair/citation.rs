@@ -1,0 +1,42 @@
+//! Citation marks that chat windows put into text.
+
+/// No mark has more characters behind its dagger.
+const LONGEST: usize = 80;
+
+/// Returns the index of the first line with a citation mark.
+pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
+    lines.iter().position(|line| holds_bracketed(line) || holds_private_use(line) || holds_bare(line))
+}
+
+/// `【4†source】` and its like.
+fn holds_bracketed(line: &str) -> bool {
+    line.match_indices('【').any(|(at, bracket)| {
+        let inner = &line[at + bracket.len()..];
+        let behind = inner.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+        behind.len() < inner.len()
+            && behind.starts_with('†')
+            && behind.chars().take(LONGEST).any(|c| c == '】')
+    })
+}
+
+/// A word between U+E200 and U+E202; icon fonts use these characters too, but not around words.
+fn holds_private_use(line: &str) -> bool {
+    line.match_indices('\u{e200}').any(|(at, mark)| {
+        let inner = &line[at + mark.len()..];
+        let behind = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        behind.len() < inner.len() && behind.starts_with('\u{e202}')
+    })
+}
+
+/// The same with its invisible characters lost, and the form that names its origin.
+fn holds_bare(line: &str) -> bool {
+    let numbered = line.match_indices("citeturn").any(|(at, word)| {
+        let inner = &line[at + word.len()..];
+        let behind = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+        behind.len() < inner.len()
+            && ["search", "view", "news", "fetch", "image", "file"]
+                .iter()
+                .any(|kind| behind.starts_with(kind))
+    });
+    numbered || line.contains(":contentReference[oaicite:")
+}

@@ -1,0 +1,76 @@
+//! Lines of the chat window's own that were copied with a code block: its language, "Copy code".
+
+use crate::repair::file_kind::FileKind;
+
+/// Languages as chat windows write them above a block.
+const LANGUAGES: &[&str] = &[
+    "bash",
+    "sh",
+    "shell",
+    "zsh",
+    "console",
+    "powershell",
+    "python",
+    "py",
+    "javascript",
+    "js",
+    "jsx",
+    "typescript",
+    "ts",
+    "tsx",
+    "json",
+    "yaml",
+    "yml",
+    "toml",
+    "html",
+    "css",
+    "scss",
+    "xml",
+    "sql",
+    "java",
+    "kotlin",
+    "swift",
+    "go",
+    "rust",
+    "c",
+    "cpp",
+    "c++",
+    "csharp",
+    "c#",
+    "php",
+    "ruby",
+    "r",
+    "lua",
+    "perl",
+    "scala",
+    "haskell",
+    "elixir",
+    "dart",
+    "makefile",
+    "dockerfile",
+    "diff",
+    "markdown",
+    "md",
+    "plaintext",
+    "text",
+    "txt",
+    "ini",
+    "graphql",
+    "vue",
+    "svelte",
+    "code",
+];
+
+const LABELS: [&str; 3] = ["copy code", "copy", "copy to clipboard"];
+
+/// Whether a body begins with such lines: a language and the label, or a label that nothing else could be.
+pub(crate) fn begins(lines: &[&str], file: Option<FileKind>) -> bool {
+    let line =
+        |index: usize| lines.get(index).map(|line| line.trim().to_ascii_lowercase()).unwrap_or_default();
+    let (first, second) = (line(0), line(1));
+    if LANGUAGES.contains(&first.as_str()) && LABELS.contains(&second.as_str()) {
+        return file != Some(FileKind::Markdown);
+    }
+    let is_prose = matches!(file, Some(FileKind::Markdown | FileKind::PlainText));
+    !is_prose && (first == "copy code" || (first == "copy" && second == "edit"))
+}

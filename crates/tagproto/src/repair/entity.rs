@@ -1,0 +1,69 @@
+//! HTML entities: decoding them in a tag line, finding them in a body.
+
+use std::borrow::Cow;
+
+/// The named entities that an escaper makes of characters a tag line may hold.
+const NAMED: &[(&str, char)] = &[
+    ("quot", '"'),
+    ("amp", '&'),
+    ("lt", '<'),
+    ("gt", '>'),
+    ("apos", '\''),
+    ("nbsp", '\u{a0}'),
+    ("lbrack", '['),
+    ("rbrack", ']'),
+    ("lsqb", '['),
+    ("rsqb", ']'),
+    ("sol", '/'),
+    ("bsol", '\\'),
+    ("lowbar", '_'),
+    ("equals", '='),
+    ("period", '.'),
+    ("ldquo", '“'),
+    ("rdquo", '”'),
+    ("lsquo", '‘'),
+    ("rsquo", '’'),
+    ("grave", '`'),
+    ("ast", '*'),
+    ("num", '#'),
+];
+
+/// No entity of interest is longer: `&` and `;` included.
+const LONGEST: usize = 12;
+
+/// Decodes each entity once, from left to right; control characters stay as they were written.
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
+    let mut decoded = String::new();
+    let mut from = 0;
+    for (at, length, c) in entities(text) {
+        decoded.push_str(&text[from..at]);
+        decoded.push(c);
+        from = at + length;
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    decoded.push_str(&text[from..]);
+    Cow::Owned(decoded)
+}
+
+/// Iterates over the entities of a text: offset, length in bytes, and the character that they stand for.
+pub(crate) fn entities(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
+    memchr::memchr_iter(b'&', text.as_bytes()).filter_map(|at| {
+        let rest = &text[at + 1..];
+        let semicolon = rest.bytes().take(LONGEST).position(|byte| byte == b';')?;
+        Some((at, semicolon + 2, character(rest.get(..semicolon)?)?))
+    })
+}
+
+fn character(name: &str) -> Option<char> {
+    let Some(number) = name.strip_prefix('#') else {
+        return NAMED.iter().find(|(named, _)| *named == name).map(|(_, c)| *c);
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => u32::from_str_radix(hex, 16).ok()?,
+        None if number.bytes().all(|byte| byte.is_ascii_digit()) => number.parse().ok()?,
+        _ => return None,
+    };
+    char::from_u32(code).filter(|c| !c.is_control())
+}

@@ -1,0 +1,38 @@
+//! Code fences: around the whole reply, and around a body.
+
+/// A line that opens or closes a code fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fence {
+    mark: u8,
+    length: usize,
+    has_language: bool,
+}
+
+impl Fence {
+    /// Reads a line of at least three back-ticks or tildes, indented by three blanks at most.
+    pub(crate) fn read(line: &str) -> Option<Self> {
+        let indented = line.trim_start_matches(' ');
+        let mark = *indented.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let rest = indented.trim_start_matches(char::from(mark));
+        let (indent, length) = (line.len() - indented.len(), indented.len() - rest.len());
+        let language = rest.trim();
+        if indent > 3 || length < 3 || (mark == b'`' && language.contains('`')) {
+            return None;
+        }
+        Some(Self { mark, length, has_language: !language.is_empty() })
+    }
+
+    /// Whether this line ends what `opening` began.
+    pub(crate) fn closes(self, opening: Self) -> bool {
+        self.mark == opening.mark && self.length >= opening.length && !self.has_language
+    }
+}
+
+/// Takes the fence off lines that one fence encloses, all of them; `None` where it is not so.
+pub(crate) fn unwrapped<'l, 'a>(lines: &'l [&'a str]) -> Option<&'l [&'a str]> {
+    let (first, rest) = lines.split_first()?;
+    let (last, inner) = rest.split_last()?;
+    let opening = Fence::read(first)?;
+    let closes = |line: &&str| Fence::read(line).is_some_and(|fence| fence.closes(opening));
+    (closes(last) && !inner.iter().any(closes)).then_some(inner)
+}

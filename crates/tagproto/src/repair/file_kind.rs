@@ -1,0 +1,38 @@
+//! What a file is by its name, as far as repairs depend on it.
+
+/// What a path's last component says about a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// Markdown: fences, citation marks and elisions are content.
+    Markdown,
+    /// Running text, in which words are not code.
+    PlainText,
+    /// Python: indentation is meaning.
+    Python,
+    /// A Makefile: tabs are meaning.
+    Makefile,
+    /// Rows whose first column may count.
+    Table,
+    /// YAML, where `1:` is a key.
+    Yaml,
+    /// Anything else.
+    Other,
+}
+
+impl FileKind {
+    pub(crate) fn of(path: &str) -> Self {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_ascii_lowercase();
+        if matches!(name.as_str(), "makefile" | "gnumakefile" | "bsdmakefile") {
+            return Self::Makefile;
+        }
+        match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+            "md" | "markdown" | "mdown" | "mkd" | "mkdn" | "mdx" | "rmd" | "qmd" => Self::Markdown,
+            "txt" | "text" | "rst" | "adoc" | "log" => Self::PlainText,
+            "py" | "pyi" | "pyw" => Self::Python,
+            "mk" | "mak" => Self::Makefile,
+            "tsv" | "tab" | "csv" | "psv" => Self::Table,
+            "yaml" | "yml" => Self::Yaml,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! White space that has meaning and was lost: Python's indentation, a Makefile's tabs.
+
+/// Words that open a block in Python when a colon ends their line.
+const OPENERS: [&str; 12] =
+    ["def", "class", "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "async"];
+
+/// Returns the index of the line that should be indented, in Python text that has no leading blank anywhere.
+pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
+    if lines.iter().any(|line| line.starts_with([' ', '\t', '\u{a0}']) && !line.trim().is_empty()) {
+        return None;
+    }
+    let mut string = None;
+    let mut is_opened = false;
+    for (index, line) in lines.iter().enumerate() {
+        let began_in_string = string.is_some();
+        let code_end = code_end(line, &mut string);
+        let code = line[..code_end].trim();
+        if began_in_string || code.is_empty() {
+            continue;
+        }
+        if is_opened {
+            return Some(index);
+        }
+        let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(code);
+        is_opened = string.is_none() && OPENERS.contains(&word) && code.ends_with(':');
+    }
+    None
+}
+
+/// Where the code of a Python line ends and its comment begins; keeps track of the triple quotes that are open behind it.
+fn code_end(line: &str, string: &mut Option<&'static str>) -> usize {
+    let mut at = 0;
+    while at < line.len() {
+        let rest = &line[at..];
+        if let Some(quotes) = *string {
+            let Some(end) = rest.find(quotes) else { return line.len() };
+            *string = None;
+            at += end + quotes.len();
+        } else if let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|quotes| rest.starts_with(quotes)) {
+            *string = Some(quotes);
+            at += quotes.len();
+        } else if rest.starts_with('#') {
+            return at;
+        } else if rest.starts_with(['"', '\'']) {
+            at += plain_string_length(rest);
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    line.len()
+}
+
+/// The length of a string in single or double quotes at the start of a text; escapes are skipped.
+fn plain_string_length(text: &str) -> usize {
+    let quote = text.as_bytes()[0];
+    let mut escaped = true;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            byte if byte == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Words that begin a line of make's own language, which may be indented with spaces.
+const DIRECTIVES: [&str; 15] = [
+    "ifeq", "ifneq", "ifdef", "ifndef", "else", "endif", "include", "-include", "sinclude", "define",
+    "endef", "export", "unexport", "override", "vpath",
+];
+
+/// Returns the index of a recipe line that starts with spaces, directly behind its rule.
+pub(crate) fn makefile_tabs_lost_at(lines: &[&str]) -> Option<usize> {
+    if lines.iter().any(|line| line.trim_start().starts_with(".RECIPEPREFIX")) {
+        return None;
+    }
+    let mut is_rule = false;
+    let mut is_continued = false;
+    for (index, line) in lines.iter().enumerate() {
+        let trimmed = line.trim();
+        let was_continued = std::mem::replace(&mut is_continued, trimmed.ends_with('\\'));
+        if was_continued || trimmed.is_empty() || trimmed.starts_with('#') {
+            continue;
+        }
+        let is_recipe =
+            line.starts_with([' ', '\u{a0}']) && !is_assignment(trimmed) && !is_directive(trimmed);
+        if is_rule && is_recipe {
+            return Some(index);
+        }
+        is_rule = !line.starts_with([' ', '\t']) && is_rule_line(trimmed);
+    }
+    None
+}
+
+fn is_directive(trimmed: &str) -> bool {
+    trimmed.split([' ', '\t', '(']).next().is_some_and(|word| DIRECTIVES.contains(&word))
+}
+
+fn is_assignment(trimmed: &str) -> bool {
+    let Some((name, _)) = trimmed.split_once('=') else { return false };
+    let name = name.trim_end_matches([':', '?', '+', '!']).trim_end();
+    !name.is_empty() && !name.contains(char::is_whitespace)
+}
+
+/// A target, a colon, and no assignment.
+fn is_rule_line(trimmed: &str) -> bool {
+    let Some((targets, rest)) = trimmed.split_once(':') else { return false };
+    !targets.trim().is_empty()
+        && !targets.contains('=')
+        && !rest.trim_start_matches(':').starts_with('=')
+        && !rest.contains('=')
+}

@@ -1,0 +1,209 @@
+//! The body of one block: what is undone in it, why the paste may be refused for it, and why the block may fail for it.
+
+use std::borrow::Cow;
+
+use crate::{
+    BlockKind, Body, ParseErrorKind, Refusal, RefusalKind, RepairKind, RepairSet,
+    parse::{assemble, tag::OpeningTag},
+    repair::{
+        citation, copy_label, doubt, fence,
+        file_kind::FileKind,
+        gutter::{self, Gutter},
+        indentation, omission,
+        outline::FoundBlock,
+        quote::{self, Quoted},
+    },
+    span::line_number,
+};
+
+/// A body as it is to be read.
+#[derive(Debug)]
+pub(crate) struct Mended<'a> {
+    pub(crate) body: Body<'a>,
+    pub(crate) repairs: RepairSet,
+    /// A fault of the model's own, for which this block is not run.
+    pub(crate) fault: Option<ParseErrorKind>,
+}
+
+/// A closed block and what stands between its tags.
+#[derive(Debug)]
+pub(crate) struct Closed<'b, 'a> {
+    pub(crate) block: &'b FoundBlock<'a>,
+    /// The bytes between the tags.
+    pub(crate) raw: &'a str,
+    /// The number of the body's first line in the paste.
+    pub(crate) first_line: usize,
+    /// The blanks in front of the closing tag.
+    pub(crate) closing_indent: &'a str,
+    /// What the body may have suffered, as far as tags show it.
+    pub(crate) suspected: RepairSet,
+}
+
+impl<'a> Closed<'_, 'a> {
+    /// Undoes what can be undone.
+    ///
+    /// Messages and summaries are only shown: they lose their `>`, and nothing is asked of them.
+    pub(crate) fn mend(&self) -> Result<Mended<'a>, Refusal> {
+        let body = assemble::body(self.raw);
+        let tag = &self.block.opening.tag;
+        let file = match tag.kind {
+            BlockKind::CreateFile | BlockKind::EditFile => match tag.usable_path() {
+                Some(path) => Some(FileKind::of(path)),
+                // The block fails for its path; its body is nobody's.
+                None => return Ok(untouched(body)),
+            },
+            _ => None,
+        };
+        let is_shown_only = matches!(tag.kind, BlockKind::Message | BlockKind::Done);
+        let lines: Vec<&str> = body.lines().collect();
+        let mut text =
+            Lines { lines: Cow::Borrowed(&lines), first_line: self.first_line, repairs: RepairSet::EMPTY };
+        self.unquote(&mut text, is_shown_only)?;
+        let fault = if is_shown_only { None } else { self.mend_content(&mut text, file)? };
+        if text.repairs.is_empty() {
+            return Ok(Mended { fault, ..untouched(body) });
+        }
+        let mended = match text.lines.len() {
+            0 => Body::no_lines(),
+            count => Body::counted(Cow::Owned(text.lines.join("\n")), count),
+        };
+        Ok(Mended { body: mended, repairs: text.repairs, fault })
+    }
+
+    fn unquote(&self, text: &mut Lines<'_>, is_shown_only: bool) -> Result<(), Refusal> {
+        if !self.block.opening.damage.contains(RepairKind::Quote) {
+            return Ok(());
+        }
+        match quote::unquoted(&text.lines, self.block.indent) {
+            Quoted::None => {}
+            Quoted::All(bare) => text.replace(bare, RepairKind::Quote),
+            Quoted::Some { line_index } if !is_shown_only => {
+                return Err(text.refusal(RefusalKind::QuoteIncomplete, line_index));
+            }
+            Quoted::Some { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn mend_content(
+        &self,
+        text: &mut Lines<'_>,
+        file: Option<FileKind>,
+    ) -> Result<Option<ParseErrorKind>, Refusal> {
+        let tag = &self.block.opening.tag;
+        if self.is_indented_with_its_list_item(&text.lines) {
+            return Err(text.refusal(RefusalKind::ListIndent, 0));
+        }
+        if let Some(kind) = doubt::about(&text.lines, self.suspected) {
+            return Err(text.refusal(kind, 0));
+        }
+        if copy_label::begins(&text.lines, file) {
+            return Err(text.refusal(RefusalKind::CopyLabel, 0));
+        }
+        text.unwrap_fence(tag.kind, file);
+        if let Some(file) = file {
+            text.take_gutter_off(tag, file)?;
+            let lost = match file {
+                FileKind::Python => {
+                    indentation::python_lost_at(&text.lines).zip(Some(RefusalKind::IndentationLost))
+                }
+                FileKind::Makefile => {
+                    indentation::makefile_tabs_lost_at(&text.lines).zip(Some(RefusalKind::TabsLost))
+                }
+                _ => None,
+            };
+            if let Some((line_index, kind)) = lost {
+                return Err(text.refusal(kind, line_index));
+            }
+        }
+        Ok(self.fault(&text.lines, file))
+    }
+
+    /// A fault of the model's own. In Markdown, such text is content.
+    fn fault(&self, lines: &[&str], file: Option<FileKind>) -> Option<ParseErrorKind> {
+        if file == Some(FileKind::Markdown) {
+            return None;
+        }
+        let path = self.block.opening.tag.usable_path().filter(|_| file.is_some()).map(str::to_owned);
+        if let Some(index) = citation::first_line_with(lines) {
+            return Some(ParseErrorKind::CitationInBody { path, line_number: line_number(index + 1) });
+        }
+        let line_index = omission::first_line_with(lines);
+        path.zip(line_index)
+            .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
+    }
+
+    /// A block behind a list marker whose lines went to the right with it: how much of their indentation is their own cannot be told.
+    fn is_indented_with_its_list_item(&self, lines: &[&str]) -> bool {
+        let opening = &self.block.opening;
+        if !opening.damage.contains(RepairKind::List) || lines.iter().all(|line| line.trim().is_empty()) {
+            return false;
+        }
+        let is_indented = |line: &&str| line.starts_with([' ', '\t']) || line.trim().is_empty();
+        self.closing_indent.len() > self.block.indent.len()
+            || (opening.tag.kind == BlockKind::CreateFile && lines.iter().all(is_indented))
+    }
+}
+
+fn untouched(body: Body<'_>) -> Mended<'_> {
+    Mended { body, repairs: RepairSet::EMPTY, fault: None }
+}
+
+/// The lines of a body while repairs are made.
+struct Lines<'l> {
+    lines: Cow<'l, [&'l str]>,
+    /// The number in the paste of the first of them.
+    first_line: usize,
+    repairs: RepairSet,
+}
+
+impl<'l> Lines<'l> {
+    fn replace(&mut self, lines: Vec<&'l str>, kind: RepairKind) {
+        self.lines = Cow::Owned(lines);
+        self.repairs.insert(kind);
+    }
+
+    fn refusal(&self, kind: RefusalKind, line_index: usize) -> Refusal {
+        Refusal { kind, line_number: line_number(self.first_line + line_index) }
+    }
+
+    /// Takes a code fence off that encloses everything, where a fence cannot be content.
+    fn unwrap_fence(&mut self, kind: BlockKind, file: Option<FileKind>) {
+        if file == Some(FileKind::Markdown) {
+            return;
+        }
+        let is_blank = |line: &&str| line.trim().is_empty();
+        let blanks = if kind == BlockKind::RunCommand {
+            self.lines.iter().take_while(|line| is_blank(line)).count()
+        } else {
+            0
+        };
+        let mut fenced = &self.lines[blanks..];
+        while let [rest @ .., last] = fenced
+            && kind == BlockKind::RunCommand
+            && is_blank(last)
+        {
+            fenced = rest;
+        }
+        if let Some(inner) = fence::unwrapped(fenced) {
+            let inner = inner.to_vec();
+            self.first_line += blanks + 1;
+            self.replace(inner, RepairKind::BodyFence);
+        }
+    }
+
+    fn take_gutter_off(&mut self, tag: &OpeningTag<'_>, file: FileKind) -> Result<(), Refusal> {
+        let first = match tag.kind {
+            BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u32>().ok()),
+            _ => Some(1),
+        };
+        match first.map_or(Gutter::None, |first| gutter::without(&self.lines, u64::from(first), file)) {
+            Gutter::None => Ok(()),
+            Gutter::All(bare) => {
+                self.replace(bare, RepairKind::Gutter);
+                Ok(())
+            }
+            Gutter::Incomplete { line_index } => Err(self.refusal(RefusalKind::GutterIncomplete, line_index)),
+        }
+    }
+}

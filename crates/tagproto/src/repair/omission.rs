@@ -1,0 +1,112 @@
+//! Comments that stand for code left out: `// ... rest of the code unchanged ...`.
+
+/// Beginnings of comment lines, longest first where one is the beginning of another.
+const MARKERS: [&str; 11] = ["<!--", "{/*", "///", "//", "/*", "(*", "##", "#", "--", ";", "%"];
+
+/// Ends of comments that end on their line.
+const ENDS: [&str; 4] = ["-->", "*/}", "*/", "*)"];
+
+/// What is said to be left out.
+const LEFT_OUT: &[&str] = &[
+    "existing",
+    "unchanged",
+    "remaining",
+    "unmodified",
+    "omitted",
+    "previous",
+    "rest",
+    "same",
+    "other",
+    "before",
+    "here",
+];
+
+/// What a comment that only ends with dots must begin with.
+const BEGINNINGS: &[&str] = &[
+    "rest of",
+    "the rest of",
+    "existing code",
+    "existing implementation",
+    "existing content",
+    "existing imports",
+    "existing methods",
+    "existing functions",
+    "remaining code",
+    "remaining implementation",
+    "remaining methods",
+    "remaining functions",
+    "other methods",
+    "other functions",
+    "other imports",
+    "previous code",
+    "same as before",
+    "unchanged code",
+    "code unchanged",
+    "keep existing",
+    "keep the existing",
+    "keep the rest",
+];
+
+/// Returns the index of the first line that is such a comment and nothing else.
+pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
+    let is_comment = |index: Option<usize>| {
+        index.and_then(|index| lines.get(index)).is_some_and(|line| comment(line).is_some())
+    };
+    lines.iter().enumerate().position(|(index, line)| {
+        let Some(dotted) = comment(line).and_then(Dotted::read) else { return false };
+        let goes_on = is_comment(index.checked_sub(1));
+        if dotted.words.is_empty() {
+            // Dots alone inside of a longer comment are its own business.
+            return !goes_on && !is_comment(index.checked_add(1)) && is_plain_comment(line);
+        }
+        dotted.stands_for_code(goes_on)
+    })
+}
+
+/// Whether the comment is one for people, not for a documentation tool, and of a common language.
+fn is_plain_comment(line: &str) -> bool {
+    let marker = MARKERS.into_iter().find(|marker| line.trim_start().starts_with(marker));
+    matches!(marker, Some("//" | "#" | "/*" | "{/*" | "<!--" | "--"))
+}
+
+/// The text of a line that is a comment from its first character on.
+fn comment(line: &str) -> Option<&str> {
+    let trimmed = line.trim();
+    let text = MARKERS.into_iter().find_map(|marker| trimmed.strip_prefix(marker))?;
+    let text = ENDS.into_iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
+    Some(text.trim())
+}
+
+/// A comment that begins or ends with dots.
+struct Dotted<'a> {
+    begins: bool,
+    ends: bool,
+    blank_behind_dots: bool,
+    words: &'a str,
+}
+
+impl<'a> Dotted<'a> {
+    fn read(comment: &'a str) -> Option<Self> {
+        let text = comment.trim_matches(['(', ')', '[', ']', '{', '}', '<', '>', ' ']);
+        let behind = text.strip_prefix("...").or_else(|| text.strip_prefix('…'));
+        let inner = behind.unwrap_or(text);
+        let before = inner.strip_suffix("...").or_else(|| inner.strip_suffix('…'));
+        let words = before.unwrap_or(inner).trim_matches(['.', '…', ' ', '(', ')', '[', ']']);
+        (behind.is_some() || before.is_some()).then_some(Self {
+            begins: behind.is_some(),
+            ends: before.is_some(),
+            blank_behind_dots: inner.starts_with([' ', '(', '[']),
+            words,
+        })
+    }
+
+    /// `goes_on`: the line before is a comment too, so that dots in front may go on with its sentence.
+    fn stands_for_code(&self, goes_on: bool) -> bool {
+        let words = self.words.to_ascii_lowercase();
+        if self.begins && (self.ends || (self.blank_behind_dots && !goes_on)) {
+            let mut each = words.split(|c: char| !c.is_alphanumeric());
+            return words.split_whitespace().count() <= 10 && each.any(|word| LEFT_OUT.contains(&word));
+        }
+        self.ends && BEGINNINGS.iter().any(|beginning| words.starts_with(beginning))
+    }
+}

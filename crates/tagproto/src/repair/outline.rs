@@ -1,0 +1,254 @@
+//! Where the blocks of a pasted reply are, with their tags damaged or not. What the bodies hold is not looked at here.
+
+use std::ops::Range;
+
+use crate::{
+    BlockKind, LineRange, ParseError, Refusal, RefusalKind, RepairKind, RepairSet, Span,
+    parse::scan::{self, Line, after, count_lines},
+    repair::{
+        fence::Fence,
+        spelled_closers::SpelledClosers,
+        tag_line::{self, Opening},
+        thinking::Thinking,
+    },
+    span::line_number,
+};
+
+/// The blocks of a paste, in order, and what stands between them.
+#[derive(Debug, Default)]
+pub(crate) struct Outline<'a> {
+    pub(crate) blocks: Vec<FoundBlock<'a>>,
+    /// What was undone at the tag lines.
+    pub(crate) damage: RepairSet,
+    /// The first reason found at a tag line to refuse the paste.
+    pub(crate) refusal: Option<Refusal>,
+    /// Section markers of an outbox outside of bodies, with their line numbers.
+    pub(crate) markers: Vec<(&'static str, usize)>,
+    fences: Vec<(Range<usize>, Fence)>,
+}
+
+/// A block, from its opening tag to its closing tag.
+#[derive(Debug)]
+pub(crate) struct FoundBlock<'a> {
+    pub(crate) opening: Opening<'a>,
+    pub(crate) span: Span,
+    pub(crate) lines: LineRange,
+    /// The blanks in front of the opening tag and of what stands around it.
+    pub(crate) indent: &'a str,
+    pub(crate) end: End<'a>,
+}
+
+/// How a block ends.
+#[derive(Debug)]
+pub(crate) enum End<'a> {
+    /// It has no body.
+    AtOnce,
+    /// With a closing tag: the bytes between the tags, the number of their first line, the blanks in front of the closing tag.
+    Closed { body: &'a str, first_line: usize, indent: &'a str },
+    /// Never.
+    Unclosed(ParseError),
+}
+
+const MARKERS: [&str; 4] = ["=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT ===", "=== PROMPT ==="];
+
+impl<'a> Outline<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        let mut outline = Self::default();
+        let mut walk = Walk::new(text);
+        while walk.at < text.len() {
+            let line = walk.line();
+            let content = &text[line.start..line.end];
+            if let Some(end) = walk.thinking.end_of_block(text, &line) {
+                if holds_a_tag(&text[line.start..end]) {
+                    outline.damage.insert(RepairKind::Thinking);
+                }
+                walk.pass_to(end);
+                continue;
+            }
+            if let Some(opening) = tag_line::opening(content)
+                && let Some(block) = walk.block(&line, opening)
+            {
+                outline.push(block);
+                continue;
+            }
+            outline.note_prose(text, &line, walk.line_number);
+            walk.pass_to(after(text, &line));
+        }
+        if outline.has_fence_around_everything(text) {
+            outline.damage.insert(RepairKind::Fence);
+        }
+        outline
+    }
+
+    fn push(&mut self, block: FoundBlock<'a>) {
+        self.damage.add_all(block.opening.damage);
+        if let Some(kind) = block.opening.doubt {
+            self.refuse(kind, block.lines.first);
+        }
+        self.blocks.push(block);
+    }
+
+    fn refuse(&mut self, kind: RefusalKind, line_number: u32) {
+        self.refusal.get_or_insert(Refusal { kind, line_number });
+    }
+
+    fn note_prose(&mut self, text: &'a str, line: &Line, number: usize) {
+        let content = &text[line.start..line.end];
+        let trimmed = content.trim();
+        if let Some(fence) = Fence::read(trimmed) {
+            self.fences.push((line.start..line.end, fence));
+        } else if let Some(marker) = marker(trimmed) {
+            self.markers.push((marker, number));
+        } else if trimmed.starts_with('[') && is_split_tag(trimmed, &text[after(text, line)..]) {
+            self.refuse(RefusalKind::SplitTag, line_number(number));
+        }
+    }
+
+    /// Whether the first and the last line with something on them are one fence, and nothing between the blocks is one.
+    fn has_fence_around_everything(&self, text: &str) -> bool {
+        let [(first, opening), (last, closing)] = self.fences.as_slice() else { return false };
+        let blank = |text: &str| text.trim_start_matches('\u{feff}').trim().is_empty();
+        !self.blocks.is_empty()
+            && closing.closes(*opening)
+            && blank(&text[..first.start])
+            && blank(&text[last.end..])
+    }
+}
+
+/// A place in a paste that only moves forward.
+struct Walk<'a> {
+    text: &'a str,
+    at: usize,
+    /// The number of the line at `at`.
+    line_number: usize,
+    thinking: Thinking,
+    closers: SpelledClosers,
+}
+
+impl<'a> Walk<'a> {
+    fn new(text: &'a str) -> Self {
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { text, at, line_number: 1, thinking: Thinking::default(), closers: SpelledClosers::default() }
+    }
+
+    fn line(&self) -> Line {
+        line_at(self.text, self.at)
+    }
+
+    fn pass_to(&mut self, to: usize) {
+        self.line_number += count_lines(&self.text[self.at..to]);
+        self.at = to;
+    }
+
+    /// Finds the end of the block that `opening` opens and goes behind it; `None`, without moving, if the line is prose after all.
+    fn block(&mut self, line: &Line, opening: Opening<'a>) -> Option<FoundBlock<'a>> {
+        let content = &self.text[line.start..line.end];
+        let kind = opening.tag.kind;
+        let body_start = after(self.text, line);
+        if !opening.is_upper_case() {
+            let stands = if kind.has_body() {
+                self.closers.has_one_behind(self.text, body_start, &opening)
+            } else {
+                opening.tag.usable_path().is_some()
+            };
+            if !stands {
+                return None;
+            }
+        }
+        let first = self.line_number;
+        let indent = &content[..content.len() - content.trim_start().len()];
+        let tag = Span { start: line.start + indent.len(), end: line.start + content.trim_end().len() };
+        self.pass_to(body_start);
+        if !kind.has_body() {
+            let lines = LineRange::of(first, first);
+            return Some(FoundBlock { opening, span: tag, lines, indent, end: End::AtOnce });
+        }
+        let Some(closing) = self.closing_line(&opening) else {
+            let behind = &self.text[body_start..];
+            let span = Span { start: tag.start, end: self.text.len() };
+            let error = scan::unclosed(&opening.tag, span, first, behind, later_tags(behind, &opening));
+            self.at = self.text.len();
+            return Some(FoundBlock { opening, span, lines: error.lines, indent, end: End::Unclosed(error) });
+        };
+        let body = &self.text[body_start..closing.start];
+        let first_line = self.line_number;
+        self.pass_to(closing.start);
+        let lines = LineRange::of(first, self.line_number);
+        let content = &self.text[closing.start..closing.end];
+        let closing_indent = &content[..content.len() - content.trim_start().len()];
+        let span = Span { start: tag.start, end: closing.start + content.trim_end().len() };
+        self.pass_to(after(self.text, &closing));
+        Some(FoundBlock {
+            opening,
+            span,
+            lines,
+            indent,
+            end: End::Closed { body, first_line, indent: closing_indent },
+        })
+    }
+
+    fn closing_line(&self, opening: &Opening<'_>) -> Option<Line> {
+        if opening.damage.is_empty() {
+            return scan::closing_line(self.text, self.at, opening.tag.kind).map(|(line, _)| line);
+        }
+        let closes = |line: &Line| {
+            tag_line::closing(&self.text[line.start..line.end])
+                .is_some_and(|closing| opening.is_closed_by(&closing))
+        };
+        lines_from(self.text, self.at).find(closes)
+    }
+}
+
+/// The lines of a text from a line start on.
+pub(crate) fn lines_from(text: &str, from: usize) -> impl Iterator<Item = Line> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        (at < text.len()).then(|| {
+            let line = line_at(text, at);
+            at = after(text, &line);
+            line
+        })
+    })
+}
+
+fn line_at(text: &str, start: usize) -> Line {
+    let end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |lf| start + lf);
+    Line { start, end }
+}
+
+fn holds_a_tag(text: &str) -> bool {
+    text.split('\n').any(|line| tag_line::opening(line).is_some_and(|opening| opening.is_upper_case()))
+}
+
+/// How many lines behind an unclosed block read as opening tags, read as that block's own tag was.
+fn later_tags(behind: &str, opening: &Opening<'_>) -> usize {
+    if opening.damage.is_empty() {
+        return scan::opening_lines(behind);
+    }
+    behind
+        .split('\n')
+        .filter(|line| tag_line::opening(line).is_some_and(|later| later.is_upper_case()))
+        .count()
+}
+
+/// Which section marker of an outbox a line is, quoted or not.
+fn marker(trimmed: &str) -> Option<&'static str> {
+    let line = trimmed.trim_start_matches('>').trim_start();
+    MARKERS.into_iter().find(|marker| *marker == line)
+}
+
+/// Whether a line begins a tag that has a value which goes on in the next line or the one behind that.
+fn is_split_tag(trimmed: &str, behind: &str) -> bool {
+    let name_end = trimmed[1..].find(char::is_whitespace).map_or(trimmed.len(), |end| end + 1);
+    let is_odd = |quotes: &[char]| trimmed.matches(quotes).count() % 2 == 1;
+    if trimmed[1..name_end].parse::<BlockKind>().is_err()
+        || !(is_odd(&['"']) || is_odd(&tag_line::CURLY_DOUBLE))
+    {
+        return false;
+    }
+    let mut joined = trimmed.to_owned();
+    behind.split('\n').take(2).any(|line| {
+        joined.push_str(line.trim());
+        tag_line::opening(&joined).is_some_and(|opening| opening.tag.usable_path().is_some())
+    })
+}

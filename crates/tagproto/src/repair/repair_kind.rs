@@ -1,0 +1,144 @@
+//! The kinds of damage that can be undone without losing anything, and sets of them.
+
+use std::fmt;
+
+/// A kind of damage that paste repair undid.
+///
+/// Source: `repair_kinds` of fixtures/vectors/paste.json.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// Back-ticks around a tag line.
+    Backtick,
+    /// A whole file or command body in a code fence of its own; the fence lines are taken off.
+    BodyFence,
+    /// `** **` or `__ __` around a tag line.
+    Bold,
+    /// A tag name not in upper case.
+    Case,
+    /// HTML entities in a tag line.
+    Entity,
+    /// The whole reply in one code fence.
+    Fence,
+    /// Line numbers on every line of a file body.
+    Gutter,
+    /// `#` before a tag line.
+    Heading,
+    /// A list marker before a tag line.
+    List,
+    /// Backslashes before the brackets or underscores of a tag line.
+    MdEscape,
+    /// A no-break space in a tag line, outside of attribute values.
+    Nbsp,
+    /// `>` before the tag lines, and before every body line or none.
+    Quote,
+    /// Curly quotes around attribute values.
+    SmartQuotes,
+    /// Tags inside a closed thinking block, which are not run.
+    Thinking,
+    /// An invisible character before a tag.
+    ZeroWidth,
+}
+
+impl RepairKind {
+    /// All kinds, in the order of their names.
+    pub const ALL: [Self; 15] = [
+        Self::Backtick,
+        Self::BodyFence,
+        Self::Bold,
+        Self::Case,
+        Self::Entity,
+        Self::Fence,
+        Self::Gutter,
+        Self::Heading,
+        Self::List,
+        Self::MdEscape,
+        Self::Nbsp,
+        Self::Quote,
+        Self::SmartQuotes,
+        Self::Thinking,
+        Self::ZeroWidth,
+    ];
+
+    /// Returns the name as it stands in JSON, for example `smart_quotes`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Backtick => "backtick",
+            Self::BodyFence => "body_fence",
+            Self::Bold => "bold",
+            Self::Case => "case",
+            Self::Entity => "entity",
+            Self::Fence => "fence",
+            Self::Gutter => "gutter",
+            Self::Heading => "heading",
+            Self::List => "list",
+            Self::MdEscape => "md_escape",
+            Self::Nbsp => "nbsp",
+            Self::Quote => "quote",
+            Self::SmartQuotes => "smart_quotes",
+            Self::Thinking => "thinking",
+            Self::ZeroWidth => "zero_width",
+        }
+    }
+}
+
+impl fmt::Display for RepairKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A set of kinds of repair, iterated in the order of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RepairSet(u16);
+
+impl RepairSet {
+    /// The set of nothing.
+    pub const EMPTY: Self = Self(0);
+
+    /// Tells whether nothing was repaired.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Tells whether this kind was repaired.
+    #[must_use]
+    pub const fn contains(self, kind: RepairKind) -> bool {
+        self.0 & Self::bit(kind) != 0
+    }
+
+    /// Iterates over the kinds.
+    pub fn iter(self) -> impl Iterator<Item = RepairKind> {
+        RepairKind::ALL.into_iter().filter(move |kind| self.contains(*kind))
+    }
+
+    pub(crate) fn insert(&mut self, kind: RepairKind) {
+        self.0 |= Self::bit(kind);
+    }
+
+    pub(crate) fn add_all(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(crate) const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    const fn bit(kind: RepairKind) -> u16 {
+        1 << kind as u16
+    }
+}
+
+impl FromIterator<RepairKind> for RepairSet {
+    fn from_iter<I: IntoIterator<Item = RepairKind>>(kinds: I) -> Self {
+        let mut set = Self::EMPTY;
+        kinds.into_iter().for_each(|kind| set.insert(kind));
+        set
+    }
+}

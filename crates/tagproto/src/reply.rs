@@ -1,0 +1,57 @@
+//! Reading a whole reply, strictly or with paste repair.
+
+use crate::{Item, Refusal, RepairSet, repair};
+
+/// How a reply is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strictness {
+    /// As it stands: what [`parse`](crate::parse) gives.
+    Strict,
+    /// With the damage undone that copying out of a chat window does.
+    Repair,
+}
+
+/// A reply that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply<'a> {
+    /// Blocks and malformed blocks, in order; spans and lines are those of the text that was given. Empty if the reply is refused.
+    pub items: Vec<Item<'a>>,
+    /// What was undone; empty for a clean reply and for one that is refused.
+    pub repairs: RepairSet,
+    /// Why nothing of the reply may be run.
+    pub refused: Option<Refusal>,
+}
+
+impl Reply<'_> {
+    /// Returns the same reply with texts of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Reply<'static> {
+        let items = self.items.into_iter().map(Item::into_owned).collect();
+        Reply { items, repairs: self.repairs, refused: self.refused }
+    }
+}
+
+/// Reads a reply.
+///
+/// Never fails as a whole and never panics; the time taken is linear in the length of the text. With [`Strictness::Repair`], a reply to which no rule
+/// applies gives what strict reading gives, and `repairs` is empty.
+///
+/// # Example
+///
+/// ```
+/// use tagproto::{RepairKind, Strictness, read};
+///
+/// let reply = read("1. `[READ_FILE path=“src/a.rs”]`", Strictness::Repair);
+/// assert_eq!(reply.items.len(), 1);
+/// assert!(reply.repairs.contains(RepairKind::SmartQuotes));
+/// assert_eq!(reply.refused, None);
+/// ```
+///
+/// Source: ruling in docs/tagproto.md, Paste repair; fixtures/vectors/paste.json.
+#[must_use]
+pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
+    match strictness {
+        Strictness::Strict => Reply { items: crate::parse(text), repairs: RepairSet::EMPTY, refused: None },
+        Strictness::Repair => repair::read(text),
+    }
+}
