@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{Item, SessionId, parse};
+use crate::{Item, SessionId, Strictness, read};
 
 /// Which outbox a reply answers. Written as `a1b2c3d4-3`; the outbox carries it on the header's line `Reply-To:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,11 +17,12 @@ impl ReplyTo {
     /// Finds the token that a reply echoes: the first line `Reply-To: …` that stands outside of blocks.
     ///
     /// Bold, back-ticks, a quote or list mark around the line and a full stop behind it are tolerated, as is any case
-    /// of the label. A line with that label and no token behind it is passed over.
+    /// of the label. A line with that label and no token behind it is passed over. Blocks are found with paste repair; a
+    /// reply that repair refuses has none.
     #[must_use]
     pub fn find(reply: &str) -> Option<ReplyTo> {
-        let items = parse(reply);
-        let mut blocks = items.iter().map(|item| match item {
+        let blocks = read(reply, Strictness::Repair).items;
+        let mut blocks = blocks.iter().map(|item| match item {
             Item::Block(block) => block.lines,
             Item::Error(error) => error.lines,
         });

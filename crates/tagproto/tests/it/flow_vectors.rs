@@ -3,11 +3,11 @@
 use serde_json::Value;
 use tagproto::{BlockKind, CommandResult, Context, Dialect, RequestedFile, RequestedText, render_outbox};
 
+use crate::exec_vectors::cases;
 use crate::round_trip::session;
-use crate::vectors::cases;
 
 fn case(name: &str) -> Value {
-    cases(crate::vectors::TAGPROTO).into_iter().find(|case| case["name"] == name).unwrap()
+    cases().into_iter().find(|case| case["name"] == name).unwrap()
 }
 
 fn result(output: &str) -> CommandResult {

@@ -2,8 +2,9 @@
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tagproto::{
-    BlockKind, CommandResult, CommandType, Context, Dialect, ListedEntry, Outbox, RequestedFile,
-    RequestedText, Session, SessionId, ShownFile, protocol_text, read_outbox, render_outbox,
+    BlockKind, CommandResult, CommandType, Context, Dialect, ListedEntry, Outbox, RefusalKind, RequestedFile,
+    RequestedText, Session, SessionId, ShownFile, Strictness, protocol_text, read, read_outbox,
+    render_outbox,
 };
 use wap_core::{EntryKind, FileVersion};
 
@@ -255,6 +256,16 @@ proptest! {
             for (shown, file) in parts.files.iter().zip(&context.files) {
                 prop_assert!(shown.text.as_deref().unwrap_or_default().is_empty(), "{:?}", file);
             }
+        }
+    }
+
+    #[test]
+    fn outbox_that_is_pasted_back_is_refused_as_what_it_is(session in session(), context in context(), reply in hostile()) {
+        let outbox = render_outbox(&session, &context, "").text;
+        for paste in [outbox.clone(), format!("{outbox}\n{reply}"), format!("Sure!\n{outbox}")] {
+            let read = read(&paste, Strictness::Repair);
+            prop_assert_eq!(read.refused.map(|refusal| refusal.kind), Some(RefusalKind::OutboxInPaste));
+            prop_assert!(read.items.is_empty());
         }
     }
 

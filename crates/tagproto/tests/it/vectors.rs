@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use tagproto::{Block, Item, RepairKind, Strictness, read};
 
-pub(crate) const TAGPROTO: &str = include_str!("../../../../fixtures/vectors/tagproto.json");
+const TAGPROTO: &str = include_str!("../../../../fixtures/vectors/tagproto.json");
 const PASTE: &str = include_str!("../../../../fixtures/vectors/paste.json");
 
-pub(crate) fn cases(file: &str) -> Vec<Value> {
+fn cases(file: &str) -> Vec<Value> {
     let mut vectors: Value = serde_json::from_str(file).unwrap();
     vectors["cases"].as_array_mut().unwrap().drain(..).collect()
 }
