@@ -32,6 +32,8 @@ pub enum Applied {
     Executed(Box<Executed>),
     /// It was executed before; nothing was done.
     AlreadyDone {
+        /// The sequence that it answered then.
+        sequence: u32,
         /// The results that it gave then.
         results: Vec<CommandResult>,
     },

@@ -47,7 +47,7 @@ impl<W: Workspace> Sessions<W> {
         let quoted = ReplyTo::find(text);
         let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
             Begun::Run(run, was_resumed) => (run, was_resumed),
-            Begun::Done(results) => return Ok(Applied::AlreadyDone { results }),
+            Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
         if text.trim().is_empty() {
             return Err(SessionError::Empty);
@@ -96,7 +96,7 @@ impl<W: Workspace> Sessions<W> {
         };
         if session.is_complete || (answered != pending && !again) {
             return match self.journal.begin_run(&key(answered))? {
-                RunState::Finished { outcome, .. } => Ok(Begun::Done(results(&outcome))),
+                RunState::Finished { outcome, .. } => Ok(Begun::Done(answered, results(&outcome))),
                 _ if session.is_complete => Err(SessionError::Complete { id: session.session_id }),
                 _ => {
                     let quoted = ReplyTo { session: session.session_id, sequence: answered };
@@ -114,7 +114,7 @@ impl<W: Workspace> Sessions<W> {
         match state {
             RunState::New(run) => Ok(Begun::Run(run, false)),
             RunState::Resumed { run, .. } => Ok(Begun::Run(run, true)),
-            RunState::Finished { outcome, .. } => Ok(Begun::Done(results(&outcome))),
+            RunState::Finished { outcome, .. } => Ok(Begun::Done(pending, results(&outcome))),
             // The owner of the journal applies one reply at a time.
             RunState::InProgress { .. } => Err(SessionError::KnownText { sequence: pending }),
             RunState::KnownElsewhere { key, .. } => {
@@ -186,7 +186,7 @@ impl<W: Workspace> Sessions<W> {
 
 enum Begun {
     Run(Run, bool),
-    Done(Vec<CommandResult>),
+    Done(u32, Vec<CommandResult>),
 }
 
 /// The results in the outcome of a finished run.

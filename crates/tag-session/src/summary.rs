@@ -105,8 +105,12 @@ pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionE
     Ok(sessions)
 }
 
-/// The text of a session's pending outbox, or of its last one.
-pub(crate) fn read_outbox_text(
+/// Returns the text of a session's pending outbox, or of its last one.
+///
+/// # Errors
+///
+/// If the journal cannot be read.
+pub fn read_outbox_text(
     journal: &JournalReader,
     session: &Session,
 ) -> Result<Option<String>, SessionError> {
