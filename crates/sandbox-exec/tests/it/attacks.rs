@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use sandbox_exec::{Ending, Level, Outcome, ShellCommand, SpawnError, Timeout};
 use serde_json::Value;
@@ -101,13 +100,7 @@ fn attempt(scene: &Scene, case: &Value) -> Result<Outcome, String> {
         command = command.with_environment(variables.collect()).map_err(|error| error.to_string())?;
     }
     let timeout = match &case["args"]["timeout"] {
-        Value::Null => {
-            Timeout::new(if text(case, "expect") == "timeout" || text(case, "expect") == "killed" {
-                Duration::from_secs(1)
-            } else {
-                Duration::from_secs(30)
-            })
-        }
+        Value::Null => Timeout::new(scene.timeout(text(case, "expect"))),
         seconds => Timeout::from_seconds(seconds.as_i64().unwrap()),
     };
     let command = command.with_timeout(timeout.map_err(|error| error.to_string())?);
@@ -123,12 +116,12 @@ fn fits(expected: &str, result: &Result<Outcome, String>) -> bool {
     let ending = result.as_ref().ok().map(|outcome| outcome.ending);
     let is_failure = ending.is_some_and(|ending| !ending.is_success());
     match expected.split_once(' ').unwrap_or((expected, "")) {
-        ("exit", "non-zero") | ("error", "") => is_failure,
+        ("exit", "non-zero") | ("error" | "killed", "") => is_failure,
         ("exit", code) => ending == Some(Ending::Exited(code.parse().unwrap())),
         ("signal", number) => {
             matches!(ending, Some(Ending::Signaled(signal)) if signal.number().to_string() == number)
         }
-        ("timeout" | "killed", "") => matches!(ending, Some(Ending::TimedOut { .. })),
+        ("timeout", "") => matches!(ending, Some(Ending::TimedOut { .. })),
         ("rejected", "") => result.is_err(),
         ("policy" | "any", "") => result.is_ok(),
         _ => panic!("an expectation that this test does not know: {expected}"),

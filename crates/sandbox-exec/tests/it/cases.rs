@@ -7,6 +7,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sandbox_exec::{Outcome, ShellCommand};
 
@@ -15,6 +16,7 @@ use crate::ground::{CANARY, Ground, stderr, stdout};
 /// A ground prepared for one case.
 pub(crate) struct Scene {
     pub(crate) ground: Ground,
+    name: String,
     /// Digits that stand in the arguments of every long sleep, to find survivors by.
     pub(crate) marker: String,
     listener: TcpListener,
@@ -62,6 +64,7 @@ impl Scene {
             workspace_listener: UnixListener::bind(workspace.join("agent.sock")).unwrap(),
             before: (0, 0, None),
             ground,
+            name: name.to_owned(),
             marker,
             listener,
             datagrams,
@@ -70,6 +73,14 @@ impl Scene {
             listener.set_nonblocking(true).unwrap();
         }
         Scene { before: scene.state(), ..scene }
+    }
+
+    /// Returns how long the case may take.
+    pub(crate) fn timeout(&self, expected: &str) -> Duration {
+        let is_to_be_killed = matches!(expected, "timeout" | "killed");
+        // Python waits for the threads that it could start.
+        let is_endless = is_to_be_killed || self.name == "thread-bomb";
+        Duration::from_secs(if is_endless { 1 } else { 30 })
     }
 
     /// Returns the case's command for this ground.
