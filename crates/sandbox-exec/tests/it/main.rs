@@ -16,3 +16,5 @@ mod kills;
 mod output;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod spawner;
