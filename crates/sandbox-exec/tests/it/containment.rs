@@ -75,11 +75,16 @@ fn the_workspace_is_writable_at_every_level() {
 
 #[test]
 fn temporary_files_and_the_home_are_private_and_gone_afterwards() {
-    let ground = Ground::new();
-    let text = "echo x > $TMPDIR/t && echo y > ~/h && cat /tmp/t ~/h";
-    assert_eq!(stdout(&ground.run(text)), "x\ny\n");
-    assert_eq!(ground.run("cat /tmp/t ~/h").ending, Ending::Exited(1));
-    assert_eq!(fs::read_dir(ground.root().join("home")).unwrap().count(), 3);
+    for highest in [Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let text = "git init -q . && git commit -q --allow-empty -m x; \
+                    echo x > $TMPDIR/t && echo y > ~/h && cat $TMPDIR/t ~/h";
+        let outcome = ground.run(text);
+        assert_eq!((stdout(&outcome).as_str(), stderr(&outcome).as_str()), ("x\ny\n", ""), "{highest}");
+        assert_eq!(ground.run("cat $TMPDIR/t ~/h").ending, Ending::Exited(1), "{highest}");
+        assert_eq!(fs::read_dir(ground.root().join("home")).unwrap().count(), 3, "{highest}");
+        assert_eq!(fs::read_dir(ground.root().join("scratch")).unwrap().count(), 0, "{highest}");
+    }
 }
 
 #[test]
@@ -172,15 +177,17 @@ fn the_home_itself_is_no_workspace() {
 
 #[test]
 fn toolchains_in_the_home_are_found_without_the_secrets_beside_them() {
-    let ground = Ground::new();
-    let home = ground.root().join("home");
-    fs::create_dir_all(home.join(".cargo/bin")).unwrap();
-    fs::write(home.join(".cargo/credentials.toml"), CANARY).unwrap();
-    fs::write(home.join(".cargo/bin/tool"), "#!/bin/sh\necho tool\n").unwrap();
-    let outcome =
-        ground.run("chmod +x ~/.cargo/bin/tool; sh ~/.cargo/bin/tool; ls -A ~/.cargo; touch ~/.cargo/bin/x");
-    assert_eq!(stdout(&outcome), "tool\nbin\n");
-    assert!(!home.join(".cargo/bin/x").exists());
+    for highest in [Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let home = ground.root().join("home");
+        fs::create_dir_all(home.join(".cargo/bin")).unwrap();
+        fs::write(home.join(".cargo/credentials.toml"), CANARY).unwrap();
+        fs::write(home.join(".cargo/bin/tool"), "#!/bin/sh\necho tool\n").unwrap();
+        let outcome = ground.run("sh ~/.cargo/bin/tool; ls -A ~/.cargo; touch ~/.cargo/bin/x");
+        assert_eq!(stdout(&outcome), "tool\nbin\n", "{highest}");
+        let is_writable = ground.launcher.report().fs == FileConfinement::Open;
+        assert_eq!(home.join(".cargo/bin/x").exists(), is_writable, "{highest}");
+    }
 }
 
 #[test]
