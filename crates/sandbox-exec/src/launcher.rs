@@ -1,7 +1,7 @@
 //! The launcher: one spawner process, the self-test at start, and a running command for each request.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::isolation::Isolation;
 use crate::link::Link;
 use crate::plan::{Plan, PolicyError};
 use crate::policy::Policy;
+use crate::private_folder::PrivateFolder;
 use crate::report::{Level, SandboxReport};
 use crate::request::{Request, Task};
 use crate::running::{Running, Started};
@@ -38,7 +39,8 @@ pub struct LauncherConfig {
     pub spawner: SpawnerProgram,
     /// Whose machine it is.
     pub user: User,
-    /// An existing folder in which the self-test at start makes a few small files for a moment.
+    /// An existing folder outside every workspace. The self-test at start makes a few small files in it; where
+    /// commands have no root of their own, each has its home and its temporary files in it while it runs.
     pub scratch: PathBuf,
     /// The most confinement to use: [`Level::Full`], unless someone chose less.
     pub highest_level: Level,
@@ -82,6 +84,9 @@ pub enum SpawnError {
     /// The child ended, or took too long, before it executed the shell.
     #[error("the sandbox did not start")]
     NotStarted,
+    /// The command's private folder could not be made in the scratch folder.
+    #[error("cannot make the command's private folder")]
+    PrivateFolder(#[source] std::io::Error),
     /// The launcher's own side of pipes and memory could not be made.
     #[error("cannot prepare the command's pipes")]
     Pipes(#[source] std::io::Error),
@@ -92,6 +97,7 @@ pub enum SpawnError {
 pub struct Launcher {
     link: Mutex<Link>,
     user: User,
+    scratch: PathBuf,
     isolation: Isolation,
     report: SandboxReport,
 }
@@ -109,11 +115,11 @@ impl Launcher {
         let mut launcher = Launcher {
             link: Mutex::new(link),
             user: config.user,
+            scratch: config.scratch,
             isolation: Isolation::NOTHING,
             report: SandboxReport::unconfined(),
         };
-        (launcher.isolation, launcher.report) =
-            self_test::find_confinement(&launcher, config.highest_level, &config.scratch)?;
+        (launcher.isolation, launcher.report) = self_test::find_confinement(&launcher, config.highest_level)?;
         Ok(launcher)
     }
 
@@ -129,12 +135,29 @@ impl Launcher {
     /// # Errors
     /// Each kind of [`SpawnError`]; the launcher stays usable after all of them.
     pub fn spawn(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
+        self.start_task(policy, command, self.isolation, &self.scratch, None)
+    }
+
+    /// Starts a command with these layers, or `task` in its place.
+    pub(crate) fn start_task(
+        &self,
+        policy: &Policy,
+        command: &ShellCommand,
+        isolation: Isolation,
+        scratch: &Path,
+        task: Option<Task>,
+    ) -> Result<Running, SpawnError> {
         let started_at = Instant::now();
-        let plan = Plan::new(policy, &self.user, self.isolation)?;
+        // With a root of its own, a command has its home and its temporary files in memory.
+        let needs_folder = isolation.contains(Isolation::PRIVILEGES) && !isolation.contains(Isolation::ROOT);
+        let folder = needs_folder.then(|| PrivateFolder::create(scratch, "command")).transpose();
+        let folder = folder.map_err(SpawnError::PrivateFolder)?;
+        let plan = Plan::new(policy, &self.user, isolation, folder.as_ref())?;
         let unprotected = plan.unprotected.clone();
-        let task = Task::Shell(command.text().to_owned());
+        let task = task.unwrap_or_else(|| Task::Shell(command.text().to_owned()));
         let request = plan.into_request(policy, command.working_directory(), command.environment(), task);
-        let started = self.start_request(&request)?;
+        let mut started = self.start_request(&request)?;
+        started.folder = folder;
         Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
     }
 
@@ -142,8 +165,12 @@ impl Launcher {
         &self.user
     }
 
+    pub(crate) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
     /// Has a child created, and repeats this a few times when the machine is short of processes or memory.
-    pub(crate) fn start_request(&self, request: &Request) -> Result<Started, SpawnError> {
+    fn start_request(&self, request: &Request) -> Result<Started, SpawnError> {
         let mut attempt = 1;
         loop {
             match self.try_request(request) {
@@ -176,7 +203,7 @@ impl Launcher {
         drop((stdout_end, stderr_end, status_end));
         let (pidfd, early_end) = await_start(&status)?;
         let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
-        Ok(Started { stdout, stderr, status, pidfd, early_end, owns_namespace })
+        Ok(Started { stdout, stderr, status, pidfd, early_end, owns_namespace, folder: None })
     }
 }
 

@@ -23,6 +23,7 @@ mod new_root;
 mod outcome;
 mod plan;
 mod policy;
+mod private_folder;
 mod proc_mount;
 mod report;
 mod request;

@@ -1,4 +1,4 @@
-//! From a policy to a child: which mounts, which rules, which environment. Reads the host, changes nothing.
+//! From a policy to a child: which mounts, which rules, which environment. It reads the host.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::environment::{User, base_environment};
 use crate::isolation::Isolation;
+use crate::launcher::SpawnError;
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
+use crate::private_folder::PrivateFolder;
 use crate::request::{ChildLimits, FileAccess, Request, Task};
 use crate::system_tree;
 use crate::toolchains;
@@ -45,18 +47,24 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(policy: &Policy, user: &User, isolation: Isolation) -> Result<Plan, PolicyError> {
+    /// Plans a child. `folder` holds its home and temporary files if it has no root of its own; it is furnished.
+    pub(crate) fn new(
+        policy: &Policy,
+        user: &User,
+        isolation: Isolation,
+        folder: Option<&PrivateFolder>,
+    ) -> Result<Plan, SpawnError> {
         let workspace = fs::canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
         if !workspace.is_dir() {
-            return Err(PolicyError::NotAFolder);
+            return Err(PolicyError::NotAFolder.into());
         }
         if system_tree::is_made_of(&workspace) {
-            return Err(PolicyError::SystemFolder);
+            return Err(PolicyError::SystemFolder.into());
         }
         let has_root = isolation.contains(Isolation::ROOT);
         let real_home = fs::canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
         if has_root && workspace == real_home {
-            return Err(PolicyError::HomeFolder);
+            return Err(PolicyError::HomeFolder.into());
         }
         let isolation = if policy.network {
             isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
@@ -67,7 +75,16 @@ impl Plan {
         let mut writable = canonical(&policy.writable)?;
         writable.push(workspace.clone());
         let toolchains = toolchains::find(&real_home);
-        let home = if has_root { system_tree::private_home(&real_home) } else { real_home.clone() };
+        let (home, temporary) = match folder {
+            Some(folder) => (folder.home(), folder.temporary()),
+            None if has_root => (system_tree::private_home(&real_home), "/tmp".into()),
+            None => (real_home.clone(), "/tmp".into()),
+        };
+        if let Some(folder) = folder {
+            let settings = system_tree::git_settings(policy, &workspace);
+            folder.furnish(&settings, &real_home, &toolchains).map_err(SpawnError::PrivateFolder)?;
+            writable.push(folder.path().to_owned());
+        }
         let mut plan = Plan {
             unprotected: Vec::new(),
             given_workspace: policy.workspace.clone(),
@@ -78,7 +95,7 @@ impl Plan {
             workspace,
         };
         let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
-        plan.environment = base_environment(user, &home, Path::new("/tmp"), |folder| {
+        plan.environment = base_environment(user, &home, &temporary, |folder| {
             let Ok(folder) = fs::canonicalize(folder) else { return false };
             !has_root || system_tree::shows(&folder) || visible.iter().any(|tree| folder.starts_with(tree))
         });

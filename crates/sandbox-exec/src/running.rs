@@ -14,6 +14,7 @@ use crate::capture::HeadTail;
 use crate::channel::{self, Status};
 use crate::outcome::{Ending, Outcome, Signal};
 use crate::policy::ExecLimits;
+use crate::private_folder::PrivateFolder;
 use crate::shell_command::Timeout;
 use crate::spool::Spool;
 
@@ -75,6 +76,7 @@ pub(crate) struct Started {
     /// The shell's wait status, if it has come already.
     pub(crate) early_end: Option<i32>,
     pub(crate) owns_namespace: bool,
+    pub(crate) folder: Option<PrivateFolder>,
 }
 
 /// A command that has started. Dropping it kills the command with all its descendants.
@@ -88,6 +90,8 @@ pub struct Running {
     timeout: Timeout,
     limits: ExecLimits,
     unprotected: Vec<PathBuf>,
+    /// Removed when the command has ended.
+    _folder: Option<PrivateFolder>,
 }
 
 impl Running {
@@ -113,6 +117,7 @@ impl Running {
             timeout,
             limits,
             unprotected,
+            _folder: started.folder,
         }
     }
 

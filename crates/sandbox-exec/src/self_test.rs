@@ -5,31 +5,32 @@ use std::io;
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::attacks::{Attack, REFUSED};
 use crate::isolation::Isolation;
 use crate::launcher::{Launcher, SpawnError, StartError};
 use crate::outcome::Ending;
-use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::private_folder::PrivateFolder;
 use crate::proc_mount::is_process_limit_per_namespace;
 use crate::report::{
     FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
 };
-use crate::request::{Request, Targets, Task};
+use crate::request::{Targets, Task};
 use crate::running::{OutputStream, Running};
-use crate::shell_command::Timeout;
+use crate::shell_command::{ShellCommand, Timeout};
 use crate::step::Step;
+
+/// How long each part of the self-test may take.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Finds the layers that this machine gives, up to `highest`, and what they are worth.
 pub(crate) fn find_confinement(
     launcher: &Launcher,
     highest: Level,
-    scratch: &Path,
 ) -> Result<(Isolation, SandboxReport), StartError> {
-    let ground = Ground::prepare(scratch).map_err(StartError::SelfTest)?;
+    let ground = Ground::prepare(launcher.scratch()).map_err(StartError::SelfTest)?;
     let mut isolation = wanted(highest);
     let mut missing = Vec::new();
     loop {
@@ -166,38 +167,34 @@ fn judge(
     SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
 }
 
-/// A private folder with something to attack and an empty workspace; removed when dropped.
+/// A private folder with something to attack and an empty workspace.
 struct Ground {
-    folder: PathBuf,
+    folder: PrivateFolder,
     listener: Option<TcpListener>,
 }
 
 impl Ground {
     fn prepare(scratch: &Path) -> io::Result<Ground> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = fs::canonicalize(scratch)?.join(format!("self-test-{}-{number}", std::process::id()));
-        fs::create_dir(&folder)?;
+        let folder = PrivateFolder::create(scratch, "self-test")?;
         // A machine without a loopback interface has nothing to connect to.
         let listener = TcpListener::bind(("127.0.0.1", 0)).ok();
         let ground = Ground { folder, listener };
         fs::create_dir(ground.workspace())?;
+        fs::create_dir(ground.private())?;
         fs::write(ground.secret(), "secret\n")?;
         Ok(ground)
     }
 
     fn workspace(&self) -> PathBuf {
-        self.folder.join("workspace")
+        self.folder.path().join("workspace")
+    }
+
+    fn private(&self) -> PathBuf {
+        self.folder.path().join("private")
     }
 
     fn secret(&self) -> PathBuf {
-        self.folder.join("secret")
-    }
-
-    fn request(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<Request, SpawnError> {
-        let policy = Policy::for_workspace(&self.workspace());
-        let plan = Plan::new(&policy, launcher.user(), isolation)?;
-        Ok(plan.into_request(&policy, None, &Default::default(), task))
+        self.folder.path().join("secret")
     }
 
     /// Runs the attacks and returns those that were refused.
@@ -212,10 +209,8 @@ impl Ground {
             process_namespace: fs::read_link("/proc/self/ns/pid").unwrap_or_default(),
             listener: self.listener.as_ref().and_then(|listener| listener.local_addr().ok()),
         };
-        let outcome = self
-            .run(launcher, isolation, Task::Attacks(targets))?
-            .wait()
-            .map_err(|_| SpawnError::NotStarted)?;
+        let running = self.run(launcher, isolation, ":", Some(Task::Attacks(targets)))?;
+        let outcome = running.wait().map_err(|_| SpawnError::NotStarted)?;
         let lines = outcome.stdout.text(|_| String::new());
         let is_refused =
             |attack: &Attack| lines.lines().any(|line| line == format!("{REFUSED} {}", attack.name()));
@@ -225,7 +220,7 @@ impl Ground {
     /// Whether a descendant in a session of its own dies with its command: it holds the output open until then.
     fn kill_reaches_all(&self, launcher: &Launcher, isolation: Isolation) -> bool {
         let text = "sh -c 'trap : HUP TERM; echo ready; sleep 60' & echo ready; sleep 60";
-        let Ok(running) = self.run(launcher, isolation, Task::Shell(text.into())) else { return false };
+        let Ok(running) = self.run(launcher, isolation, text, None) else { return false };
         let killer = running.killer();
         let mut seen = 0;
         let outcome = running.wait_with(
@@ -240,18 +235,16 @@ impl Ground {
         outcome.is_ok_and(|outcome| outcome.ending == Ending::Cancelled && outcome.output_complete)
     }
 
-    fn run(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<Running, SpawnError> {
-        let request = self.request(launcher, isolation, task)?;
-        let started_at = Instant::now();
-        let started = launcher.start_request(&request)?;
-        let timeout = Timeout::new(Duration::from_secs(10)).expect("ten seconds are more than none");
-        Ok(Running::new(started, started_at, timeout, Default::default(), Vec::new()))
-    }
-}
-
-impl Drop for Ground {
-    fn drop(&mut self) {
-        // What cannot be removed is an empty folder and a file of seven bytes in the caller's scratch folder.
-        let _ = fs::remove_dir_all(&self.folder);
+    fn run(
+        &self,
+        launcher: &Launcher,
+        isolation: Isolation,
+        text: &str,
+        task: Option<Task>,
+    ) -> Result<Running, SpawnError> {
+        let policy = Policy::for_workspace(&self.workspace());
+        let timeout = Timeout::new(TIME_LIMIT).expect("the limit is more than nothing");
+        let command = ShellCommand::new(text).expect("the self-test's own commands are well formed");
+        launcher.start_task(&policy, &command.with_timeout(timeout), isolation, &self.private(), task)
     }
 }

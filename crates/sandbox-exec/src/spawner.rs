@@ -71,6 +71,8 @@ struct Child {
 
 impl Spawner {
     fn start() -> rustix::io::Result<Spawner> {
+        // One that the launcher's program let slip would be held open here as long as the launcher lives.
+        sys::close_inherited()?;
         let requests = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         // A request from the keyboard to interrupt the launcher must not reach the commands' creator.
         // It fails only for a process group's leader, which std's `Command` does not make.

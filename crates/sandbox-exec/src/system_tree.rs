@@ -147,15 +147,20 @@ fn accounts(home: &Path) -> [MountEntry; 3] {
     )
 }
 
-/// Returns the files of the private home: a git identity, and shell start-up files that cannot be changed.
-pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<MountEntry> {
+/// Returns git's settings: who commits are from, and that the workspace may belong to somebody else.
+pub(crate) fn git_settings(policy: &Policy, workspace: &Path) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
-    let git = format!(
+    format!(
         "[user]\n\tname = \"{}\"\n\temail = \"{}\"\n[safe]\n\tdirectory = \"{}\"\n",
         quoted(&policy.git_identity.name),
         quoted(&policy.git_identity.email),
         quoted(&workspace.to_string_lossy()),
-    );
+    )
+}
+
+/// Returns the files of the private home: a git identity, and shell start-up files that cannot be changed.
+pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<MountEntry> {
+    let git = git_settings(policy, workspace);
     let file = |name: &str, contents: String| MountEntry::File {
         target: home.join(name),
         contents: contents.into(),

@@ -9,7 +9,7 @@ mod mount_attributes;
 mod process;
 mod signals;
 
-pub(crate) use descriptors::close_on_execute_from;
+pub(crate) use descriptors::{close_inherited, close_on_execute_from};
 pub(crate) use mount_attributes::{MountAttributes, set_mount_attributes};
 pub(crate) use process::{Cloned, clone_process, execute, exit_now};
 pub(crate) use signals::{block_all_signals, default_signals, wait_for_signal};

@@ -28,6 +28,10 @@ impl Ground {
     }
 
     pub(crate) fn at_level(highest: Level) -> Ground {
+        Ground::with_spawner(spawner(), highest)
+    }
+
+    pub(crate) fn with_spawner(spawner: SpawnerProgram, highest: Level) -> Ground {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
         for name in ["workspace", "outside", "home/.ssh", "home/.aws", "scratch"] {
@@ -36,7 +40,7 @@ impl Ground {
         for name in ["outside/secret.txt", "home/.ssh/id_rsa", "home/.aws/credentials", "home/.netrc"] {
             fs::write(root.join(name), CANARY).unwrap();
         }
-        let mut config = LauncherConfig::new(spawner(), user(&root.join("home")), root.join("scratch"));
+        let mut config = LauncherConfig::new(spawner, user(&root.join("home")), root.join("scratch"));
         config.highest_level = highest;
         let launcher = Launcher::start(config).unwrap();
         let policy = Policy::for_workspace(&root.join("workspace"));

@@ -1,7 +1,13 @@
 //! Tests through the public API. What cannot be had on a machine is asserted against the launcher's own report.
 
 #[cfg(test)]
+mod attacks;
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
 mod commands;
+#[cfg(test)]
+mod containment;
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
@@ -10,3 +16,5 @@ mod kills;
 mod output;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod spawner;

@@ -1,0 +1,233 @@
+//! What a command sees and may change, beyond the corpus of attacks; and that the report says what is so.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use sandbox_exec::{
+    Ending, FileConfinement, HomeVisibility, KillReach, Level, NetworkConfinement, PolicyError, ShellCommand,
+    SpawnError,
+};
+
+use crate::ground::{CANARY, Ground, stderr, stdout};
+
+#[test]
+fn the_report_is_one_line_with_every_field() {
+    for highest in [Level::None, Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let report = ground.launcher.report();
+        assert!(report.level <= highest, "{report}");
+        let line = report.to_string();
+        assert!(!line.contains('\n') && line.starts_with("sandbox: level="), "{line}");
+        let fields: Vec<&str> = line["sandbox: ".len()..].splitn(7, "; ").collect();
+        let names: Vec<&str> = fields.iter().map(|field| field.split_once('=').unwrap().0).collect();
+        assert_eq!(names, ["level", "fs", "net", "home", "kill", "layer", "missing"], "{line}");
+        assert!(fields[6].starts_with("missing=[") && line.ends_with(']'), "{line}");
+    }
+}
+
+#[test]
+fn no_level_claims_what_it_was_not_given() {
+    let none = Ground::at_level(Level::None);
+    let report = none.launcher.report();
+    assert_eq!(
+        (report.level, report.fs, report.kill),
+        (Level::None, FileConfinement::Open, KillReach::Sweep)
+    );
+    let process = Ground::at_level(Level::Process);
+    let report = process.launcher.report();
+    assert_eq!((report.fs, report.net), (FileConfinement::Open, NetworkConfinement::Open));
+    for name in ["namespaces", "landlock", "system call filter"] {
+        assert!(report.missing.iter().any(|missing| missing == name), "{report}");
+    }
+    let namespaces = Ground::at_level(Level::Namespaces);
+    assert_ne!(namespaces.launcher.report().level, Level::Full);
+}
+
+#[test]
+fn what_the_report_says_about_files_holds() {
+    for highest in [Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let report = ground.launcher.report();
+        let secret = ground.outside("secret.txt");
+        let outcome = ground.run(&format!("cat {0}; test -e {0} && echo there", secret.display()));
+        let (is_read, is_seen) = (stdout(&outcome).contains(CANARY), stdout(&outcome).contains("there"));
+        let expected = match report.fs {
+            FileConfinement::Root => (false, false),
+            FileConfinement::Landlock => (false, true),
+            _ => (true, true),
+        };
+        assert_eq!((is_read, is_seen), expected, "{report}");
+        let outcome = ground.run(&format!("cat {}/home/.netrc", ground.root().display()));
+        let is_open = report.home == HomeVisibility::Open;
+        assert_eq!(stdout(&outcome).contains(CANARY), is_open, "{report}");
+    }
+}
+
+#[test]
+fn the_workspace_is_writable_at_every_level() {
+    for highest in [Level::None, Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let outcome = ground.run("mkdir a && echo text > a/b && mv a/b c && ln c d && rm d && cat c");
+        assert_eq!(stdout(&outcome), "text\n", "{highest}: {}", stderr(&outcome));
+        assert_eq!(fs::read_to_string(ground.workspace().join("c")).unwrap(), "text\n", "{highest}");
+    }
+}
+
+#[test]
+fn temporary_files_and_the_home_are_private_and_gone_afterwards() {
+    for highest in [Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let text = "git init -q . && git commit -q --allow-empty -m x; \
+                    echo x > $TMPDIR/t && echo y > ~/h && cat $TMPDIR/t ~/h";
+        let outcome = ground.run(text);
+        assert_eq!((stdout(&outcome).as_str(), stderr(&outcome).as_str()), ("x\ny\n", ""), "{highest}");
+        assert_eq!(ground.run("cat $TMPDIR/t ~/h").ending, Ending::Exited(1), "{highest}");
+        assert_eq!(fs::read_dir(ground.root().join("home")).unwrap().count(), 3, "{highest}");
+        assert_eq!(fs::read_dir(ground.root().join("scratch")).unwrap().count(), 0, "{highest}");
+    }
+}
+
+#[test]
+fn further_folders_are_readable_or_writable_as_the_policy_says() {
+    let mut ground = Ground::new();
+    fs::create_dir(ground.root().join("cache")).unwrap();
+    ground.policy.readable.push(ground.root().join("outside"));
+    ground.policy.writable.push(ground.root().join("cache"));
+    let root = ground.root();
+    let outcome = ground.run(&format!("cat {}/outside/secret.txt; echo x > {0}/outside/new", root.display()));
+    assert_eq!(stdout(&outcome), CANARY);
+    assert!(!root.join("outside/new").exists());
+    assert!(ground.run(&format!("echo x > {}/cache/new", root.display())).ending.is_success());
+    assert!(root.join("cache/new").exists());
+}
+
+#[test]
+fn a_missing_folder_of_the_policy_is_refused() {
+    let mut ground = Ground::new();
+    ground.policy.readable.push(ground.root().join("missing"));
+    let error = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
+    assert!(matches!(error, SpawnError::Policy(PolicyError::MissingPath)), "{error}");
+}
+
+#[test]
+fn hidden_folders_and_files_are_covered() {
+    let mut ground = Ground::new();
+    let workspace = ground.workspace();
+    fs::create_dir(workspace.join("state")).unwrap();
+    fs::write(workspace.join("state/inner"), CANARY).unwrap();
+    fs::write(workspace.join("file"), CANARY).unwrap();
+    ground.policy.hidden = ["state", "file"].map(|name| ground.policy.workspace.join(name)).into();
+    let text = "cat file state/inner; ls state; mv state moved; rm -rf state file; echo x > state/new; echo x > file";
+    let outcome = ground.run(text);
+    assert!(!stdout(&outcome).contains(CANARY), "{}", stdout(&outcome));
+    assert_eq!(fs::read_to_string(workspace.join("state/inner")).unwrap(), CANARY);
+    assert_eq!(fs::read_to_string(workspace.join("file")).unwrap(), CANARY);
+    assert!(!workspace.join("state/new").exists());
+}
+
+#[test]
+fn protected_paths_that_are_links_are_named_and_never_followed() {
+    let mut ground = Ground::new();
+    let workspace = ground.workspace();
+    symlink(ground.root().join("outside"), workspace.join("link")).unwrap();
+    ground.policy.hidden.push(ground.policy.workspace.join("link/secret.txt"));
+    ground.policy.read_only.push(ground.policy.workspace.join("link"));
+    let running =
+        ground.launcher.spawn(&ground.policy, &ShellCommand::new("cat link/secret.txt").unwrap()).unwrap();
+    let unprotected = running.unprotected().to_vec();
+    for name in ["link", "link/secret.txt"] {
+        assert!(unprotected.contains(&ground.policy.workspace.join(name)), "{unprotected:?}");
+    }
+    assert!(!stdout(&running.wait().unwrap()).contains(CANARY));
+}
+
+#[test]
+fn a_workspace_given_through_a_link_is_the_folder_itself() {
+    let mut ground = Ground::new();
+    let link = ground.root().join("link");
+    symlink(ground.workspace(), &link).unwrap();
+    fs::create_dir(ground.workspace().join("sub")).unwrap();
+    ground.policy = sandbox_exec::Policy::for_workspace(&link);
+    ground.policy.hidden.push(link.join("sub"));
+    let command = ShellCommand::new("pwd; ls sub").unwrap().in_directory(link.clone());
+    let outcome = ground.launcher.spawn(&ground.policy, &command).unwrap().wait().unwrap();
+    assert_eq!(stdout(&outcome).trim(), ground.workspace().to_str().unwrap());
+    assert_ne!(outcome.ending, Ending::Exited(0));
+}
+
+#[test]
+fn a_workspace_below_the_home_is_shown_and_the_rest_of_the_home_is_not() {
+    let mut ground = Ground::new();
+    let workspace = ground.root().join("home/code/project");
+    fs::create_dir_all(&workspace).unwrap();
+    ground.policy = sandbox_exec::Policy::for_workspace(&workspace);
+    let outcome = ground.run("echo x > made; ls -A ~ ~/code; cat ~/.netrc");
+    assert!(workspace.join("made").exists(), "{}", stderr(&outcome));
+    assert!(stdout(&outcome).contains("project"), "{}", stdout(&outcome));
+    assert!(!stdout(&outcome).contains(".ssh") && !stdout(&outcome).contains(CANARY), "{}", stdout(&outcome));
+}
+
+#[test]
+fn the_home_itself_is_no_workspace() {
+    let mut ground = Ground::new();
+    ground.policy = sandbox_exec::Policy::for_workspace(&ground.root().join("home"));
+    let error = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
+    assert!(matches!(error, SpawnError::Policy(PolicyError::HomeFolder)), "{error}");
+}
+
+#[test]
+fn toolchains_in_the_home_are_found_without_the_secrets_beside_them() {
+    for highest in [Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
+        let ground = Ground::at_level(highest);
+        let home = ground.root().join("home");
+        fs::create_dir_all(home.join(".cargo/bin")).unwrap();
+        fs::write(home.join(".cargo/credentials.toml"), CANARY).unwrap();
+        fs::write(home.join(".cargo/bin/tool"), "#!/bin/sh\necho tool\n").unwrap();
+        let outcome = ground.run("sh ~/.cargo/bin/tool; ls -A ~/.cargo; touch ~/.cargo/bin/x");
+        assert_eq!(stdout(&outcome), "tool\nbin\n", "{highest}");
+        let is_writable = ground.launcher.report().fs == FileConfinement::Open;
+        assert_eq!(home.join(".cargo/bin/x").exists(), is_writable, "{highest}");
+    }
+}
+
+#[test]
+fn the_inits_memory_cannot_be_opened() {
+    let outcome = Ground::new()
+        .run("for part in mem environ maps fd/0 exe; do head -c 1 /proc/1/$part && echo $part; done");
+    assert_eq!(stdout(&outcome), "");
+    assert_eq!(stderr(&outcome).matches("ermission denied").count(), 5, "{}", stderr(&outcome));
+}
+
+#[test]
+fn the_kernels_settings_are_read_only() {
+    let ground = Ground::new();
+    for setting in ["sys/kernel/core_pattern", "sys/vm/drop_caches", "sysrq-trigger", "sys/kernel/pid_max"] {
+        let outcome = ground.run(&format!("echo 1 > /proc/{setting}"));
+        assert!(!outcome.ending.is_success(), "{setting}");
+    }
+}
+
+#[test]
+fn the_network_is_there_only_when_the_policy_says_so() {
+    let mut ground = Ground::new();
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let text = format!(
+        "python3 -c \"import socket; socket.create_connection(('127.0.0.1', {}))\"",
+        listener.local_addr().unwrap().port()
+    );
+    assert!(!ground.run(&text).ending.is_success());
+    ground.policy.network = true;
+    let outcome = ground.run(&text);
+    assert!(outcome.ending.is_success(), "{}", stderr(&outcome));
+    let outcome =
+        ground.run("python3 -c \"import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)\"");
+    assert!(!outcome.ending.is_success(), "a family that is none of the network's");
+}
+
+#[test]
+fn a_limit_on_file_size_ends_the_writer() {
+    let mut ground = Ground::new();
+    ground.policy.limits.file_size_bytes = 1 << 20;
+    let outcome = ground.run("head -c 2000000 /dev/zero > big; ls -l big | awk '{print $5}'");
+    assert_eq!(stdout(&outcome), "1048576\n", "{}", stderr(&outcome));
+}

@@ -1,0 +1,64 @@
+//! The spawner's own death, and what many commands leave behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use sandbox_exec::{Launcher, LauncherConfig, Level, ShellCommand, SpawnerProgram, StartError, WaitError};
+
+use crate::ground::{Ground, marker, stdout, survivors, user};
+
+#[test]
+fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
+    // Only without a process namespace can it see them; with one its init is the namespace's end.
+    let ground = Ground::at_level(Level::Process);
+    for target in ["$PPID", "$(ps -o ppid= -p $PPID)"] {
+        let marker = marker();
+        let text =
+            format!("(setsid sh -c 'sleep 300; : {marker}' &) ; sleep 0.1; kill -9 {target}; sleep 300");
+        let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap();
+        assert_eq!(running.wait().unwrap_err(), WaitError::Lost, "{target}");
+        // The spawner, or the init in its place, kills the rest.
+        let started = std::time::Instant::now();
+        while !survivors(&marker).is_empty() {
+            assert!(started.elapsed().as_secs() < 20, "{target}: {:?}", survivors(&marker));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(stdout(&ground.run("echo next")), "next\n", "{target}");
+    }
+}
+
+#[test]
+fn many_commands_leave_no_descriptor_and_no_process() {
+    // A spawner that may open few descriptors runs out of them if a command leaves one behind.
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("spawner");
+    let spawner = env!("CARGO_BIN_EXE_sandbox-exec-spawner");
+    fs::write(&script, format!("#!/bin/sh\nulimit -n 40\nexec '{spawner}'\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let ground = Ground::with_spawner(SpawnerProgram::at(script), Level::Full);
+    let marker = marker();
+    for _ in 0..100 {
+        assert_eq!(stdout(&ground.run(&format!("ulimit -n; : {marker}"))), "40\n");
+    }
+    assert_eq!(survivors(&marker), Vec::<String>::new());
+    // In this process, where other tests run as well, one for each command would still stand out.
+    let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let links = links.filter_map(|entry| fs::read_link(entry.path()).ok());
+    let left = links.filter(|link| link.to_string_lossy().contains("memfd:request")).count();
+    assert!(left < 50, "{left}");
+}
+
+#[test]
+fn a_program_that_is_no_spawner_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |path: &str| {
+        Launcher::start(LauncherConfig::new(
+            SpawnerProgram::at(path.into()),
+            user(folder.path()),
+            folder.path().to_owned(),
+        ))
+    };
+    assert!(matches!(start("/nonexistent/spawner"), Err(StartError::Spawner(_))));
+    assert!(matches!(start("/bin/true"), Err(StartError::Unusable(_))));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the self-test left something behind");
+}
