@@ -23,6 +23,9 @@ pub struct BinaryError {
 ///
 /// Lines end at a line feed; a carriage return before it belongs to the ending. A text whose last byte is
 /// a line feed has no further empty line, and an empty text has no lines. Line numbers are 1-based.
+///
+/// A carriage return at the very end of a text is part of the last line; once lines are added after it, the
+/// line feed that follows makes it part of the ending. Its byte stays either way.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     bytes: &'a [u8],

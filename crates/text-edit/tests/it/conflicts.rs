@@ -58,6 +58,14 @@ fn an_expression_sees_what_operations_before_it_have_made() {
 }
 
 #[test]
+fn insertions_at_one_place_stay_in_order_over_an_expression() {
+    let operations =
+        [insert(2, "a"), replace(3, 3, "x"), regex("5", "five", ""), insert(2, "b"), insert(3, "c")];
+    let edited = edit(b"1\n2\n3\n4\n5\n", &operations, Numbering::Original).unwrap();
+    assert_eq!(String::from_utf8(edited).unwrap(), "1\n2\na\nb\nx\nc\n4\nfive\n");
+}
+
+#[test]
 fn sequential_operations_never_conflict() {
     let operations = [replace(2, 2, "a"), replace(2, 2, "b"), insert(2, "c"), delete(1, 2)];
     let edited = edit(b"1\n2\n3\n", &operations, Numbering::Sequential).unwrap();

@@ -14,15 +14,16 @@ fn utf16(text: &str, encoding: Encoding) -> Vec<u8> {
 
 #[test]
 fn utf16_is_edited_in_its_own_encoding() {
-    // U+0A0D and U+0D0A look like line endings to whoever reads bytes.
-    let text = "a\u{0A0D}\r\n\u{0D0A}b😀\r\nc";
+    // U+0A0D and U+0D0A look like line endings to whoever reads bytes, and in the two pairs of the last line
+    // the halves of neighbours look like a line feed to whoever does not keep to units.
+    let text = "a\u{0A0D}\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}";
     let cases: &[(Operation, &str)] = &[
-        (replace(1, 1, "ä😀"), "ä😀\r\n\u{0D0A}b😀\r\nc"),
-        (insert(3, "x\ny"), "a\u{0A0D}\r\n\u{0D0A}b😀\r\nc\r\nx\r\ny"),
+        (replace(1, 1, "ä😀"), "ä😀\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}"),
+        (insert(3, "x\ny"), "a\u{0A0D}\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}\r\nx\r\ny"),
         (delete(2, 3), "a\u{0A0D}"),
-        (replace(1, 1, "\u{FEFF}x"), "x\r\n\u{0D0A}b😀\r\nc"),
-        (regex("(b)(.)", "$2\n$1", ""), "a\u{0A0D}\r\n\u{0D0A}😀\r\nb\r\nc"),
-        (regex("^", "> ", "gm"), "> a\u{0A0D}\r\n> \u{0D0A}b😀\r\n> c"),
+        (replace(1, 1, "\u{FEFF}x"), "x\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}"),
+        (regex("(b)(.)", "$2\n$1", ""), "a\u{0A0D}\r\n\u{0D0A}😀\r\nb\r\nc\u{0A41}\u{4100}\u{0A41}"),
+        (regex("^", "> ", "gm"), "> a\u{0A0D}\r\n> \u{0D0A}b😀\r\n> c\u{0A41}\u{4100}\u{0A41}"),
     ];
     for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
         for (operation, expected) in cases {

@@ -144,6 +144,14 @@ fn limits_hold() {
     let large = "a".repeat(200);
     let edited = apply(large.as_bytes(), &[regex("a", "b", "g")], Numbering::Original, &limits).unwrap();
     assert_eq!(edited.bytes, "b".repeat(200).as_bytes());
+    let large = format!("{large}\n1234\n");
+    for (content, is_allowed) in [("12", true), ("1234", true), ("12345", false)] {
+        let edited = apply(large.as_bytes(), &[replace(2, 2, content)], Numbering::Original, &limits);
+        assert_eq!(edited.is_ok(), is_allowed, "{content}");
+    }
+    // Nesting is bounded before anything is compiled.
+    let nested = "(".repeat(5_000) + &")".repeat(5_000);
+    assert!(matches!(replaced("a", &nested, "", "").unwrap_err(), EditErrorKind::InvalidRegex { .. }));
 }
 
 #[test]
