@@ -26,7 +26,13 @@ fn file(path: &str, text: &str) -> RequestedFile {
     let version = Some(FileVersion(format!("version of {path}")));
     RequestedFile {
         path: path.into(),
-        text: Some(RequestedText { text: text.into(), version, total_lines, is_cut: false }),
+        text: Some(RequestedText {
+            text: text.into(),
+            version,
+            total_lines,
+            is_cut: false,
+            warnings: Vec::new(),
+        }),
     }
 }
 
@@ -40,8 +46,14 @@ fn shown_file(path: &str, text: &str) -> String {
 
 #[test]
 fn listing_has_files_only_and_nothing_of_git() {
-    let files =
-        [("b/c.txt", "12"), ("a.txt", ""), (".git/config", "x"), ("b/.git/x", "x"), (".gitignore", "1")];
+    let files = [
+        ("b/c.txt", "12"),
+        ("a.txt", ""),
+        (".git/config", "x"),
+        ("b/.git/x", "x"),
+        ("w/.git", "gitdir: x"),
+        (".gitignore", "1"),
+    ];
     let context = gathered(&asking_for(&[]), &MemoryWorkspace::with_files(files), &OutboxLimits::default());
     let listed: Vec<_> =
         context.listing.iter().map(|entry| (entry.path.as_str(), entry.size_bytes)).collect();
@@ -157,6 +169,33 @@ fn end_of_a_file_says_what_its_lines_do_not_show() {
     ] {
         assert_eq!(shown_file("p", text), shown);
     }
+}
+
+#[test]
+fn end_of_a_file_says_what_the_workspace_warns_of() {
+    let workspace = MemoryWorkspace::with_files([("p", b"\xff\n")]);
+    let session = asking_for(&["p"]);
+    let context = gathered(&session, &workspace, &OutboxLimits::default());
+    let text = render_outbox(&session, &context, "").text;
+    let end = "--- end p --- (note: the file is not UTF-8; undecodable bytes are shown as U+FFFD)\n";
+    assert!(text.contains(&format!("--- p ---\n\u{fffd}\n{end}")), "{text}");
+}
+
+#[test]
+fn long_command_is_not_told_back_in_full() {
+    let mut session = asking_for(&[]);
+    let command: String = (1..=40).map(|number| format!("line {number}\n")).collect();
+    session.last_results = vec![CommandResult {
+        command_type: BlockKind::RunCommand.into(),
+        summary: format!("Ran '{command}end' (exit code 0)"),
+        success: true,
+        output: "out".into(),
+    }];
+    let results = read_outbox(&render_outbox(&session, &Context::default(), "").text).unwrap().results;
+    let lines: Vec<&str> = results[0].summary.lines().collect();
+    assert_eq!((lines.len(), lines[0], lines[9]), (12, "Ran 'line 1", "line 10"));
+    assert_eq!(lines[10..], ["[... 30 lines left out ...]", "end' (exit code 0)"]);
+    assert_eq!(results[0].output, "out");
 }
 
 /// A session with results and a context, all of which is large.

@@ -114,6 +114,7 @@ fn file() -> impl Strategy<Value = RequestedFile> {
         total_lines: text.matches('\n').count() as u64 + u64::from(!text.is_empty() && !text.ends_with('\n')),
         text,
         is_cut: false,
+        warnings: Vec::new(),
     });
     (hostile(), option::weighted(0.9, text)).prop_map(|(path, text)| RequestedFile { path, text })
 }
