@@ -96,7 +96,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
 
 /// Tells whether an answer is about the workspace or the call and not about one path.
 fn stops_everything(reason: Reason) -> bool {
-    matches!(reason, Reason::Busy | Reason::Cancelled | Reason::Timeout | Reason::ReadError)
+    matches!(reason, Reason::Busy | Reason::Cancelled | Reason::Timeout)
 }
 
 /// Writes a path without `.` steps and doubled slashes.

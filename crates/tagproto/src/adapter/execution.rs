@@ -1,11 +1,13 @@
 //! What carrying out a reply gave.
 
+use serde::{Deserialize, Serialize};
 use wap_core::ShownVersions;
 
 use crate::CommandResult;
 
 /// What a reply gave, as a whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Execution {
     /// The results, one for each item, in the order of the reply.
     pub results: Vec<CommandResult>,

@@ -44,4 +44,6 @@ pub struct RequestedText {
     pub total_lines: u64,
     /// Whether `text` ends before the file does.
     pub is_cut: bool,
+    /// What the workspace warns of, for instance that the file is not UTF-8.
+    pub warnings: Vec<String>,
 }

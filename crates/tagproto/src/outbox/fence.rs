@@ -2,7 +2,7 @@
 
 use wap_core::LineSpan;
 
-use super::line_text::{escape_name, seen_lines};
+use super::line_text::{escape_name, fold, seen_lines};
 use super::structure::{NO_FINAL_NEWLINE, SHORTEST_FENCE, UNREADABLE, fence_dashes, reads_as_structure};
 use super::{RequestedFile, RequestedText};
 
@@ -79,6 +79,7 @@ fn note(content: &RequestedText, text: &str, is_whole: bool, lines: usize, path:
     if is_whole && text.is_empty() {
         notes.push("empty file".to_owned());
     }
+    notes.extend(content.warnings.iter().map(|warning| format!("note: {}", fold(warning))));
     notes.join("; ")
 }
 

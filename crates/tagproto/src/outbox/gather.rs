@@ -22,7 +22,8 @@ pub fn gather<W: Workspace + ?Sized>(
     let request = ExploreFiles {
         path: String::new(),
         recursive: Some(true),
-        exclude_patterns: Some(vec!["**/.git/**".to_owned()]),
+        // In a worktree `.git` is a file.
+        exclude_patterns: Some(vec!["**/.git".to_owned(), "**/.git/**".to_owned()]),
         max_depth: Some(DEEPEST_LISTING),
         return_metadata: Some(true),
         respect_gitignore: Some(true),
@@ -77,6 +78,7 @@ fn requested(response: ReadFileResponse, limit_bytes: usize) -> RequestedFile {
         version: response.version,
         total_lines: response.total_lines,
         is_cut: is_over_limit || response.is_truncated,
+        warnings: response.warnings,
     };
     RequestedFile { path: response.metadata.path, text: Some(text) }
 }

@@ -102,8 +102,9 @@ impl<'a> Reader<'a> {
     }
 
     fn header_value<T: FromStr>(&mut self, field: &'static str) -> Result<T, OutboxError> {
+        let error = self.error(OutboxErrorKind::BadHeader { field });
         let value = self.take_prefixed(field).and_then(|rest| rest.strip_prefix(": ")?.parse().ok());
-        value.ok_or(self.error(OutboxErrorKind::BadHeader { field }))
+        value.ok_or(error)
     }
 
     /// Takes the lines up to a marker, without the blank line before it.

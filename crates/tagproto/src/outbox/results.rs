@@ -9,7 +9,7 @@ pub(super) fn write_result(out: &mut String, result: &CommandResult, limit_chara
     out.push_str(if result.success { SUCCEEDED } else { FAILED });
     out.push_str(result.command_type.name());
     out.push(':');
-    write_lines(out, &result.summary);
+    write_lines(out, &shortened(&seen_lines_trimmed(&result.summary)));
     let output = seen_lines_trimmed(&result.output).join("\n");
     if !output.is_empty() {
         out.push_str(OUTPUT);
@@ -20,6 +20,21 @@ pub(super) fn write_result(out: &mut String, result: &CommandResult, limit_chara
             _ => write_lines(out, &output),
         }
     }
+}
+
+/// Most lines of a summary. A summary that quotes a longer command or message is shortened: the model wrote it.
+const SUMMARY_LINES: usize = 20;
+/// How many lines are kept of the start of a longer one; of its end the last, which says how a command ended.
+const SUMMARY_HEAD_LINES: usize = 10;
+
+/// Joins the lines of a summary, without the middle of a long one.
+fn shortened(lines: &[&str]) -> String {
+    if lines.len() <= SUMMARY_LINES {
+        return lines.join("\n");
+    }
+    let (head, rest) = lines.split_at(SUMMARY_HEAD_LINES);
+    let (last, middle) = rest.split_last().expect("there are more lines than the head has");
+    format!("{}\n[... {} lines left out ...]\n{last}", head.join("\n"), middle.len())
 }
 
 /// Writes the first line behind what stands there already and the others on lines of their own. A blank line stays

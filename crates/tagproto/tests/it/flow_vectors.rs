@@ -25,6 +25,7 @@ fn file(path: &str, text: &str) -> RequestedFile {
         version: None,
         total_lines: text.lines().count() as u64,
         is_cut: false,
+        warnings: Vec::new(),
     };
     RequestedFile { path: path.into(), text: Some(text) }
 }

@@ -148,9 +148,9 @@ fn created_file_is_known_to_the_model_that_wrote_it() {
 fn original_dialect_counts_lines_as_they_are_and_says_how_they_moved() {
     let workspace = MemoryWorkspace::with_files([("a.txt", numbered(5))]);
     let session = session("T", Dialect::CodingAgent);
-    let reply = edit("a.txt", 4, 4, "D\n") + &edit("a.txt", 1, 2, "") + &edit("./a.txt", 2, 2, "X\n");
+    let reply = edit("a.txt", 4, 4, "D\nE\n") + &edit("a.txt", 1, 2, "") + &edit("./a.txt", 2, 2, "X\n");
     let execution = run(&reply, &session, &workspace);
-    assert_eq!(workspace.text("a.txt").unwrap(), "line 3\nX\nline 5\n");
+    assert_eq!(workspace.text("a.txt").unwrap(), "line 3\nX\nE\nline 5\n");
     let summaries: Vec<&str> = execution.results.iter().map(|result| result.summary.as_str()).collect();
     assert_eq!(
         summaries,

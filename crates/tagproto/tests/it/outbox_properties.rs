@@ -114,6 +114,7 @@ fn file() -> impl Strategy<Value = RequestedFile> {
         total_lines: text.matches('\n').count() as u64 + u64::from(!text.is_empty() && !text.ends_with('\n')),
         text,
         is_cut: false,
+        warnings: Vec::new(),
     });
     (hostile(), option::weighted(0.9, text)).prop_map(|(path, text)| RequestedFile { path, text })
 }
@@ -223,9 +224,13 @@ proptest! {
         // A reader that knows nothing of fences longer than three dashes sees each section once, if no file needs one.
         let context = Context { files: Vec::new(), ..context };
         let text = render_outbox(&session, &context, "").text;
-        for marker in ["=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT ===", "=== PROMPT ===", "## Workspace Files"] {
-            let lines = text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']);
-            prop_assert_eq!(lines.filter(|line| line.eq_ignore_ascii_case(marker)).count(), 1, "{}", marker);
+        let lines: Vec<&str> =
+            text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']).collect();
+        for marker in
+            ["=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT ===", "=== PROMPT ===", "## Workspace Files"]
+        {
+            let count = lines.iter().filter(|line| line.eq_ignore_ascii_case(marker)).count();
+            prop_assert_eq!(count, 1, "{}", marker);
         }
         let results = text.lines().filter(|line| line.starts_with("[OK] ") || line.starts_with("[FAILED] "));
         prop_assert_eq!(results.count(), session.last_results.len());
@@ -234,8 +239,18 @@ proptest! {
 }
 
 proptest! {
-    // Each of these cases renders many times.
+    // Each of these cases writes or reads a whole outbox many times.
     #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn outbox_that_is_pasted_back_is_refused_as_what_it_is(session in session(), context in context(), reply in hostile()) {
+        let outbox = render_outbox(&session, &context, "").text;
+        for paste in [outbox.clone(), format!("{outbox}\n{reply}"), format!("Sure!\n{outbox}")] {
+            let read = read(&paste, Strictness::Repair);
+            prop_assert_eq!(read.refused.map(|refusal| refusal.kind), Some(RefusalKind::OutboxInPaste));
+            prop_assert!(read.items.is_empty());
+        }
+    }
 
     #[test]
     fn outbox_with_a_budget_reads_back_and_keeps_to_it_if_it_can(
@@ -256,16 +271,6 @@ proptest! {
             for (shown, file) in parts.files.iter().zip(&context.files) {
                 prop_assert!(shown.text.as_deref().unwrap_or_default().is_empty(), "{:?}", file);
             }
-        }
-    }
-
-    #[test]
-    fn outbox_that_is_pasted_back_is_refused_as_what_it_is(session in session(), context in context(), reply in hostile()) {
-        let outbox = render_outbox(&session, &context, "").text;
-        for paste in [outbox.clone(), format!("{outbox}\n{reply}"), format!("Sure!\n{outbox}")] {
-            let read = read(&paste, Strictness::Repair);
-            prop_assert_eq!(read.refused.map(|refusal| refusal.kind), Some(RefusalKind::OutboxInPaste));
-            prop_assert!(read.items.is_empty());
         }
     }
 
