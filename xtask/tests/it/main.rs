@@ -1,6 +1,7 @@
 //! Tests of the tasks.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod ci;
 mod conformance;
 mod crate_list;
 mod snapshots;
