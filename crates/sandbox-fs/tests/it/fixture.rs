@@ -81,12 +81,21 @@ impl Sandbox {
     /// Every temporary file of ours that was left in the workspace.
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        if self.workspace().exists() {
-            snapshot(&self.workspace(), &mut found);
+        temporary_files(&self.workspace(), 0, &mut found);
+        found
+    }
+}
+
+/// Looks as deep as this crate's paths go.
+fn temporary_files(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.map(Result::unwrap) {
+        if entry.file_name().to_string_lossy().starts_with(".agentd-tmp-") {
+            found.push(entry.path());
         }
-        let is_temp =
-            |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(".agentd-tmp-");
-        found.into_iter().map(|(path, _)| path).filter(is_temp).collect()
+        if entry.file_type().unwrap().is_dir() && depth < rel_path::MAX_COMPONENTS {
+            temporary_files(&entry.path(), depth + 1, found);
+        }
     }
 }
 

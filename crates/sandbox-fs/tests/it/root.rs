@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError, FsPolicy, ResolveMethod, RootError, RootRules};
+use sandbox_fs::{
+    Expected, FileMode, FileRoot, FsError, FsPolicy, ResolveMethod, RootError, RootRules, WalkLimits,
+};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
 use crate::fixture::{METHODS, Sandbox, path};
 
@@ -115,4 +118,46 @@ fn openat2_is_used_where_the_kernel_has_it() {
     let probe = rustix::fs::openat2(&root, ".", flags, rustix::fs::Mode::empty(), beneath);
     let expected = if probe.is_ok() { ResolveMethod::Openat2 } else { ResolveMethod::Walker };
     assert_eq!(root.method(), expected);
+}
+
+/// The number of `openat2` on every processor that Linux runs on.
+const OPENAT2: i64 = 437;
+
+/// Makes `openat2` fail in this thread, as old kernels and some containers do.
+fn forbid_openat2(errno: u32) {
+    let rules = [(OPENAT2, Vec::new())].into_iter().collect();
+    let architecture = std::env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture);
+    let program: BpfProgram = filter.unwrap().try_into().unwrap();
+    seccompiler::apply_filter(&program).unwrap();
+}
+
+#[test]
+fn without_openat2_the_walker_takes_over() {
+    for errno in [rustix::io::Errno::NOSYS, rustix::io::Errno::PERM] {
+        let done = std::thread::spawn(move || {
+            let sandbox = Sandbox::new();
+            sandbox.file("d/a.txt", "x");
+            sandbox.link("in", "d");
+            sandbox.link("out", sandbox.outside());
+            forbid_openat2(errno.raw_os_error().unsigned_abs());
+            let root =
+                FileRoot::open(&sandbox.workspace(), &RootRules::default(), FsPolicy::default()).unwrap();
+            assert_eq!(root.method(), ResolveMethod::Walker);
+            assert_eq!(root.open_file(&path("in/a.txt")).unwrap().path(), &path("d/a.txt"));
+            assert!(matches!(root.open_file(&path("out/secret.txt")), Err(FsError::Escape { .. })));
+            assert_eq!(root.walk(&path("."), WalkLimits::default()).unwrap().count(), 4);
+            root.stage(&path("d/a.txt"), b"y", FileMode::Keep).unwrap().publish(Expected::Anything).unwrap();
+            assert_eq!(sandbox.read("d/a.txt"), "y");
+        });
+        done.join().unwrap();
+    }
+}
+
+#[test]
+fn threads_may_share_a_root() {
+    fn shared<T: Send + Sync>() {}
+    shared::<FileRoot>();
+    shared::<sandbox_fs::OpenFile>();
+    shared::<sandbox_fs::Staged<'_>>();
 }
