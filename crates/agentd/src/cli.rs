@@ -1,0 +1,173 @@
+//! The command line as types.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::confinement::SandboxChoice;
+
+/// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
+///
+/// Without a command, the newest unfinished session goes on; `agentd "a task"` starts a new one.
+#[derive(Debug, Parser)]
+#[command(name = "agentd", version, args_conflicts_with_subcommands = false, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub common: Common,
+    /// Resume the newest unfinished session.
+    #[arg(long)]
+    pub resume: bool,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of every command; they may stand before or after it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Common {
+    /// The folder of code.
+    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    pub workspace: PathBuf,
+    /// The state folder [default: <workspace>/.agentd].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub base: Option<PathBuf>,
+    /// Print one JSON value on standard output.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print no progress.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Print more.
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+    /// What confinement commands need: require=LEVEL, allow=LEVEL or off.
+    #[arg(long, global = true, value_name = "WHAT")]
+    pub sandbox: Option<SandboxChoice>,
+    /// Whether commands may use the network.
+    #[arg(long, global = true, value_name = "on|off", default_value = "off")]
+    pub network: Switch,
+    /// Longest run time of a command, in seconds.
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub timeout: Duration,
+    /// Refuse every change and every command.
+    #[arg(long, global = true)]
+    pub read_only: bool,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the whole loop on a throw-away sample project, unattended.
+    Demo,
+    /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
+    New(New),
+    /// Go on with the newest unfinished session, or with one by its id.
+    Resume {
+        /// The session's id.
+        id: Option<String>,
+    },
+    /// Execute one reply and write the next outbox.
+    Apply(Apply),
+    /// Print the pending outbox.
+    Outbox {
+        /// The session's id [default: the newest unfinished one].
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+    /// List the sessions.
+    Sessions,
+    /// Show one session with its steps.
+    Show {
+        /// The session's id.
+        id: String,
+    },
+    /// List what was done, newest first.
+    Log {
+        /// At most this many runs.
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+        limit: u32,
+    },
+    /// Print what the parser sees in a text, as JSON.
+    Parse {
+        #[command(subcommand)]
+        format: Format,
+    },
+    /// Make one call of a workspace tool.
+    Call {
+        /// The tool's name, readFile for instance.
+        tool: String,
+        /// The arguments as JSON, or `-` for standard input.
+        arguments: Option<String>,
+    },
+    /// Say what this machine can and cannot do.
+    Doctor,
+    /// A task: the same as `new`.
+    #[command(external_subcommand)]
+    Task(Vec<OsString>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// What the model should do; several words are joined.
+    #[arg(required = true, value_name = "TASK")]
+    pub task: Vec<String>,
+    /// Write the first outbox and return.
+    #[arg(long)]
+    pub no_wait: bool,
+    /// Ask before a reply is executed.
+    #[arg(long)]
+    pub review: bool,
+    /// Which dialect of the protocol to speak.
+    #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
+    pub dialect: tagproto::Dialect,
+    /// Keep every outbox below about this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The reply, or `-` for standard input.
+    #[arg(value_name = "FILE|-")]
+    pub file: PathBuf,
+    /// The session's id [default: the newest unfinished one].
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Show the plan and the differences, and run nothing.
+    #[arg(long, conflicts_with = "review")]
+    pub dry_run: bool,
+    /// Ask before the reply is executed.
+    #[arg(long)]
+    pub review: bool,
+    /// Execute a text that was executed before.
+    #[arg(long)]
+    pub again: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Format {
+    /// A reply in the bracket-tag protocol.
+    Tag {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Leave out the repair of pasted text.
+        #[arg(long)]
+        strict: bool,
+    },
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: u64 = text.parse().map_err(|_| "give a whole number of seconds".to_owned())?;
+    if seconds == 0 {
+        return Err("a command needs at least one second".to_owned());
+    }
+    Ok(Duration::from_secs(seconds))
+}

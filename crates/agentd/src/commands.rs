@@ -1,0 +1,58 @@
+//! The commands, one module each.
+
+mod apply;
+mod call;
+mod demo;
+mod doctor;
+// mod dry_run;
+mod log;
+mod parse;
+mod session;
+mod sessions;
+
+use crate::cli::{Cli, Command, Format, New};
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+
+/// Runs what the command line asks for.
+pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
+    let common = &cli.common;
+    match cli.command {
+        None => session::resume(common, console, None),
+        Some(Command::Resume { id }) => session::resume(common, console, id.as_deref()),
+        Some(Command::New(new)) => session::new(common, console, &new),
+        Some(Command::Task(words)) => session::new(common, console, &task(words)?),
+        Some(Command::Apply(apply)) => apply::apply(common, console, &apply),
+        Some(Command::Outbox { session }) => sessions::outbox(common, console, session.as_deref()),
+        Some(Command::Sessions) => sessions::list(common, console),
+        Some(Command::Show { id }) => sessions::show(common, console, &id),
+        Some(Command::Log { limit }) => log::log(common, console, limit),
+        Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
+        Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Doctor) => doctor::doctor(common, console),
+        Some(Command::Demo) => demo::demo(common, console),
+    }
+}
+
+/// Takes words that are no command as a task, unless they look like a mistyped command.
+fn task(words: Vec<std::ffi::OsString>) -> Result<New, Failure> {
+    let words: Result<Vec<_>, _> = words.into_iter().map(std::ffi::OsString::into_string).collect();
+    let words = words.map_err(|_| Failure::new(Exit::Usage, "the task is not valid UTF-8"))?;
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    if !first.contains(char::is_whitespace) {
+        return Err(Failure::new(Exit::Usage, format!("there is no command '{first}'")).advise(
+            "`agentd --help` lists the commands; a task of several words stands in quotes, or behind `new`",
+        ));
+    }
+    if let Some(option) = words.iter().skip(1).find(|word| word.starts_with('-')) {
+        return Err(Failure::new(Exit::Usage, format!("'{option}' cannot stand behind a task"))
+            .advise("options of a session belong to `agentd new`"));
+    }
+    Ok(New {
+        task: words,
+        no_wait: false,
+        review: false,
+        dialect: tagproto::Dialect::default(),
+        budget: None,
+    })
+}

@@ -1,0 +1,92 @@
+//! `agentd apply`: one reply, executed once.
+
+use serde::Serialize;
+use tag_session::{Applied, ApplyOptions, SessionError};
+use tagproto::{CommandResult, Reply, Session};
+
+use crate::cli::{self, Common};
+// use dry_run
+use crate::commands::parse::reply_text;
+use crate::commands::session::{ask, cancel_flag, nothing_to_resume, parse_id};
+use crate::console::Console;
+use crate::exit::{Exit, Outcome};
+use crate::progress::{Progress, one_line};
+use crate::session_failure::explain;
+use crate::state::{self, Places};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    session: String,
+    sequence: u32,
+    results: &'a [CommandResult],
+    complete: bool,
+    done: Option<&'a str>,
+    outbox: Option<String>,
+}
+
+/// Executes one reply and writes the next outbox.
+pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Outcome {
+    let text = reply_text(&apply.file)?;
+    if text.trim().is_empty() {
+        return Err(explain(SessionError::Empty));
+    }
+    let cancel = cancel_flag()?;
+    let places = Places::find(common)?;
+    if !places.has_sessions() {
+        return Err(nothing_to_resume());
+    }
+    let sessions = state::open(common, &places, console)?;
+    let session = match &apply.session {
+        Some(id) => sessions.session(parse_id(id)?).map_err(explain)?,
+        None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
+    };
+    if apply.dry_run {
+        todo!(); //return dry_run(common, console, &sessions, &session, &text, &cancel);
+    }
+    let mut review = |reply: &Reply<'_>| ask(console, reply);
+    let options =
+        ApplyOptions { again: apply.again, review: if apply.review { Some(&mut review) } else { None } };
+    let mut progress = Progress::new(console);
+    let applied = sessions
+        .apply(session.session_id, &text, common.timeout, options, &cancel, &mut progress)
+        .map_err(explain)?;
+    let (session, sequence, results) = match applied {
+        Applied::Executed(executed) => (executed.session, executed.sequence, executed.results),
+        Applied::AlreadyDone { sequence, results } => {
+            console.notice("this reply was executed before; nothing was done");
+            (sessions.session(session.session_id).map_err(explain)?, sequence, results)
+        }
+    };
+    let outbox = (!session.is_complete)
+        .then(|| sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string());
+    report(console, &session, sequence, &results, outbox);
+    Ok(Exit::Done)
+}
+
+fn report(
+    console: Console,
+    session: &Session,
+    sequence: u32,
+    results: &[CommandResult],
+    outbox: Option<String>,
+) {
+    if console.json {
+        console.json_result(&Report {
+            session: session.session_id.to_string(),
+            sequence,
+            results,
+            complete: session.is_complete,
+            done: session.done.as_deref(),
+            outbox,
+        });
+        return;
+    }
+    for result in results {
+        let mark = if result.success { "OK" } else { "FAILED" };
+        console.result(&format!("[{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+    }
+    match outbox {
+        Some(outbox) => console.result(&format!("next message: {outbox}")),
+        None => console.result(&format!("done: {}", session.done.as_deref().unwrap_or_default())),
+    }
+}

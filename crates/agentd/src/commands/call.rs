@@ -1,0 +1,84 @@
+//! `agentd call`: one call of a workspace tool.
+
+use std::io::Read;
+
+use serde_json::Value;
+use wap_core::{
+    Call, CancelFlag, ConversationId, Limits, Origin, Reason, Request, Response, Retention, RunKey, Tool,
+    Unobserved, WapError, Workspace,
+};
+
+use crate::cli::Common;
+use crate::commands::session::cancel_flag;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::state::{self, Places};
+
+/// Makes one call and prints the response, or the error object.
+pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {
+    let request = match Request::parse(tool, read_arguments(arguments)?) {
+        Ok(request) => request,
+        Err(error) if error.reason() == Reason::UnknownTool => {
+            console.json_result(&error);
+            return Ok(Exit::Usage);
+        }
+        Err(error) => return Ok(failed(console, &error)),
+    };
+    let cancel = cancel_flag()?;
+    let places = Places::find(common).map_err(as_usage)?;
+    let root = places.workspace.display().to_string();
+    let answer = if only_reads(request.tool()) {
+        answer(&state::open_for_reading(common, &places, console).map_err(as_usage)?, &request, &cancel)
+    } else {
+        answer(state::open(common, &places, console).map_err(as_usage)?.workspace(), &request, &cancel)
+    };
+    match answer {
+        Ok(response) => {
+            console.json_result(&response.with_absolute_metadata(&root));
+            Ok(Exit::Done)
+        }
+        Err(error) => Ok(failed(console, &error)),
+    }
+}
+
+fn answer<W: Workspace>(workspace: &W, request: &Request, cancel: &CancelFlag) -> Result<Response, WapError> {
+    let origin = Origin {
+        conversation: ConversationId("call".to_owned()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    };
+    request.answer(workspace, &Call { origin: &origin, cancel, time_left: None }, &mut Unobserved)
+}
+
+/// Whether a tool leaves everything as it is, so that it needs no journal and works beside another process.
+fn only_reads(tool: Tool) -> bool {
+    matches!(tool, Tool::ExploreFiles | Tool::ReadFile | Tool::SearchFiles | Tool::GetWorkspaceInfo)
+}
+
+fn failed(console: Console, error: &WapError) -> Exit {
+    console.json_result(error);
+    Exit::Failed
+}
+
+/// `call` ends with 0, 1 or 2 only: whatever keeps it from calling at all is the caller's to mend.
+fn as_usage(failure: Failure) -> Failure {
+    Failure { exit: Exit::Usage, ..failure }
+}
+
+fn read_arguments(arguments: Option<&str>) -> Result<Value, Failure> {
+    let text = match arguments {
+        None => return Ok(Value::Null),
+        Some("-") => {
+            let mut text = String::new();
+            // Content is at most 16 MiB; as JSON every byte of it may take six.
+            let limit = 6 * Limits::MAX_REQUEST_BYTES + 65_536;
+            let read = std::io::stdin().lock().take(limit).read_to_string(&mut text);
+            read.map_err(|error| Failure::new(Exit::Usage, format!("cannot read standard input: {error}")))?;
+            text
+        }
+        Some(text) => text.to_owned(),
+    };
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::new(Exit::Usage, format!("the arguments are not JSON: {error}")))
+}

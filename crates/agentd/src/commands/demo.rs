@@ -1,0 +1,181 @@
+//! `agentd demo`: a complete session, unattended, on a throw-away copy of a sample project.
+
+use std::path::Path;
+
+use local_workspace::LocalWorkspace;
+use tag_session::{Applied, ApplyOptions, Sessions};
+use tagproto::{Dialect, Session};
+use wap_core::{
+    Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Retention, RunKey, Unobserved, Workspace,
+};
+
+use crate::cli::Common;
+use crate::commands::session::cancel_flag;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::progress::Progress;
+use crate::session_failure::explain;
+use crate::state::{self, Places};
+
+macro_rules! fixture {
+    ($path:literal) => {
+        include_str!(concat!("../../../../fixtures/", $path))
+    };
+}
+
+/// The sample project: a function in a shell script, and tests of which some fail.
+const PROJECT: [(&str, &str); 3] = [
+    ("README.md", fixture!("samples/roman/README.md")),
+    ("roman.sh", fixture!("samples/roman/roman.sh")),
+    ("test.sh", fixture!("samples/roman/test.sh")),
+];
+
+const TASK: &str = "Make the tests of this project pass.";
+
+/// What a model would answer; `{reply-to}` stands for the token of the message.
+const REPLIES: [&str; 4] = [
+    fixture!("demo/reply-1.txt"),
+    fixture!("demo/reply-2.txt"),
+    fixture!("demo/reply-3.txt"),
+    fixture!("demo/reply-4.txt"),
+];
+
+/// Runs the demonstration and says how it ended.
+pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
+    let cancel = cancel_flag()?;
+    let folder = tempfile::Builder::new().prefix("agentd-demo-").tempdir().map_err(|error| failed(&error))?;
+    let project = folder.path().join("project");
+    std::fs::create_dir(&project).map_err(|error| failed(&error))?;
+    for (name, content) in PROJECT {
+        std::fs::write(project.join(name), content).map_err(|error| failed(&error))?;
+    }
+    let common = Common {
+        workspace: project,
+        base: Some(folder.path().join("state")),
+        read_only: false,
+        ..common.clone()
+    };
+    let sessions = state::open(&common, &Places::find(&common)?, console)?;
+    play(&common, console, &sessions, &cancel)
+}
+
+fn play(
+    common: &Common,
+    console: Console,
+    sessions: &Sessions<LocalWorkspace>,
+    cancel: &CancelFlag,
+) -> Outcome {
+    say(
+        console,
+        "agentd demo: a language model works on a project through a chat window, here with scripted replies.",
+    );
+    let report = sessions.workspace().sandbox_report();
+    say(console, &report.map_or_else(|error| error.to_string(), ToString::to_string));
+    title(console, "the project before");
+    say(console, &run_tests(sessions, cancel)?.1);
+    let mut session = sessions.create(TASK, Dialect::Agentd, None, cancel).map_err(explain)?;
+    for script in REPLIES {
+        let number = session.sequence_number;
+        title(console, &format!("message {number}: what you copy into the chat"));
+        say(
+            console,
+            &shortened(&sessions.outbox(&session).map_err(explain)?.unwrap_or_default(), number > 1),
+        );
+        let reply = script.replace("{reply-to}", &session.reply_to().to_string());
+        title(console, &format!("reply {number}: what you paste back"));
+        say(console, &reply);
+        title(console, &format!("reply {number} is executed"));
+        session = execute(common, console, sessions, &session, &reply, cancel)?;
+    }
+    title(console, "the same reply once more");
+    let last = REPLIES[REPLIES.len() - 1].replace("{reply-to}", &session.reply_to().to_string());
+    execute(common, console, sessions, &session, &last, cancel)?;
+    title(console, "the project after");
+    let (passes, output) = run_tests(sessions, cancel)?;
+    say(console, &output);
+    title(console, "verdict");
+    if session.is_complete && passes {
+        say(
+            console,
+            "The task is done and the tests pass. Try it on your own code: agentd new \"your task\"",
+        );
+        Ok(Exit::Done)
+    } else {
+        say(console, "The demonstration failed.");
+        Ok(Exit::Failed)
+    }
+}
+
+fn execute(
+    common: &Common,
+    console: Console,
+    sessions: &Sessions<LocalWorkspace>,
+    session: &Session,
+    reply: &str,
+    cancel: &CancelFlag,
+) -> Result<Session, Failure> {
+    let mut progress = Progress::new(console);
+    let options = ApplyOptions { again: false, review: None };
+    let applied = sessions.apply(session.session_id, reply, common.timeout, options, cancel, &mut progress);
+    match applied.map_err(explain)? {
+        Applied::Executed(executed) => {
+            for result in &executed.results {
+                let mark = if result.success { "OK" } else { "FAILED" };
+                say(console, &format!("[{mark}] {}: {}", result.command_type, result.summary));
+            }
+            Ok(executed.session)
+        }
+        Applied::AlreadyDone { .. } => {
+            say(console, "It was executed before, so nothing is done: a reply runs once.");
+            Ok(session.clone())
+        }
+    }
+}
+
+/// Runs the project's tests in the same confinement as the model's commands.
+fn run_tests(sessions: &Sessions<LocalWorkspace>, cancel: &CancelFlag) -> Result<(bool, String), Failure> {
+    let origin = Origin {
+        conversation: ConversationId("demo".to_owned()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    };
+    let call = Call { origin: &origin, cancel, time_left: None };
+    let request = ExecuteCommand { command: "sh test.sh".to_owned(), ..ExecuteCommand::default() };
+    let response = sessions
+        .workspace()
+        .execute_command(&call, &request, &mut Unobserved)
+        .map_err(|error| Failure::new(Exit::Failed, format!("the tests cannot be run: {error}")))?;
+    let output =
+        format!("$ sh test.sh\n{}{}(exit code {})", response.stdout, response.stderr, response.exit_code);
+    Ok((response.exit_code == 0, output))
+}
+
+/// An outbox without the PROTOCOL section, if it was shown before.
+fn shortened(outbox: &str, is_known: bool) -> String {
+    let (start, end) = ("=== PROTOCOL ===\n", "=== CONTEXT ===\n");
+    match (outbox.find(start), outbox.find(end)) {
+        (Some(from), Some(to)) if is_known && from < to => {
+            format!("{}(as in message 1)\n\n{}", &outbox[..from + start.len()], &outbox[to..])
+        }
+        _ => outbox.to_owned(),
+    }
+}
+
+fn title(console: Console, text: &str) {
+    say(console, &format!("\n──── {text} ────\n"));
+}
+
+fn say(console: Console, text: &str) {
+    if !console.json {
+        console.result(text);
+    }
+}
+
+fn failed(error: &std::io::Error) -> Failure {
+    let place: &Path = &std::env::temp_dir();
+    Failure::new(
+        Exit::Failed,
+        format!("the sample project cannot be written beneath {}: {error}", place.display()),
+    )
+}

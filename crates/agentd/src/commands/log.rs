@@ -1,0 +1,108 @@
+//! `agentd log`: what was done, from the journal.
+
+use change_journal::{JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter};
+use serde::Serialize;
+
+use crate::cli::Common;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::progress::one_line;
+use crate::state::Places;
+
+#[derive(Serialize)]
+struct RunLine {
+    run: u64,
+    conversation: String,
+    sequence: u64,
+    began_at: String,
+    finished: bool,
+    steps: Vec<StepLine>,
+}
+
+#[derive(Serialize)]
+struct StepLine {
+    step: u32,
+    description: String,
+    finished: bool,
+    changes: Vec<ChangeLine>,
+}
+
+#[derive(Serialize)]
+struct ChangeLine {
+    change: u64,
+    path: String,
+    what: &'static str,
+    state: String,
+}
+
+/// Lists runs with their steps and changes, newest first.
+pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
+    let runs = match Places::find(common)?.journal_reader()? {
+        Some(journal) => lines(&journal, limit)
+            .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?,
+        None => Vec::new(),
+    };
+    if console.json {
+        console.json_result(&runs);
+        return Ok(Exit::Done);
+    }
+    if runs.is_empty() {
+        console.notice("nothing was done here yet");
+    }
+    for run in &runs {
+        let unfinished = if run.finished { "" } else { "  (not finished)" };
+        let sequence = if run.sequence == 0 { String::new() } else { format!(" message {}", run.sequence) };
+        console.result(&format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation));
+        for step in &run.steps {
+            let unknown = if step.finished { "" } else { "  (its end is not known)" };
+            console.result(&format!("  {}{unknown}", one_line(&step.description)));
+            for change in &step.changes {
+                console.result(&format!(
+                    "    {:>5}  {:<8} {}  {}",
+                    change.change, change.what, change.path, change.state
+                ));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn lines(journal: &JournalReader, limit: u32) -> Result<Vec<RunLine>, change_journal::JournalError> {
+    let runs = journal.runs(&RunFilter::default(), limit)?;
+    runs.into_iter().map(|run| run_line(journal, run)).collect()
+}
+
+fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, change_journal::JournalError> {
+    let changes = journal.changes_of_run(run.number)?;
+    let steps = journal.steps(run.number)?;
+    Ok(RunLine {
+        run: run.number.0,
+        conversation: run.key.conversation,
+        sequence: run.key.sequence,
+        began_at: jiff::Timestamp::try_from(run.began_at)
+            .map(|time| format!("{time:.0}"))
+            .unwrap_or_default(),
+        finished: run.finished_at.is_some(),
+        steps: steps.into_iter().map(|step| step_line(step, &changes)).collect(),
+    })
+}
+
+fn step_line(step: RecordedStep, changes: &[RecordedChange]) -> StepLine {
+    let changes = changes.iter().filter(|change| change.step == step.index).map(change_line).collect();
+    StepLine {
+        step: step.index,
+        description: step.description,
+        finished: step.finished_at.is_some(),
+        changes,
+    }
+}
+
+fn change_line(change: &RecordedChange) -> ChangeLine {
+    let what = match (&change.before, &change.after) {
+        (None, _) => "created",
+        (_, None) => "deleted",
+        _ => "changed",
+    };
+    let path = rel_path::RelPath::from_bytes(&change.path).map(|path| path.to_string()).unwrap_or_default();
+    ChangeLine { change: change.number.0, path, what, state: format!("{:?}", change.state).to_lowercase() }
+}

@@ -1,0 +1,41 @@
+//! `agentd parse`: what the parsers see in a text.
+
+use std::io::Read;
+use std::path::Path;
+
+use tag_session::{REPLY_LIMIT_BYTES, decode_reply};
+use tagproto::{Strictness, read};
+
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+
+/// Prints what the reader of bracket tags sees.
+pub(crate) fn tag(console: Console, file: &Path, strict: bool) -> Outcome {
+    let text = reply_text(file)?;
+    let reply = read(&text, if strict { Strictness::Strict } else { Strictness::Repair });
+    console.json_result(&reply);
+    match &reply.refused {
+        None => Ok(Exit::Done),
+        Some(refusal) => {
+            console.notice(&format!("agentd: line {}: {}", refusal.line_number, refusal.kind));
+            Ok(Exit::Refused)
+        }
+    }
+}
+
+/// Reads the text of a reply from a file or, for `-`, from standard input.
+pub(crate) fn reply_text(file: &Path) -> Result<String, Failure> {
+    let failed =
+        |error: std::io::Error| Failure::new(Exit::Usage, format!("cannot read {}: {error}", file.display()));
+    let mut bytes = Vec::new();
+    if file == Path::new("-") {
+        std::io::stdin().lock().take(REPLY_LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        let opened = std::fs::File::open(file).map_err(failed)?;
+        opened.take(REPLY_LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    }
+    if bytes.len() as u64 > REPLY_LIMIT_BYTES {
+        return Err(Failure::new(Exit::Usage, format!("a reply has at most {REPLY_LIMIT_BYTES} bytes")));
+    }
+    decode_reply(bytes).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}

@@ -1,0 +1,241 @@
+//! `agentd new` and `agentd resume`: the loop of a session.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use local_workspace::LocalWorkspace;
+use serde::Serialize;
+use tag_session::{
+    Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Sessions, Waited,
+};
+use tagproto::{Reply, Session, SessionId};
+use wap_core::CancelFlag;
+
+use crate::cli::{Common, New};
+use crate::console::{Console, Tone};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::plan_view::describe;
+use crate::progress::{Progress, one_line};
+use crate::session_failure::explain;
+use crate::state::{self, Places};
+
+#[derive(Serialize)]
+struct Started {
+    session: String,
+    sequence: u32,
+    outbox: String,
+}
+
+/// A session that is being followed.
+struct Loop<'a> {
+    common: &'a Common,
+    console: Console,
+    sessions: &'a Sessions<LocalWorkspace>,
+    id: SessionId,
+    review: bool,
+    cancel: &'a CancelFlag,
+}
+
+/// Starts a session and, unless told otherwise, stays with it until DONE.
+pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
+    let task = new.task.join(" ");
+    if task.trim().is_empty() {
+        return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
+    }
+    let cancel = cancel_flag()?;
+    let sessions = state::open(common, &Places::find(common)?, console)?;
+    let session = sessions.create(&task, new.dialect, new.budget, &cancel).map_err(explain)?;
+    if console.json && new.no_wait {
+        console.json_result(&Started {
+            session: session.session_id.to_string(),
+            sequence: session.sequence_number,
+            outbox: outbox_path(&sessions, &session),
+        });
+    } else {
+        introduce(console, &sessions, &session);
+    }
+    if new.no_wait {
+        return Ok(Exit::Done);
+    }
+    let id = session.session_id;
+    Loop { common, console, sessions: &sessions, id, review: new.review, cancel: &cancel }.follow()
+}
+
+/// Goes on with a session.
+pub(crate) fn resume(common: &Common, console: Console, id: Option<&str>) -> Outcome {
+    let cancel = cancel_flag()?;
+    let places = Places::find(common)?;
+    if !places.has_sessions() {
+        return Err(nothing_to_resume());
+    }
+    let sessions = state::open(common, &places, console)?;
+    let session = match id {
+        Some(id) => sessions.session(parse_id(id)?).map_err(explain)?,
+        None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
+    };
+    if session.is_complete {
+        return Err(explain(SessionError::Complete { id: session.session_id }));
+    }
+    introduce(console, &sessions, &session);
+    let id = session.session_id;
+    Loop { common, console, sessions: &sessions, id, review: false, cancel: &cancel }.follow()
+}
+
+/// The failure where an unfinished session is needed and there is none.
+pub(crate) fn nothing_to_resume() -> Failure {
+    Failure::new(Exit::Usage, "there is no unfinished session here")
+        .advise("start one with `agentd new TASK`; `agentd demo` shows how it goes")
+}
+
+/// Reads a session's id from the command line.
+pub(crate) fn parse_id(id: &str) -> Result<SessionId, Failure> {
+    id.parse().map_err(|error| {
+        Failure::new(Exit::Usage, format!("'{id}': {error}")).advise("`agentd sessions` lists the sessions")
+    })
+}
+
+/// Returns a flag that Ctrl-C raises.
+pub(crate) fn cancel_flag() -> Result<CancelFlag, Failure> {
+    let cancel = CancelFlag::new();
+    cancel_on_signals(&cancel)
+        .map_err(|error| Failure::new(Exit::Missing, format!("cannot listen for signals: {error}")))?;
+    Ok(cancel)
+}
+
+fn introduce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) {
+    console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
+    let report = sessions.workspace().sandbox_report();
+    console.styled(Tone::Faint, &report.map_or_else(|error| error.to_string(), ToString::to_string));
+    announce(console, sessions, session);
+}
+
+fn announce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) {
+    console.progress(&format!("message {} to copy into the chat:", session.sequence_number));
+    console.progress(&format!("  {}", outbox_path(sessions, session)));
+    console.progress("save the reply as a .txt file in:");
+    console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
+}
+
+fn outbox_path(sessions: &Sessions<LocalWorkspace>, session: &Session) -> String {
+    sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string()
+}
+
+impl Loop<'_> {
+    /// Executes reply after reply until DONE or Ctrl-C.
+    fn follow(&self) -> Outcome {
+        loop {
+            let waiting = self.console.spinner("waiting for a reply");
+            let waited = self.sessions.wait(self.cancel).map_err(explain)?;
+            drop(waiting);
+            match waited {
+                Waited::Cancelled => {
+                    self.console.progress("stopped; `agentd resume` goes on");
+                    return Ok(Exit::Interrupted);
+                }
+                Waited::Found(Found::Unusable { name, why, set_aside }) => {
+                    self.console.notice(&format!("inbox/{name} {why}"));
+                    if let Some(place) = set_aside {
+                        self.console.notice(&format!("  it is now {}", place.0.display()));
+                    }
+                }
+                Waited::Found(Found::Reply(file)) => {
+                    if let Some(exit) = self.round(&file)? {
+                        return Ok(exit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Executes one reply. Returns how the session ended, if it did.
+    fn round(&self, file: &InboxFile) -> Result<Option<Exit>, Failure> {
+        let Loop { console, sessions, .. } = *self;
+        console.styled(Tone::Strong, &format!("received {}", file.name));
+        let mut ask = |reply: &Reply<'_>| ask(console, reply);
+        let options = ApplyOptions { again: false, review: if self.review { Some(&mut ask) } else { None } };
+        let mut progress = Progress::new(console);
+        let applied =
+            sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
+        match applied {
+            Ok(Applied::Executed(executed)) => {
+                sessions.move_to_processed(&file.name).map_err(explain)?;
+                Ok(self.tell(&executed))
+            }
+            Ok(Applied::AlreadyDone { .. }) => {
+                sessions.move_to_processed(&file.name).map_err(explain)?;
+                console.progress("this reply was executed before; nothing was done");
+                let session = sessions.session(self.id).map_err(explain)?;
+                Ok(if session.is_complete { Some(Exit::Done) } else { None })
+            }
+            Err(error) if is_about_the_reply(&error) => {
+                let place = sessions.set_aside(&file.name).map_err(explain)?;
+                let failure = explain(error);
+                console.notice(&format!("not executed: {}", failure.message));
+                console.notice(&format!("  {}", failure.advice.unwrap_or_default()));
+                console.notice(&format!("  the file is now {}", place.0.display()));
+                Ok(None)
+            }
+            // The reply stays in the inbox, and resuming goes on with it.
+            Err(error) => Err(explain(error)),
+        }
+    }
+
+    fn tell(&self, executed: &Executed) -> Option<Exit> {
+        let console = self.console;
+        if executed.was_resumed {
+            console.detail("this reply was begun earlier; what was done then was not done again");
+        }
+        if !executed.repairs.is_empty() {
+            let names: Vec<_> = executed.repairs.iter().map(|kind| kind.to_string()).collect();
+            console.styled(Tone::Faint, &format!("  undone in the pasted text: {}", names.join(", ")));
+        }
+        if executed.results.is_empty() {
+            console.notice("  no block was found in this reply, so nothing was done; the next message asks the model to go on");
+        }
+        if !executed.session.is_complete {
+            announce(console, self.sessions, &executed.session);
+            return None;
+        }
+        let failed = executed.results.iter().filter(|result| !result.success).count();
+        let summary = executed.session.done.as_deref().unwrap_or_default();
+        console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
+        if failed > 0 {
+            let id = executed.session.session_id;
+            console
+                .notice(&format!("  {failed} blocks of the last reply failed; `agentd show {id}` has them"));
+        }
+        Some(Exit::Done)
+    }
+}
+
+/// Whether another reply may do better.
+fn is_about_the_reply(error: &SessionError) -> bool {
+    matches!(
+        error,
+        SessionError::Refused(_)
+            | SessionError::OtherSession { .. }
+            | SessionError::OtherSequence { .. }
+            | SessionError::KnownText { .. }
+            | SessionError::Empty
+            | SessionError::Declined
+    )
+}
+
+/// Shows what a reply would do and asks for it.
+pub(crate) fn ask(console: Console, reply: &Reply<'_>) -> Review {
+    for line in describe(reply) {
+        console.notice(&line);
+    }
+    if !std::io::stdin().is_terminal() {
+        console.notice("there is no terminal to answer at: not executed");
+        return Review::Decline;
+    }
+    let mut error = std::io::stderr().lock();
+    let _ = write!(error, "execute this reply? [y/N] ");
+    let _ = error.flush();
+    let mut answer = String::new();
+    match std::io::stdin().lock().read_line(&mut answer) {
+        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Review::Accept,
+        _ => Review::Decline,
+    }
+}

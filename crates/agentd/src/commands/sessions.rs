@@ -1,0 +1,107 @@
+//! `agentd sessions`, `show` and `outbox`: reading what is there, also while another process owns it.
+
+use change_journal::JournalReader;
+use serde::Serialize;
+use tag_session::{StepSummary, read_outbox_text, read_session, session_steps, session_summaries};
+use tagproto::Session;
+
+use crate::cli::Common;
+use crate::commands::session::{nothing_to_resume, parse_id};
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::progress::{one_line, printable};
+use crate::session_failure::explain;
+use crate::state::Places;
+
+/// Lists the sessions.
+pub(crate) fn list(common: &Common, console: Console) -> Outcome {
+    let summaries = match Places::find(common)?.journal_reader()? {
+        Some(journal) => session_summaries(&journal).map_err(explain)?,
+        None => Vec::new(),
+    };
+    if console.json {
+        console.json_result(&summaries);
+        return Ok(Exit::Done);
+    }
+    if summaries.is_empty() {
+        console.notice("there are no sessions here; `agentd new TASK` starts one");
+    }
+    for summary in summaries {
+        let state = if summary.complete { "done   " } else { "waiting" };
+        console.result(&format!(
+            "{}  {state}  message {:<3}  {}  {}",
+            summary.session,
+            summary.sequence,
+            summary.updated_at,
+            one_line(&summary.task)
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    session: Session,
+    steps: Vec<StepSummary>,
+}
+
+/// Shows one session with its steps.
+pub(crate) fn show(common: &Common, console: Console, id: &str) -> Outcome {
+    let id = parse_id(id)?;
+    let journal = reader(common)?;
+    let session = read_session(&journal, id).map_err(explain)?;
+    let steps = session_steps(&journal, id).map_err(explain)?;
+    if console.json {
+        console.json_result(&Shown { session, steps });
+        return Ok(Exit::Done);
+    }
+    let state = if session.is_complete { "done" } else { "waiting for a reply" };
+    console.result(&format!("session {id}: {}", printable(&one_line(&session.task))));
+    console.result(&format!("{state}, message {}, dialect {}", session.sequence_number, session.dialect));
+    console.result(&format!("created {}, changed {}", session.created_at, session.updated_at));
+    for step in steps {
+        let unfinished = if step.finished { "" } else { " (not finished; `agentd resume` goes on)" };
+        console.result(&format!("\nreply to message {}{unfinished}", step.sequence));
+        for result in step.results {
+            let mark = if result.success { "OK" } else { "FAILED" };
+            console.result(&format!("  [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+        }
+    }
+    if let Some(done) = &session.done {
+        console.result(&format!("\ndone: {}", one_line(done)));
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints the pending outbox.
+pub(crate) fn outbox(common: &Common, console: Console, id: Option<&str>) -> Outcome {
+    let journal = reader(common)?;
+    let session = match id {
+        Some(id) => read_session(&journal, parse_id(id)?).map_err(explain)?,
+        None => {
+            let newest =
+                session_summaries(&journal).map_err(explain)?.into_iter().find(|summary| !summary.complete);
+            read_session(&journal, parse_id(&newest.ok_or_else(nothing_to_resume)?.session)?)
+                .map_err(explain)?
+        }
+    };
+    if session.is_complete {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("session {} is complete: no message is pending", session.session_id),
+        ));
+    }
+    let text = read_outbox_text(&journal, &session).map_err(explain)?;
+    let text = text.ok_or_else(|| Failure::new(Exit::Failed, "the pending message is not in the journal"))?;
+    if console.json {
+        console.json_result(&text);
+    } else {
+        console.result(&text);
+    }
+    Ok(Exit::Done)
+}
+
+fn reader(common: &Common) -> Result<JournalReader, Failure> {
+    Places::find(common)?.journal_reader()?.ok_or_else(nothing_to_resume)
+}

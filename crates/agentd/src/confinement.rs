@@ -1,0 +1,83 @@
+//! What the user asks of the confinement of commands.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use local_workspace::SandboxNeed;
+use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
+
+use crate::cli::{Common, Switch};
+
+/// The value of `--sandbox`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SandboxChoice {
+    /// Refuse commands below a level.
+    Require(Level),
+    /// Run commands at this level or above.
+    Allow(Level),
+    /// Use no confinement.
+    Off,
+}
+
+impl FromStr for SandboxChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SandboxChoice, String> {
+        let level = |name: &str| {
+            [Level::Full, Level::Namespaces, Level::Landlock, Level::Process, Level::None]
+                .into_iter()
+                .find(|level| level.to_string() == name)
+                .ok_or_else(|| {
+                    format!("there is no level '{name}': full, namespaces, landlock, process, none")
+                })
+        };
+        match text.split_once('=') {
+            Some(("require", name)) => level(name).map(SandboxChoice::Require),
+            Some(("allow", name)) => level(name).map(SandboxChoice::Allow),
+            None if text == "off" => Ok(SandboxChoice::Off),
+            _ => Err("give require=LEVEL, allow=LEVEL or off".to_owned()),
+        }
+    }
+}
+
+/// The least confinement under which commands run. Without a choice it is whatever the machine gives; the report in
+/// front of every session says what that is.
+pub(crate) fn need(choice: Option<SandboxChoice>) -> SandboxNeed {
+    match choice {
+        Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
+        Some(SandboxChoice::Off) | None => SandboxNeed::Whatever,
+    }
+}
+
+/// How commands are started on this machine for this user.
+pub(crate) fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    let user = User {
+        name: std::env::var("USER")
+            .or_else(|_| std::env::var("LOGNAME"))
+            .unwrap_or_else(|_| "user".to_owned()),
+        home: home().unwrap_or_else(|| PathBuf::from("/nonexistent")),
+        search_path: variable("PATH"),
+        language: std::env::var_os("LANG").unwrap_or_else(|| "C.UTF-8".into()),
+    };
+    let mut config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
+    if choice == Some(SandboxChoice::Off) {
+        config.highest_level = Level::None;
+    }
+    config
+}
+
+/// What a command may see and use.
+pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> Policy {
+    let mut policy = Policy::for_workspace(workspace);
+    policy.network = common.network == Switch::On;
+    if state_folder.starts_with(workspace) {
+        policy.hidden.push(state_folder.to_owned());
+    }
+    policy
+}
+
+/// The user's home folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}

@@ -1,0 +1,129 @@
+//! Where `agentd` writes: results to standard output, progress and diagnostics to standard error.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// The two output streams and how much to say on them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Console {
+    /// Print results as JSON.
+    pub json: bool,
+    quiet: bool,
+    verbose: bool,
+    colours: bool,
+    live: bool,
+}
+
+/// How a piece of progress looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Good,
+    Bad,
+    Faint,
+    Strong,
+}
+
+impl Console {
+    pub(crate) fn new(json: bool, quiet: bool, verbose: bool) -> Console {
+        let terminal = io::stderr().is_terminal();
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Console { json, quiet, verbose, colours: terminal && !no_colour, live: terminal && !quiet }
+    }
+
+    /// Prints a line of the result. A reader that went away is not an error.
+    pub(crate) fn result(self, text: &str) {
+        let mut output = io::stdout().lock();
+        let _ = output.write_all(text.as_bytes());
+        if !text.ends_with('\n') {
+            let _ = output.write_all(b"\n");
+        }
+        let _ = output.flush();
+    }
+
+    /// Prints the result as one JSON value.
+    pub(crate) fn json_result<T: Serialize>(self, value: &T) {
+        self.result(&serde_json::to_string_pretty(value).expect("results have string keys"));
+    }
+
+    /// Prints a line of progress.
+    pub(crate) fn progress(self, text: &str) {
+        self.styled(Tone::Plain, text);
+    }
+
+    /// Prints a line of progress that only `-v` shows.
+    pub(crate) fn detail(self, text: &str) {
+        if self.verbose {
+            self.styled(Tone::Faint, text);
+        }
+    }
+
+    /// Prints a line of progress in a tone.
+    pub(crate) fn styled(self, tone: Tone, text: &str) {
+        if !self.quiet {
+            self.line(&self.paint(tone, text));
+        }
+    }
+
+    /// Prints what must be seen even with `--quiet`.
+    pub(crate) fn notice(self, text: &str) {
+        self.line(text);
+    }
+
+    /// Colours a text for standard error.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Plain => return text.to_owned(),
+            _ if !self.colours => return text.to_owned(),
+            Tone::Good => "32",
+            Tone::Bad => "31",
+            Tone::Faint => "2",
+            Tone::Strong => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// Shows a spinner with the time that has passed, on a terminal; elsewhere nothing.
+    pub(crate) fn spinner(self, text: &str) -> Spinner {
+        if !self.live {
+            return Spinner { bar: None };
+        }
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("  {spinner} {msg} {elapsed:.dim}")
+            .expect("the template names only known fields");
+        bar.set_style(style);
+        bar.set_message(text.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Spinner { bar: Some(bar) }
+    }
+
+    fn line(self, text: &str) {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}
+
+/// A spinner that is gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Spinner {
+    bar: Option<ProgressBar>,
+}
+
+impl Spinner {
+    /// Replaces the text, the last line of output for instance.
+    pub(crate) fn say(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text.to_owned());
+        }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

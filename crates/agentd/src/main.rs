@@ -1,0 +1,39 @@
+//! `agentd`: the command line over the libraries of this workspace.
+
+mod cli;
+mod commands;
+mod confinement;
+mod console;
+mod exit;
+mod interrupt;
+mod plan_view;
+mod progress;
+mod session_failure;
+mod state;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::console::Console;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    // Confined commands are started by a process of this same program; it never comes back from here.
+    sandbox_exec::spawner_main_if_requested();
+    let cli = Cli::parse();
+    let console = Console::new(cli.common.json, cli.common.quiet, cli.common.verbose);
+    match commands::run(cli, console) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            if failure.exit != Exit::Interrupted || !failure.message.is_empty() {
+                console.notice(&format!("agentd: {}", failure.message));
+            }
+            if let Some(advice) = &failure.advice {
+                console.notice(&format!("  {advice}"));
+            }
+            failure.exit.into()
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a failed session operation means for a person, and how the process ends.
+
+use tag_session::SessionError;
+use wap_core::Reason;
+
+use crate::exit::{Exit, Failure};
+
+/// Explains a failure.
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+pub(crate) fn explain(error: SessionError) -> Failure {
+    let text = error.to_string();
+    match &error {
+        SessionError::Unknown { .. } => {
+            Failure::new(Exit::Usage, text).advise("`agentd sessions` lists the sessions of this workspace")
+        }
+        SessionError::Complete { .. } => {
+            Failure::new(Exit::Refused, text).advise("start another one with `agentd new TASK`")
+        }
+        SessionError::Damaged { .. } => {
+            Failure::new(Exit::Failed, text).advise("the other sessions are not affected; start a new one")
+        }
+        SessionError::Refused(_) => {
+            Failure::new(Exit::Refused, text).advise("nothing was executed: copy the reply again and save it under a new name")
+        }
+        SessionError::OtherSession { quoted, .. } => Failure::new(Exit::Refused, text)
+            .advise(format!("apply it with --session {}, or remove its Reply-To line if it is meant here", quoted.session)),
+        SessionError::OtherSequence { .. } => Failure::new(Exit::Refused, text)
+            .advise("send the newest outbox to the model, or execute the reply all the same with `agentd apply --again`"),
+        SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
+            .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
+        SessionError::Empty => Failure::new(Exit::Usage, text).advise("paste the reply of the model and try again"),
+        SessionError::Declined => Failure::new(Exit::Refused, text).advise("nothing was executed"),
+        SessionError::Interrupted => Failure::new(Exit::Interrupted, text)
+            .advise("what was done is recorded; apply the same reply again, or `agentd resume`, for the rest"),
+        SessionError::Workspace(error) if error.reason() == Reason::Cancelled => {
+            Failure::new(Exit::Interrupted, "stopped")
+        }
+        SessionError::Workspace(_) | SessionError::Journal(_) | SessionError::Files(_) => Failure::new(Exit::Failed, text)
+            .advise("what was done is recorded; when the cause is gone, the same reply goes on with the rest"),
+        _ => Failure::new(Exit::Failed, text),
+    }
+}

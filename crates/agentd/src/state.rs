@@ -1,0 +1,215 @@
+//! Opening a workspace with its state folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use change_journal::{Journal, JournalLimits, JournalReader, OpenError};
+use local_workspace::{EngineConfig, LocalWorkspace};
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
+use tag_session::{Sessions, StateFolders};
+use wap_core::Limits;
+
+use crate::cli::Common;
+use crate::confinement;
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::session_failure;
+
+/// The name of the state folder within a workspace.
+const STATE_FOLDER: &str = ".agentd";
+
+/// Where the workspace and its state folder are.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    pub workspace: PathBuf,
+    pub base: PathBuf,
+}
+
+impl Places {
+    /// Finds both, without making anything.
+    pub(crate) fn find(common: &Common) -> Result<Places, Failure> {
+        let asked = &common.workspace;
+        let workspace = fs::canonicalize(asked).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Failure::new(Exit::Usage, format!("the workspace {} does not exist", asked.display()))
+                    .advise("name an existing folder with --workspace DIR")
+            }
+            _ => Failure::new(Exit::Usage, format!("the workspace {}: {error}", asked.display())),
+        })?;
+        let base = match &common.base {
+            Some(base) => absolute(base)?,
+            None => workspace.join(STATE_FOLDER),
+        };
+        Ok(Places { workspace, base })
+    }
+
+    /// Opens the journal to read only; `None` if there is no state folder yet.
+    pub(crate) fn journal_reader(&self) -> Result<Option<JournalReader>, Failure> {
+        match Journal::open_read_only(&self.base.join("journal")) {
+            Ok(reader) => Ok(Some(reader)),
+            Err(OpenError::Missing) => Ok(None),
+            Err(error) => Err(journal_failure(&error, &self.base)),
+        }
+    }
+
+    /// Whether there may be sessions here.
+    pub(crate) fn has_sessions(&self) -> bool {
+        self.base.join("journal").exists() || self.base.join("sessions").exists()
+    }
+
+    /// The state folder relative to the workspace, if it lies beneath it.
+    fn state_folder(&self) -> Option<RelPath> {
+        let relative = self.base.strip_prefix(&self.workspace).ok()?;
+        RelPath::from_bytes(relative.as_os_str().as_encoded_bytes()).ok()
+    }
+}
+
+/// A path without links as far as it exists, so that it can be compared with the workspace's.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    let failure =
+        |error: io::Error| Failure::new(Exit::Usage, format!("the state folder {}: {error}", path.display()));
+    let path = std::path::absolute(path).map_err(failure)?;
+    if let Ok(canonical) = fs::canonicalize(&path) {
+        return Ok(canonical);
+    }
+    match (path.parent().map(fs::canonicalize), path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => Ok(parent.join(name)),
+        _ => Ok(path),
+    }
+}
+
+/// Opens the engine and its sessions; this process then owns the state folder.
+pub(crate) fn open(
+    common: &Common,
+    places: &Places,
+    console: Console,
+) -> Result<Sessions<LocalWorkspace>, Failure> {
+    let root = open_root(common, places)?;
+    make_state_folder(places)?;
+    let (journal, report) = Journal::open(&places.base.join("journal"), JournalLimits::default())
+        .map_err(|error| journal_failure(&error, &places.base))?;
+    for set_aside in &report.set_aside {
+        console.notice(&format!(
+            "the journal was damaged: it is kept as journal/{}, and a new one was begun. What ran before is not known any more.",
+            set_aside.name
+        ));
+    }
+    let engine = open_engine(common, places, root, journal.clone(), console)?;
+    let folders =
+        StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
+    let (sessions, reconciled) =
+        Sessions::open(engine, journal, folders).map_err(session_failure::explain)?;
+    for name in &reconciled.imported {
+        console.notice(&format!("session {name} was taken over from its file"));
+    }
+    for (name, kept) in reconciled.damaged.iter().chain(&reconciled.edited) {
+        console.notice(&format!("{name} is not what was written there: it is kept as {kept}"));
+    }
+    for name in &reconciled.rewritten {
+        console.detail(&format!("{name} was written again from the journal"));
+    }
+    Ok(sessions)
+}
+
+/// Opens the engine for one call that only reads, also while another process owns the state folder.
+pub(crate) fn open_for_reading(
+    common: &Common,
+    places: &Places,
+    console: Console,
+) -> Result<LocalWorkspace, Failure> {
+    let root = open_root(common, places)?;
+    make_state_folder(places)?;
+    let journal = Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))?;
+    open_engine(common, places, root, journal, console)
+}
+
+fn open_engine(
+    common: &Common,
+    places: &Places,
+    root: FileRoot,
+    journal: Journal,
+    console: Console,
+) -> Result<LocalWorkspace, Failure> {
+    let milliseconds = u64::try_from(common.timeout.as_millis()).unwrap_or(u64::MAX);
+    let config = EngineConfig {
+        limits: Limits { max_execution_time: milliseconds, ..Limits::default() },
+        read_only: common.read_only,
+        sandbox: confinement::need(common.sandbox),
+        launcher: confinement::launcher(common.sandbox),
+        policy: confinement::policy(common, &places.workspace, &places.base),
+        state_folder: places.state_folder(),
+        output_folder: places.base.join("output"),
+    };
+    let (engine, recovery) = LocalWorkspace::open(root, journal, config)
+        .map_err(|error| state_failure(&error.to_string(), &places.base))?;
+    for path in &recovery.redone {
+        console.notice(&format!("recovered: {path} was written again from the journal"));
+    }
+    for path in &recovery.conflicts {
+        console.notice(&format!("{path} was changed by someone else before it was synced: theirs stays"));
+    }
+    for (path, why) in &recovery.failed {
+        console.notice(&format!("{path} could not be written again yet: {why}"));
+    }
+    Ok(engine)
+}
+
+fn open_root(common: &Common, places: &Places) -> Result<FileRoot, Failure> {
+    let rules = RootRules { home: confinement::home(), ..RootRules::default() };
+    let policy = FsPolicy::default().with_read_only(common.read_only);
+    FileRoot::open(&places.workspace, &rules, policy).map_err(|error| {
+        let failure = Failure::new(Exit::Usage, format!("{}: {error}", places.workspace.display()));
+        match error {
+            RootError::Io(_) => failure,
+            _ => failure.advise("choose a folder of code with --workspace DIR"),
+        }
+    })
+}
+
+/// Makes the state folder, closed to others, with an ignore rule for git.
+fn make_state_folder(places: &Places) -> Result<(), Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    let failed = |error: &io::Error| state_failure(&error.to_string(), &places.base);
+    match fs::DirBuilder::new().mode(0o700).create(&places.base) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(&error)),
+    }
+    if fs::symlink_metadata(&places.base).map_err(|error| failed(&error))?.file_type().is_symlink() {
+        return Err(state_failure("it is a link", &places.base));
+    }
+    let ignore = places.base.join(".gitignore");
+    match fs::OpenOptions::new().write(true).create_new(true).open(&ignore) {
+        Ok(mut file) => io::Write::write_all(&mut file, b"*\n").map_err(|error| failed(&error)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn state_failure(why: &str, base: &Path) -> Failure {
+    Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {why}", base.display()))
+        .advise("choose another one with --base DIR, for instance outside of a read-only workspace")
+}
+
+fn journal_failure(error: &OpenError, base: &Path) -> Failure {
+    let place = base.display();
+    match error {
+        OpenError::Held { process_id } => {
+            let holder =
+                process_id.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
+            Failure::new(Exit::Held, format!("{holder} is using the state folder {place}"))
+                .advise("stop it first; `agentd sessions`, `show`, `outbox` and `log` work meanwhile")
+        }
+        OpenError::Newer { .. } => Failure::new(Exit::Refused, format!("the state folder {place}: {error}"))
+            .advise("update agentd, or choose another state folder with --base DIR"),
+        OpenError::NoSpace => Failure::new(Exit::Failed, format!("the state folder {place}: {error}"))
+            .advise("free some space and try again: nothing is lost"),
+        OpenError::Damaged => Failure::new(Exit::Failed, format!("the state folder {place}: {error}"))
+            .advise(
+                "`agentd resume` sets the damaged journal aside and takes the sessions over from their files",
+            ),
+        _ => state_failure(&error.to_string(), base),
+    }
+}
