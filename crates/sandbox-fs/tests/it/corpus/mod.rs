@@ -29,6 +29,9 @@ const ELSEWHERE: [(&str, &str); 4] = [
 /// A guard against hangs, not a measure of speed.
 const HANG: Duration = Duration::from_secs(120);
 
+/// What each round of a race adds to it.
+const HANG_PER_ROUND: Duration = Duration::from_millis(100);
+
 /// Cases that take long to set up; they run once, and not again for an ordinary user or the walker.
 const HEAVY: [&str; 3] = ["dir-100k-search", "endless-line-ranged-read", "deep-nesting-existing-list"];
 
@@ -117,7 +120,9 @@ fn run_guarded(case: &Case, method: ResolveMethod, user: User) -> Result<(), Fai
         let result = std::panic::catch_unwind(|| run(&owned, method));
         let _ = sender.send(result.unwrap_or_else(|_| Err(Failure::Broken("panic".to_owned()))));
     });
-    let result = receiver.recv_timeout(HANG).map_err(|_| Failure::Broken("hangs".to_owned()))?;
+    let result = receiver
+        .recv_timeout(HANG + HANG_PER_ROUND * case.rounds())
+        .map_err(|_| Failure::Broken("hangs".to_owned()))?;
     thread.join().unwrap();
     result
 }
