@@ -17,7 +17,7 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Link {
     program: SpawnerProgram,
-    /// `None` only while the link is being dropped or renewed: its end is what ends the spawner.
+    /// `None` when the spawner has ended and could not be started anew. Closing it is what ends the spawner.
     socket: Option<OwnedFd>,
     process: Child,
 }
@@ -30,14 +30,19 @@ impl Link {
 
     /// Sends the descriptors of one request.
     pub(crate) fn send(&mut self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let socket = self.socket.as_ref().expect("only `end` takes the socket away, and it is renewed then");
-        match channel::send(socket.as_fd(), b"R", descriptors) {
+        let sent = match &self.socket {
+            Some(socket) => channel::send(socket.as_fd(), b"R", descriptors),
+            // It could not be started anew the last time.
+            None => Err(Errno::PIPE),
+        };
+        match sent {
             // The spawner is dead, and all its commands have ended with it.
             Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN | Errno::CONNREFUSED) => {}
             other => return Ok(other?),
         }
-        let (socket, process) = start_process(&self.program)?;
+        // Its zombie first: the next one removes the control groups of spawners that are no more.
         self.end();
+        let (socket, process) = start_process(&self.program)?;
         self.process = process;
         let socket = self.socket.insert(socket);
         Ok(channel::send(socket.as_fd(), b"R", descriptors)?)
