@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
+mod recovery;
+#[cfg(test)]
 mod steps;
 #[cfg(test)]
 mod vectors;
