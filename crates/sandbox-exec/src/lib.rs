@@ -12,6 +12,7 @@ mod call_filter;
 mod capture;
 mod channel;
 mod confine;
+mod control_group;
 mod environment;
 mod file_rules;
 mod init;

@@ -224,12 +224,14 @@ impl Running {
 
     fn read_status(&mut self, state: &mut State) {
         match channel::receive(&self.killer.shared.status) {
-            Ok(Some((bytes, _))) => {
-                if let Some(Status::Ended(status)) = Status::decode(&bytes) {
+            Ok(Some((bytes, _))) => match Status::decode(&bytes) {
+                Some(Status::Ended(status)) => {
                     self.shell_end = Some(status);
                     state.drain_until.get_or_insert(Instant::now() + DRAIN_LIMIT);
                 }
-            }
+                Some(Status::MemoryKills(_)) => state.killed_for_memory = true,
+                _ => {}
+            },
             // The end comes when the spawner has reaped the last process, and an error when the spawner died.
             Ok(None) | Err(_) => {
                 state.gone = true;
@@ -238,13 +240,22 @@ impl Running {
         }
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.killer.shared.cancelled.load(Ordering::Acquire)
+    }
+
     fn ending(&self, state: &State) -> Result<Ending, WaitError> {
+        let is_success = self.shell_end == Some(0);
+        let was_ended = self.shell_end.is_none() && (state.timed_out || self.is_cancelled());
+        if state.killed_for_memory && !is_success && !was_ended {
+            return Ok(Ending::KilledForMemory { limit_bytes: self.limits.memory_bytes });
+        }
         match self.shell_end {
             Some(status) if libc::WIFSIGNALED(status) => {
                 Ok(Ending::Signaled(Signal::from_number(libc::WTERMSIG(status))))
             }
             Some(status) => Ok(Ending::Exited(libc::WEXITSTATUS(status))),
-            None if self.killer.shared.cancelled.load(Ordering::Acquire) => Ok(Ending::Cancelled),
+            None if self.is_cancelled() => Ok(Ending::Cancelled),
             None if state.timed_out => Ok(Ending::TimedOut { limit: self.timeout.duration() }),
             None => Err(WaitError::Lost),
         }
@@ -263,6 +274,7 @@ struct State {
     timed_out: bool,
     /// No process of the command is left.
     gone: bool,
+    killed_for_memory: bool,
     drain_until: Option<Instant>,
     reap_until: Option<Instant>,
 }

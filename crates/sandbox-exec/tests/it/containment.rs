@@ -223,11 +223,3 @@ fn the_network_is_there_only_when_the_policy_says_so() {
         ground.run("python3 -c \"import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)\"");
     assert!(!outcome.ending.is_success(), "a family that is none of the network's");
 }
-
-#[test]
-fn a_limit_on_file_size_ends_the_writer() {
-    let mut ground = Ground::new();
-    ground.policy.limits.file_size_bytes = 1 << 20;
-    let outcome = ground.run("head -c 2000000 /dev/zero > big; ls -l big | awk '{print $5}'");
-    assert_eq!(stdout(&outcome), "1048576\n", "{}", stderr(&outcome));
-}
