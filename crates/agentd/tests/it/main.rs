@@ -4,3 +4,4 @@
 mod crashes;
 mod daemon;
 mod project;
+mod transcripts;
