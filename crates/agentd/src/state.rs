@@ -107,6 +107,9 @@ pub(crate) fn open(
     for (name, kept) in reconciled.damaged.iter().chain(&reconciled.edited) {
         console.notice(&format!("{name} is not what was written there: it is kept as {kept}"));
     }
+    for name in &reconciled.put_away {
+        console.progress(&format!("{name} was executed before the last stop: it is now in inbox/processed/"));
+    }
     for name in &reconciled.rewritten {
         console.detail(&format!("{name} was written again from the journal"));
     }

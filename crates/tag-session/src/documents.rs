@@ -5,6 +5,9 @@ use tagproto::SessionId;
 /// What the names of all session documents begin with.
 pub(crate) const SESSIONS: &str = "session/";
 
+/// What the names of all documents about executed files begin with.
+pub(crate) const TAKEN_FILES: &str = "inbox/";
+
 /// The session itself, exactly as its file holds it.
 pub(crate) fn session(id: SessionId) -> String {
     format!("{SESSIONS}{id}")
@@ -18,6 +21,11 @@ pub(crate) fn outbox(id: SessionId, sequence: u32) -> String {
 /// The text of the reply that answered an outbox.
 pub(crate) fn reply(id: SessionId, sequence: u32) -> String {
     format!("reply/{id}/{sequence:04}")
+}
+
+/// Which file of the inbox the last executed reply of a session came in.
+pub(crate) fn taken_file(id: SessionId) -> String {
+    format!("{TAKEN_FILES}{id}")
 }
 
 /// What the line numbers of the reply under way mean; gone when it is finished.

@@ -2,6 +2,7 @@
 
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileStamp, FsError};
+use serde::{Deserialize, Serialize};
 
 use crate::decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
 use crate::folders::StateFolders;
@@ -13,6 +14,25 @@ pub struct InboxFile {
     pub name: RelPath,
     /// Its text.
     pub text: String,
+    /// Which state of which file was read.
+    pub(crate) stamp: TakenStamp,
+}
+
+/// Which state of which file was read, so that it is known again after a restart. The time of the last change of status
+/// is left out: moving a file changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TakenStamp {
+    device: u64,
+    inode: u64,
+    size_bytes: u64,
+    modified_nanoseconds: i128,
+}
+
+impl From<FileStamp> for TakenStamp {
+    fn from(stamp: FileStamp) -> TakenStamp {
+        let FileStamp { device, inode, size_bytes, modified_nanoseconds, .. } = stamp;
+        TakenStamp { device, inode, size_bytes, modified_nanoseconds }
+    }
 }
 
 /// Why a file in the inbox is no reply. It stays where it is, except where the text says otherwise.
@@ -93,5 +113,5 @@ pub(crate) fn read(folders: &StateFolders, candidate: &Candidate) -> Result<Inbo
     if text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}').is_empty() {
         return Err(Unusable::Empty);
     }
-    Ok(InboxFile { name: candidate.name.clone(), text })
+    Ok(InboxFile { name: candidate.name.clone(), text, stamp: candidate.stamp.into() })
 }

@@ -33,5 +33,7 @@ pub use inbox_file::{InboxFile, Unusable};
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use sessions::Sessions;
-pub use summary::{SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries};
+pub use summary::{
+    SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
+};
 pub use watch::InboxWatcher;

@@ -8,6 +8,7 @@ use tagproto::Session;
 use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
+use crate::inbox_file::{TakenStamp, candidates};
 use crate::projection;
 use crate::summary;
 
@@ -26,6 +27,8 @@ pub struct Reconciled {
     pub edited: Vec<(String, String)>,
     /// Sessions that the journal did not know and that were taken over from their files.
     pub imported: Vec<String>,
+    /// Replies that had been executed, and were moved to `processed/` only now.
+    pub put_away: Vec<String>,
 }
 
 /// Compares every session's files with the journal; the journal wins, and nothing is overwritten that it does not have.
@@ -36,6 +39,7 @@ pub(crate) fn reconcile(journal: &Journal, folders: &StateFolders) -> Result<Rec
         restore_session_file(&session, journal, folders, &mut found)?;
         restore_outbox_file(&session, journal, folders, &mut found)?;
     }
+    put_away(journal, folders, &mut found)?;
     Ok(found)
 }
 
@@ -65,6 +69,27 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
                 let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
                 found.damaged.push((format!("sessions/{name}"), format!("sessions/{kept}")));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Moves replies out of the inbox that were executed by a process that died before it could.
+///
+/// A reply without a token could otherwise not be told from one that is meant once more.
+fn put_away(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> Result<(), SessionError> {
+    let mut taken = Vec::new();
+    for head in journal.reader().documents(documents::TAKEN_FILES)? {
+        if let Some(document) = journal.reader().document(&head.name)?
+            && let Ok(stamp) = serde_json::from_slice::<TakenStamp>(&document.bytes)
+        {
+            taken.push(stamp);
+        }
+    }
+    for candidate in candidates(folders)? {
+        if taken.contains(&candidate.stamp.into()) {
+            projection::move_to_processed(folders, &candidate.name)?;
+            found.put_away.push(format!("inbox/{}", candidate.name));
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use wap_core::{Call, CancelFlag, Workspace};
 use crate::applied::{Applied, ApplyOptions, Executed, Review};
 use crate::documents;
 use crate::error::SessionError;
+use crate::inbox_file::InboxFile;
 use crate::sessions::{Sessions, encode, now, origin};
 
 /// What the journal keeps as the outcome of a run.
@@ -45,6 +46,7 @@ impl<W: Workspace> Sessions<W> {
         let session = self.session(id)?;
         let hash = ContentHash::of(text.as_bytes());
         let quoted = ReplyTo::find(text);
+        let file = options.file;
         let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
@@ -71,7 +73,7 @@ impl<W: Workspace> Sessions<W> {
             // Blocks that were not begun keep their place in the run; the rest follows when it is applied again.
             return Err(SessionError::Interrupted);
         }
-        let executed = self.finish(session, run, text, execution, reply.repairs, was_resumed, &call)?;
+        let executed = self.finish(session, run, text, execution, reply.repairs, was_resumed, file, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
 
@@ -157,6 +159,7 @@ impl<W: Workspace> Sessions<W> {
         execution: tagproto::Execution,
         repairs: RepairSet,
         was_resumed: bool,
+        file: Option<&InboxFile>,
         call: &Call<'_>,
     ) -> Result<Executed, SessionError> {
         let id = session.session_id;
@@ -175,6 +178,11 @@ impl<W: Workspace> Sessions<W> {
             DocumentWrite::Put { name: &reply_name, bytes: text.as_bytes() },
             DocumentWrite::Remove { name: &base_name },
         ];
+        let taken_name = documents::taken_file(id);
+        let taken = file.map(|file| serde_json::to_vec(&file.stamp).expect("a stamp is plain data"));
+        if let Some(taken) = &taken {
+            writes.push(DocumentWrite::Put { name: &taken_name, bytes: taken });
+        }
         if let Some(outbox) = &outbox {
             writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox.as_bytes() });
         }

@@ -44,8 +44,8 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
         todo!(); //return dry_run(common, console, &sessions, &session, &text, &cancel);
     }
     let mut review = |reply: &Reply<'_>| ask(console, reply);
-    let options =
-        ApplyOptions { again: apply.again, review: if apply.review { Some(&mut review) } else { None } };
+    let review: Option<&mut dyn FnMut(&Reply<'_>) -> _> = if apply.review { Some(&mut review) } else { None };
+    let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);
     let applied = sessions
         .apply(session.session_id, &text, common.timeout, options, &cancel, &mut progress)

@@ -115,7 +115,7 @@ fn execute(
     cancel: &CancelFlag,
 ) -> Result<Session, Failure> {
     let mut progress = Progress::new(console);
-    let options = ApplyOptions { again: false, review: None };
+    let options = ApplyOptions::default();
     let applied = sessions.apply(session.session_id, reply, common.timeout, options, cancel, &mut progress);
     match applied.map_err(explain)? {
         Applied::Executed(executed) => {

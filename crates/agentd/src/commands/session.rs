@@ -152,7 +152,11 @@ impl Loop<'_> {
         let Loop { console, sessions, .. } = *self;
         console.styled(Tone::Strong, &format!("received {}", file.name));
         let mut ask = |reply: &Reply<'_>| ask(console, reply);
-        let options = ApplyOptions { again: false, review: if self.review { Some(&mut ask) } else { None } };
+        let options = ApplyOptions {
+            again: false,
+            review: if self.review { Some(&mut ask) } else { None },
+            file: Some(file),
+        };
         let mut progress = Progress::new(console);
         let applied =
             sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
