@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
+mod line_numbers;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod steps;
