@@ -205,8 +205,10 @@ impl Loop<'_> {
         console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
         if failed > 0 {
             let id = executed.session.session_id;
-            console
-                .notice(&format!("  {failed} blocks of the last reply failed; `agentd show {id}` has them"));
+            let blocks = if failed == 1 { "block" } else { "blocks" };
+            console.notice(&format!(
+                "  {failed} {blocks} of the last reply failed; `agentd show {id}` has them"
+            ));
         }
         Some(Exit::Done)
     }

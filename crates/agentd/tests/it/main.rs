@@ -3,5 +3,6 @@
 
 mod crashes;
 mod daemon;
+mod inbox;
 mod project;
 mod transcripts;
