@@ -179,8 +179,11 @@ impl Loop<'_> {
                 console.notice(&format!("  the file is now {}", place.0.display()));
                 Ok(None)
             }
-            // The reply stays in the inbox, and resuming goes on with it.
-            Err(error) => Err(explain(error)),
+            Err(error) => {
+                let failure = explain(error);
+                Err(failure
+                    .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it"))
+            }
         }
     }
 
