@@ -188,7 +188,7 @@ impl RelPath {
         &self.bytes
     }
 
-    /// The path as text if it is UTF-8; empty for the root. What a reader sees is [`RelPath::to_string`].
+    /// The path as text if it is UTF-8; empty for the root. What a reader sees is what `Display` writes.
     pub fn to_str(&self) -> Option<&str> {
         core::str::from_utf8(&self.bytes).ok()
     }

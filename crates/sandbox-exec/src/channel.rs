@@ -72,6 +72,8 @@ pub(crate) enum Status {
     Started,
     /// The shell ended with this wait status.
     Ended(i32),
+    /// All processes have ended; the kernel killed so many of them for want of memory.
+    MemoryKills(i32),
 }
 
 impl Status {
@@ -81,6 +83,7 @@ impl Status {
             Status::Failed(error) => (b'F', error.step as u8, error.errno),
             Status::Started => (b'S', 0, 0),
             Status::Ended(status) => (b'E', 0, status),
+            Status::MemoryKills(count) => (b'M', 0, count),
         };
         let number = number.to_le_bytes();
         [kind, step, number[0], number[1], number[2], number[3]]
@@ -94,6 +97,7 @@ impl Status {
             b'F' => Status::Failed(StepError { step: Step::from_code(step)?, errno: number }),
             b'S' => Status::Started,
             b'E' => Status::Ended(number),
+            b'M' => Status::MemoryKills(number),
             _ => return None,
         })
     }

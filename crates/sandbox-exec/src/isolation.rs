@@ -30,8 +30,11 @@ impl Isolation {
     /// With the filter: no sockets of any family, only socket pairs.
     pub(crate) const NO_SOCKETS: Isolation = Isolation(1 << 9);
 
+    /// A control group with limits on the whole command's memory and processes.
+    pub(crate) const GROUP: Isolation = Isolation(1 << 10);
+
     /// Every layer.
-    pub(crate) const ALL: Isolation = Isolation((1 << 10) - 1);
+    pub(crate) const ALL: Isolation = Isolation((1 << 11) - 1);
 
     /// The layers that cannot do without a process namespace and without each other.
     pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111);

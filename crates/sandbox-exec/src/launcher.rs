@@ -227,6 +227,8 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
             Status::Failed(error) => return Err(error.into()),
             Status::Started => is_started = true,
             Status::Ended(status) => early_end = Some(status),
+            // It comes only after the shell was started and killed: the end of the stream tells the rest.
+            Status::MemoryKills(_) => return Err(SpawnError::NotStarted),
         }
     }
 }

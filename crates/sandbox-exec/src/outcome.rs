@@ -43,7 +43,9 @@ pub enum Ending {
     },
     /// [`Killer::cancel`](crate::Killer::cancel) ended it.
     Cancelled,
-    /// The kernel killed one of its processes because the command's memory limit was reached.
+    /// The command failed, and the kernel had killed at least one of its processes because the limit on the whole
+    /// command's memory was reached. Where no such limit is to be had, see the report's `missing`, programs are
+    /// refused memory one by one instead and end as they please.
     KilledForMemory {
         /// The limit in bytes.
         limit_bytes: u64,

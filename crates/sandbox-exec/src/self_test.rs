@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::attacks::{Attack, REFUSED};
+use crate::drain::OutputStream;
 use crate::isolation::Isolation;
 use crate::launcher::{Launcher, SpawnError, StartError};
 use crate::outcome::Ending;
@@ -18,9 +19,12 @@ use crate::report::{
     FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
 };
 use crate::request::{Targets, Task};
-use crate::running::{OutputStream, Running};
+use crate::running::Running;
 use crate::shell_command::{ShellCommand, Timeout};
 use crate::step::Step;
+
+/// What is missing without a control group: resource limits are for one process each.
+const MEMORY_LIMIT: &str = "limit on the whole command's memory";
 
 /// How long each part of the self-test may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -53,9 +57,9 @@ pub(crate) fn find_confinement(
 fn wanted(highest: Level) -> Isolation {
     let all = match highest {
         Level::None => Isolation::NOTHING,
-        Level::Process => Isolation::PRIVILEGES,
+        Level::Process => Isolation::PRIVILEGES | Isolation::GROUP,
         Level::Landlock => Isolation::ALL.without(Isolation::NAMESPACES),
-        Level::Namespaces => Isolation::NAMESPACES | Isolation::PRIVILEGES,
+        Level::Namespaces => Isolation::NAMESPACES | Isolation::PRIVILEGES | Isolation::GROUP,
         Level::Full => Isolation::ALL,
     };
     // Root needs no user namespace to make the others, and inside one it would not be itself.
@@ -79,6 +83,7 @@ fn layers_of(step: Step, isolation: Isolation) -> Isolation {
         | Step::ProcessLimit => Isolation::NAMESPACES,
         Step::ResourceLimits | Step::Capabilities | Step::NoNewPrivileges => Isolation::PRIVILEGES,
         Step::Landlock => Isolation::LANDLOCK,
+        Step::ControlGroup => Isolation::GROUP,
         Step::Seccomp => Isolation::FILTER | Isolation::NO_SOCKETS,
         _ => Isolation::NOTHING,
     }
@@ -87,6 +92,7 @@ fn layers_of(step: Step, isolation: Isolation) -> Isolation {
 fn layer_name(step: Step, isolation: Isolation) -> &'static str {
     match layers_of(step, isolation) {
         Isolation::CGROUP => "cgroup namespace",
+        Isolation::GROUP => MEMORY_LIMIT,
         Isolation::NAMESPACES => "namespaces",
         Isolation::PRIVILEGES => "privileges",
         Isolation::LANDLOCK => "landlock",
@@ -131,6 +137,7 @@ fn judge(
         (Isolation::PRIVILEGES, "privileges"),
         (Isolation::LANDLOCK, "landlock"),
         (Isolation::FILTER, "system call filter"),
+        (Isolation::GROUP, MEMORY_LIMIT),
     ] {
         if !has(layers) && !missing.iter().any(|entry| entry.starts_with(name)) {
             missing.push(name.to_owned());
@@ -142,9 +149,10 @@ fn judge(
     if !kill_reaches_all {
         missing.push("a kill that reaches all".into());
     }
-    let has_process_limit =
-        has(Isolation::PROCESSES) && (is_process_limit_per_namespace() || has(Isolation::USER));
-    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP))
+    let has_process_limit = has(Isolation::GROUP)
+        || has(Isolation::USER)
+        || (has(Isolation::PROCESSES) && is_process_limit_per_namespace());
+    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP | Isolation::GROUP))
         && is_refused(Attack::ALL)
         && kill_reaches_all
         && has_process_limit;
@@ -162,7 +170,6 @@ fn judge(
     if !has_process_limit {
         missing.push("limit on processes".into());
     }
-    missing.push("limit on the whole command's memory".into());
     missing.push("copy-on-write layer".into());
     SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
 }

@@ -10,10 +10,12 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
+use crate::control_group::{ControlGroup, ControlGroups};
 use crate::init::{self, ChildFiles};
 use crate::isolation::Isolation;
 use crate::request::Request;
@@ -50,6 +52,7 @@ struct Spawner {
     /// The reading end of the lifeline: its end of file says that this process is dead.
     lifeline: OwnedFd,
     filters: Result<CallFilters, StepError>,
+    groups: ControlGroups,
     children: Vec<Child>,
 }
 
@@ -64,6 +67,8 @@ struct Child {
     pid: Pid,
     pidfd: OwnedFd,
     status: OwnedFd,
+    /// Not removed when dropped: a child drops its copy while the group is in use.
+    group: Option<ControlGroup>,
     /// Whether the kernel kills all its descendants with it.
     owns_namespace: bool,
     killed: bool,
@@ -79,12 +84,18 @@ impl Spawner {
         let _ = rustix::process::setsid();
         rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        let (lifeline, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let (lifeline, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // The number is taken: a command's descriptors can never land on standard input by accident.
         let nothing = File::open("/dev/null").map_err(|_| Errno::NODEV)?;
         rustix::stdio::dup2_stdin(&nothing)?;
         let own = Some(OwnEnds { requests, _lifeline: writer });
-        Ok(Spawner { own, lifeline, filters: CallFilters::compile(), children: Vec::new() })
+        Ok(Spawner {
+            own,
+            lifeline,
+            filters: CallFilters::compile(),
+            groups: ControlGroups::find(),
+            children: Vec::new(),
+        })
     }
 
     fn serve(mut self) -> i32 {
@@ -140,15 +151,8 @@ impl Spawner {
         let Ok([request, stdout, stderr, status]) = <[OwnedFd; 4]>::try_from(descriptors) else {
             return;
         };
-        match self.clone_init(request, stdout, stderr, status.as_fd()) {
-            Ok((pid, pidfd, owns_namespace)) => {
-                // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
-                let _ = channel::send(&status, &Status::Created.encode(), &[pidfd.as_fd()]);
-                self.children.push(Child { pid, pidfd, status, owns_namespace, killed: false });
-            }
-            Err(error) => {
-                let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
-            }
+        if let Err(error) = self.clone_init(request, stdout, stderr, &status) {
+            let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
         }
     }
 
@@ -157,26 +161,53 @@ impl Spawner {
         request: OwnedFd,
         stdout: OwnedFd,
         stderr: OwnedFd,
-        status: impl AsFd,
-    ) -> Result<(Pid, OwnedFd, bool), StepError> {
+        status: &OwnedFd,
+    ) -> Result<(), StepError> {
         let mut bytes = Vec::new();
         let mut file = File::from(request);
         file.rewind().and_then(|()| file.read_to_end(&mut bytes)).at(Step::Request)?;
         let request = Request::decode(&bytes).ok_or(StepError::new(Step::Request, Errno::BADMSG))?;
-        let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
         let filters = self.filters.as_ref().map_err(|error| *error)?;
         let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        match sys::clone_process(request.isolation.clone_flags()).at(Step::Clone)? {
-            Cloned::Parent { child, pidfd } => Ok((child, pidfd, owns_namespace)),
-            Cloned::Child => {
+        // Made before the clone, so that the child has them: a child that cannot have its copies must not run.
+        let copies =
+            (status.try_clone().at(Step::Descriptors)?, self.lifeline.try_clone().at(Step::Descriptors)?);
+        let gate = Gate::new().at(Step::Descriptors)?;
+        let needs_group = request.isolation.contains(Isolation::GROUP);
+        let group =
+            needs_group.then(|| self.groups.create(&request.limits)).transpose().at(Step::ControlGroup)?;
+        match sys::clone_process(request.isolation.clone_flags()) {
+            Ok(Cloned::Child) => {
                 // What other commands' ends, and this process's own end, are told by must not be held open here.
                 self.children.clear();
                 self.own = None;
-                let copies = (status.as_fd().try_clone_to_owned(), self.lifeline.try_clone());
-                if let (Ok(status), Ok(lifeline)) = copies {
+                if gate.pass() {
+                    let (status, lifeline) = copies;
                     init::run(&request, ChildFiles { stdout, stderr, status, lifeline, ids }, filters);
                 }
                 sys::exit_now(init::EXIT_BROKEN)
+            }
+            Ok(Cloned::Parent { child: pid, pidfd }) => {
+                let entered = group.as_ref().map_or(Ok(()), |group| group.add(pid)).at(Step::ControlGroup);
+                match entered {
+                    Ok(()) => {
+                        // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
+                        let _ = channel::send(status, &Status::Created.encode(), &[pidfd.as_fd()]);
+                        gate.open();
+                    }
+                    // A gate that is dropped unopened ends the child, which is reaped like every other.
+                    Err(_) => drop(gate),
+                }
+                let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
+                let status = copies.0;
+                self.children.push(Child { pid, pidfd, status, group, owns_namespace, killed: false });
+                entered
+            }
+            Err(errno) => {
+                if let Some(group) = group {
+                    group.remove();
+                }
+                Err(StepError::new(Step::Clone, errno))
             }
         }
     }
@@ -201,6 +232,39 @@ impl Spawner {
             let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
             sweep::kill_orphans(&known);
         }
+        if let Some(group) = child.group {
+            let kills = group.memory_kills();
+            if kills > 0 {
+                let status = Status::MemoryKills(kills.try_into().unwrap_or(i32::MAX));
+                let _ = channel::send(&child.status, &status.encode(), &[]);
+            }
+            group.remove();
+        }
+    }
+}
+
+/// Holds a new child back until it is in its control group: what it did before would not be limited.
+struct Gate {
+    reader: OwnedFd,
+    writer: OwnedFd,
+}
+
+impl Gate {
+    fn new() -> rustix::io::Result<Gate> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        Ok(Gate { reader, writer })
+    }
+
+    /// Waits, in the child, until the gate is opened; `false` says that it never will be.
+    fn pass(self) -> bool {
+        drop(self.writer);
+        rustix::io::read(&self.reader, &mut [0; 1]) == Ok(1)
+    }
+
+    /// Lets the child go on.
+    fn open(self) {
+        // It fails only when the child is dead already.
+        let _ = rustix::io::write(&self.writer, b"G");
     }
 }
 

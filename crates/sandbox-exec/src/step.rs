@@ -70,6 +70,8 @@ steps! {
     Fork = 22, "start the shell's process";
     /// The shell could not be executed.
     Exec = 23, "execute the shell";
+    /// The control group could not be made or entered.
+    ControlGroup = 24, "make a control group";
 }
 
 impl fmt::Display for Step {

@@ -1,0 +1,65 @@
+//! What a command may use up.
+
+use std::fs;
+use std::time::Duration;
+
+use sandbox_exec::{Ending, Level};
+
+use crate::ground::{Ground, stderr, stdout};
+
+#[test]
+fn a_command_killed_for_memory_is_told_apart_from_its_own_exit() {
+    let mut ground = Ground::contained();
+    ground.policy.limits.memory_bytes = 64 << 20;
+    // Files in memory count: no single process asks for more than it may have.
+    let outcome = ground.run("echo early; head -c 200000000 /dev/zero > /tmp/big");
+    let missing = &ground.launcher.report().missing;
+    if missing.iter().any(|missing| missing.starts_with("limit on the whole command's memory")) {
+        assert_eq!(outcome.ending, Ending::Exited(0), "{missing:?}");
+    } else {
+        assert_eq!(outcome.ending, Ending::KilledForMemory { limit_bytes: 64 << 20 });
+        assert_eq!(outcome.ending.exit_code(), None);
+    }
+    assert_eq!(stdout(&outcome), "early\n");
+    assert_eq!(ground.run("kill -9 $$").ending.to_string(), "exit code 137 (SIGKILL)");
+}
+
+#[test]
+fn one_process_is_refused_more_memory_than_the_limit() {
+    for highest in [Level::Process, Level::Full] {
+        let mut ground = Ground::at_level(highest);
+        ground.policy.limits.memory_bytes = 64 << 20;
+        let outcome = ground.run("python3 -c 'bytearray(1 << 30)'");
+        assert_eq!(outcome.ending, Ending::Exited(1), "{highest}: {outcome:?}");
+        assert!(stderr(&outcome).contains("MemoryError"), "{highest}");
+    }
+}
+
+#[test]
+fn processes_beyond_the_limit_are_refused() {
+    let mut ground = Ground::new();
+    ground.policy.limits.processes = 32;
+    // The namespace's own limit lets the kernel's reserve through; 600 are too many for every kind of limit.
+    let text = "i=0; while [ $i -lt 600 ]; do sleep 20 & i=$((i+1)); done; echo all";
+    let outcome = ground.run_within(text, Duration::from_secs(20));
+    let missing = &ground.launcher.report().missing;
+    let is_limited = !missing.iter().any(|missing| missing.starts_with("limit on processes"));
+    assert!(!(is_limited && stdout(&outcome).contains("all")), "{missing:?}: {outcome:?}");
+}
+
+#[test]
+fn a_limit_on_file_size_ends_the_writer() {
+    let mut ground = Ground::new();
+    ground.policy.limits.file_size_bytes = 1 << 20;
+    let outcome = ground.run("head -c 2000000 /dev/zero > big");
+    assert!(!outcome.ending.is_success(), "{outcome:?}");
+    assert_eq!(fs::metadata(ground.workspace().join("big")).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn temporary_files_are_limited_together() {
+    let mut ground = Ground::contained();
+    ground.policy.limits.temporary_bytes = 1 << 20;
+    let outcome = ground.run("head -c 2000000 /dev/zero > /tmp/big");
+    assert!(stderr(&outcome).contains("No space left"), "{outcome:?}");
+}

@@ -1,0 +1,8 @@
+//! Small programs, each of which uses a single crate of this repository or a few of them.
+//!
+//! - `embed-sandbox-fs`: files beneath one folder, with no way out of it.
+//! - `one-reply`: a model's reply is carried out, and the next message to the model is written.
+//!
+//! `cargo run -p examples --bin one-reply` runs one. The library itself is empty. When its documentation is tested, that is
+//! the README, so that the Rust code there is compiled and run like any other.
+#![cfg_attr(doctest, doc = include_str!("../../README.md"))]
