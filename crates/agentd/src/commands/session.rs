@@ -179,8 +179,11 @@ impl Loop<'_> {
                 console.notice(&format!("  the file is now {}", place.0.display()));
                 Ok(None)
             }
-            // The reply stays in the inbox, and resuming goes on with it.
-            Err(error) => Err(explain(error)),
+            Err(error) => {
+                let failure = explain(error);
+                Err(failure
+                    .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it"))
+            }
         }
     }
 
@@ -205,8 +208,10 @@ impl Loop<'_> {
         console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
         if failed > 0 {
             let id = executed.session.session_id;
-            console
-                .notice(&format!("  {failed} blocks of the last reply failed; `agentd show {id}` has them"));
+            let blocks = if failed == 1 { "block" } else { "blocks" };
+            console.notice(&format!(
+                "  {failed} {blocks} of the last reply failed; `agentd show {id}` has them"
+            ));
         }
         Some(Exit::Done)
     }

@@ -3,5 +3,11 @@
 
 mod crashes;
 mod daemon;
+mod damage;
+mod full_disk;
+mod holders;
+mod inbox;
+mod interrupts;
+mod places;
 mod project;
 mod transcripts;
