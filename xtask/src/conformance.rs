@@ -1,10 +1,20 @@
 //! The conformance cases: data in JSON files, run against the crates.
 
 mod case;
+mod crash;
+mod expected;
+mod ground;
+mod mortal;
+mod problem;
 mod registry;
+mod ruling;
+mod survivors;
+mod tag_exec;
+mod tag_flow;
 mod tag_parse;
 mod tag_paste;
 mod tally;
+mod wap;
 
 use std::fs;
 use std::path::Path;
@@ -14,6 +24,7 @@ use serde_json::Value;
 use crate::TaskError;
 
 pub use case::{Outcome, Run};
+pub use crash::crash;
 pub use registry::Registry;
 pub use tally::Tally;
 

@@ -19,7 +19,7 @@ mod tree;
 
 pub use bench::bench;
 pub use ci::ci;
-pub use conformance::{Outcome, Registry, Run, Tally, conformance};
+pub use conformance::{Outcome, Registry, Run, Tally, conformance, crash};
 pub use crate_list::{Crate, CrateList};
 pub use error::TaskError;
 pub use root::root;

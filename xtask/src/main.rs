@@ -25,6 +25,14 @@ enum Task {
         /// The folder with the vector files, `fixtures/vectors` if none is given.
         folder: Option<PathBuf>,
     },
+    /// Works on the ground of a conformance case until it is killed; such cases start this themselves.
+    #[command(hide = true)]
+    Crash {
+        /// What to do.
+        kind: String,
+        /// The folder of the case.
+        ground: PathBuf,
+    },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
@@ -45,12 +53,15 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    // The commands of conformance cases are started by a process of this same program.
+    sandbox_exec::spawner_main_if_requested();
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
         Task::Setup => xtask::setup(),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
+        Task::Crash { kind, ground } => xtask::crash(&kind, &ground),
         Task::Tidy => xtask::tidy(&root()),
         Task::Soak { factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { package } => xtask::bench(&root(), package.as_deref()),
