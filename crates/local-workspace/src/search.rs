@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
 use rel_path::RelPath;
@@ -50,6 +51,8 @@ impl LocalWorkspace {
         let (files, is_complete) = self.files_to_search(call, request, deadline, &mut notes)?;
         let searcher = SearcherBuilder::new()
             .line_number(true)
+            // The same as the matcher's; it splits at line feeds.
+            .line_terminator(LineTerminator::crlf())
             .before_context(context_lines)
             .after_context(context_lines)
             // What is binary is decided by the rule for all tools, while the file is read.
@@ -162,7 +165,6 @@ fn matcher(request: &SearchFiles) -> Result<RegexMatcher, WapError> {
     }
     RegexMatcherBuilder::new()
         .fixed_strings(request.query_type == QueryType::Literal)
-        .line_terminator(Some(b'\n'))
         .crlf(true)
         .build(&request.query)
         .map_err(|error| {
