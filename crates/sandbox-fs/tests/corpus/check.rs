@@ -67,6 +67,8 @@ pub(super) fn reply<S: Subject>(
         (_, Ok(reply)) => String::from_utf8_lossy(&reply.content).into_owned() + &paths(reply),
         (_, Err(refusal)) => S::text(refusal),
     };
+    // What the request has said may be repeated to whoever has sent it.
+    let text = text.replace(&case.path(sandbox), "");
     // Reading through a mount that the user made is the one way in which the secret may be seen.
     require(case.name == "mount-inside" || !text.contains(CANARY), "the reply contains the secret")?;
     tells_no_place(&text, sandbox)?;
@@ -91,6 +93,12 @@ fn tells_no_place(text: &str, sandbox: &Sandbox) -> Result<(), String> {
 
 fn paths(reply: &Reply) -> String {
     reply.entries.iter().map(|(path, _)| path.clone() + "\n").collect()
+}
+
+/// Whether a raced operation proves nothing unless it gets through between two disturbances.
+pub(super) fn must_succeed_once(case: &Case) -> bool {
+    let names = ["fifo-swapped-in-race", "race-edit-lost-update", "race-swap-parent-link-write"];
+    names.contains(&case.name.as_str())
 }
 
 /// The checks that single cases add.
@@ -118,8 +126,17 @@ pub(super) fn aftermath(
         require(entries == [(path.to_owned(), kind)], format!("listed {entries:?}"))
     };
     match case.name.as_str() {
+        "crlf-and-no-final-newline" => content("c.txt", "a\r\nB\r\nc"),
+        "read-git-config" => {
+            let shown = last.map_or("".into(), |reply| String::from_utf8_lossy(&reply.content));
+            let is_masked =
+                shown.starts_with("[remote") && shown.contains("://") && shown.ends_with("@x/y\n");
+            require(is_masked, format!("shown is {shown:?}"))
+        }
         "backup-name-symlink" => {
-            is_link("a.txt~").and(is_link("a.txt.bak")).and(content("a.txt", "edited\n"))
+            // The subject decides whether the file still ends without a newline.
+            let edited = content("a.txt", "edited\n").or_else(|_| content("a.txt", "edited"));
+            is_link("a.txt~").and(is_link("a.txt.bak")).and(edited)
         }
         "temp-name-symlink" => is_link("a.txt.tmp").and(content("a.txt", NEW_TEXT)),
         "rename-target-symlink" => is_link("l").and(content("a.txt", "x")),
@@ -155,15 +172,19 @@ pub(super) fn aftermath(
         }
         "symlink-search-outside-file" => matches(0),
         "dir-100k-search" => {
-            matches(100).and(require(last.is_some_and(|reply| reply.truncated), "not truncated"))
+            let found = last.map_or(0, |reply| reply.matches);
+            require((1..=100).contains(&found), format!("{found} matches"))
+                .and(require(last.is_some_and(|reply| reply.truncated), "not truncated"))
         }
         "deep-nesting-existing-list" | "endless-line-ranged-read" | "utf8-cut-at-limit" => {
             require(last.is_some_and(|reply| reply.truncated), "not truncated")
         }
         "mount-inside" => require(last.is_some_and(|reply| reply.content == CANARY.as_bytes()), "not read"),
-        "race-edit-lost-update" => no_update_is_lost(sandbox, seen, disturbances),
-        "race-swap-parent-link-write" => require(seen.accepted > 0, "no write ever succeeded"),
-        "fifo-swapped-in-race" => require(seen.accepted > 0, "no read ever succeeded"),
+        "race-edit-lost-update" => {
+            require(seen.accepted > 0, "no edit ever succeeded")?;
+            no_update_is_lost(sandbox, seen, disturbances)
+        }
+        _ if must_succeed_once(case) => require(seen.accepted > 0, "it never succeeded"),
         _ => Ok(()),
     }
 }
@@ -174,7 +195,6 @@ fn no_update_is_lost(sandbox: &Sandbox, seen: &Seen, appended: u64) -> Result<()
     let in_file = lines(&fs::read(sandbox.at("a.txt")).unwrap());
     let late = seen.all_late_lines();
     let kept = seen.kept_lines;
-    require(seen.accepted > 0, "no edit ever succeeded")?;
     let account = format!("{appended} appended, {in_file} in the file, {late} late, {kept} kept");
     require(in_file + late + kept == appended, account)
 }
