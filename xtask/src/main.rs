@@ -29,6 +29,9 @@ enum Task {
     Tidy,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
     Soak {
+        /// What to run alone, with figures.
+        #[command(subcommand)]
+        alone: Option<SoakAlone>,
         /// How many times the usual number of cases.
         #[arg(long, default_value_t = 100)]
         factor: u32,
@@ -44,6 +47,16 @@ enum Task {
     },
 }
 
+#[derive(Subcommand)]
+enum SoakAlone {
+    /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
+    Files {
+        /// How many operations of each kind, with each way of resolving.
+        #[arg(long, default_value_t = 1_000_000)]
+        operations: u64,
+    },
+}
+
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
@@ -52,7 +65,10 @@ fn main() -> ExitCode {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
         Task::Tidy => xtask::tidy(&root()),
-        Task::Soak { factor, package } => xtask::soak(&root(), factor, package.as_deref()),
+        Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
+            xtask::soak_files(&root(), operations)
+        }
+        Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { package } => xtask::bench(&root(), package.as_deref()),
     };
     match outcome {

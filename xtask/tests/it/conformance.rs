@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use xtask::{Outcome, Registry, Tally, TaskError, conformance, root};
+use xtask::{CrateTests, Outcome, Registry, Tally, TaskError, conformance, root};
 
 fn vectors() -> PathBuf {
     root().join("fixtures/vectors")
@@ -97,6 +97,41 @@ fn a_folder_with_a_failing_case_fails() {
     conformance(folder.path()).unwrap();
     write("tagproto.json", json!({ "cases": [case(json!([{ "t": "DONE", "body": "y" }]))] }));
     assert!(matches!(conformance(folder.path()), Err(TaskError::CasesFailed { failed: 1 })));
+}
+
+#[test]
+fn a_case_counts_for_what_the_tests_of_crates_say_everywhere() {
+    let tests =
+        CrateTests { file: "a.json", packages: &["a"], filter: "", circumstances: &["here", "there"] };
+    let report = [
+        "good\there\tpassed\t",
+        "good\tthere\tpassed\t",
+        "half\there\tpassed\t",
+        "half\tthere\tnot meant\tno root",
+        "none\there\tnot meant\tno Windows",
+        "none\tthere\tnot meant\tno Windows",
+        "bad\there\tpassed\t",
+        "bad\tthere\tfailed\tit leaks",
+        "unable\there\tpassed\t",
+        "unable\tthere\tunable\tno mounts",
+        "silent\there\tpassed\t",
+        "twice\there\tpassed\t",
+        "twice\there\tpassed\t",
+        "twice\tthere\tpassed\t",
+    ];
+    let mut report: String = report.iter().map(|line| format!("a.json\t{line}\n")).collect();
+    report += "b.json\tsilent\tthere\tpassed\t\n";
+    let names = ["good", "half", "none", "bad", "unable", "silent", "twice"].map(str::to_owned);
+    let tally = tests.tally(&names, &report);
+    let expected = [
+        "FAILED a.json bad: there: it leaks",
+        "FAILED a.json silent: there: there is no word about it",
+        "FAILED a.json twice: here: there are several words about it",
+        "UNABLE a.json none: here: no Windows; there: no Windows",
+        "UNABLE a.json unable: there: no mounts",
+    ];
+    assert_eq!(tally.lines(), expected);
+    assert_eq!(tally.passed(), 2);
 }
 
 #[test]
