@@ -14,7 +14,8 @@ use wap_core::{
 };
 
 use crate::engine::LocalWorkspace;
-use crate::explore::{start_error, warnings};
+use crate::errors::fs_read_error;
+use crate::explore::warnings;
 use crate::git_credentials;
 use crate::search_sink::FileSink;
 use crate::text_probe::TextProbe;
@@ -121,12 +122,12 @@ impl LocalWorkspace {
                     continue;
                 }
                 Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {}
-                Err(error) => return Err(start_error(&error, &start)),
+                Err(error) => return Err(path_error(&error, asked)),
             }
             let depth = if recursive { WalkLimits::default().depth } else { 1 };
             let timeout = deadline.saturating_duration_since(Instant::now());
             let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-            let walk = self.root.walk(&start, limits).map_err(|error| start_error(&error, &start))?;
+            let walk = self.root.walk(&start, limits).map_err(|error| path_error(&error, asked))?;
             self.hidden.check(walk.start())?;
             let excludes = self.excluder(call, walk.start(), Some(&exclusions), request.respect_gitignore);
             let mut walk = walk.visited_by(move |entry| match entry.kind {
@@ -143,6 +144,16 @@ impl LocalWorkspace {
             notes.extend(warnings(summary));
         }
         Ok((files, is_complete))
+    }
+}
+
+/// Nothing that could be searched has this name.
+fn path_error(error: &FsError, asked: &str) -> WapError {
+    match error {
+        FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
+            WapError::new(Reason::PathNotFound, format!("'{asked}' does not exist")).with("path", asked)
+        }
+        other => fs_read_error(other, asked),
     }
 }
 
