@@ -23,5 +23,3 @@ mod recovery;
 mod searching;
 #[cfg(test)]
 mod steps;
-#[cfg(test)]
-mod vectors;
