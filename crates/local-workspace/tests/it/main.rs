@@ -5,7 +5,12 @@ mod changes;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+#[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
+mod corpus;
+#[cfg(test)]
 mod dry_run;
+#[cfg(test)]
+mod fs_attacks;
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
@@ -18,5 +23,3 @@ mod recovery;
 mod searching;
 #[cfg(test)]
 mod steps;
-#[cfg(test)]
-mod vectors;
