@@ -29,6 +29,11 @@ pub(crate) fn explain(error: SessionError) -> Failure {
             .advise("send the newest outbox to the model, or execute the reply all the same with `agentd apply --again`"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
+        SessionError::BegunElsewhere { session } => Failure::new(Exit::Refused, text).advise(format!(
+            "go on with it by `agentd apply FILE --session {session}`, or execute it here all the same with --again"
+        )),
+        SessionError::HistoryLost => Failure::new(Exit::Refused, text)
+            .advise("look at the workspace first; then `agentd apply FILE --again` executes the reply"),
         SessionError::Empty => Failure::new(Exit::Usage, text).advise("paste the reply of the model and try again"),
         SessionError::Declined => Failure::new(Exit::Refused, text).advise("nothing was executed"),
         SessionError::Interrupted => Failure::new(Exit::Interrupted, text)

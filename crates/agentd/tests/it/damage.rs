@@ -112,3 +112,19 @@ fn a_damaged_journal_is_kept_and_its_sessions_are_taken_over() {
     project.apply(TWO, &[]).ok();
     assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
 }
+
+#[test]
+fn after_the_journal_was_lost_commands_wait_until_somebody_has_looked() {
+    let (project, id) = begun();
+    let commands = format!("Reply-To: {id}-2\n[RUN_COMMAND]\necho two >> ran.log\n[/RUN_COMMAND]\n");
+    fs::remove_dir_all(project.base().join("journal")).unwrap();
+    let ran = project.apply(&commands, &[]).exits(4);
+    let ran = ran.says("nobody knows whether these commands ran already");
+    ran.says("look at the workspace first; then `agentd apply FILE --again` executes the reply");
+    assert_eq!(project.read("ran.log"), "one\n");
+    project.apply(&commands, &["--again"]).ok();
+    assert_eq!(project.read("ran.log"), "one\ntwo\n");
+    // From here on the journal knows.
+    project.apply("[RUN_COMMAND]\necho three >> ran.log\n[/RUN_COMMAND]\n", &[]).ok();
+    assert_eq!(project.read("ran.log"), "one\ntwo\nthree\n");
+}

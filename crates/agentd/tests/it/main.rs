@@ -1,6 +1,7 @@
 //! Tests of `agentd` through the built program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod choices;
 mod crashes;
 mod daemon;
 mod damage;
@@ -8,6 +9,8 @@ mod full_disk;
 mod holders;
 mod inbox;
 mod interrupts;
+mod one_step;
 mod places;
 mod project;
+mod skip;
 mod transcripts;
