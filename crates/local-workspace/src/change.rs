@@ -1,17 +1,20 @@
 //! Carrying out a batch of file changes: plan, one commit, publish.
 
-use change_journal::{
-    ChangeNumber, ChangeRecord as JournalChange, Content, EntryKind, EntryRecord, StepKind, StepRecord,
-};
+use change_journal::{ChangeNumber, ChangeRecord as JournalChange, StepKind, StepRecord};
 use rel_path::RelPath;
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
-use wap_core::{Call, FileChange, FileChanged, Reason, WapError};
+use sandbox_fs::FsError;
+use wap_core::{Call, FileChange, FileChanged, Reason, Retention, WapError};
 
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
-use crate::plan::{Plan, PlannedFile, PlannedStep, Present, PresentKind};
+use crate::plan::{Plan, PlannedFile, PlannedStep};
+use crate::present::Present;
+use crate::publish::publish_file;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{ChangeRecord, decode, encode};
+
+/// The longest description of a change in the journal, in characters.
+const DESCRIPTION_CHARACTERS: usize = 200;
 
 type ItemOutcome = Result<FileChanged, WapError>;
 
@@ -28,6 +31,7 @@ impl LocalWorkspace {
         if let Some(recorded) = recorded_outcomes(&run, call.origin.step, changes.len())? {
             return Ok(recorded);
         }
+        self.check_cancelled(call)?;
         if self.config.read_only {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
@@ -35,7 +39,7 @@ impl LocalWorkspace {
         let planned: Vec<_> = changes.iter().map(|change| plan.change(change)).collect();
         let numbers = self.commit(&run, call.origin.step, changes, &planned)?;
         let failures = self.publish(plan.into_files());
-        self.answer(call, planned, &numbers, &failures)
+        Ok(self.answer(planned, &numbers, &failures))
     }
 
     /// Records all steps of the batch in one commit. Returns the number of each step's change.
@@ -74,65 +78,50 @@ impl LocalWorkspace {
     }
 
     /// Answers each item; what could not be published is told, and noted in the journal so that it is not redone.
+    ///
+    /// Nothing here can fail the batch any more: the files are in their places, or are said not to be.
     fn answer(
         &self,
-        call: &Call<'_>,
         planned: Vec<Result<PlannedStep, WapError>>,
         numbers: &[Option<ChangeNumber>],
         failures: &[(RelPath, FsError)],
-    ) -> Result<Vec<ItemOutcome>, WapError> {
-        let mut settled = Vec::new();
+    ) -> Vec<ItemOutcome> {
+        let mut published = Vec::new();
         let mut outcomes = Vec::with_capacity(planned.len());
         for (step, number) in planned.into_iter().zip(numbers) {
-            let step = match step {
-                Ok(step) => step,
-                Err(error) => {
-                    outcomes.push(Err(error));
-                    continue;
+            let outcome = step.and_then(|step| {
+                if let Some((_, failure)) = failures.iter().find(|(path, _)| *path == step.path) {
+                    let error = fs_error(failure, &step.path.to_string());
+                    if let Some(number) = number {
+                        self.note_failure(*number, &error);
+                    }
+                    return Err(error);
                 }
-            };
-            if let Some((_, failure)) = failures.iter().find(|(path, _)| *path == step.path) {
-                let error = fs_error(failure, &step.path.to_string());
-                if let Some(number) = number {
-                    let record = ChangeRecord { outcome: Err(error.clone()), line_map: None };
-                    self.journal.conflict_change(*number, &encode(&record)).map_err(journal_error)?;
+                published.extend(number.map(|number| (number, step.path)));
+                if let Some(after) = &step.after {
+                    // The journal has the bytes already, as a side of the change.
+                    self.held.hold(after.hash, &after.bytes, Retention::Process);
                 }
-                outcomes.push(Err(error));
-                continue;
-            }
-            if let Some(number) = number {
-                settled.push((*number, step.path.clone()));
-            }
-            if let Some(after) = &step.after {
-                self.held.hold(after.hash, &after.bytes, call.origin.retention);
-            }
-            outcomes.push(Ok(step.changed));
+                Ok(step.changed)
+            });
+            outcomes.push(outcome);
         }
-        self.checkpoint.add(settled);
-        Ok(outcomes)
+        if !failures.is_empty() {
+            // From now on the same step must answer what is answered here.
+            let _ = self.journal.flush();
+        }
+        let numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
+        // It only spares recovery a doubt: without it, what a user saves later looks like a conflict after a crash.
+        let _ = self.journal.publish_changes(&numbers);
+        self.checkpoint.add(published);
+        outcomes
     }
-}
 
-/// Puts one file in its place, or removes it, if what is there is what the plan was made against.
-pub(crate) fn publish_file(
-    root: &FileRoot,
-    path: &RelPath,
-    before: Option<&Present>,
-    after: Option<&Present>,
-) -> Result<(), FsError> {
-    let Some(after) = after else {
-        let expected = before.filter(|present| present.kind == PresentKind::File);
-        let expected = expected.map(|present| sandbox_fs::ContentHash::from_bytes(*present.hash.as_bytes()));
-        return root.remove_file(path, expected.as_ref()).map(drop);
-    };
-    let expected = match before {
-        None => Expected::Absent,
-        Some(present) => Expected::Content(sandbox_fs::ContentHash::from_bytes(*present.hash.as_bytes())),
-    };
-    if let Some(folder) = path.parent().filter(|folder| before.is_none() && !folder.is_root()) {
-        root.create_dirs(&folder)?;
+    /// If even this fails, the change stays intended, and recovery comes to the same finding.
+    pub(crate) fn note_failure(&self, number: ChangeNumber, error: &WapError) {
+        let record = ChangeRecord { outcome: Err(error.clone()), line_map: None };
+        let _ = self.journal.conflict_change(number, &encode(&record));
     }
-    root.stage(path, &after.bytes, FileMode::Keep)?.publish(expected).map(drop)
 }
 
 /// The outcomes of all steps of a batch, if they are in the record.
@@ -142,14 +131,23 @@ fn recorded_outcomes(
     count: usize,
 ) -> Result<Option<Vec<ItemOutcome>>, WapError> {
     let mut outcomes = Vec::with_capacity(count);
+    let mut is_missing = false;
     for index in (first..).take(count) {
-        match run.recall(index) {
-            // A batch is recorded as a whole or not at all.
-            Known::NotStarted | Known::Unknown => return Ok(None),
+        match run.recall(index, StepKind::FileChange)? {
+            // Changes are recorded with their outcome.
+            Known::NotStarted | Known::Unknown => is_missing = true,
             Known::Finished(bytes) => outcomes.push(decode::<ChangeRecord>(bytes)?.outcome),
         }
     }
-    Ok(Some(outcomes))
+    match (is_missing, outcomes.is_empty()) {
+        (false, _) => Ok(Some(outcomes)),
+        (true, true) => Ok(None),
+        // A batch is recorded as a whole or not at all, so this is another batch than the one that was recorded.
+        (true, false) => Err(WapError::new(
+            Reason::Conflict,
+            "some steps of this batch were carried out as parts of another one, so nothing was done",
+        )),
+    }
 }
 
 fn encode_outcome(planned: &Result<PlannedStep, WapError>) -> Vec<u8> {
@@ -163,38 +161,26 @@ fn encode_outcome(planned: &Result<PlannedStep, WapError>) -> Vec<u8> {
     encode(&Record { outcome: planned.as_ref().map(|step| &step.changed), line_map })
 }
 
-/// One line for the log.
+/// One line for the log. The path is as the request spelled it, so it may be anything.
 fn describe(change: &FileChange) -> String {
     let verb = match change {
         FileChange::Write(_) => "write",
         FileChange::Modify(_) => "edit",
         FileChange::Delete(_) => "delete",
     };
-    format!("{verb} {}", change.path())
+    let printable = |character: char| if character.is_control() { '\u{fffd}' } else { character };
+    let path: String = change.path().chars().take(DESCRIPTION_CHARACTERS).map(printable).collect();
+    format!("{verb} {path}")
 }
 
 fn journal_change(step: &PlannedStep) -> Option<JournalChange<'_>> {
     if step.before == step.after {
         return None;
     }
-    Some(JournalChange::intended(
-        step.path.as_bytes(),
-        step.before.as_ref().map(entry),
-        step.after.as_ref().map(entry),
-    ))
+    let [before, after] = [&step.before, &step.after].map(|side| side.as_ref().map(Present::entry));
+    Some(JournalChange::intended(step.path.as_bytes(), before, after))
 }
 
-fn entry(present: &Present) -> EntryRecord<'_> {
-    EntryRecord {
-        kind: match present.kind {
-            PresentKind::File => EntryKind::File,
-            PresentKind::Other => EntryKind::Symlink,
-        },
-        content: Content::Bytes(&present.bytes),
-        mode: present.mode,
-    }
-}
-
-fn read_only(path: &str) -> WapError {
+pub(crate) fn read_only(path: &str) -> WapError {
     WapError::new(Reason::ReadOnly, "this workspace is read-only").with("path", path)
 }

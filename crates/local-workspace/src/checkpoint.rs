@@ -82,17 +82,22 @@ fn run(root: &FileRoot, journal: &Journal, tasks: &Receiver<Task>) {
 
 fn settle(root: &FileRoot, journal: &Journal, changes: &[(ChangeNumber, RelPath)]) {
     let paths: BTreeSet<_> = changes.iter().map(|(_, path)| path).collect();
-    let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();
+    // All folders on the way: those above the nearest one may be as new as the file.
+    let folders: BTreeSet<_> = paths.iter().flat_map(|path| folders_above(path)).collect();
     let failed: BTreeSet<_> = paths.into_iter().filter(|path| sync_file(root, path).is_err()).collect();
     let unsynced_folders: BTreeSet<_> =
         folders.iter().filter(|folder| sync_folder(root, folder).is_err()).collect();
     let is_synced = |path: &RelPath| {
-        !failed.contains(path) && path.parent().is_none_or(|folder| !unsynced_folders.contains(&folder))
+        !failed.contains(path) && folders_above(path).all(|folder| !unsynced_folders.contains(&folder))
     };
     let numbers: Vec<_> =
         changes.iter().filter(|(_, path)| is_synced(path)).map(|(number, _)| *number).collect();
     // What cannot be noted now is found again when the journal is next opened.
     let _ = journal.settle_changes(&numbers);
+}
+
+fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    std::iter::successors(path.parent(), RelPath::parent)
 }
 
 /// A file that is gone was deleted, by us or since; its folder's sync covers that.

@@ -1,11 +1,12 @@
 //! `executeCommand`: record the start, run confined, record the outcome.
 
+use std::path::Path;
 use std::time::Duration;
 
-use change_journal::StepKind;
+use change_journal::{JournalError, StepKind};
 use sandbox_exec::{
-    CommandError, Ending, Outcome, OutputStream as ExecStream, ShellCommand, SpawnError, Spool, Timeout,
-    WaitError,
+    CommandError, Ending, FileConfinement, Outcome, OutputStream as ExecStream, ShellCommand, SpawnError,
+    Spool, Timeout, WaitError,
 };
 use serde_json::Value;
 use wap_core::{
@@ -35,10 +36,10 @@ impl LocalWorkspace {
         observer: &mut dyn CommandObserver,
     ) -> CommandOutcome {
         self.check_cancelled(call)?;
-        let _one_command_at_a_time = self.lock_commands();
+        let _one_command_at_a_time = self.command_turn(call)?;
         let run = EngineRun::enter(&self.journal, call.origin)?;
         let step = call.origin.step;
-        match run.recall(step) {
+        match run.recall(step, StepKind::ShellCommand)? {
             Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
             Known::Unknown => {
                 let outcome = Err(outcome_unknown());
@@ -52,14 +53,27 @@ impl LocalWorkspace {
         let (command, warnings) = self.check_command(call, request)?;
         let report = self.confinement()?;
         self.check_cancelled(call)?;
-        let description: String = command.text().chars().take(DESCRIPTION_CHARACTERS).collect();
         self.journal
-            .start_step(run.number(), step, StepKind::ShellCommand, &description)
+            .start_step(run.number(), step, StepKind::ShellCommand, &describe(command.text()))
             .map_err(journal_error)?;
         let output_name = format!("{}-{step}.txt", run.number());
         let outcome = self.run(call, &command, &report, &output_name, warnings, observer);
-        self.journal.finish_step(run.number(), step, &encode(&outcome), &[]).map_err(journal_error)?;
-        outcome
+        self.record(&run, step, outcome)
+    }
+
+    /// Records how a command ended, and answers with it.
+    fn record(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
+        let finish =
+            |outcome: &CommandOutcome| self.journal.finish_step(run.number(), step, &encode(outcome), &[]);
+        match finish(&outcome) {
+            Ok(_) => outcome,
+            Err(JournalError::TooLarge { .. }) => {
+                let outcome = without_output(outcome);
+                finish(&outcome).map_err(|error| unrecorded(&error, &outcome))?;
+                outcome
+            }
+            Err(error) => Err(unrecorded(&error, &outcome)),
+        }
     }
 
     /// Checks everything that can be refused before anything starts.
@@ -99,6 +113,9 @@ impl LocalWorkspace {
         };
         let timeout = Duration::from_millis(milliseconds);
         let timeout = call.time_left.map_or(timeout, |left| timeout.min(left));
+        if call.time_left.is_some_and(|left| left.is_zero()) {
+            return Err(WapError::new(Reason::Timeout, "no time was left, so the command was not started"));
+        }
         Timeout::new(timeout).map_err(command_error)
     }
 
@@ -115,17 +132,33 @@ impl LocalWorkspace {
     /// What confines commands, if it is enough.
     fn confinement(&self) -> Result<String, WapError> {
         let report = self.sandbox_report()?;
+        let refused = |text: String| {
+            Err(WapError::new(Reason::SandboxUnavailable, text).with("sandbox", report.to_string()))
+        };
         match self.config.sandbox {
             SandboxNeed::AtLeast(needed) if report.level < needed => {
-                let text = format!(
+                return refused(format!(
                     "commands need confinement of level {needed}, and this machine gives {}: the user can allow it with \
                      --sandbox allow={}, and `agentd doctor` says what is missing",
                     report.level, report.level
-                );
-                Err(WapError::new(Reason::SandboxUnavailable, text).with("sandbox", report.to_string()))
+                ));
             }
-            _ => Ok(report.to_string()),
+            _ => {}
         }
+        // Only where commands have a file tree of their own can a folder be missing from it; and nothing can be put over
+        // a folder that is not there, or is a link.
+        let can_hide = |folder: &Path| {
+            report.fs == FileConfinement::Root
+                && folder.canonicalize().is_ok_and(|canonical| canonical == folder)
+        };
+        if self.config.state_folder_path().is_some_and(|folder| !can_hide(&folder)) {
+            return refused(
+                "commands could change agentd's own state, which lies in the workspace, and this machine cannot hide it \
+                 from them: the user can keep it elsewhere with --base"
+                    .to_owned(),
+            );
+        }
+        Ok(report.to_string())
     }
 
     fn run(
@@ -134,7 +167,7 @@ impl LocalWorkspace {
         command: &ShellCommand,
         report: &str,
         output_name: &str,
-        warnings: Vec<String>,
+        mut warnings: Vec<String>,
         observer: &mut dyn CommandObserver,
     ) -> CommandOutcome {
         let running = self.launcher()?.spawn(&self.config.policy, command).map_err(spawn_error)?;
@@ -157,6 +190,13 @@ impl LocalWorkspace {
             self.outputs.discard(output_name);
         }
         let whole_output = is_kept.then(|| format!("{OUTPUT_PREFIX}{output_name}"));
+        if let Some(spooled) = outcome.spooled.filter(|spooled| is_kept && spooled.omitted_bytes > 0) {
+            warnings.push(format!("the last {} bytes of the output were not kept", spooled.omitted_bytes));
+        }
+        if !outcome.output_complete {
+            warnings.push("a process that stayed in the background was ended with the command".to_owned());
+        }
+        self.outputs.make_room(output_name);
         answer(&outcome, whole_output, report, warnings)
     }
 }
@@ -212,7 +252,51 @@ fn answer(
     if let Some(name) = whole_output {
         error = error.with("wholeOutput", Value::from(name));
     }
+    if !warnings.is_empty() {
+        error = error.with("warnings", warnings);
+    }
     Err(error)
+}
+
+/// One line for the log.
+fn describe(command: &str) -> String {
+    let printable = |character: char| if character.is_control() { ' ' } else { character };
+    command.chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
+}
+
+/// The same outcome for a record that cannot take all of it.
+fn without_output(outcome: CommandOutcome) -> CommandOutcome {
+    const LEFT_OUT: &str = "… the output is too long to be recorded …\n";
+    match outcome {
+        Ok(response) => Ok(ExecuteCommandResponse {
+            stdout: LEFT_OUT.to_owned(),
+            stderr: String::new(),
+            is_output_truncated: true,
+            ..response
+        }),
+        Err(error) => Err(error.with("stdout", LEFT_OUT).with("stderr", "").with("isOutputTruncated", true)),
+    }
+}
+
+/// A command has run, and nothing will know how it ended.
+fn unrecorded(error: &JournalError, outcome: &CommandOutcome) -> WapError {
+    let reason = match error {
+        JournalError::NoSpace => Reason::NoSpace,
+        _ => Reason::WriteError,
+    };
+    let ending = match outcome {
+        Ok(response) => format!("it ended with exit code {}", response.exit_code),
+        Err(error) => error.to_string(),
+    };
+    let text = format!("the command was run, but this could not be recorded ({error}); {ending}");
+    let wap = WapError::new(reason, text);
+    match outcome {
+        Ok(response) => wap
+            .with("exitCode", response.exit_code)
+            .with("stdout", response.stdout.as_str())
+            .with("stderr", response.stderr.as_str()),
+        Err(error) => error.details().fold(wap, |wap, (name, value)| wap.with(name, value.clone())),
+    }
 }
 
 /// Shows of a line that was rewritten with carriage returns only what stood there last.

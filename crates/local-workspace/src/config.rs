@@ -1,10 +1,16 @@
 //! What the user decides about a workspace.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use rel_path::RelPath;
 use sandbox_exec::{LauncherConfig, Level, Policy};
+use sandbox_fs::FileRoot;
 use wap_core::Limits;
+
+/// The most bytes of one output stream that are held in memory, whatever the limits say.
+const MOST_OUTPUT_BYTES: usize = 1 << 30;
 
 /// What the user decides about a workspace. No message from a model changes any of it.
 #[derive(Clone, Debug)]
@@ -17,12 +23,37 @@ pub struct EngineConfig {
     pub sandbox: SandboxNeed,
     /// How commands are started; it happens when confinement is first asked about.
     pub launcher: LauncherConfig,
-    /// What a command may see and use; its workspace is the root.
+    /// What a command may see and use. Its workspace, the size of its output and the hiding of the state folder follow
+    /// from the rest of this configuration, whatever it says itself.
     pub policy: Policy,
-    /// The state folder relative to the root, if it lies beneath it: no tool reads, writes or lists it.
+    /// The state folder relative to the root, if it lies beneath it: no tool reads, writes or lists it, and commands
+    /// that could see it are refused.
     pub state_folder: Option<RelPath>,
     /// The folder for whole outputs of commands.
     pub output_folder: PathBuf,
+}
+
+impl EngineConfig {
+    /// Makes the policy for commands say what the rest of the configuration says.
+    pub(crate) fn completed_for(mut self, root: &FileRoot) -> EngineConfig {
+        if let Some(path) = root.path() {
+            self.policy.workspace = path.to_owned();
+        }
+        if let Some(hidden) = self.state_folder_path()
+            && !self.policy.hidden.contains(&hidden)
+        {
+            self.policy.hidden.push(hidden);
+        }
+        self.policy.limits.output_bytes_per_stream =
+            usize::try_from(self.limits.max_output_size).unwrap_or(usize::MAX).min(MOST_OUTPUT_BYTES);
+        self
+    }
+
+    /// The state folder, if it lies beneath the root, by the path that commands would see.
+    pub(crate) fn state_folder_path(&self) -> Option<PathBuf> {
+        let folder = self.state_folder.as_ref()?;
+        Some(self.policy.workspace.join(OsStr::from_bytes(folder.as_bytes())))
+    }
 }
 
 /// The least confinement under which commands run.

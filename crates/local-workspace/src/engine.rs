@@ -18,8 +18,8 @@ use crate::errors::{fs_error, path_error};
 use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
 use crate::output_store::OutputStore;
-use crate::planned_diff::{self, PlannedChange};
 use crate::recovery::{self, Recovery};
+use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
 ///
@@ -35,7 +35,7 @@ pub struct LocalWorkspace {
     pub(crate) checkpoint: Checkpoint,
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Mutex<()>,
-    commands: Mutex<()>,
+    commands: Turns,
 }
 
 /// Why a workspace cannot be opened.
@@ -64,11 +64,13 @@ impl LocalWorkspace {
         journal: Journal,
         config: EngineConfig,
     ) -> Result<(LocalWorkspace, Recovery), OpenError> {
+        let config = config.completed_for(&root);
         let root = std::sync::Arc::new(root);
         let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
         let checkpoint =
             Checkpoint::start(std::sync::Arc::clone(&root), journal.clone()).map_err(OpenError::Thread)?;
-        let recovery = recovery::recover(&root, &journal, &checkpoint).map_err(OpenError::Recovery)?;
+        let recovery =
+            recovery::recover(&root, &journal, &checkpoint, config.read_only).map_err(OpenError::Recovery)?;
         let workspace = LocalWorkspace {
             root,
             hidden: Hidden::new(config.state_folder.clone()),
@@ -79,7 +81,7 @@ impl LocalWorkspace {
             checkpoint,
             launcher: OnceLock::new(),
             changes: Mutex::default(),
-            commands: Mutex::default(),
+            commands: Turns::default(),
         };
         Ok((workspace, recovery))
     }
@@ -91,11 +93,6 @@ impl LocalWorkspace {
     /// [`Reason::SandboxUnavailable`] if not even an unconfined process can be started.
     pub fn sandbox_report(&self) -> Result<&SandboxReport, WapError> {
         self.launcher().map(Launcher::report)
-    }
-
-    /// Works out a batch of changes and shows what each would do, without doing anything.
-    pub fn plan_changes(&self, changes: &[FileChange]) -> Vec<Result<PlannedChange, WapError>> {
-        planned_diff::plan(&self.root, &self.hidden, &self.held, changes)
     }
 
     /// Waits until everything that was answered is synced to the disk.
@@ -115,14 +112,15 @@ impl LocalWorkspace {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn lock_commands(&self) -> MutexGuard<'_, ()> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until no other command runs.
+    pub(crate) fn command_turn(&self, call: &Call<'_>) -> Result<Turn<'_>, WapError> {
+        self.commands.wait(call.cancel).ok_or_else(not_begun)
     }
 
     #[expect(clippy::unused_self, reason = "every tool begins with it, like with the other checks")]
     pub(crate) fn check_cancelled(&self, call: &Call<'_>) -> Result<(), WapError> {
         if call.cancel.is_cancelled() {
-            return Err(WapError::new(Reason::Cancelled, "cancelled before anything was done"));
+            return Err(not_begun());
         }
         Ok(())
     }
@@ -136,6 +134,10 @@ impl LocalWorkspace {
     pub(crate) fn folder_path(&self, asked: &str) -> Result<RelPath, WapError> {
         self.root.parse_folder_path(asked).map_err(|error| parse_error(&error, asked))
     }
+}
+
+fn not_begun() -> WapError {
+    WapError::new(Reason::Cancelled, "cancelled before anything was done")
 }
 
 fn parse_error(error: &FsError, asked: &str) -> WapError {

@@ -23,12 +23,14 @@ impl LocalWorkspace {
         self.hidden.check(&start)?;
         let depth = depth(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
-        let excludes =
-            self.excluder(call, request.recursive.unwrap_or(false), &exclusions, request.respect_gitignore);
-        let limits = WalkLimits { depth, ..WalkLimits::default() };
+        let default = WalkLimits::default();
+        let timeout = call.time_left.map_or(default.timeout, |left| default.timeout.min(left));
+        let limits = WalkLimits { depth, timeout, ..default };
         let mut walk =
             self.root.walk(&start, limits).map_err(|error| explore_error(&error, &request.path))?;
         self.hidden.check(walk.start())?;
+        let exclusions = request.recursive.unwrap_or(false).then_some(&exclusions);
+        let excludes = self.excluder(call, walk.start(), exclusions, request.respect_gitignore);
         walk = walk.visited_by(move |entry| if excludes(entry) { Visit::Skip } else { Visit::Take });
         if request.return_metadata.unwrap_or(false) {
             walk = walk.with_metadata();
@@ -52,15 +54,17 @@ impl LocalWorkspace {
         })
     }
 
-    /// Decides which entries of a walk are left out: hidden ones always, excluded and ignored ones when it is recursive.
+    /// Decides which entries of a walk from `start` are left out: hidden ones always, excluded ones if there are
+    /// exclusions, ignored ones if git is asked. A start folder that is excluded itself was meant all the same.
     pub(crate) fn excluder<'a>(
         &'a self,
         call: &'a Call<'_>,
-        recursive: bool,
-        exclusions: &Exclusions,
+        start: &RelPath,
+        exclusions: Option<&Exclusions>,
         respect_gitignore: Option<bool>,
-    ) -> impl Fn(&WalkEntry) -> bool + Send + 'a {
-        let exclusions = recursive.then(|| exclusions.clone());
+    ) -> impl Fn(&WalkEntry) -> bool + Send + use<'a> {
+        let start = if start.is_root() { String::new() } else { start.to_string() };
+        let exclusions = exclusions.map(|exclusions| exclusions.beneath(&start));
         let ignores = respect_gitignore.unwrap_or(false).then(|| Mutex::new(GitIgnores::new(&self.root)));
         move |entry| {
             let is_folder = entry.kind == FileKind::Folder;

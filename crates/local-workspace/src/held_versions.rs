@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use change_journal::{ContentHash, Journal};
+use change_journal::{ChangeState, ContentHash, Journal};
 use rel_path::RelPath;
 use text_edit::{LineMap, Source};
 use wap_core::{FileVersion, Retention};
@@ -85,10 +85,11 @@ impl HeldVersions {
         self.journal.reader().content(hash).ok().flatten().map(Arc::from)
     }
 
-    /// Finds out where the lines of version `from` are in version `to` of a file.
+    /// Finds out where the lines of version `from` are in version `to` of a file, whose text is `current`.
     ///
     /// Edits of ours are followed exactly, first those in the journal, then `planned` ones that are not yet there. Where
-    /// somebody else has changed the file, the texts are compared. `None` if the bytes of `from` are not held.
+    /// somebody else has changed the file in between, the texts before and after are compared. `None` if the bytes of
+    /// `from` are not held.
     pub(crate) fn line_map(
         &self,
         path: &RelPath,
@@ -99,42 +100,99 @@ impl HeldVersions {
     ) -> Option<LineMap> {
         let shown = self.bytes(from)?;
         let shown = Source::parse(&shown).ok()?;
-        let mut map = LineMap::identity(shown.total_lines());
-        let mut at = *from;
-        for edit in self.recorded_edits(path).iter().chain(planned) {
-            if edit.before == at && edit.line_map.old_lines() == map.new_lines() {
-                map = map.compose(&edit.line_map);
-                at = edit.after;
-            }
-        }
-        if at == *to {
-            return Some(map);
-        }
-        // The rest of the way was somebody else's. Without the bytes at the fork the whole way is compared.
-        match self.bytes(&at) {
-            Some(fork) => {
-                let fork = Source::parse(&fork).ok()?;
-                Some(map.compose(&LineMap::between(&fork, current)))
-            }
-            None => Some(LineMap::between(&shown, current)),
-        }
+        let edits = self.edits_since(path, from, to, planned);
+        let map = self.follow(from, &shown, &edits, to, current);
+        // A record that does not fit the texts, or a version on the way that is gone: then the ends are compared.
+        Some(map.unwrap_or_else(|| LineMap::between(&shown, current)))
     }
 
-    /// The edits of a path that the journal knows, oldest first.
-    fn recorded_edits(&self, path: &RelPath) -> Vec<Edit> {
-        let reader = self.journal.reader();
-        let Ok(mut changes) = reader.changes_of_path(path.as_bytes(), EDITS_FOLLOWED) else {
-            return Vec::new();
-        };
-        changes.reverse();
-        let edit = |change: change_journal::RecordedChange| {
-            let before = change.before?.content?;
-            let after = change.after?.content?;
-            let steps = reader.steps(change.run).ok()?;
-            let outcome = steps.into_iter().find(|step| step.index == change.step)?.outcome?;
-            let record: ChangeRecord = decode(&outcome).ok()?;
-            Some(Edit { before, after, line_map: record.line_map?.line_map()? })
-        };
-        changes.into_iter().filter_map(edit).collect()
+    /// The map along `edits`, with a comparison wherever one does not begin with what is there.
+    fn follow(
+        &self,
+        from: &ContentHash,
+        shown: &Source<'_>,
+        edits: &[Edit],
+        to: &ContentHash,
+        current: &Source<'_>,
+    ) -> Option<LineMap> {
+        let mut map = LineMap::identity(shown.total_lines());
+        let mut at = *from;
+        for edit in edits {
+            if edit.before != at {
+                let (fork, joint) = (self.bytes(&at)?, self.bytes(&edit.before)?);
+                let between = LineMap::between(&Source::parse(&fork).ok()?, &Source::parse(&joint).ok()?);
+                map = compose(&map, &between)?;
+            }
+            map = compose(&map, &edit.line_map)?;
+            at = edit.after;
+        }
+        if at != *to {
+            let fork = self.bytes(&at)?;
+            map = compose(&map, &LineMap::between(&Source::parse(&fork).ok()?, current))?;
+        }
+        (map.new_lines() == current.total_lines()).then_some(map)
     }
+
+    /// The edits since the file last held version `from`, oldest first. If no edit knows that version, those that lead
+    /// up to `to` without a break: whenever it was shown, it was before them.
+    fn edits_since(
+        &self,
+        path: &RelPath,
+        from: &ContentHash,
+        to: &ContentHash,
+        planned: &[Edit],
+    ) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let newest_first = planned.iter().rev().cloned().chain(self.recorded_edits(path));
+        let mut unbroken = 0;
+        let mut leads_to = *to;
+        for edit in newest_first {
+            if edit.after == *from {
+                edits.reverse();
+                return edits;
+            }
+            if edit.after == leads_to && unbroken == edits.len() {
+                unbroken += 1;
+                leads_to = edit.before;
+            }
+            let is_first = edit.before == *from;
+            edits.push(edit);
+            if is_first {
+                edits.reverse();
+                return edits;
+            }
+        }
+        edits.truncate(unbroken);
+        edits.reverse();
+        edits
+    }
+
+    /// The edits of a path that the journal knows, newest first, read as far as they are asked for.
+    fn recorded_edits(&self, path: &RelPath) -> impl Iterator<Item = Edit> {
+        let reader = self.journal.reader();
+        // A journal that cannot be read has no edits: texts are compared then.
+        let changes = reader.changes_of_path(path.as_bytes(), EDITS_FOLLOWED).unwrap_or_default();
+        // Changes of one run stand together, so its steps are read once.
+        let mut steps_of_run = None;
+        changes.into_iter().filter(|change| change.state != ChangeState::Conflicted).filter_map(
+            move |change| {
+                if steps_of_run.as_ref().is_none_or(|(run, _)| *run != change.run) {
+                    steps_of_run = Some((change.run, reader.steps(change.run).ok()?));
+                }
+                let (_, steps) = steps_of_run.as_ref()?;
+                let step = steps.iter().find(|step| step.index == change.step)?;
+                let record: ChangeRecord = decode(step.outcome.as_deref()?).ok()?;
+                Some(Edit {
+                    before: change.before?.content?,
+                    after: change.after?.content?,
+                    line_map: record.line_map?.line_map()?,
+                })
+            },
+        )
+    }
+}
+
+/// One map after the other, if they meet in a version of the same length.
+fn compose(first: &LineMap, second: &LineMap) -> Option<LineMap> {
+    (first.new_lines() == second.old_lines()).then(|| first.compose(second))
 }

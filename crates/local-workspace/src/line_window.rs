@@ -94,7 +94,7 @@ impl Window {
         if line < self.first || line > self.last {
             return;
         }
-        let room = (self.limit_bytes + 1).saturating_sub(seen.bytes.len());
+        let room = self.limit_bytes.saturating_add(1).saturating_sub(seen.bytes.len());
         seen.bytes.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 

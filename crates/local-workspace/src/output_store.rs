@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use rel_path::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags};
-use sandbox_fs::{FileRoot, FsPolicy, OpenFile, RootRules};
+use sandbox_fs::{FileKind, FileRoot, FsPolicy, OpenFile, RootRules, WalkEntry};
 use wap_core::{Reason, WapError};
 
 use crate::errors::fs_read_error;
@@ -19,10 +19,14 @@ pub const OUTPUT_PREFIX: &str = "@output/";
 /// The most bytes of one output that are kept.
 pub(crate) const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
 
+/// How many bytes of outputs are kept altogether; the oldest go first.
+const STORE_LIMIT_BYTES: u64 = 512 << 20;
+
 /// The folder of whole outputs.
 #[derive(Debug)]
 pub(crate) struct OutputStore {
     folder: FileRoot,
+    limit_bytes: u64,
 }
 
 impl OutputStore {
@@ -34,7 +38,7 @@ impl OutputStore {
         }
         let root =
             FileRoot::open(folder, &RootRules::none(), FsPolicy::private()).map_err(io::Error::other)?;
-        Ok(OutputStore { folder: root })
+        Ok(OutputStore { folder: root, limit_bytes: STORE_LIMIT_BYTES })
     }
 
     /// Makes the file of a new output, replacing one of the same name from a run that was never recorded.
@@ -49,6 +53,23 @@ impl OutputStore {
     pub(crate) fn discard(&self, name: &str) {
         // A file that stays costs space only.
         let _ = rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
+    }
+
+    /// Removes the oldest outputs until the others fit, `newest` never.
+    pub(crate) fn make_room(&self, newest: &str) {
+        // What cannot be looked at or removed now can be the next time.
+        let Ok(mut outputs) = self.folder.list(&RelPath::root()) else { return };
+        let size = |entry: &WalkEntry| entry.metadata.map_or(0, |found| found.size_bytes);
+        let mut total: u64 = outputs.iter().map(size).sum();
+        outputs.retain(|entry| entry.kind == FileKind::File && entry.path.as_bytes() != newest.as_bytes());
+        outputs.sort_by_key(|entry| entry.metadata.map_or(0, |found| found.modified_nanoseconds));
+        for output in outputs {
+            if total <= self.limit_bytes {
+                break;
+            }
+            total -= size(&output);
+            let _ = self.folder.remove_file(&output.path, None);
+        }
     }
 
     /// Opens an output by the name behind the prefix. Answers with its size in bytes and its time, too.
@@ -69,5 +90,29 @@ impl OutputStore {
             Err(sandbox_fs::FsError::NotFound { .. }) => Err(unknown()),
             Err(other) => Err(fs_read_error(&other, name)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_outputs_make_room_for_the_newest() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = OutputStore::open(folder.path()).unwrap();
+        store.limit_bytes = 25;
+        for (second, name) in ["1-0.txt", "2-0.txt", "3-0.txt"].into_iter().enumerate() {
+            let mut file = store.create(name).unwrap();
+            file.write_all(&[b'x'; 10]).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(second as u64))
+                .unwrap();
+        }
+        store.make_room("1-0.txt");
+        assert!(store.read("1-0.txt").is_ok());
+        assert_eq!(store.read("2-0.txt").unwrap_err().reason(), Reason::FileNotFound);
+        assert!(store.read("3-0.txt").is_ok());
     }
 }

@@ -14,12 +14,14 @@ use wap_core::{
 use crate::errors::{edit_error, fs_error, path_error};
 use crate::held_versions::{Edit, HeldVersions, version};
 use crate::hidden::Hidden;
+use crate::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::step_record::MapRecord;
 
-/// The largest content, before or after, that a change may have; larger files are refused for changes.
-const CONTENT_LIMIT_BYTES: u64 = 64 << 20;
+/// The most bytes of contents, before and after, that one plan holds.
+const PLAN_LIMIT_BYTES: u64 = 256 << 20;
 
 /// A batch in the making: what each file was and what it will be.
+#[derive(Debug)]
 pub(crate) struct Plan<'a> {
     root: &'a FileRoot,
     hidden: &'a Hidden,
@@ -28,6 +30,8 @@ pub(crate) struct Plan<'a> {
     files: BTreeMap<RelPath, PlannedFile>,
     /// Canonical paths in the order in which they are first changed.
     order: Vec<RelPath>,
+    /// How many bytes of contents the plan holds.
+    held_bytes: u64,
 }
 
 /// One file of a plan.
@@ -41,25 +45,6 @@ pub(crate) struct PlannedFile {
     edits: Vec<Edit>,
 }
 
-/// What a path holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Present {
-    pub kind: PresentKind,
-    /// The content of a file, the target of a link.
-    pub bytes: Vec<u8>,
-    pub hash: ContentHash,
-    /// Permission bits, where they are known.
-    pub mode: Option<u32>,
-}
-
-/// What kind of thing a path holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PresentKind {
-    File,
-    /// A link or special file, which can only be deleted.
-    Other,
-}
-
 /// What one item of a batch does.
 #[derive(Debug)]
 pub(crate) struct PlannedStep {
@@ -70,15 +55,9 @@ pub(crate) struct PlannedStep {
     pub line_map: Option<MapRecord>,
 }
 
-impl Present {
-    fn file(bytes: Vec<u8>, mode: Option<u32>) -> Present {
-        Present { kind: PresentKind::File, hash: ContentHash::of(&bytes), bytes, mode }
-    }
-}
-
 impl<'a> Plan<'a> {
     pub(crate) fn new(root: &'a FileRoot, hidden: &'a Hidden, held: &'a HeldVersions) -> Plan<'a> {
-        Plan { root, hidden, held, files: BTreeMap::new(), order: Vec::new() }
+        Plan { root, hidden, held, files: BTreeMap::new(), order: Vec::new(), held_bytes: 0 }
     }
 
     /// Returns the files of the plan in the order in which they are first changed.
@@ -89,6 +68,11 @@ impl<'a> Plan<'a> {
             .filter_map(|path| files.remove(&path).map(|file| (path, file)))
             .filter(|(_, file)| file.before != file.after)
             .collect()
+    }
+
+    /// What the plan makes of a canonical path: `None` if it has not changed it, `Some(None)` if it has deleted it.
+    pub(crate) fn after(&self, path: &RelPath) -> Option<Option<&Present>> {
+        self.files.get(path).map(|file| file.after.as_ref())
     }
 
     /// Works out one change after those before it. A failure leaves the plan as it was.
@@ -103,20 +87,17 @@ impl<'a> Plan<'a> {
     fn write(&mut self, write: &WriteFile) -> Result<PlannedStep, WapError> {
         check_request_size(write.content.len() as u64)?;
         let path = self.writable(&write.path, write.create_directories.unwrap_or(false))?;
-        let before = self.present(&path, &write.path)?;
-        if before.as_ref().is_some_and(|present| present.kind == PresentKind::Other) {
-            let text = format!("'{path}' is not a regular file");
-            return Err(WapError::new(Reason::NotAFile, text).with("path", write.path.as_str()));
-        }
+        let before = self.present_file(&path, &write.path)?;
         let bytes = match (write.write_mode(), &before) {
             (WriteMode::Create, Some(_)) => {
                 let text = format!("'{path}' exists already");
                 return Err(WapError::new(Reason::FileExists, text).with("path", write.path.as_str()));
             }
-            (WriteMode::Append, Some(present)) => [&present.bytes, write.content.as_bytes()].concat(),
+            (WriteMode::Append, Some(present)) => [&*present.bytes, write.content.as_bytes()].concat(),
             _ => write.content.clone().into_bytes(),
         };
         let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode));
+        self.make_room(before.as_ref(), Some(&after))?;
         let (lines_added, lines_removed) = changed_lines(before.as_ref(), &after);
         let changed = FileChanged::Written(WriteFileResponse {
             success: true,
@@ -139,14 +120,12 @@ impl<'a> Plan<'a> {
             return Err(WapError::new(Reason::InvalidField, text).with("field", "operations"));
         }
         let path = self.writable(&modify.path, false)?;
-        let Some(before) = self.present(&path, &modify.path)? else {
+        let Some(before) = self.present_file(&path, &modify.path)? else {
             return Err(not_found(&path, &modify.path));
         };
-        if before.kind == PresentKind::Other {
-            return Err(fs_error(&FsError::NotAFile { path, kind: FileKind::Unknown }, &modify.path));
-        }
-        let (edited, operations) = self.edit(&path, &before, modify)?;
+        let edited = self.edit(&path, &before, modify)?;
         let after = Present::file(edited.bytes, before.mode);
+        self.make_room(Some(&before), Some(&after))?;
         let shifts = edited.line_map.shifts();
         let shifts =
             shifts.iter().map(|shift| LineShift { from_line: shift.from_line as u64, by: shift.by as i64 });
@@ -157,20 +136,20 @@ impl<'a> Plan<'a> {
             shifts: shifts.collect(),
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
-            warnings: operations,
+            warnings: Vec::new(),
         });
         let edit = Edit { before: before.hash, after: after.hash, line_map: edited.line_map };
         Ok(self.step(path, Some(before), Some(after), changed, Some(edit)))
     }
 
     /// Applies the operations of a request to the file as the plan has it, carried over from the version that their
-    /// numbers mean. Returns warnings beside the edit.
+    /// numbers mean.
     fn edit(
         &self,
         path: &RelPath,
         before: &Present,
         modify: &ModifyFile,
-    ) -> Result<(text_edit::Edited, Vec<String>), WapError> {
+    ) -> Result<text_edit::Edited, WapError> {
         let current = Source::parse(&before.bytes).map_err(|error| {
             WapError::new(Reason::BinaryFile, format!("'{path}' cannot be edited by lines: {error}"))
         })?;
@@ -182,8 +161,8 @@ impl<'a> Plan<'a> {
         };
         let expected = modify.expected_version.as_ref().filter(|expected| **expected != now);
         let Some(expected) = expected else {
-            let edited = text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits);
-            return edited.map(|edited| (edited, Vec::new())).map_err(|error| refused(&error, &current));
+            return text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits)
+                .map_err(|error| refused(&error, &current));
         };
         let gone = || version_gone(path, expected, &current, &now);
         let hash: ContentHash = expected.0.parse().map_err(|_| gone())?;
@@ -193,9 +172,8 @@ impl<'a> Plan<'a> {
         let map = self.held.line_map(path, &hash, &before.hash, &current, planned).ok_or_else(gone)?;
         let operations = text_edit::rebase(&operations, &shown, &current, &map, &limits)
             .map_err(|error| refused(&error, &shown))?;
-        let edited = text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits)
-            .map_err(|error| refused(&error, &current))?;
-        Ok((edited, Vec::new()))
+        text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits)
+            .map_err(|error| refused(&error, &current))
     }
 
     fn delete(&mut self, delete: &DeleteFile) -> Result<PlannedStep, WapError> {
@@ -204,6 +182,7 @@ impl<'a> Plan<'a> {
         let Some(before) = self.present(&path, asked)? else {
             return Err(not_found(&path, asked));
         };
+        self.make_room(Some(&before), None)?;
         let changed = FileChanged::Deleted(DeleteFileResponse { success: true, path: path.to_string() });
         Ok(self.step(path, Some(before), None, changed, None))
     }
@@ -233,11 +212,16 @@ impl<'a> Plan<'a> {
     /// Returns the canonical path that a write would go to.
     fn writable(&self, asked: &str, create_folders: bool) -> Result<RelPath, WapError> {
         let path = self.parse(asked)?;
-        let target = self.root.write_target(&path).map_err(|error| fs_error(&error, asked))?;
+        let target = match self.root.write_target(&path) {
+            Ok(target) => target,
+            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => return Ok(freed),
+            Err(error) => return Err(fs_error(&error, asked)),
+        };
         self.hidden.check(&target.path)?;
+        self.check_planned_folders(&target.path, asked)?;
         let folder_planned = |folder: &RelPath| {
             self.files.iter().any(|(path, file)| {
-                file.after.is_some() && path.parent().is_some_and(|parent| is_beneath(&parent, folder))
+                file.after.is_some() && path.parent().is_some_and(|parent| parent.starts_with(folder))
             })
         };
         match target.missing_folders.iter().find(|folder| !folder_planned(folder)) {
@@ -249,57 +233,104 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The canonical path of a link that the plan has deleted already, so that its name is free.
+    fn link_deleted(&self, path: &RelPath) -> Option<RelPath> {
+        let link = self.root.delete_target(path).ok()?;
+        self.files.get(&link).is_some_and(|file| file.after.is_none()).then_some(link)
+    }
+
+    /// Refuses a file where the plan has a folder, and a folder where the plan has a file.
+    fn check_planned_folders(&self, path: &RelPath, asked: &str) -> Result<(), WapError> {
+        for (planned, _) in self.files.iter().filter(|(_, file)| file.after.is_some()) {
+            let error = match planned {
+                _ if planned == path => continue,
+                _ if planned.starts_with(path) => {
+                    FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }
+                }
+                _ if path.starts_with(planned) => FsError::NotAFolder { path: planned.clone() },
+                _ => continue,
+            };
+            return Err(fs_error(&error, asked));
+        }
+        Ok(())
+    }
+
     /// Returns the canonical path of what a deletion would remove: a link stands for itself.
     fn deletable(&self, asked: &str) -> Result<RelPath, WapError> {
         let path = self.parse(asked)?;
-        let target = self.root.delete_target(&path).map_err(|error| match error {
-            FsError::ParentMissing { .. } => not_found(&path, asked),
-            other => fs_error(&other, asked),
-        })?;
+        let target = match self.root.delete_target(&path) {
+            Ok(target) => target,
+            Err(FsError::NotFound { .. } | FsError::ParentMissing { .. }) => {
+                self.planned_only(&path).ok_or_else(|| not_found(&path, asked))?
+            }
+            Err(error) => return Err(fs_error(&error, asked)),
+        };
         self.hidden.check(&target)?;
         Ok(target)
     }
 
+    /// The canonical path of a file that only the plan has.
+    fn planned_only(&self, path: &RelPath) -> Option<RelPath> {
+        let target = self.root.write_target(path).ok()?.path;
+        self.files.get(&target).is_some_and(|file| file.after.is_some()).then_some(target)
+    }
+
     fn parse(&self, asked: &str) -> Result<RelPath, WapError> {
-        self.root.parse_path(asked).map_err(|error| match error {
+        let path = self.root.parse_path(asked).map_err(|error| match error {
             FsError::Path(error) => path_error(&error, asked),
+            other => fs_error(&other, asked),
+        })?;
+        // What is hidden is refused before anything could be said about it.
+        self.hidden.check(&path)?;
+        Ok(path)
+    }
+
+    /// What the plan has at a canonical path: its own content if it has changed it, else the disk's.
+    pub(crate) fn present(&self, path: &RelPath, asked: &str) -> Result<Option<Present>, WapError> {
+        if let Some(file) = self.files.get(path) {
+            return Ok(file.after.clone());
+        }
+        Present::on_disk(self.root, path).map_err(|error| match error {
+            FsError::TooLarge { bytes, .. } => too_large(path, bytes),
             other => fs_error(&other, asked),
         })
     }
 
-    /// What the plan has at a canonical path: its own content if it has changed it, else the disk's.
-    fn present(&self, path: &RelPath, asked: &str) -> Result<Option<Present>, WapError> {
-        if let Some(file) = self.files.get(path) {
-            return Ok(file.after.clone());
+    /// The same for what is to be written.
+    fn present_file(&self, path: &RelPath, asked: &str) -> Result<Option<Present>, WapError> {
+        match self.present(path, asked)? {
+            Some(present) if present.kind == PresentKind::Other => {
+                let error = FsError::NotAFile { path: path.clone(), kind: FileKind::Unknown };
+                Err(fs_error(&error, asked))
+            }
+            present => Ok(present),
         }
-        present_on_disk(self.root, path).map_err(|error| fs_error(&error, asked))
+    }
+
+    /// Accounts for the sides of one more change, or refuses it.
+    fn make_room(&mut self, before: Option<&Present>, after: Option<&Present>) -> Result<(), WapError> {
+        let size = |side: Option<&Present>| side.map_or(0, |present| present.bytes.len() as u64);
+        if let Some(after) = after
+            && size(Some(after)) > CONTENT_LIMIT_BYTES
+        {
+            let text = format!("the file would have more than {CONTENT_LIMIT_BYTES} bytes");
+            return Err(WapError::new(Reason::RequestTooLarge, text).with("limit", CONTENT_LIMIT_BYTES));
+        }
+        let bytes = self.held_bytes + size(before) + size(after);
+        if bytes > PLAN_LIMIT_BYTES {
+            let text = "the files of this batch are too large together: change this one on its own";
+            return Err(WapError::new(Reason::RequestTooLarge, text).with("limit", PLAN_LIMIT_BYTES));
+        }
+        self.held_bytes = bytes;
+        Ok(())
     }
 }
 
-/// What is at a canonical path.
-pub(crate) fn present_on_disk(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
-    let metadata = match root.metadata(path) {
-        Ok(metadata) => metadata,
-        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
-    match metadata.kind {
-        FileKind::File => {
-            let bytes = root.open_file(path)?.read_to_end(CONTENT_LIMIT_BYTES)?;
-            Ok(Some(Present::file(bytes, Some(metadata.mode & 0o7777))))
-        }
-        FileKind::Folder => Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }),
-        _ => {
-            let bytes = root.link_target(path)?.unwrap_or_default();
-            Ok(Some(Present { kind: PresentKind::Other, hash: ContentHash::of(&bytes), bytes, mode: None }))
-        }
-    }
-}
-
-fn is_beneath(path: &RelPath, folder: &RelPath) -> bool {
-    path.as_bytes().strip_prefix(folder.as_bytes()).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+fn too_large(path: &RelPath, bytes: u64) -> WapError {
+    let text = format!(
+        "'{path}' has {bytes} bytes, and files of more than {CONTENT_LIMIT_BYTES} are changed by commands only"
+    );
+    WapError::new(Reason::FileTooLarge, text).with("size", bytes).with("limit", CONTENT_LIMIT_BYTES)
 }
 
 fn check_request_size(bytes: u64) -> Result<(), WapError> {

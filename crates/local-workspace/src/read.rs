@@ -1,5 +1,8 @@
 //! `readFile`: the content of a file, of a range of its lines, or of a command's whole output.
 
+use std::io::Read;
+use std::time::Instant;
+
 use rel_path::RelPath;
 use sandbox_fs::{FsError, Metadata};
 use text_edit::{Encoding, Source};
@@ -7,43 +10,88 @@ use wap_core::{Call, FileMetadata, ReadFile, ReadFileResponse, Reason, WapError}
 
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
+use crate::git_credentials;
 use crate::held_versions::{HELD_FILE_BYTES, version};
 use crate::line_window::{Window, Windowed};
 use crate::output_store::OUTPUT_PREFIX;
 use crate::timestamp::iso;
+use crate::watched_reader::{Stop, WatchedReader};
 
 impl LocalWorkspace {
     pub(crate) fn read(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
         let window = self.window(request)?;
-        let has_range = request.start_line.is_some() || request.end_line.is_some();
         if let Some(name) = request.path.strip_prefix(OUTPUT_PREFIX) {
-            let (file, size, modified) = self.outputs.read(name)?;
-            let seen = window.read(file).map_err(|error| read_failed(&request.path, &error))?;
-            let metadata = FileMetadata {
-                path: request.path.clone(),
-                size,
-                is_directory: false,
-                last_modified: iso(modified),
-            };
-            return respond(request, metadata, seen, Vec::new());
+            return self.read_output(call, request, name, window);
         }
         let path = self.file_path(&request.path)?;
         self.hidden.check(&path)?;
-        let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
+        let file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
         self.hidden.check(file.path())?;
         let found = *file.metadata();
         let size = found.size_bytes;
-        if size > self.config.limits.max_file_size && !has_range {
-            return Err(too_large(&path, size, self.config.limits.max_file_size));
-        }
+        self.check_size(request, file.path(), size)?;
         let metadata = metadata(file.path(), &found);
-        if size > HELD_FILE_BYTES {
-            let seen = window.read(&mut file).map_err(|error| read_failed(&request.path, &error))?;
+        let is_gits = git_credentials::may_be_in(file.path());
+        if size > HELD_FILE_BYTES && !is_gits {
+            let seen = watched(call, request, window, file)?;
             return respond(request, metadata, seen, Vec::new());
         }
         let bytes =
             file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
+        if is_gits {
+            return read_masked(request, window, metadata, &bytes);
+        }
         self.read_small(call, request, window, metadata, &bytes)
+    }
+
+    /// Reads a planned version of a file, which is nowhere yet.
+    pub(crate) fn read_planned(
+        &self,
+        call: &Call<'_>,
+        request: &ReadFile,
+        path: &RelPath,
+        bytes: &[u8],
+    ) -> Result<ReadFileResponse, WapError> {
+        let window = self.window(request)?;
+        let size = bytes.len() as u64;
+        self.check_size(request, path, size)?;
+        let metadata = FileMetadata {
+            path: path.to_string(),
+            size,
+            is_directory: false,
+            last_modified: iso(std::time::SystemTime::now()),
+        };
+        self.read_small(call, request, window, metadata, bytes)
+    }
+
+    /// Reads a command's whole output. Nothing can be edited there, so it has no version.
+    fn read_output(
+        &self,
+        call: &Call<'_>,
+        request: &ReadFile,
+        name: &str,
+        window: Window,
+    ) -> Result<ReadFileResponse, WapError> {
+        let (file, size, modified) = self.outputs.read(name)?;
+        let mut seen = watched(call, request, window, file)?;
+        // A command prints what it likes.
+        seen.is_binary = false;
+        let metadata = FileMetadata {
+            path: request.path.clone(),
+            size,
+            is_directory: false,
+            last_modified: iso(modified),
+        };
+        Ok(ReadFileResponse { version: None, ..respond(request, metadata, seen, Vec::new())? })
+    }
+
+    fn check_size(&self, request: &ReadFile, path: &RelPath, size: u64) -> Result<(), WapError> {
+        let has_range = request.start_line.is_some() || request.end_line.is_some();
+        let limit = self.config.limits.max_file_size;
+        if size > limit && !has_range {
+            return Err(too_large(path, size, limit));
+        }
+        Ok(())
     }
 
     /// Reads a file that is in memory as a whole, and holds this version of it.
@@ -56,25 +104,17 @@ impl LocalWorkspace {
         bytes: &[u8],
     ) -> Result<ReadFileResponse, WapError> {
         let source = Source::parse(bytes).ok();
-        let is_utf16 = source
-            .as_ref()
-            .is_some_and(|source| matches!(source.format().encoding, Encoding::Utf16Le | Encoding::Utf16Be));
-        let (seen, mut warnings) = match &source {
-            Some(source) if is_utf16 => {
-                let text = source.text();
-                let mut seen =
-                    window.read(text.as_bytes()).map_err(|error| read_failed(&request.path, &error))?;
-                seen.is_binary = false;
-                seen.hash = blake3::hash(bytes);
-                (
-                    seen,
-                    vec![format!(
-                        "the file is {}; it is shown as UTF-8 and edited in its own encoding",
-                        source.format().encoding
-                    )],
-                )
+        let mut warnings = Vec::new();
+        let format = source.as_ref().map(|source| source.format().encoding);
+        let seen = match (&source, format) {
+            (Some(source), Some(encoding @ (Encoding::Utf16Le | Encoding::Utf16Be))) => {
+                warnings.push(format!(
+                    "the file is {encoding}; it is shown as UTF-8 and edited in its own encoding"
+                ));
+                let seen = in_memory(request, window, source.text().as_bytes())?;
+                Windowed { is_binary: false, hash: blake3::hash(bytes), ..seen }
             }
-            _ => (window.read(bytes).map_err(|error| read_failed(&request.path, &error))?, Vec::new()),
+            _ => in_memory(request, window, bytes)?,
         };
         if source.as_ref().is_some_and(Source::is_lossy) {
             warnings.push(
@@ -109,6 +149,40 @@ impl LocalWorkspace {
     }
 }
 
+/// Reads one of git's own files. What is shown is not what is there, so it has no version.
+fn read_masked(
+    request: &ReadFile,
+    window: Window,
+    metadata: FileMetadata,
+    bytes: &[u8],
+) -> Result<ReadFileResponse, WapError> {
+    let masked = git_credentials::mask(bytes);
+    let is_changed = *masked != *bytes;
+    let warnings = if is_changed { vec!["credentials are masked with ***".to_owned()] } else { Vec::new() };
+    let response = respond(request, metadata, in_memory(request, window, &masked)?, warnings)?;
+    Ok(ReadFileResponse { version: response.version.filter(|_| !is_changed), ..response })
+}
+
+fn in_memory(request: &ReadFile, window: Window, bytes: &[u8]) -> Result<Windowed, WapError> {
+    window.read(bytes).map_err(|error| read_failed(&request.path, &error))
+}
+
+/// Reads a file of any size, for as long as it is waited for.
+fn watched(
+    call: &Call<'_>,
+    request: &ReadFile,
+    window: Window,
+    source: impl Read,
+) -> Result<Windowed, WapError> {
+    let deadline = call.time_left.and_then(|left| Instant::now().checked_add(left));
+    let mut reader = WatchedReader::new(source, call.cancel, deadline);
+    window.read(&mut reader).map_err(|error| match reader.stopped() {
+        Some(Stop::Cancelled) => WapError::new(Reason::Cancelled, "cancelled while the file was read"),
+        Some(Stop::OutOfTime) => WapError::new(Reason::Timeout, "the time was over while the file was read"),
+        None => read_failed(&request.path, &error),
+    })
+}
+
 fn respond(
     request: &ReadFile,
     metadata: FileMetadata,
@@ -131,7 +205,9 @@ fn respond(
     }
     if seen.is_truncated {
         let next = request.start_line.unwrap_or(1).unsigned_abs() + seen.returned_lines;
-        warnings.push(format!("the text was cut at the size limit; go on with startLine {next}"));
+        let ends_in_line = seen.bytes.last().is_some_and(|byte| *byte != b'\n');
+        let rest = if ends_in_line { "the rest of this line is too long to be shown; " } else { "" };
+        warnings.push(format!("the text was cut at the size limit; {rest}go on with startLine {next}"));
     }
     Ok(ReadFileResponse {
         content: String::from_utf8(seen.bytes)

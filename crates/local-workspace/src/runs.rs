@@ -2,20 +2,24 @@
 
 use std::str::FromStr;
 
-use change_journal::{ContentHash, Journal, RecordedStep, Run, RunKey, RunNumber, RunState};
+use change_journal::{ContentHash, Journal, RecordedStep, Run, RunKey, RunNumber, RunState, StepKind};
 use wap_core::{Origin, Reason, WapError};
 
 use crate::errors::journal_error;
 
 /// The journal's run of a call.
 ///
-/// Somebody else may have begun it and will finish it, a session for instance; or it is the call's own, and is finished
-/// with it.
+/// Somebody else may have begun it and will finish it, a session for instance. A run that nobody has begun is opened for
+/// this call. If it has a sequence, it stays unfinished, because whoever counts sequences may have more steps for it; if
+/// it has none, it stands for this one call and is finished with it.
 #[derive(Debug)]
 pub(crate) struct EngineRun<'a> {
     journal: &'a Journal,
     number: RunNumber,
     own: Option<Run>,
+    stands_for_one_call: bool,
+    /// Whether no further step belongs to it: only what is recorded can be had.
+    is_over: bool,
     steps: Vec<RecordedStep>,
 }
 
@@ -31,42 +35,60 @@ pub(crate) enum Known<'a> {
 }
 
 impl<'a> EngineRun<'a> {
-    /// Finds the open run of a call, or begins one for it.
+    /// Finds the run of a call, or begins one for it.
     pub(crate) fn enter(journal: &'a Journal, origin: &Origin) -> Result<EngineRun<'a>, WapError> {
-        let state = journal.begin_run(&journal_key(origin)).map_err(journal_error)?;
-        let (number, own, steps) = match state {
-            RunState::New(run) => (run.number(), Some(run), Vec::new()),
-            RunState::Resumed { run, steps } => (run.number(), Some(run), steps.all().to_vec()),
-            RunState::InProgress { number } => {
-                (number, None, journal.reader().steps(number).map_err(journal_error)?)
-            }
-            RunState::Finished { .. } | RunState::KnownElsewhere { .. } => {
-                return Err(WapError::new(
-                    Reason::Conflict,
-                    "this call was already carried out, under the same run",
-                ));
-            }
-        };
-        Ok(EngineRun { journal, number, own, steps })
+        let stands_for_one_call = origin.run.sequence == 0;
+        let recorded = |number| journal.reader().steps(number).map_err(journal_error);
+        let (number, own, steps, is_over) =
+            match journal.begin_run(&journal_key(origin)).map_err(journal_error)? {
+                RunState::New(run) => (run.number(), Some(run), Vec::new(), false),
+                RunState::Resumed { run, steps } => {
+                    let steps = steps.all().to_vec();
+                    let is_over = stands_for_one_call && !steps.is_empty();
+                    (run.number(), Some(run), steps, is_over)
+                }
+                RunState::InProgress { number } => (number, None, recorded(number)?, false),
+                RunState::Finished { number, .. } => (number, None, recorded(number)?, true),
+                RunState::KnownElsewhere { key, .. } => {
+                    let text = format!(
+                        "the same was asked for under sequence {} already, so nothing was done",
+                        key.sequence
+                    );
+                    return Err(WapError::new(Reason::Conflict, text));
+                }
+            };
+        Ok(EngineRun { journal, number, own, stands_for_one_call, is_over, steps })
     }
 
     pub(crate) fn number(&self) -> RunNumber {
         self.number
     }
 
-    /// What is known about the step at `index`.
-    pub(crate) fn recall(&self, index: u32) -> Known<'_> {
+    /// What is known about the step at `index`, which is of kind `kind` as far as the caller knows.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Conflict`] if the step was of another kind, or if the run is over and has no such step.
+    pub(crate) fn recall(&self, index: u32, kind: StepKind) -> Result<Known<'_>, WapError> {
         match self.steps.iter().find(|step| step.index == index) {
-            None => Known::NotStarted,
-            Some(step) => step.outcome.as_deref().map_or(Known::Unknown, Known::Finished),
+            None if self.is_over => {
+                Err(WapError::new(Reason::Conflict, "the run of this call is over, so nothing was done"))
+            }
+            None => Ok(Known::NotStarted),
+            Some(step) if step.kind != kind => {
+                let text = format!("step {index} of this run was another one, so nothing was done");
+                Err(WapError::new(Reason::Conflict, text))
+            }
+            Some(step) => Ok(step.outcome.as_deref().map_or(Known::Unknown, Known::Finished)),
         }
     }
 }
 
 impl Drop for EngineRun<'_> {
     fn drop(&mut self) {
-        if self.own.is_some() {
-            // A failure leaves the run unfinished in the journal, which nobody can ask for again.
+        if self.own.is_some() && self.stands_for_one_call {
+            // A failure leaves the run unfinished in the journal. Asked for again, it answers from its record all the
+            // same.
             let _ = self.journal.finish_run_lazily(self.number, b"");
         }
     }

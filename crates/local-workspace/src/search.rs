@@ -1,16 +1,13 @@
 //! `searchFiles`: text in files.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::io;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{
-    BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
-    SinkMatch,
-};
+use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
 use rel_path::RelPath;
-use sandbox_fs::{FileKind, FsError, Visit, WalkLimits};
+use sandbox_fs::{FileKind, FsError, OpenFile, Visit, WalkLimits};
 use wap_core::{
     Call, Exclusions, Limits, QueryType, Reason, SearchFiles, SearchFilesResponse, SearchMatch, Skipped,
     WapError,
@@ -18,9 +15,28 @@ use wap_core::{
 
 use crate::engine::LocalWorkspace;
 use crate::explore::{start_error, warnings};
+use crate::git_credentials;
+use crate::search_sink::FileSink;
+use crate::text_probe::TextProbe;
+use crate::watched_reader::{Stop, WatchedReader};
 
 /// How long a search goes on before it answers with what it has.
 const TIME_BOUND: Duration = Duration::from_secs(10);
+
+/// The longest line that is searched, and the most that is held of a file at once.
+const LINE_LIMIT_BYTES: usize = 16 << 20;
+
+/// The largest of git's own files that is searched.
+const MASKED_LIMIT_BYTES: u64 = 4 << 20;
+
+/// How a file came to be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    /// It was met in a folder.
+    Walked,
+    /// It was named, so it is searched if that is possible at all.
+    Named,
+}
 
 impl LocalWorkspace {
     pub(crate) fn search(
@@ -32,71 +48,101 @@ impl LocalWorkspace {
         let context_lines = context_lines(request)?;
         let deadline = Instant::now() + call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
         let mut notes = Vec::new();
-        let files = self.files_to_search(call, request, deadline, &mut notes)?;
-        let mut searcher = SearcherBuilder::new()
+        let (files, is_complete) = self.files_to_search(call, request, deadline, &mut notes)?;
+        let searcher = SearcherBuilder::new()
             .line_number(true)
+            // The same as the matcher's; it splits at line feeds.
+            .line_terminator(LineTerminator::crlf())
             .before_context(context_lines)
             .after_context(context_lines)
-            .binary_detection(BinaryDetection::quit(0))
+            // What is binary is decided by the rule for all tools, while the file is read.
+            .binary_detection(BinaryDetection::none())
             .memory_map(MmapChoice::never())
+            .heap_limit(Some(LINE_LIMIT_BYTES))
             .bom_sniffing(true)
             .build();
-        let mut found = Found::new(self.config.limits.max_search_results);
-        for (done, path) in files.iter().enumerate() {
+        let mut search = Search {
+            workspace: self,
+            call,
+            deadline,
+            searcher,
+            matcher,
+            most: self.config.limits.max_search_results as usize,
+            matches: Vec::new(),
+            total: 0,
+            skipped: Skipped::default(),
+        };
+        let mut ended_early = !is_complete;
+        for (done, (path, asked)) in files.iter().enumerate() {
             self.check_cancelled(call)?;
-            if Instant::now() >= deadline {
-                notes.push(format!(
-                    "the search ended early: {} of {} files were searched",
-                    done,
-                    files.len()
-                ));
-                found.is_incomplete = true;
-                break;
+            match search.file(path, *asked) {
+                Ok(()) => {}
+                Err(Stop::Cancelled) => {
+                    return Err(WapError::new(Reason::Cancelled, "cancelled while files were searched"));
+                }
+                Err(Stop::OutOfTime) => {
+                    let all = files.len();
+                    notes.push(format!("the search ended early: {done} of {all} files were searched"));
+                    ended_early = true;
+                    break;
+                }
             }
-            found.search(&mut searcher, &matcher, self, path);
         }
-        Ok(found.into_response(notes))
+        self.check_cancelled(call)?;
+        Ok(SearchFilesResponse {
+            is_truncated: ended_early || search.total > search.matches.len() as u64,
+            matches: search.matches,
+            total_matches: search.total,
+            skipped: search.skipped,
+            warnings: notes,
+        })
     }
 
-    /// Every file to search, each once, sorted by the bytes of its path.
+    /// Every file to search, each once, sorted by the bytes of its path, and whether these are all.
     fn files_to_search(
         &self,
         call: &Call<'_>,
         request: &SearchFiles,
         deadline: Instant,
         notes: &mut Vec<String>,
-    ) -> Result<BTreeSet<RelPath>, WapError> {
+    ) -> Result<(BTreeMap<RelPath, Asked>, bool), WapError> {
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let recursive = request.recursive.unwrap_or(true);
-        let mut files = BTreeSet::new();
+        let mut files = BTreeMap::new();
+        let mut is_complete = true;
         for asked in &request.paths {
             let start = self.folder_path(asked)?;
             self.hidden.check(&start)?;
-            if !start.is_root() && self.is_file(&start) {
-                // A file that is named is always searched.
-                files.insert(self.root.canonical_path(&start).map_err(|error| start_error(&error, &start))?);
-                continue;
+            match self.root.open_file(&start) {
+                // A link to a file is a file for somebody who reads.
+                Ok(file) => {
+                    self.hidden.check(file.path())?;
+                    files.insert(file.path().clone(), Asked::Named);
+                    continue;
+                }
+                Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {}
+                Err(error) => return Err(start_error(&error, &start)),
             }
             let depth = if recursive { WalkLimits::default().depth } else { 1 };
             let timeout = deadline.saturating_duration_since(Instant::now());
             let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-            let excludes = self.excluder(call, true, &exclusions, request.respect_gitignore);
             let walk = self.root.walk(&start, limits).map_err(|error| start_error(&error, &start))?;
+            self.hidden.check(walk.start())?;
+            let excludes = self.excluder(call, walk.start(), Some(&exclusions), request.respect_gitignore);
             let mut walk = walk.visited_by(move |entry| match entry.kind {
                 _ if excludes(entry) => Visit::Skip,
                 FileKind::File => Visit::Take,
                 FileKind::Folder => Visit::Pass,
                 _ => Visit::Skip,
             });
-            files.extend(walk.by_ref().map(|entry| entry.path));
-            notes.extend(warnings(walk.summary()));
+            for entry in walk.by_ref() {
+                files.entry(entry.path).or_insert(Asked::Walked);
+            }
+            let summary = walk.summary();
+            is_complete &= !summary.out_of_entries && !summary.out_of_time;
+            notes.extend(warnings(summary));
         }
-        Ok(files)
-    }
-
-    fn is_file(&self, path: &RelPath) -> bool {
-        // A link to a file is a file for somebody who reads.
-        self.root.open_file(path).is_ok()
+        Ok((files, is_complete))
     }
 }
 
@@ -119,7 +165,6 @@ fn matcher(request: &SearchFiles) -> Result<RegexMatcher, WapError> {
     }
     RegexMatcherBuilder::new()
         .fixed_strings(request.query_type == QueryType::Literal)
-        .line_terminator(Some(b'\n'))
         .crlf(true)
         .build(&request.query)
         .map_err(|error| {
@@ -128,148 +173,73 @@ fn matcher(request: &SearchFiles) -> Result<RegexMatcher, WapError> {
         })
 }
 
-/// What a search has found so far.
-struct Found {
+/// A search under way.
+struct Search<'a> {
+    workspace: &'a LocalWorkspace,
+    call: &'a Call<'a>,
+    deadline: Instant,
+    searcher: Searcher,
+    matcher: RegexMatcher,
     most: usize,
     matches: Vec<SearchMatch>,
     total: u64,
     skipped: Skipped,
-    is_incomplete: bool,
 }
 
-impl Found {
-    fn new(most: u32) -> Found {
-        Found {
-            most: most as usize,
-            matches: Vec::new(),
-            total: 0,
-            skipped: Skipped::default(),
-            is_incomplete: false,
-        }
-    }
-
-    fn search(
-        &mut self,
-        searcher: &mut Searcher,
-        matcher: &RegexMatcher,
-        workspace: &LocalWorkspace,
-        path: &RelPath,
-    ) {
-        let file = match workspace.root.open_file(path) {
+impl Search<'_> {
+    fn file(&mut self, path: &RelPath, asked: Asked) -> Result<(), Stop> {
+        let file = match self.workspace.root.open_file(path) {
             Ok(file) => file,
             // Gone since the walk.
-            Err(FsError::NotFound { .. }) => return,
+            Err(FsError::NotFound { .. }) => return Ok(()),
             Err(_) => {
                 self.skipped.unreadable += 1;
-                return;
+                return Ok(());
             }
         };
-        if workspace.hidden.hides(file.path()) {
-            return;
+        if self.workspace.hidden.hides(file.path()) {
+            return Ok(());
         }
-        let mut sink = FileSink {
-            path: path.to_string(),
-            room: self.most - self.matches.len(),
-            matches: Vec::new(),
-            before: VecDeque::new(),
-            total: 0,
-            is_binary: false,
+        let mut sink = FileSink::new(path.to_string(), self.most - self.matches.len());
+        let (is_binary, is_undecodable, is_unreadable) = if git_credentials::may_be_in(file.path()) {
+            self.masked_text(&file, &mut sink)
+        } else {
+            self.text(file, &mut sink)?
         };
-        match searcher.search_reader(matcher, file, &mut sink) {
-            Ok(()) if sink.is_binary => self.skipped.binary += 1,
-            Ok(()) => {
-                self.total += sink.total;
-                self.matches.append(&mut sink.matches);
-            }
-            Err(_) => self.skipped.unreadable += 1,
+        if is_binary {
+            self.skipped.binary += 1;
+        } else if is_unreadable {
+            self.skipped.unreadable += 1;
+        } else if is_undecodable && asked == Asked::Walked {
+            self.skipped.undecodable += 1;
+        } else {
+            self.total += sink.total;
+            self.matches.append(&mut sink.matches);
         }
-    }
-
-    fn into_response(self, warnings: Vec<String>) -> SearchFilesResponse {
-        SearchFilesResponse {
-            is_truncated: self.is_incomplete || self.total > self.matches.len() as u64,
-            matches: self.matches,
-            total_matches: self.total,
-            skipped: self.skipped,
-            warnings,
-        }
-    }
-}
-
-/// Collects the matching lines of one file.
-struct FileSink {
-    path: String,
-    room: usize,
-    matches: Vec<SearchMatch>,
-    /// Lines seen since the last match, as context of the next one.
-    before: VecDeque<String>,
-    total: u64,
-    is_binary: bool,
-}
-
-impl FileSink {
-    /// Adds a line behind the matches that still want context: a match is context of the one before it, too.
-    fn add_after(&mut self, searcher: &Searcher, line: &str) {
-        let wanted = searcher.after_context();
-        for found in self.matches.iter_mut().rev() {
-            if found.context_after.len() >= wanted {
-                break;
-            }
-            found.context_after.push(line.to_owned());
-        }
-    }
-
-    fn add_before(&mut self, searcher: &Searcher, line: String) {
-        self.before.push_back(line);
-        while self.before.len() > searcher.before_context() {
-            self.before.pop_front();
-        }
-    }
-}
-
-impl Sink for FileSink {
-    type Error = io::Error;
-
-    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        self.total += 1;
-        let line = line_text(found.bytes());
-        self.add_after(searcher, &line);
-        if self.matches.len() < self.room {
-            self.matches.push(SearchMatch {
-                path: self.path.clone(),
-                line: found.line_number().unwrap_or(0),
-                match_text: line.clone(),
-                context_before: self.before.iter().cloned().collect(),
-                context_after: Vec::new(),
-            });
-        }
-        self.add_before(searcher, line);
-        Ok(true)
-    }
-
-    fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let line = line_text(context.bytes());
-        if *context.kind() == SinkContextKind::After {
-            self.add_after(searcher, &line);
-        }
-        self.add_before(searcher, line);
-        Ok(true)
-    }
-
-    fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
-        self.before.clear();
-        Ok(true)
-    }
-
-    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
-        self.is_binary = finish.binary_byte_offset().is_some();
         Ok(())
     }
-}
 
-/// A line without its ending, cut at the longest that is shown.
-fn line_text(bytes: &[u8]) -> String {
-    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    String::from_utf8_lossy(line).chars().take(Limits::MAX_MATCH_CHARACTERS).collect()
+    /// Answers whether the text is binary, undecodable, unreadable.
+    fn text(&mut self, file: OpenFile, sink: &mut FileSink) -> Result<(bool, bool, bool), Stop> {
+        let watched = WatchedReader::new(file, self.call.cancel, Some(self.deadline));
+        let mut probe = TextProbe::new(watched);
+        let searched = self.searcher.search_reader(&self.matcher, &mut probe, sink);
+        match probe.inner().stopped() {
+            Some(stop) => Err(stop),
+            None => Ok((probe.is_binary(), probe.is_undecodable(), searched.is_err())),
+        }
+    }
+
+    /// The same for a file whose credentials nobody may find out by searching for them.
+    fn masked_text(&mut self, file: &OpenFile, sink: &mut FileSink) -> (bool, bool, bool) {
+        let Ok(bytes) = file.read_to_end(MASKED_LIMIT_BYTES) else { return (false, false, true) };
+        let mut probe = TextProbe::new(&bytes[..]);
+        let mut text = Vec::new();
+        if std::io::Read::read_to_end(&mut probe, &mut text).is_err() {
+            return (probe.is_binary(), false, false);
+        }
+        let masked = git_credentials::mask(&bytes);
+        let searched = self.searcher.search_slice(&self.matcher, &masked, sink);
+        (false, probe.is_undecodable(), searched.is_err())
+    }
 }

@@ -1,0 +1,86 @@
+//! Collecting the matching lines of one file with their context.
+
+use std::collections::VecDeque;
+use std::io;
+
+use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
+use wap_core::{Limits, SearchMatch};
+
+/// Collects the matching lines of one file.
+#[derive(Debug)]
+pub(crate) struct FileSink {
+    path: String,
+    /// How many matches are collected; the others are only counted.
+    room: usize,
+    pub matches: Vec<SearchMatch>,
+    /// How many lines match.
+    pub total: u64,
+    /// Lines seen since the last match, as context of the next one.
+    before: VecDeque<String>,
+}
+
+impl FileSink {
+    pub(crate) fn new(path: String, room: usize) -> FileSink {
+        FileSink { path, room, matches: Vec::new(), total: 0, before: VecDeque::new() }
+    }
+
+    /// Adds a line behind the matches that still want context: a match is context of the one before it, too.
+    fn add_after(&mut self, searcher: &Searcher, line: &str) {
+        let wanted = searcher.after_context();
+        for found in self.matches.iter_mut().rev() {
+            if found.context_after.len() >= wanted {
+                break;
+            }
+            found.context_after.push(line.to_owned());
+        }
+    }
+
+    fn add_before(&mut self, searcher: &Searcher, line: String) {
+        self.before.push_back(line);
+        while self.before.len() > searcher.before_context() {
+            self.before.pop_front();
+        }
+    }
+}
+
+impl Sink for FileSink {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.total += 1;
+        let line = line_text(found.bytes());
+        self.add_after(searcher, &line);
+        if self.matches.len() < self.room {
+            self.matches.push(SearchMatch {
+                path: self.path.clone(),
+                line: found.line_number().unwrap_or(0),
+                match_text: line.clone(),
+                context_before: self.before.iter().cloned().collect(),
+                context_after: Vec::new(),
+            });
+        }
+        self.add_before(searcher, line);
+        Ok(true)
+    }
+
+    fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let line = line_text(context.bytes());
+        if *context.kind() == SinkContextKind::After {
+            self.add_after(searcher, &line);
+        }
+        self.add_before(searcher, line);
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
+        self.before.clear();
+        Ok(true)
+    }
+}
+
+/// A line without its ending, cut at the longest that is shown.
+fn line_text(bytes: &[u8]) -> String {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    String::from_utf8_lossy(line).chars().take(Limits::MAX_MATCH_CHARACTERS).collect()
+}

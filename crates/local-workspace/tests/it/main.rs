@@ -1,0 +1,8 @@
+//! Tests through the public API, on real folders, with a real journal and real commands.
+
+#[cfg(test)]
+mod ground;
+#[cfg(test)]
+mod steps;
+#[cfg(test)]
+mod vectors;
