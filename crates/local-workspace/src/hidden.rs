@@ -3,6 +3,8 @@
 use rel_path::{ProtectedNames, RelPath};
 use wap_core::{Reason, WapError};
 
+use crate::name_probe::surely_lacks;
+
 /// Which paths do not exist for any tool.
 #[derive(Debug)]
 pub(crate) struct Hidden {
@@ -23,7 +25,8 @@ impl Hidden {
                 .strip_prefix(folder.as_bytes())
                 .is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
         };
-        self.names.protects(path) || self.state_folder.as_ref().is_some_and(beneath)
+        let is_named = || !surely_lacks(path.as_bytes(), b"agentd") && self.names.protects(path);
+        is_named() || self.state_folder.as_ref().is_some_and(beneath)
     }
 
     /// Refuses a hidden path.
