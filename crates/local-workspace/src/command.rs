@@ -15,7 +15,8 @@ use wap_core::{
 
 use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
-use crate::errors::{fs_error, journal_error};
+use crate::errors::journal_error;
+use crate::explore::folder_error;
 use crate::output_store::{OUTPUT_LIMIT_BYTES, OUTPUT_PREFIX};
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
@@ -123,7 +124,7 @@ impl LocalWorkspace {
         let path = self.folder_path(folder)?;
         self.hidden.check(&path)?;
         let limits = sandbox_fs::WalkLimits { depth: 0, ..sandbox_fs::WalkLimits::default() };
-        let walk = self.root.walk(&path, limits).map_err(|error| fs_error(&error, folder))?;
+        let walk = self.root.walk(&path, limits).map_err(|error| folder_error(&error, folder))?;
         self.hidden.check(walk.start())?;
         // The command resolves its folder itself, inside the sandbox; a name is all that can be handed in.
         Ok(self.config.policy.workspace.join(os_path(walk.start().as_bytes())))

@@ -30,8 +30,7 @@ impl LocalWorkspace {
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let timeout = call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-        let mut walk =
-            self.root.walk(&start, limits).map_err(|error| explore_error(&error, &request.path))?;
+        let mut walk = self.root.walk(&start, limits).map_err(|error| folder_error(&error, &request.path))?;
         self.hidden.check(walk.start())?;
         let exclusions = request.recursive.unwrap_or(false).then_some(&exclusions);
         let excludes = self.excluder(call, walk.start(), exclusions, request.respect_gitignore);
@@ -138,7 +137,8 @@ pub(crate) fn warnings(summary: WalkSummary, limits: WalkLimits) -> Vec<String> 
     warnings
 }
 
-fn explore_error(error: &FsError, asked: &str) -> WapError {
+/// A folder that a request names cannot be used.
+pub(crate) fn folder_error(error: &FsError, asked: &str) -> WapError {
     match error {
         FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
             WapError::new(Reason::PathNotFound, format!("the folder '{asked}' does not exist"))
@@ -146,9 +146,4 @@ fn explore_error(error: &FsError, asked: &str) -> WapError {
         }
         other => fs_read_error(other, asked),
     }
-}
-
-/// The folder that a request starts in, for other tools that walk.
-pub(crate) fn start_error(error: &FsError, path: &RelPath) -> WapError {
-    explore_error(error, &path.to_string())
 }

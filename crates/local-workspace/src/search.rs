@@ -23,7 +23,8 @@ use self::file_searcher::FileSearcher;
 use self::found::Found;
 use self::query::Query;
 use crate::engine::LocalWorkspace;
-use crate::explore::{start_error, warnings};
+use crate::errors::fs_read_error;
+use crate::explore::warnings;
 
 /// How long a search goes on before it answers with what it has. Matches behind the last one that is shown are counted
 /// up to here, too.
@@ -39,7 +40,8 @@ const BATCH_FILES: usize = 64;
 struct Sources {
     /// Canonical paths of files that were named.
     files: Vec<RelPath>,
-    folders: Vec<RelPath>,
+    /// Folders, each with the text of the request.
+    folders: Vec<(RelPath, String)>,
 }
 
 impl LocalWorkspace {
@@ -98,11 +100,23 @@ impl LocalWorkspace {
                     self.hidden.check(file.path())?;
                     sources.files.push(file.path().clone());
                 }
-                Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => sources.folders.push(start),
-                Err(error) => return Err(start_error(&error, &start)),
+                Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {
+                    sources.folders.push((start, asked.clone()))
+                }
+                Err(error) => return Err(path_error(&error, asked)),
             }
         }
         Ok(sources)
+    }
+}
+
+/// Nothing that could be searched has this name.
+fn path_error(error: &FsError, asked: &str) -> WapError {
+    match error {
+        FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
+            WapError::new(Reason::PathNotFound, format!("'{asked}' does not exist")).with("path", asked)
+        }
+        other => fs_read_error(other, asked),
     }
 }
 
@@ -128,8 +142,8 @@ impl SearchWalk<'_> {
         for file in sources.files {
             self.hand_on(file, Asked::Named);
         }
-        for folder in sources.folders {
-            if let Err(error) = self.folder(&folder) {
+        for (folder, asked) in sources.folders {
+            if let Err(error) = self.folder(&folder, &asked) {
                 self.queue.abandon();
                 return Err(error);
             }
@@ -140,13 +154,13 @@ impl SearchWalk<'_> {
         Ok(())
     }
 
-    fn folder(&mut self, start: &RelPath) -> Result<(), WapError> {
+    fn folder(&mut self, start: &RelPath, asked: &str) -> Result<(), WapError> {
         let workspace = self.workspace;
         let is_recursive = self.request.recursive.unwrap_or(true);
         let depth = if is_recursive { MAX_COMPONENTS } else { 1 };
         let timeout = self.deadline.saturating_duration_since(Instant::now());
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-        let walk = workspace.root.walk(start, limits).map_err(|error| start_error(&error, start))?;
+        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
         workspace.hidden.check(walk.start())?;
         let excludes = workspace.excluder(
             self.call,

@@ -1,7 +1,15 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod ground;
+#[cfg(test)]
+mod hidden;
+#[cfg(test)]
+mod line_numbers;
+#[cfg(test)]
+mod recovery;
 #[cfg(test)]
 mod steps;
 #[cfg(test)]
