@@ -3,6 +3,8 @@
 use rel_path::{ProtectedNames, RelPath};
 use wap_core::{Reason, WapError};
 
+use crate::name_probe::surely_lacks;
+
 /// Which paths do not exist for any tool.
 #[derive(Debug)]
 pub(crate) struct Hidden {
@@ -31,7 +33,9 @@ impl Hidden {
 
     /// Tells whether a canonical path is hidden.
     pub(crate) fn hides(&self, path: &RelPath) -> bool {
-        self.names.protects(path) || self.state_folder.as_ref().is_some_and(|folder| folder.contains(path))
+        // The list is compared as the most generous file system would compare it, which is slow; most paths cannot be on it.
+        let is_named = || !surely_lacks(path.as_bytes(), b"agentd") && self.names.protects(path);
+        is_named() || self.state_folder.as_ref().is_some_and(|folder| folder.contains(path))
     }
 
     /// Refuses a hidden path.
