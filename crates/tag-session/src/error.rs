@@ -60,9 +60,8 @@ pub enum SessionError {
         /// The other session.
         session: SessionId,
     },
-    /// The reply runs commands, and whether they ran already is not known. Whoever knows says [`again`].
-    ///
-    /// [`again`]: crate::ApplyOptions::again
+    /// The reply runs commands, and whether they ran already is not known. Whoever has looked says `again`, in
+    /// [`ApplyOptions`](crate::ApplyOptions).
     #[error("the journal of this session was lost, so nobody knows whether these commands ran already")]
     HistoryLost,
     /// The reply is empty.
