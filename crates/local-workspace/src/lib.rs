@@ -47,6 +47,5 @@ mod watched_reader;
 pub use config::{EngineConfig, SandboxNeed};
 pub use dry_run::DryWorkspace;
 pub use engine::{LocalWorkspace, OpenError};
-pub use output_store::OUTPUT_PREFIX;
 pub use planned_change::PlannedChange;
 pub use recovery::Recovery;
