@@ -47,17 +47,18 @@ impl<W: Workspace> Sessions<W> {
         let hash = ContentHash::of(text.as_bytes());
         let quoted = ReplyTo::find(text);
         let file = options.file;
-        let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
-            Begun::Run(run, was_resumed) => (run, was_resumed),
-            Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
-        };
         if text.trim().is_empty() {
             return Err(SessionError::Empty);
         }
+        // Before the token is looked at: an outbox that was pasted has one, too, and is no reply to anything.
         let reply = tagproto::read(text, Strictness::Repair);
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }
+        let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
+            Begun::Run(run, was_resumed) => (run, was_resumed),
+            Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
+        };
         let is_confirmed = options.again || options.review.is_some();
         if !is_confirmed && runs_commands(&reply) && self.has_lost_history(id)? {
             return Err(SessionError::HistoryLost);

@@ -1,7 +1,16 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod commands;
+#[cfg(test)]
+#[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
+mod corpus;
+#[cfg(test)]
+mod dry_run;
+#[cfg(test)]
+mod fs_attacks;
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
@@ -11,6 +20,6 @@ mod line_numbers;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
-mod steps;
+mod searching;
 #[cfg(test)]
-mod vectors;
+mod steps;
