@@ -1,6 +1,8 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod big_files;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod ground;
@@ -10,6 +12,8 @@ mod hidden;
 mod line_numbers;
 #[cfg(test)]
 mod recovery;
+#[cfg(test)]
+mod search;
 #[cfg(test)]
 mod steps;
 #[cfg(test)]
