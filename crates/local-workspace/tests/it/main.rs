@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod big_files;
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod commands;
+#[cfg(test)]
+mod dry_run;
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
@@ -14,6 +18,8 @@ mod line_numbers;
 mod recovery;
 #[cfg(test)]
 mod search;
+#[cfg(test)]
+mod searching;
 #[cfg(test)]
 mod steps;
 #[cfg(test)]

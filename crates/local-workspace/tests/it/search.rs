@@ -167,10 +167,12 @@ fn large_files_are_judged_like_small_ones() {
     ground.put("binary", large(b"\0"));
     ground.put("latin", [&large(b"")[..], b"caf\xe9\n"].concat());
     ground.put("late-nul", large((padding.repeat(100) + "\0\n").as_bytes()));
-    let utf16 = |text: &str| [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes);
+    let utf16 = |text: &str| -> Vec<u8> {
+        [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
     let text = String::from_utf8(large(b"")).unwrap();
-    ground.put("utf16", utf16(&text).collect::<Vec<_>>());
-    ground.put("utf16-small", utf16("a\nneedle\n").collect::<Vec<_>>());
+    ground.put("utf16", utf16(&text));
+    ground.put("utf16-small", utf16("a\nneedle\n"));
     ground.put("marked", large(b"\xef\xbb\xbfneedle first\n"));
     let workspace = ground.open();
     let found = literal(&workspace, "needle");
