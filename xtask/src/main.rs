@@ -48,7 +48,10 @@ enum Task {
         package: Option<String>,
     },
     /// Runs the benchmarks.
+    #[command(args_conflicts_with_subcommands = true)]
     Bench {
+        #[command(subcommand)]
+        goals: Option<Goals>,
         /// Only this package.
         #[arg(long, short)]
         package: Option<String>,
@@ -62,6 +65,17 @@ enum SoakAlone {
         /// How many operations of each kind, with each way of resolving.
         #[arg(long, default_value_t = 1_000_000)]
         operations: u64,
+    },
+}
+
+/// Benchmarks with goals, which print what is met.
+#[derive(Subcommand)]
+enum Goals {
+    /// Searching, listing, reading and editing files, beside `rg` and `find`.
+    Files {
+        /// In a tree of 90,000 files instead of 20,000.
+        #[arg(long)]
+        large: bool,
     },
 }
 
@@ -80,7 +94,8 @@ fn main() -> ExitCode {
             xtask::soak_files(&root(), operations)
         }
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
-        Task::Bench { package } => xtask::bench(&root(), package.as_deref()),
+        Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
+        Task::Bench { goals: None, package } => xtask::bench(&root(), package.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,8 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod big_files;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod commands;
@@ -19,6 +21,8 @@ mod hidden;
 mod line_numbers;
 #[cfg(test)]
 mod recovery;
+#[cfg(test)]
+mod search;
 #[cfg(test)]
 mod searching;
 #[cfg(test)]
