@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod changes;
 #[cfg(test)]
+mod children;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 #[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
@@ -12,11 +14,15 @@ mod dry_run;
 #[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod hidden;
 #[cfg(test)]
 mod line_numbers;
+#[cfg(test)]
+mod peers;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
