@@ -1,6 +1,8 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod byte_exact;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod children;
