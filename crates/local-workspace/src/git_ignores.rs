@@ -7,7 +7,7 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 /// The largest `.gitignore` that is read.
-const LIMIT_BYTES: u64 = 1 << 20;
+const LIMIT_BYTES: u64 = 256 << 10;
 
 /// The ignore rules of a tree, loaded folder by folder.
 #[derive(Debug)]

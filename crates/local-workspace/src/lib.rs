@@ -14,8 +14,10 @@
 mod change;
 mod checkpoint;
 mod command;
+mod command_answer;
 mod config;
 mod dry_run;
+mod edit_request;
 mod engine;
 mod errors;
 mod explore;
