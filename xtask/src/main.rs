@@ -62,7 +62,7 @@ enum Task {
 enum SoakAlone {
     /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
     Files {
-        /// How many operations of each kind, with each way of resolving.
+        /// How many operations of each kind, one half with each way of resolving.
         #[arg(long, default_value_t = 1_000_000)]
         operations: u64,
     },

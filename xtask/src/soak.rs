@@ -33,7 +33,7 @@ pub fn soak(root: &Path, factor: u32, package: Option<&str>) -> Result<(), TaskE
 /// Runs the race tests of `sandbox-fs` with many operations of each kind, and shows their figures.
 ///
 /// `RACE_OPERATIONS` tells the tests how many operations of each kind there are to be: reads, writes, deletions and
-/// listings, each with both ways of resolving, while neighbours rename folders and swap links in.
+/// listings, one half with each way of resolving, while neighbours rename folders and swap links in.
 ///
 /// # Errors
 ///

@@ -30,10 +30,18 @@ pub(crate) fn publish_file(
             root.stage(path, &after.bytes, FileMode::Keep)?.publish(expected).map(drop)
         }
         (None, Some(after)) => {
-            if let Some(folder) = path.parent().filter(|folder| !folder.is_root()) {
-                root.create_dirs(&folder)?;
+            let folder = path.parent().filter(|folder| !folder.is_root());
+            let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
+            let published = root
+                .stage(path, &after.bytes, FileMode::Keep)
+                .and_then(|staged| staged.publish(Expected::Absent));
+            if published.is_err() {
+                for folder in made.iter().rev() {
+                    // A folder that somebody uses by now stays, and so do those above it.
+                    let _ = root.remove_empty_folder(folder);
+                }
             }
-            root.stage(path, &after.bytes, FileMode::Keep)?.publish(Expected::Absent).map(drop)
+            published.map(drop)
         }
     }
 }

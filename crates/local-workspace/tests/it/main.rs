@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod big_files;
 #[cfg(test)]
+mod byte_exact;
+#[cfg(test)]
 mod changes;
+#[cfg(test)]
+mod children;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
@@ -14,11 +18,15 @@ mod dry_run;
 #[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod hidden;
 #[cfg(test)]
 mod line_numbers;
+#[cfg(test)]
+mod peers;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
