@@ -3,5 +3,7 @@
 
 mod crashes;
 mod daemon;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod project;
 mod transcripts;
