@@ -39,6 +39,7 @@ mod search_sink;
 mod step_record;
 mod text_probe;
 mod timestamp;
+mod torn;
 mod turns;
 mod watched_reader;
 
