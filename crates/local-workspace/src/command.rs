@@ -42,6 +42,8 @@ impl LocalWorkspace {
         match run.recall(step, StepKind::ShellCommand)? {
             Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
             Known::Unknown => {
+                // No result names what it had written by then.
+                self.outputs.discard(&output_name(&run, step));
                 let outcome = Err(outcome_unknown());
                 self.journal
                     .finish_step(run.number(), step, &encode(&outcome), &[])
@@ -56,8 +58,7 @@ impl LocalWorkspace {
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &describe(command.text()))
             .map_err(journal_error)?;
-        let output_name = format!("{}-{step}.txt", run.number());
-        let outcome = self.run(call, &command, &report, &output_name, warnings, observer);
+        let outcome = self.run(call, &command, &report, &output_name(&run, step), warnings, observer);
         self.record(&run, step, outcome)
     }
 
@@ -256,6 +257,11 @@ fn answer(
         error = error.with("warnings", warnings);
     }
     Err(error)
+}
+
+/// The file of a command's whole output.
+fn output_name(run: &EngineRun<'_>, step: u32) -> String {
+    format!("{}-{step}.txt", run.number())
 }
 
 /// One line for the log.
