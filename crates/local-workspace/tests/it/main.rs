@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
+mod power_loss;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod steps;
