@@ -134,11 +134,13 @@ fn check_acknowledged(traced: &Traced, aftermath: &Aftermath) -> Result<(), Stri
             ));
         }
     }
-    let printed =
-        traced.stdout.lines().filter(|line| line.starts_with("[OK] ") || line.starts_with("[FAILED] "));
-    for (line, result) in printed.zip(aftermath.results()) {
-        if !line.contains(result["summary"].as_str().unwrap_or_default()) {
-            return Err(format!("'{line}' was printed, and now it is {result}"));
+    let printed = traced.stdout.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] "));
+    for ((mark, line), result) in printed.zip(aftermath.results()) {
+        // A long summary is printed up to an ellipsis.
+        let summary = line.split_once(": ").map_or(line, |(_, summary)| summary).trim_end_matches('…');
+        let is_same = result["summary"].as_str().is_some_and(|now| now.starts_with(summary));
+        if !is_same || result["success"] != (mark == "OK") {
+            return Err(format!("'[{mark}] {line}' was printed, and now it is {result}"));
         }
     }
     Ok(())
