@@ -14,7 +14,9 @@ use aftermath::Finding;
 use call_name::CallName;
 use cycle::Cycle;
 use table::Table;
-use tracer::{Fault, Injection};
+use tracer::{Fault, Injection, Traced};
+
+use crate::project::Project;
 
 /// The calls by which a reply reaches the disk.
 const WRITING: [&str; 10] = [
@@ -30,16 +32,47 @@ const WRITING: [&str; 10] = [
     "mkdirat",
 ];
 
-/// The cycle, unless this machine lets no process trace another. Where everything has to be tested, that is a failure.
-fn cycle() -> Option<Cycle> {
-    match Cycle::prepare() {
-        Ok(cycle) => Some(cycle),
+/// What a trace gave, unless this machine lets no process trace another. Where everything has to be tested, that is a
+/// failure.
+fn traced<T>(result: io::Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && std::env::var_os("CI").is_none() => {
             eprintln!("skipped: ptrace is not allowed on this machine ({error})");
             None
         }
         Err(error) => panic!("ptrace: {error}"),
     }
+}
+
+fn cycle() -> Option<Cycle> {
+    traced(Cycle::prepare())
+}
+
+#[test]
+fn whoever_answers_waits_for_no_file() {
+    let project = Project::new();
+    for file in 0..10 {
+        project.write(&format!("f{file}"), "one\ntwo\n");
+    }
+    let id = project.begin("edit");
+    let edits: String = (0..10)
+        .map(|file| {
+            format!("[EDIT_FILE path=\"f{file}\" start_line=\"1\" end_line=\"1\"]\n1\n[/EDIT_FILE]\n")
+        })
+        .collect();
+    let reply = project.reply_file(format!("Reply-To: {id}-1\n\n{edits}"));
+    let arguments = ["apply".as_ref(), reply.as_os_str()];
+    let Some(first) = traced(tracer::run(&project.command(&arguments), None)) else { return };
+    assert_eq!(first.stdout.matches("[OK] EDIT_FILE").count(), 10, "{first:?}");
+    // The same reply again does nothing but open and close the state folder.
+    let again = tracer::run(&project.command(&arguments), None).unwrap();
+    assert!(again.stderr.contains("executed before"), "{again:?}");
+    let syncs = |traced: &Traced| {
+        let count = |name| traced.counts_of_first_thread.get(&CallName::named(name).unwrap()).copied();
+        count("fsync").unwrap_or_default() + count("fdatasync").unwrap_or_default()
+    };
+    assert_eq!(syncs(&first), syncs(&again), "{first:?}");
 }
 
 fn calls(cycle: &Cycle, name: &str) -> Vec<(CallName, u32)> {

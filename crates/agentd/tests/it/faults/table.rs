@@ -78,7 +78,10 @@ impl Table {
             Err(wrong) => {
                 row.different += 1;
                 let Injection { name, number, fault } = injection;
-                self.differences.push(format!("{fault:?} at {name} {number} ({:?}): {wrong}", trial.ended));
+                let told = format!("{fault:?} at {name} {number} ({:?}): {wrong}", trial.ended);
+                // A long run is watched.
+                eprintln!("different: {}", told.lines().next().unwrap_or_default());
+                self.differences.push(told);
             }
         }
     }

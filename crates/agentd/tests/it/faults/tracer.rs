@@ -61,6 +61,8 @@ pub(crate) enum Ended {
 pub(crate) struct Traced {
     /// How many calls were seen, by name: all of them, or those up to the fault.
     pub(crate) counts: BTreeMap<CallName, u32>,
+    /// The same of the thread that the program began with.
+    pub(crate) counts_of_first_thread: BTreeMap<CallName, u32>,
     /// Whether the call was made at which something was to happen.
     pub(crate) is_reached: bool,
     /// Whether it happened: a write of one byte cannot be shortened.
@@ -90,6 +92,7 @@ pub(crate) fn run(command: &Command, injection: Option<Injection>) -> io::Result
         program,
         injection,
         counts: BTreeMap::new(),
+        counts_of_first_thread: BTreeMap::new(),
         in_call: BTreeSet::new(),
         failing: None,
         is_program: false,
@@ -99,6 +102,7 @@ pub(crate) fn run(command: &Command, injection: Option<Injection>) -> io::Result
     let ended = tracer.run_to_the_end()?;
     Ok(Traced {
         counts: tracer.counts,
+        counts_of_first_thread: tracer.counts_of_first_thread,
         is_reached: tracer.is_reached,
         is_injected: tracer.is_injected,
         ended,
@@ -118,6 +122,7 @@ struct Tracer {
     program: Pid,
     injection: Option<Injection>,
     counts: BTreeMap<CallName, u32>,
+    counts_of_first_thread: BTreeMap<CallName, u32>,
     /// Threads that have begun a call and not ended it.
     in_call: BTreeSet<Pid>,
     /// The thread whose call is to fail, and how.
@@ -215,6 +220,9 @@ impl Tracer {
         }
         let registers = ptrace::getregs(thread)?;
         let name = CallName::of(registers.orig_rax);
+        if thread == self.program {
+            *self.counts_of_first_thread.entry(name).or_default() += 1;
+        }
         let count = self.counts.entry(name).or_default();
         *count += 1;
         match self.injection {
