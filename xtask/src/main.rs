@@ -29,6 +29,8 @@ enum Task {
     Tidy,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
     Soak {
+        /// Only this; every test if nothing is named.
+        subject: Option<Subject>,
         /// How many times the usual number of cases.
         #[arg(long, default_value_t = 100)]
         factor: u32,
@@ -38,10 +40,19 @@ enum Task {
     },
     /// Runs the benchmarks.
     Bench {
+        /// Only benchmarks of this name.
+        name: Option<String>,
         /// Only this package.
         #[arg(long, short)]
         package: Option<String>,
     },
+}
+
+/// What a long run can be about.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Subject {
+    /// A fault at every system call of a reply, with a table of what became of each.
+    Journal,
 }
 
 fn main() -> ExitCode {
@@ -52,8 +63,9 @@ fn main() -> ExitCode {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
         Task::Tidy => xtask::tidy(&root()),
-        Task::Soak { factor, package } => xtask::soak(&root(), factor, package.as_deref()),
-        Task::Bench { package } => xtask::bench(&root(), package.as_deref()),
+        Task::Soak { subject: Some(Subject::Journal), .. } => xtask::soak_journal(&root()),
+        Task::Soak { subject: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
+        Task::Bench { name, package } => xtask::bench(&root(), name.as_deref(), package.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
