@@ -66,6 +66,8 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1_000_000)]
         operations: u64,
     },
+    /// A fault at every system call of a reply, with a table of what became of each.
+    Journal,
 }
 
 /// Benchmarks with goals, which print what is met.
@@ -77,6 +79,8 @@ enum Goals {
         #[arg(long)]
         large: bool,
     },
+    /// Single edits with their commits, beside plain writes that are synced.
+    Journal,
 }
 
 fn main() -> ExitCode {
@@ -93,9 +97,11 @@ fn main() -> ExitCode {
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
             xtask::soak_files(&root(), operations)
         }
+        Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
-        Task::Bench { goals: None, package } => xtask::bench(&root(), package.as_deref()),
+        Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
+        Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

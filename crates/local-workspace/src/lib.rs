@@ -41,6 +41,7 @@ mod search;
 mod step_record;
 mod text_probe;
 mod timestamp;
+mod torn;
 mod turns;
 mod watched_reader;
 

@@ -10,9 +10,10 @@ use wap_core::{Reason, WapError};
 use crate::checkpoint::Checkpoint;
 use crate::errors::journal_error;
 use crate::leftovers;
-use crate::present::Present;
+use crate::present::{Present, PresentKind};
 use crate::publish::publish_file;
 use crate::step_record::{ChangeRecord, encode};
+use crate::torn::is_torn;
 
 /// What was found and done when a workspace was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,8 +120,15 @@ fn recover_path(
     let is_ours = changes.iter().any(|change| {
         holds(now.as_ref(), change.before.as_ref()) || holds(now.as_ref(), change.after.as_ref())
     });
+    // What a user had saved right before our change may be torn as well; we have it whole.
+    let is_left_of = |side: Option<Entry>, now: &Present| {
+        let whole = side.and_then(|entry| content(journal, &entry));
+        whole.is_some_and(|whole| is_torn(&now.bytes, &whole))
+    };
     let is_torn = !last.this_boot
-        && now.as_ref().zip(after.as_ref()).is_some_and(|(now, after)| is_torn(&now.bytes, &after.bytes));
+        && now.as_ref().filter(|now| now.kind == PresentKind::File).is_some_and(|now| {
+            changes.iter().any(|change| is_left_of(change.after, now) || is_left_of(change.before, now))
+        });
     if !is_ours && !is_torn {
         return Ok(Found::Conflict);
     }
@@ -173,44 +181,4 @@ fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
 
 fn content(journal: &Journal, entry: &Entry) -> Option<Vec<u8>> {
     journal.reader().content(&entry.content?).ok().flatten()
-}
-
-/// Whether a loss of power may have made this of `after`: it stops early, or pages of it are zeros.
-fn is_torn(now: &[u8], after: &[u8]) -> bool {
-    const PAGE: usize = 4096;
-    now.len() <= after.len()
-        && now
-            .chunks(PAGE)
-            .zip(after.chunks(PAGE))
-            .all(|(now, after)| after.starts_with(now) || now.iter().all(|byte| *byte == 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_torn;
-
-    #[test]
-    fn beginnings_and_pages_of_zeros_are_torn_and_nothing_else_is() {
-        let whole = [vec![b'a'; 4096], vec![b'b'; 4096], vec![b'c'; 100]].concat();
-        let zeros = vec![0; 4096];
-        let torn: [&[u8]; 5] = [
-            b"",
-            &whole[..5000],
-            &[&zeros[..], &whole[4096..]].concat(),
-            &[&whole[..4096], &zeros[..]].concat(),
-            &vec![0; 8292],
-        ];
-        for now in torn {
-            assert!(is_torn(now, &whole), "{} bytes", now.len());
-        }
-        let others: [&[u8]; 4] = [
-            b"x",
-            &[&whole[..], b"more"].concat(),
-            &[&whole[..4095], b"x", &whole[4096..]].concat(),
-            &[&whole[..4096], &[0; 100], &whole[4196..]].concat(),
-        ];
-        for now in others {
-            assert!(!is_torn(now, &whole), "{} bytes", now.len());
-        }
-    }
 }

@@ -28,6 +28,8 @@ mod line_numbers;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+mod power_loss;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod search;
