@@ -6,5 +6,7 @@ mod ground;
 mod recovery;
 #[cfg(test)]
 mod steps;
+mod undo;
+mod undo_properties;
 #[cfg(test)]
 mod vectors;
