@@ -105,8 +105,6 @@ impl LocalWorkspace {
             }
             Known::NotStarted | Known::Unknown => {}
         }
-        // What is known about the newest changes may still be on its way into the journal.
-        self.journal.flush()?;
         let (chosen, commands) = self.chosen(what)?;
         let root = restoring_root(&self.root).map_err(|error| UndoError::Workspace(fs_error(&error, "")))?;
         let failures = match self.take_back(&run, step, &root, &chosen, what, commands)? {

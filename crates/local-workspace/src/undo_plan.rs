@@ -14,7 +14,7 @@ use crate::errors::fs_error;
 use crate::hidden::Hidden;
 use crate::present::{Present, PresentKind};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
-use crate::undo_history::{InForce, Layer};
+use crate::undo_history::{InForce, WayBack};
 use crate::unified_diff::UnifiedDiff;
 
 /// What an undo needs to look at.
@@ -78,7 +78,7 @@ impl From<&Present> for Side {
 const FOLDER: fn() -> Side = || Side::from(&Present::folder());
 
 impl UndoPlan {
-    /// Works out how to take back `chosen` changes. With `explicit` each of them must be in force.
+    /// Works out how to take back the `chosen` changes of these paths, as far as they are in force.
     pub(crate) fn of(
         ground: &UndoGround<'_>,
         chosen: &BTreeSet<ChangeNumber>,
@@ -240,19 +240,11 @@ fn plan_path(
 ) -> Result<Result<Option<UndoPath>, UndoObstacle>, UndoError> {
     let mut changes = ground.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
     changes.reverse();
-    let mut in_force = InForce::of(changes);
-    let is_chosen = |number: ChangeNumber| chosen.contains(&number);
-    let mut back: Vec<(ChangeNumber, RecordedChange)> = Vec::new();
-    while let Some(number) = in_force.newest().and_then(|layer| layer.chosen(is_chosen)) {
-        let layer = in_force.pop().expect("it was looked at right before");
-        back.push((number, layer.change));
+    let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
+    if back.is_empty() && buried.is_none() {
+        return Ok(Ok(None));
     }
-    let is_buried = |layer: &Layer| layer.chosen(is_chosen).is_some();
-    let buried = in_force.layers().iter().rev().find(|layer| is_buried(layer));
-    let concerned = buried.map(|layer| &layer.change).or(back.first().map(|(_, change)| change));
-    let Some(concerned) = concerned else { return Ok(Ok(None)) };
-    let about_folders = buried.iter().map(|layer| &layer.change).chain(back.iter().map(|(_, change)| change));
-    let is_folder = about_folders.clone().all(is_about_folder);
+    let is_folder = buried.iter().chain(back.iter().map(|(_, change)| change)).all(is_about_folder);
     let now = match Present::of_any_kind(ground.root, path) {
         Ok(now) => now,
         Err(error) => {
@@ -261,12 +253,10 @@ fn plan_path(
         }
     };
     if is_folder {
-        let is_topmost = buried.is_none() && !back.is_empty();
-        return Ok(if is_topmost { plan_folder(path, now, &back) } else { Ok(None) });
+        return Ok(if buried.is_none() { plan_folder(path, now, &back) } else { Ok(None) });
     }
-    if buried.is_some() {
-        let later = in_force.newest().expect("something lies above what is buried").change.number;
-        let diff = diff_since(ground, path, concerned.after.as_ref(), now.as_ref());
+    if let (Some(buried), Some(later)) = (buried, later) {
+        let diff = diff_since(ground, path, buried.after.as_ref(), now.as_ref());
         return Ok(Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
     }
     Ok(plan_file(ground, path, now, &back))
