@@ -16,6 +16,7 @@ mod change;
 mod checkpoint;
 mod command;
 mod config;
+mod differences;
 mod dry_run;
 mod engine;
 mod errors;
@@ -49,6 +50,7 @@ mod unified_diff;
 mod watched_reader;
 
 pub use config::{EngineConfig, SandboxNeed};
+pub use differences::{FileDifference, differences};
 pub use dry_run::DryWorkspace;
 pub use engine::{LocalWorkspace, OpenError};
 pub use output_store::OUTPUT_PREFIX;

@@ -37,10 +37,10 @@ pub(crate) struct InForce(Vec<Item>);
 
 #[derive(Clone, Debug)]
 enum Item {
-    Change(Layer),
+    Change(Box<Layer>),
     Pair {
-        layer: Layer,
-        undo: RecordedChange,
+        layer: Box<Layer>,
+        undo: Box<RecordedChange>,
         /// The pairs that came between the two.
         inner: Vec<Item>,
     },
@@ -72,7 +72,7 @@ impl InForce {
         let mut items = InForce::default();
         for change in changes.into_iter().filter(|change| change.state != ChangeState::Conflicted) {
             if !change.undoes.is_some_and(|undone| items.take_back(undone, &change)) {
-                items.0.push(Item::Change(Layer { numbers: vec![change.number], change }));
+                items.0.push(Item::Change(Box::new(Layer { numbers: vec![change.number], change })));
             }
         }
         items
@@ -87,7 +87,7 @@ impl InForce {
         {
             let layer = layer.clone();
             let inner = self.0.drain(index..).skip(1).collect();
-            self.0.push(Item::Pair { layer, undo: change.clone(), inner });
+            self.0.push(Item::Pair { layer, undo: Box::new(change.clone()), inner });
             return true;
         }
         let pairs = newest.map_or(0, |index| index + 1);
@@ -115,7 +115,7 @@ impl InForce {
                 Some(Item::Pair { layer, undo, inner }) => {
                     // What is chosen together with its undo comes to nothing already.
                     if is_chosen(undo.number) && layer.chosen(is_chosen).is_none() {
-                        back.push((undo.number, undo));
+                        back.push((undo.number, *undo));
                         self.0.push(Item::Change(layer));
                         self.0.extend(inner);
                     } else if let Some(buried) = newest_chosen(&inner, is_chosen) {
@@ -141,7 +141,7 @@ fn newest_chosen(items: &[Item], is_chosen: &dyn Fn(ChangeNumber) -> bool) -> Op
         Item::Change(layer) => layer.chosen(is_chosen).map(|_| layer.change.clone()),
         Item::Pair { layer, undo, inner } => {
             let is_in_force = is_chosen(undo.number) && layer.chosen(is_chosen).is_none();
-            if is_in_force { Some(undo.clone()) } else { newest_chosen(inner, is_chosen) }
+            if is_in_force { Some((**undo).clone()) } else { newest_chosen(inner, is_chosen) }
         }
     })
 }
