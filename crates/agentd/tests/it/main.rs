@@ -5,3 +5,4 @@ mod crashes;
 mod daemon;
 mod project;
 mod transcripts;
+mod undo;
