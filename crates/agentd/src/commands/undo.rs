@@ -104,7 +104,7 @@ fn of_number(journal: &JournalReader, number: ChangeNumber) -> Result<Undo, Fail
 }
 
 /// The last change of a file that is in force and is no undo, or the last reply that has made one.
-fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>, JournalError> {
+pub(crate) fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>, JournalError> {
     let mut before = None;
     loop {
         let changes = journal.latest_changes(before, PAGE)?;

@@ -156,3 +156,13 @@ fn undo_makes_no_state_folder_and_yields_to_whoever_owns_it() {
     waiting.interrupt().exits(130);
     fs::remove_dir_all(project.base()).unwrap();
 }
+
+#[test]
+fn demo_undoes_the_last_reply_and_the_undo() {
+    let project = Project::new();
+    let ran = project.run(&["demo"]).ok().prints("agentd undo --reply").prints("removed       CHANGES.md");
+    let ran = ran.prints("brought back  CHANGES.md").prints("The task is done and the tests pass");
+    // Before, after the second reply, and after the undo.
+    assert!(ran.stdout.matches("(exit code 1)").count() >= 3, "{ran}");
+    assert_eq!(project.tree(), []);
+}
