@@ -25,10 +25,21 @@ enum Task {
         /// The folder with the vector files, `fixtures/vectors` if none is given.
         folder: Option<PathBuf>,
     },
+    /// Works on the ground of a conformance case until it is killed; such cases start this themselves.
+    #[command(hide = true)]
+    Crash {
+        /// What to do.
+        kind: String,
+        /// The folder of the case.
+        ground: PathBuf,
+    },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
     Soak {
+        /// What to run alone, with figures.
+        #[command(subcommand)]
+        alone: Option<SoakAlone>,
         /// How many times the usual number of cases.
         #[arg(long, default_value_t = 100)]
         factor: u32,
@@ -44,15 +55,31 @@ enum Task {
     },
 }
 
+#[derive(Subcommand)]
+enum SoakAlone {
+    /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
+    Files {
+        /// How many operations of each kind, with each way of resolving.
+        #[arg(long, default_value_t = 1_000_000)]
+        operations: u64,
+    },
+}
+
 fn main() -> ExitCode {
+    // The commands of conformance cases are started by a process of this same program.
+    sandbox_exec::spawner_main_if_requested();
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
         Task::Setup => xtask::setup(),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
+        Task::Crash { kind, ground } => xtask::crash(&kind, &ground),
         Task::Tidy => xtask::tidy(&root()),
-        Task::Soak { factor, package } => xtask::soak(&root(), factor, package.as_deref()),
+        Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
+            xtask::soak_files(&root(), operations)
+        }
+        Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { package } => xtask::bench(&root(), package.as_deref()),
     };
     match outcome {

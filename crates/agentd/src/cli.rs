@@ -70,10 +70,7 @@ pub(crate) enum Command {
     /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
     New(New),
     /// Go on with the newest unfinished session, or with one by its id.
-    Resume {
-        /// The session's id.
-        id: Option<String>,
-    },
+    Resume(Resume),
     /// Execute one reply and write the next outbox.
     Apply(Apply),
     /// Print the pending outbox.
@@ -130,15 +127,33 @@ pub(crate) struct New {
     /// Write the first outbox and return.
     #[arg(long)]
     pub no_wait: bool,
-    /// Ask before a reply is executed.
-    #[arg(long)]
-    pub review: bool,
+    #[command(flatten)]
+    pub following: Following,
     /// Which dialect of the protocol to speak.
     #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
     pub dialect: tagproto::Dialect,
     /// Keep every outbox below about this many tokens.
     #[arg(long, value_name = "TOKENS")]
     pub budget: Option<u32>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Resume {
+    /// The session's id.
+    pub id: Option<String>,
+    #[command(flatten)]
+    pub following: Following,
+}
+
+/// How a session is followed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Following {
+    /// Ask before a reply is executed.
+    #[arg(long)]
+    pub review: bool,
+    /// Put every message on the clipboard.
+    #[arg(long)]
+    pub copy: bool,
 }
 
 #[derive(Debug, Args)]

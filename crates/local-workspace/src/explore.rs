@@ -1,9 +1,10 @@
 //! `exploreFiles`: what is in a folder.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use rel_path::RelPath;
-use sandbox_fs::{FileKind, FsError, Visit, WalkEntry, WalkLimits, WalkSummary};
+use rel_path::{MAX_COMPONENTS, RelPath};
+use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkEntry, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
 };
@@ -12,6 +13,10 @@ use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::git_ignores::GitIgnores;
 use crate::read::metadata;
+
+/// How long a listing goes on before it answers with what it has. Entries behind the last one that is shown are counted
+/// up to here, and up to the million entries that a walk reads.
+const TIME_BOUND: Duration = Duration::from_secs(10);
 
 impl LocalWorkspace {
     pub(crate) fn explore(
@@ -23,28 +28,26 @@ impl LocalWorkspace {
         self.hidden.check(&start)?;
         let depth = depth(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
-        let default = WalkLimits::default();
-        let timeout = call.time_left.map_or(default.timeout, |left| default.timeout.min(left));
-        let limits = WalkLimits { depth, timeout, ..default };
-        let mut walk =
-            self.root.walk(&start, limits).map_err(|error| explore_error(&error, &request.path))?;
+        let timeout = call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
+        let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
+        let mut walk = self.root.walk(&start, limits).map_err(|error| folder_error(&error, &request.path))?;
         self.hidden.check(walk.start())?;
         let exclusions = request.recursive.unwrap_or(false).then_some(&exclusions);
         let excludes = self.excluder(call, walk.start(), exclusions, request.respect_gitignore);
         walk = walk.visited_by(move |entry| if excludes(entry) { Visit::Skip } else { Visit::Take });
-        if request.return_metadata.unwrap_or(false) {
-            walk = walk.with_metadata();
-        }
         let most = usize::try_from(self.config.limits.max_directory_entries).unwrap_or(usize::MAX);
         let mut files = Vec::new();
         let mut total_found = 0;
         for entry in walk.by_ref() {
             total_found += 1;
             if files.len() < most {
-                files.push(explored(&entry));
+                // Only those that are shown are asked about; most entries of a large tree are only counted.
+                let wants_metadata = request.return_metadata.unwrap_or(false);
+                let found = wants_metadata.then(|| self.root.metadata(&entry.path).ok()).flatten();
+                files.push(explored(&entry, found.as_ref()));
             }
         }
-        let warnings = warnings(walk.summary());
+        let warnings = warnings(walk.summary(), limits);
         self.check_cancelled(call)?;
         Ok(ExploreFilesResponse {
             is_truncated: total_found > files.len() as u64 || !is_complete(walk.summary()),
@@ -73,7 +76,7 @@ impl LocalWorkspace {
                 || self.hidden.hides(&entry.path)
                 || exclusions.as_ref().is_some_and(|globs| globs.excludes(&entry.path.to_string(), is_folder))
                 || ignores.as_ref().is_some_and(|ignores| {
-                    let mut ignores = ignores.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    let mut ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
                     ignores.ignores(&entry.path, is_folder)
                 })
         }
@@ -93,11 +96,11 @@ fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
     }
 }
 
-fn explored(entry: &WalkEntry) -> ExploredFile {
+fn explored(entry: &WalkEntry, found: Option<&Metadata>) -> ExploredFile {
     ExploredFile {
         path: entry.path.to_string(),
         is_directory: entry.kind == FileKind::Folder,
-        metadata: entry.metadata.as_ref().map(|found| metadata(&entry.path, found)),
+        metadata: found.map(|found| metadata(&entry.path, found)),
         kind: match entry.kind {
             FileKind::File | FileKind::Folder => None,
             FileKind::Link => Some(EntryKind::Symlink),
@@ -113,8 +116,11 @@ fn is_complete(summary: WalkSummary) -> bool {
 }
 
 /// Says what a walk could not look at.
-pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
+pub(crate) fn warnings(summary: WalkSummary, limits: WalkLimits) -> Vec<String> {
+    // A depth that was asked for needs no warning.
+    let too_deep = if limits.depth >= MAX_COMPONENTS { summary.too_deep } else { 0 };
     let counted = [
+        (too_deep, "folders were not entered because they lie deeper than any path may"),
         (summary.unreadable, "folders could not be read"),
         (summary.mounts, "folders were not entered because another file system is mounted there"),
         (summary.unnameable, "entries have paths that are too long"),
@@ -131,7 +137,8 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
     warnings
 }
 
-fn explore_error(error: &FsError, asked: &str) -> WapError {
+/// A folder that a request names cannot be used.
+pub(crate) fn folder_error(error: &FsError, asked: &str) -> WapError {
     match error {
         FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
             WapError::new(Reason::PathNotFound, format!("the folder '{asked}' does not exist"))
@@ -139,9 +146,4 @@ fn explore_error(error: &FsError, asked: &str) -> WapError {
         }
         other => fs_read_error(other, asked),
     }
-}
-
-/// The folder that a request starts in, for other tools that walk.
-pub(crate) fn start_error(error: &FsError, path: &RelPath) -> WapError {
-    explore_error(error, &path.to_string())
 }

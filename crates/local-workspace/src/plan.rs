@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use change_journal::ContentHash;
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
-use text_edit::{EditLimits, Lines, Numbering, Operation, Source};
+use text_edit::{EditLimits, Numbering, Source};
 use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineShift, ModifyFile,
-    ModifyFileResponse, ModifyOperation, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
+    ModifyFileResponse, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
+use crate::edit_request::{content_bytes, operation};
 use crate::errors::{edit_error, fs_error, path_error};
 use crate::held_versions::{Edit, HeldVersions, version};
 use crate::hidden::Hidden;
@@ -371,39 +372,6 @@ fn version_gone(path: &RelPath, expected: &FileVersion, current: &Source<'_>, no
         .with("expectedVersion", expected.0.as_str())
         .with("currentVersion", now.0.as_str())
         .with("totalLines", current.total_lines() as u64)
-}
-
-fn content_bytes(operation: &ModifyOperation) -> u64 {
-    match operation {
-        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
-            new_content.len() as u64
-        }
-        ModifyOperation::Delete { .. } => 0,
-        ModifyOperation::RegexReplace { pattern, replacement, .. } => {
-            (pattern.len() + replacement.len()) as u64
-        }
-    }
-}
-
-fn operation(operation: &ModifyOperation) -> Operation {
-    match operation {
-        ModifyOperation::Replace { start_line, end_line, new_content } => Operation::Replace {
-            start_line: *start_line,
-            end_line: *end_line,
-            content: Lines::from_content(new_content),
-        },
-        ModifyOperation::Insert { after_line, new_content } => {
-            Operation::Insert { after_line: *after_line, content: Lines::from_content(new_content) }
-        }
-        ModifyOperation::Delete { start_line, end_line } => {
-            Operation::Delete { start_line: *start_line, end_line: *end_line }
-        }
-        ModifyOperation::RegexReplace { pattern, replacement, flags } => Operation::RegexReplace {
-            pattern: pattern.clone(),
-            replacement: replacement.clone(),
-            flags: flags.clone().unwrap_or_default(),
-        },
-    }
 }
 
 /// Counts the lines that a rewrite adds and removes, by comparison.

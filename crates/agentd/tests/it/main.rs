@@ -1,8 +1,17 @@
 //! Tests of `agentd` through the built program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod choices;
 mod crashes;
 mod daemon;
+mod damage;
+mod full_disk;
+mod holders;
+mod inbox;
+mod interrupts;
+mod one_step;
+mod places;
 mod project;
+mod skip;
 mod transcripts;
 mod undo;

@@ -1,12 +1,29 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+#[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
+mod corpus;
+#[cfg(test)]
+mod dry_run;
+#[cfg(test)]
+mod fs_attacks;
+#[cfg(test)]
 mod ground;
+#[cfg(test)]
+mod hidden;
+#[cfg(test)]
+mod line_numbers;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
-mod steps;
-mod undo;
-mod undo_properties;
+mod searching;
 #[cfg(test)]
-mod vectors;
+mod steps;
+#[cfg(test)]
+mod undo;
+#[cfg(test)]
+mod undo_properties;

@@ -93,7 +93,6 @@ fn rounds() -> u64 {
 
 #[test]
 #[ignore = "runs as a child of what_was_answered_survives_kill_9_between_commit_and_files"]
-#[expect(clippy::print_stdout, reason = "the parent reads what was answered")]
 fn child_changes_files_until_it_is_killed() {
     let Some(folder) = std::env::var_os(GROUND).map(PathBuf::from) else { return };
     let round: u64 = std::env::var("ROUND").unwrap().parse().unwrap();
