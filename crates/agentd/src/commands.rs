@@ -3,12 +3,14 @@
 mod apply;
 mod call;
 mod demo;
+mod diff;
 mod doctor;
 mod dry_run;
 mod log;
 mod parse;
 mod session;
 mod sessions;
+mod undo;
 
 use crate::cli::{Cli, Command, Following, Format, New, Resume};
 use crate::console::Console;
@@ -27,6 +29,8 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Sessions) => sessions::list(common, console),
         Some(Command::Show { id }) => sessions::show(common, console, &id),
         Some(Command::Log { limit }) => log::log(common, console, limit),
+        Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
+        Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Doctor) => doctor::doctor(common, console),

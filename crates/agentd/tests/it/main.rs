@@ -17,3 +17,4 @@ mod places;
 mod project;
 mod skip;
 mod transcripts;
+mod undo;

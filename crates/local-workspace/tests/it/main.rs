@@ -37,3 +37,7 @@ mod search;
 mod searching;
 #[cfg(test)]
 mod steps;
+#[cfg(test)]
+mod undo;
+#[cfg(test)]
+mod undo_properties;
