@@ -17,7 +17,7 @@ mod step;
 mod tidy;
 mod tree;
 
-pub use bench::bench;
+pub use bench::{bench, bench_files};
 pub use ci::ci;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance};
 pub use crate_list::{Crate, CrateList};

@@ -1,6 +1,8 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod big_files;
+#[cfg(test)]
 mod byte_exact;
 #[cfg(test)]
 mod changes;
@@ -27,6 +29,8 @@ mod line_numbers;
 mod peers;
 #[cfg(test)]
 mod recovery;
+#[cfg(test)]
+mod search;
 #[cfg(test)]
 mod searching;
 #[cfg(test)]
