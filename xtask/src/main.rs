@@ -58,6 +58,7 @@ enum Task {
     },
 }
 
+/// Long runs with figures.
 #[derive(Subcommand)]
 enum SoakAlone {
     /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
