@@ -20,8 +20,9 @@ use nix::unistd::Pid;
 
 use super::call_name::CallName;
 
-/// How long a program may take before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a program may take before it counts as hanging. A lock of the database that cannot be released is waited for
+/// several times, ten seconds each.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// What happens at a call instead of what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
