@@ -120,7 +120,7 @@ fn restore_session_file(
         }
         match serde_json::from_slice::<Session>(&bytes) {
             // The file is not synced, and this is what a loss of power makes of it.
-            _ if is_torn(&bytes, &document.bytes) => {}
+            _ if is_unwritten(&bytes) => {}
             // An earlier version: a process died between commit and file.
             Ok(file) if is_behind(&file, session) => {}
             Ok(_) => {
@@ -165,9 +165,9 @@ fn restore_outbox_file(
     Ok(())
 }
 
-/// Whether a loss of power may have made this of `whole`: it ends early, or nothing of it was written.
-fn is_torn(bytes: &[u8], whole: &[u8]) -> bool {
-    whole.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0)
+/// Whether nothing of a projection was written when power was lost. What holds any byte is kept, whoever wrote it.
+fn is_unwritten(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Writes outboxes again that are not pending any more and of which a loss of power has left only the name.

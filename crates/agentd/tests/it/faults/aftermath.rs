@@ -28,6 +28,10 @@ pub(crate) struct Aftermath {
 pub(crate) enum Finding {
     /// Everything is as without the fault, byte for byte.
     Same,
+    /// The next message reports less confinement, because what there is could not be tested.
+    ConfinementUnknown,
+    /// The next message lists or shows fewer files, and says so.
+    ContextIncomplete,
     /// The program ended while the command ran: its result is `UNKNOWN`, and it ran once or not at all.
     CommandUnknown,
     /// The command ran once; its result says that how it ended could not be found out or recorded.
@@ -100,7 +104,7 @@ impl Aftermath {
             }
         }
         self.compare_trees(undisturbed, before, &untouched, &findings)?;
-        self.compare_texts(undisturbed)?;
+        findings.extend(self.compare_texts(undisturbed)?);
         findings
             .into_iter()
             .max()
@@ -138,7 +142,7 @@ impl Aftermath {
     }
 
     /// The rest of session and outbox: only what tells the failures may differ.
-    fn compare_texts(&self, undisturbed: &Aftermath) -> Result<(), String> {
+    fn compare_texts(&self, undisturbed: &Aftermath) -> Result<Option<Finding>, String> {
         let rest = |session: &Value| {
             let mut session = session.clone();
             session["lastResults"] = Value::Null;
@@ -150,17 +154,18 @@ impl Aftermath {
             return Err(format!("the session is {}", self.session));
         }
         let known: Vec<_> = undisturbed.outbox.lines().collect();
-        let told = |line: &&str| {
-            known.contains(line)
-                || line.starts_with("[FAILED] ")
-                || line.starts_with(' ')
-                // The file list counts bytes, and a failed change shows the file with it.
-                || line.is_empty()
-        };
-        match self.outbox.lines().find(|line| !told(line)) {
-            Some(line) => Err(format!("the outbox has the line '{line}'")),
-            None => Ok(()),
+        let mut finding = None;
+        for line in self.outbox.lines().filter(|line| !known.contains(line)) {
+            if line.starts_with("Sandbox: ") {
+                finding = finding.max(Some(Finding::ConfinementUnknown));
+            } else if line.contains("could not be read") {
+                finding = finding.max(Some(Finding::ContextIncomplete));
+            } else if !line.starts_with("[FAILED] ") && !line.starts_with(' ') {
+                // The rest of a result and the list of files, with their sizes, are indented.
+                return Err(format!("the outbox has the line '{line}'"));
+            }
         }
+        Ok(finding)
     }
 }
 
