@@ -117,8 +117,7 @@ impl<W: Workspace> Sessions<W> {
     pub fn newest_unfinished(&self) -> Result<Option<Session>, SessionError> {
         let newest = crate::summary::sessions(self.journal.reader())?
             .into_iter()
-            .filter(|session| !session.is_complete)
-            .max_by(|one, other| one.updated_at.cmp(&other.updated_at));
+            .rfind(|session| !session.is_complete);
         Ok(newest)
     }
 
