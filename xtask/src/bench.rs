@@ -4,18 +4,33 @@ use std::path::Path;
 
 use crate::{CrateList, Step, TaskError};
 
-/// Runs the benchmarks of every package that has some, or of one.
+/// Measures searching, listing, reading and editing files beside `rg` and `find`, and prints what was wanted of each.
+///
+/// The trees are made in the target folder: 20,000 small files, 90,000 if `is_large`.
+///
+/// # Errors
+///
+/// That of the benchmark: it fails if two programs give different results, not if one is slow.
+pub fn bench_files(root: &Path, is_large: bool) -> Result<(), TaskError> {
+    let mut arguments = vec!["bench", "--package", "local-workspace", "--bench", "files"];
+    if is_large {
+        arguments.extend(["--", "--large"]);
+    }
+    Step::cargo("files", &arguments).folder(root).run().map(drop)
+}
+
+/// Runs the benchmarks of every package that has some, or those of one name, or of one package.
 ///
 /// # Errors
 ///
 /// Those of the first benchmark that fails.
-pub fn bench(root: &Path, package: Option<&str>) -> Result<(), TaskError> {
+pub fn bench(root: &Path, name: Option<&str>, package: Option<&str>) -> Result<(), TaskError> {
     let list = CrateList::read(root)?;
     let wanted = list.crates.iter().filter(|one| package.is_none_or(|package| one.name == package));
     for one in wanted {
-        for bench in &one.benches {
-            let name = format!("{} {bench}", one.name);
-            Step::cargo(&name, &["bench", "--package", &one.name, "--bench", bench]).folder(root).run()?;
+        for bench in one.benches.iter().filter(|bench| name.is_none_or(|name| name == bench.as_str())) {
+            let title = format!("{} {bench}", one.name);
+            Step::cargo(&title, &["bench", "--package", &one.name, "--bench", bench]).folder(root).run()?;
         }
     }
     Ok(())

@@ -48,21 +48,40 @@ enum Task {
         package: Option<String>,
     },
     /// Runs the benchmarks.
+    #[command(args_conflicts_with_subcommands = true)]
     Bench {
+        #[command(subcommand)]
+        goals: Option<Goals>,
         /// Only this package.
         #[arg(long, short)]
         package: Option<String>,
     },
 }
 
+/// Long runs with figures.
 #[derive(Subcommand)]
 enum SoakAlone {
     /// The races for files: reads, writes, deletions and listings beside neighbours who rename and swap links.
     Files {
-        /// How many operations of each kind, with each way of resolving.
+        /// How many operations of each kind, one half with each way of resolving.
         #[arg(long, default_value_t = 1_000_000)]
         operations: u64,
     },
+    /// A fault at every system call of a reply, with a table of what became of each.
+    Journal,
+}
+
+/// Benchmarks with goals, which print what is met.
+#[derive(Subcommand)]
+enum Goals {
+    /// Searching, listing, reading and editing files, beside `rg` and `find`.
+    Files {
+        /// In a tree of 90,000 files instead of 20,000.
+        #[arg(long)]
+        large: bool,
+    },
+    /// Single edits with their commits, beside plain writes that are synced.
+    Journal,
 }
 
 fn main() -> ExitCode {
@@ -79,8 +98,11 @@ fn main() -> ExitCode {
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
             xtask::soak_files(&root(), operations)
         }
+        Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
-        Task::Bench { package } => xtask::bench(&root(), package.as_deref()),
+        Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
+        Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
+        Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -41,6 +41,8 @@ impl LocalWorkspace {
         match run.recall(step, StepKind::ShellCommand)? {
             Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
             Known::Unknown => {
+                // No result names what it had written by then.
+                self.outputs.discard(&output_name(run.number(), step));
                 let outcome = Err(outcome_unknown());
                 self.journal
                     .finish_step(run.number(), step, &encode(&outcome), &[])

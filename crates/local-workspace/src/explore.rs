@@ -18,6 +18,16 @@ use crate::read::metadata;
 /// up to here, and up to the million entries that a walk reads.
 const TIME_BOUND: Duration = Duration::from_secs(10);
 
+/// What a request leaves out of its walks.
+pub(crate) struct LeftOut<'a> {
+    /// Globs, for recursive operations.
+    pub exclusions: Option<&'a Exclusions>,
+    /// Whether the globs are the default ones.
+    pub are_defaults: bool,
+    /// Whether what git ignores is left out.
+    pub git_ignored: bool,
+}
+
 impl LocalWorkspace {
     pub(crate) fn explore(
         &self,
@@ -32,8 +42,12 @@ impl LocalWorkspace {
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
         let mut walk = self.root.walk(&start, limits).map_err(|error| folder_error(&error, &request.path))?;
         self.hidden.check(walk.start())?;
-        let exclusions = request.recursive.unwrap_or(false).then_some(&exclusions);
-        let excludes = self.excluder(call, walk.start(), exclusions, request.respect_gitignore);
+        let rules = LeftOut {
+            exclusions: request.recursive.unwrap_or(false).then_some(&exclusions),
+            are_defaults: request.exclude_patterns.is_none(),
+            git_ignored: request.respect_gitignore.unwrap_or(false),
+        };
+        let excludes = self.excluder(call, walk.start(), &rules);
         walk = walk.visited_by(move |entry| if excludes(entry) { Visit::Skip } else { Visit::Take });
         let most = usize::try_from(self.config.limits.max_directory_entries).unwrap_or(usize::MAX);
         let mut files = Vec::new();
@@ -57,24 +71,28 @@ impl LocalWorkspace {
         })
     }
 
-    /// Decides which entries of a walk from `start` are left out: hidden ones always, excluded ones if there are
-    /// exclusions, ignored ones if git is asked. A start folder that is excluded itself was meant all the same.
+    /// Decides which entries of a walk from `start` are left out: hidden ones always, others as the rules say. A start
+    /// folder that is excluded itself was meant all the same.
     pub(crate) fn excluder<'a>(
         &'a self,
         call: &'a Call<'_>,
         start: &RelPath,
-        exclusions: Option<&Exclusions>,
-        respect_gitignore: Option<bool>,
+        rules: &LeftOut<'_>,
     ) -> impl Fn(&WalkEntry) -> bool + Send + use<'a> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
-        let exclusions = exclusions.map(|exclusions| exclusions.beneath(&start));
-        let ignores = respect_gitignore.unwrap_or(false).then(|| Mutex::new(GitIgnores::new(&self.root)));
+        let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
+        // The default ones name folders and what is in them. A walk does not come to what is in a folder that it has
+        // left out, so only folders have to be compared.
+        let are_for_folders = rules.are_defaults;
+        let ignores = rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)));
         move |entry| {
             let is_folder = entry.kind == FileKind::Folder;
+            let compares = is_folder || !are_for_folders;
+            let excludes = |globs: &Exclusions| globs.excludes(&entry.path.to_string(), is_folder);
             // A cancelled walk runs out at once; its result is not used.
             call.cancel.is_cancelled()
                 || self.hidden.hides(&entry.path)
-                || exclusions.as_ref().is_some_and(|globs| globs.excludes(&entry.path.to_string(), is_folder))
+                || compares && exclusions.as_ref().is_some_and(excludes)
                 || ignores.as_ref().is_some_and(|ignores| {
                     let mut ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
                     ignores.ignores(&entry.path, is_folder)

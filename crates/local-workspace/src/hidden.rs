@@ -18,6 +18,8 @@ struct StateFolder {
     /// Its path as a protected name, which is compared as the most generous file system would compare it.
     name: ProtectedNames,
     depth: usize,
+    /// What no path that looks like it lacks, for a quick look.
+    word: Vec<u8>,
 }
 
 impl Hidden {
@@ -26,6 +28,7 @@ impl Hidden {
         let state_folder = state_folder.map(|path| StateFolder {
             name: ProtectedNames::new([path.to_string()]),
             depth: path.components().count(),
+            word: word_of(&path),
             path,
         });
         Hidden { names: ProtectedNames::new([".agentd"]), state_folder }
@@ -53,10 +56,20 @@ impl StateFolder {
         if path.starts_with(&self.path) {
             return true;
         }
+        if surely_lacks(path.as_bytes(), &self.word) {
+            return false;
+        }
         // A protected name counts at any depth, so only as many folders are asked about as it has.
         let beginning: Vec<_> = path.components().take(self.depth).collect();
         RelPath::from_bytes(&beginning.join(&b'/')).is_ok_and(|beginning| self.name.protects(&beginning))
     }
+}
+
+/// The letters that a folder's name begins with, as far as its short form has them; empty if they may be disguised.
+fn word_of(path: &RelPath) -> Vec<u8> {
+    let name = path.file_name().filter(|name| name.is_ascii()).unwrap_or_default();
+    let letters = name.iter().skip_while(|byte| **byte == b'.').take_while(|byte| byte.is_ascii_alphabetic());
+    letters.take(6).map(u8::to_ascii_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -67,7 +80,15 @@ mod tests {
     fn state_folder_is_hidden_however_it_is_spelled_and_only_where_it_is() {
         let hidden = Hidden::new(Some(RelPath::parse("my/State").unwrap()));
         let hides = |path: &str| hidden.hides(&RelPath::parse(path).unwrap());
-        for path in ["my/State", "my/State/x", "MY/STATE/x", "my/state./x", ".agentd", "x/.AGENTD/y"] {
+        for path in [
+            "my/State",
+            "my/State/x",
+            "MY/STATE/x",
+            "my/state./x",
+            "my/\u{200b}sta\u{200d}te",
+            ".agentd",
+            "x/.AGENTD/y",
+        ] {
             assert!(hides(path), "{path}");
         }
         for path in ["", ".", "my", "State", "my/Stately", "x/my/State", "my/x/State"] {

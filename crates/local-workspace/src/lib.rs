@@ -43,6 +43,7 @@ mod search;
 mod step_record;
 mod text_probe;
 mod timestamp;
+mod torn;
 mod turns;
 mod undo;
 mod undo_error;

@@ -98,6 +98,13 @@ impl Window {
             }
             hasher.update(read);
             seen.read_bytes += length as u64;
+            let newlines = memchr_iter(b'\n', read).count() as u64;
+            if seen.is_filled || line + newlines < self.first {
+                // Nothing of it is kept.
+                line += newlines;
+                line_has_bytes = read.last() != Some(&b'\n');
+                continue;
+            }
             let mut start = 0;
             for newline in memchr_iter(b'\n', read) {
                 self.keep(&mut seen, line, &read[start..=newline]);
@@ -190,27 +197,25 @@ mod tests {
         assert_eq!(read("a\u{e9}\u{e9}".as_bytes(), 1, 1, 4), ("a\u{e9}".as_bytes().to_vec(), 1, 1, true));
     }
 
-    /// Lines of ten bytes without end.
-    struct Endless(u64);
+    /// Lines of 64 bytes without end.
+    struct Endless;
 
     impl Read for Endless {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            for byte in &mut *buffer {
-                self.0 += 1;
-                *byte = if self.0.is_multiple_of(10) { b'\n' } else { b'x' };
-            }
+            buffer.fill(b'x');
+            buffer.iter_mut().skip(63).step_by(64).for_each(|byte| *byte = b'\n');
             Ok(buffer.len())
         }
     }
 
     #[test]
     fn a_range_of_an_endless_file_is_read_and_its_lines_are_counted_so_far() {
-        let window = Window { first: 3, last: 4, limit_bytes: 100, takes_binary: false };
-        let seen = window.read(Endless(0)).unwrap();
-        assert_eq!(seen.bytes, b"xxxxxxxxx\nxxxxxxxxx\n");
+        let window = Window { first: 3, last: 4, limit_bytes: 200, takes_binary: false };
+        let seen = window.read(Endless).unwrap();
+        assert_eq!((seen.bytes.len(), seen.returned_lines), (128, 2));
         assert!(seen.is_filled && !seen.is_whole && seen.hash.is_none());
         assert!(seen.read_bytes > COUNTED_BYTES && seen.read_bytes < COUNTED_BYTES * 2);
-        assert_eq!(seen.total_lines, seen.read_bytes.div_ceil(10));
+        assert_eq!(seen.total_lines, seen.read_bytes / 64);
     }
 
     #[test]

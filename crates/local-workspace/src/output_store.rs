@@ -52,8 +52,9 @@ impl OutputStore {
 
     /// Removes an output that nobody needs.
     pub(crate) fn discard(&self, name: &str) {
-        // A file that stays costs space only.
-        let _ = rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
+        let remove = || rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
+        // A failure is tried once more; a file that stays all the same costs space only, until there is need for it.
+        let _ = remove().or_else(|_| remove());
     }
 
     /// Removes the oldest outputs until the others fit, `newest` never.

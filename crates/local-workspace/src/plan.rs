@@ -120,7 +120,7 @@ impl<'a> Plan<'a> {
             created: before.is_none(),
             lines_added,
             lines_removed,
-            warnings: Vec::new(),
+            warnings: warnings(&path),
         });
         let step = self.step(path, before, Some(after), changed, None);
         Ok(PlannedStep { missing_folders, ..step })
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
             shifts: shifts.collect(),
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
-            warnings: Vec::new(),
+            warnings: warnings(&path),
         });
         let edit = Edit { before: before.hash, after: after.hash, line_map: edited.line_map };
         Ok(self.step(path, Some(before), Some(after), changed, Some(edit)))
@@ -347,6 +347,14 @@ fn too_large(path: &RelPath, bytes: u64) -> WapError {
         "'{path}' has {bytes} bytes, and files of more than {CONTENT_LIMIT_BYTES} are changed by commands only"
     );
     WapError::new(Reason::FileTooLarge, text).with("size", bytes).with("limit", CONTENT_LIMIT_BYTES)
+}
+
+/// What a caller should know about a change of this file.
+fn warnings(path: &RelPath) -> Vec<String> {
+    if path.file_name() == Some(b".gitmodules") {
+        return vec![format!("'{path}' says from where git fetches submodules: show it to the user")];
+    }
+    Vec::new()
 }
 
 fn check_request_size(bytes: u64) -> Result<(), WapError> {

@@ -41,14 +41,22 @@ pub(crate) fn publish_file(
         None => {}
     }
     let Some(after) = after else { return Ok(()) };
-    if let Some(folder) = path.parent().filter(|folder| !folder.is_root()) {
-        root.create_dirs(&folder)?;
-    }
-    match after.kind {
-        PresentKind::File => root.stage(path, &after.bytes, mode)?.publish(Expected::Absent).map(drop),
+    let folder = path.parent().filter(|folder| !folder.is_root());
+    let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
+    let published = match after.kind {
+        PresentKind::File => {
+            root.stage(path, &after.bytes, mode).and_then(|staged| staged.publish(Expected::Absent)).map(drop)
+        }
         PresentKind::Folder => root.create_dirs(path).map(drop),
         PresentKind::Other => root.restore_link(path, &after.bytes).map(drop),
+    };
+    if published.is_err() {
+        for folder in made.iter().rev() {
+            // A folder that somebody uses by now stays, and so do those above it.
+            let _ = root.remove_empty_folder(folder);
+        }
     }
+    published
 }
 
 /// The permission bits of the new version: only a change that has other bits after it than before decides them, so that

@@ -13,6 +13,7 @@ use crate::leftovers;
 use crate::present::{Present, PresentKind};
 use crate::publish::{publish_file, restoring_root};
 use crate::step_record::{ChangeRecord, encode};
+use crate::torn::is_torn;
 
 /// What was found and done when a workspace was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,8 +173,15 @@ fn recover_path(
         && changes.iter().any(|change| {
             [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
         });
-    let is_torn =
-        !last.this_boot && now.as_ref().zip(after.as_ref()).is_some_and(|(now, after)| is_torn(now, after));
+    // What a user had saved right before our change may be torn as well; we have it whole.
+    let is_left_of = |side: Option<Entry>, now: &Present| {
+        let whole = side.and_then(|entry| content(journal, &entry));
+        whole.is_some_and(|whole| is_torn(now.content(), &whole))
+    };
+    let is_torn = !last.this_boot
+        && now.as_ref().filter(|now| now.kind == PresentKind::File).is_some_and(|now| {
+            changes.iter().any(|change| is_left_of(change.after, now) || is_left_of(change.before, now))
+        });
     if !is_ours && !is_torn && !is_between {
         return Ok(Found::Conflict);
     }
@@ -233,17 +241,4 @@ fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
 
 fn content(journal: &Journal, entry: &Entry) -> Option<Vec<u8>> {
     journal.reader().content(&entry.content?).ok().flatten()
-}
-
-/// Whether a loss of power may have made this of `after`: it stops early, or pages of it are zeros.
-fn is_torn(now: &Present, after: &Present) -> bool {
-    const PAGE: usize = 4096;
-    let are_files = now.kind == PresentKind::File && after.kind == PresentKind::File;
-    let (now, after) = (now.content(), after.content());
-    are_files
-        && now.len() <= after.len()
-        && now
-            .chunks(PAGE)
-            .zip(after.chunks(PAGE))
-            .all(|(now, after)| after.starts_with(now) || now.iter().all(|byte| *byte == 0))
 }

@@ -24,7 +24,7 @@ use self::found::Found;
 use self::query::Query;
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
-use crate::explore::warnings;
+use crate::explore::{LeftOut, warnings};
 
 /// How long a search goes on before it answers with what it has. Matches behind the last one that is shown are counted
 /// up to here, too.
@@ -162,12 +162,12 @@ impl SearchWalk<'_> {
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
         let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
         workspace.hidden.check(walk.start())?;
-        let excludes = workspace.excluder(
-            self.call,
-            walk.start(),
-            Some(self.exclusions),
-            self.request.respect_gitignore,
-        );
+        let rules = LeftOut {
+            exclusions: Some(self.exclusions),
+            are_defaults: self.request.exclude_patterns.is_none(),
+            git_ignored: self.request.respect_gitignore.unwrap_or(false),
+        };
+        let excludes = workspace.excluder(self.call, walk.start(), &rules);
         let mut walk = walk.visited_by(move |entry| match entry.kind {
             FileKind::File if !excludes(entry) => Visit::Take,
             FileKind::Folder if !excludes(entry) => Visit::Pass,

@@ -79,10 +79,11 @@ fn remove_expected(place: &Place, expected: &ContentHash) -> Result<OpenFile, Fs
         other => place.error(other),
     })?;
     let verdict = match place.open_if_content(&aside, expected) {
-        Ok(Some(file)) => {
-            place.unlink_name(&aside).map_err(|errno| place.error(errno))?;
-            return Ok(file);
-        }
+        Ok(Some(file)) => match place.remove_temporary(&aside) {
+            Ok(()) => return Ok(file),
+            // A removal that failed leaves the file where it was.
+            Err(errno) => place.error(errno),
+        },
         Ok(None) => FsError::Changed { path: place.path.clone() },
         Err(error) => error,
     };

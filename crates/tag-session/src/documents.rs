@@ -21,6 +21,12 @@ pub(crate) fn outbox(id: SessionId, sequence: u32) -> String {
     format!("outbox/{id}/{sequence:04}")
 }
 
+/// The document that a file in `outbox/` is written from, if it has the name of one.
+pub(crate) fn outbox_of_file(name: &str) -> Option<String> {
+    let (id, sequence) = name.strip_suffix(".txt")?.split_once("_seq")?;
+    Some(outbox(id.parse().ok()?, sequence.parse().ok()?))
+}
+
 /// The text of the reply that answered an outbox.
 pub(crate) fn reply(id: SessionId, sequence: u32) -> String {
     format!("reply/{id}/{sequence:04}")

@@ -34,11 +34,15 @@ pub struct Reconciled {
 /// Compares every session's files with the journal; the journal wins, and nothing is overwritten that it does not have.
 pub(crate) fn reconcile(journal: &Journal, folders: &StateFolders) -> Result<Reconciled, SessionError> {
     let mut found = Reconciled::default();
+    for folder in [&folders.sessions, &folders.outbox] {
+        projection::clear_leftovers(folder);
+    }
     import(journal, folders, &mut found)?;
     for session in summary::sessions(journal.reader())? {
         restore_session_file(&session, journal, folders, &mut found)?;
         restore_outbox_file(&session, journal, folders, &mut found)?;
     }
+    restore_emptied_outboxes(journal, folders, &mut found)?;
     put_away(journal, folders, &mut found)?;
     Ok(found)
 }
@@ -119,6 +123,8 @@ fn restore_session_file(
             return Ok(());
         }
         match serde_json::from_slice::<Session>(&bytes) {
+            // The file is not synced, and this is what a loss of power makes of it.
+            _ if is_torn(&bytes, &document.bytes) => {}
             // An earlier version: a process died between commit and file.
             Ok(file) if is_behind(&file, session) => {}
             Ok(_) => {
@@ -159,6 +165,31 @@ fn restore_outbox_file(
     if file.as_deref() != Some(&document.bytes) {
         projection::write(&folders.outbox, &name, &document.bytes)?;
         found.rewritten.push(format!("outbox/{name}"));
+    }
+    Ok(())
+}
+
+/// Whether a loss of power may have made this of `whole`: it ends early, or nothing of it was written.
+fn is_torn(bytes: &[u8], whole: &[u8]) -> bool {
+    whole.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0)
+}
+
+/// Writes outboxes again that are not pending any more and of which a loss of power has left only the name.
+fn restore_emptied_outboxes(
+    journal: &Journal,
+    folders: &StateFolders,
+    found: &mut Reconciled,
+) -> Result<(), SessionError> {
+    for entry in folders.outbox.list(&RelPath::root())? {
+        if entry.kind != FileKind::File || entry.metadata.is_none_or(|metadata| metadata.size_bytes > 0) {
+            continue;
+        }
+        let name = entry.path.to_string();
+        let Some(document) = documents::outbox_of_file(&name) else { continue };
+        if let Some(document) = journal.reader().document(&document)? {
+            projection::write(&folders.outbox, &name, &document.bytes)?;
+            found.rewritten.push(format!("outbox/{name}"));
+        }
     }
     Ok(())
 }

@@ -2,9 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod choices;
+mod cost;
 mod crashes;
 mod daemon;
 mod damage;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod full_disk;
 mod garbage;
 mod holders;

@@ -294,15 +294,13 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
 fn the_demo_plays_a_whole_session_and_leaves_nothing() {
     let project = Project::new();
     let mut command = project.command(&["demo"]);
-    let temporary = project.folder().join("tmp");
-    fs::create_dir(&temporary).unwrap();
-    let ran = Ran::of(command.env("TMPDIR", &temporary).output().unwrap()).ok();
+    let ran = Ran::of(command.output().unwrap()).ok();
     let ran =
         ran.prints("message 1: what you copy into the chat").prints("[FAILED] RUN_COMMAND: Ran 'sh test.sh'");
     let ran =
         ran.prints("a reply runs once").prints("all passed").prints("The task is done and the tests pass.");
     assert!(!ran.stdout.contains("demonstration failed"), "{ran}");
-    assert_eq!(fs::read_dir(temporary).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(project.folder().join("tmp")).unwrap().count(), 0);
     assert!(!project.base().exists());
 }
 

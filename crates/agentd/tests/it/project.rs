@@ -31,7 +31,9 @@ pub(crate) struct Ran {
 impl Project {
     pub(crate) fn new() -> Project {
         let folder = tempfile::Builder::new().prefix("agentd-test-").tempdir().unwrap();
-        fs::create_dir(folder.path().join("code")).unwrap();
+        for name in ["code", "tmp"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
         Project { folder, base: None, user: None }
     }
 
@@ -55,8 +57,9 @@ impl Project {
         if is_root() {
             self.user = Some(ORDINARY_USER);
             fs::copy(program(), self.folder().join("agentd")).unwrap();
-            self.give_to_its_user(self.folder());
-            self.give_to_its_user(&self.workspace());
+            for path in [self.folder().to_owned(), self.workspace(), self.folder().join("tmp")] {
+                self.give_to_its_user(&path);
+            }
         }
         self
     }
@@ -128,7 +131,8 @@ impl Project {
                 command
             }
         };
-        command.args(arguments).current_dir(self.workspace());
+        // What a killed process leaves in its temporary folder goes with the project.
+        command.args(arguments).current_dir(self.workspace()).env("TMPDIR", self.folder().join("tmp"));
         if let Some(base) = &self.base {
             command.arg("--base").arg(base);
         }

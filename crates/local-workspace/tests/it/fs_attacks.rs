@@ -31,6 +31,20 @@ fn the_corpus_holds_for_an_ordinary_user_with_the_walker() {
     run_all::<LocalWorkspace>(ResolveMethod::Walker, User::Ordinary);
 }
 
+#[test]
+fn change_of_gitmodules_is_flagged() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let warnings = |change: FileChange| match crate::ground::change(&workspace, change).unwrap() {
+        FileChanged::Written(written) => written.warnings.len(),
+        FileChanged::Modified(modified) => modified.warnings.len(),
+        FileChanged::Deleted(_) => 0,
+    };
+    assert_eq!(warnings(write("sub/.gitmodules".into(), WriteMode::Create)), 1);
+    assert_eq!(warnings(replace("sub/.gitmodules", (1, 1), "x", None)), 1);
+    assert_eq!(warnings(write("gitmodules".into(), WriteMode::Create)), 0);
+}
+
 impl Subject for LocalWorkspace {
     type Refusal = WapError;
 

@@ -1,7 +1,13 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod big_files;
+#[cfg(test)]
+mod byte_exact;
+#[cfg(test)]
 mod changes;
+#[cfg(test)]
+mod children;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
@@ -12,13 +18,21 @@ mod dry_run;
 #[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod hidden;
 #[cfg(test)]
 mod line_numbers;
 #[cfg(test)]
+mod peers;
+#[cfg(test)]
+mod power_loss;
+#[cfg(test)]
 mod recovery;
+#[cfg(test)]
+mod search;
 #[cfg(test)]
 mod searching;
 #[cfg(test)]

@@ -110,10 +110,10 @@ fn child_changes_files_until_it_is_killed() {
 }
 
 /// A change that is recorded, and whose file was not touched: the moment between commit and publish.
-struct Promised<'a> {
-    path: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
+pub(crate) struct Promised<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) before: Option<&'a str>,
+    pub(crate) after: Option<&'a str>,
 }
 
 fn side(text: Option<&str>) -> Option<EntryRecord<'_>> {
@@ -121,7 +121,7 @@ fn side(text: Option<&str>) -> Option<EntryRecord<'_>> {
 }
 
 /// Records changes as step 0 of run 1, in one commit and in state `state`.
-fn promise(journal: &Journal, promised: &[Promised<'_>], state: ChangeState) {
+pub(crate) fn promise(journal: &Journal, promised: &[Promised<'_>], state: ChangeState) {
     let caller = Caller::numbered(1);
     let key = change_journal::RunKey {
         conversation: caller.origin.conversation.0.clone(),
@@ -354,6 +354,7 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
         let mut changes: Vec<_> =
             (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
         changes.push(write("last", "ours\n"));
+        let caller = Caller::once();
         let known = journal.reader().changes_of_path(b"last", 1).unwrap().pop().map(|change| change.number);
         let is_recorded = || {
             let last = journal.reader().changes_of_path(b"last", 1).unwrap().pop();
@@ -366,8 +367,9 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
                 }
                 save(&ground, "last", "the user's\n");
             });
-            workspace.change_files(&Caller::once().call(), &changes).unwrap()
+            workspace.change_files(&caller.call(), &changes).unwrap()
         });
+        assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
         let last = outcomes.pop().unwrap();
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
         assert_eq!(ground.text("f99").unwrap(), format!("{attempt}\n"));

@@ -15,11 +15,12 @@ use crate::fixture::{CANARY, METHODS, Sandbox, path};
 
 const OWN: &str = "own";
 
-/// How many operations of each kind an ordinary run makes, which `SOAK_FACTOR` multiplies. `RACE_OPERATIONS` sets the
-/// number itself.
+/// How many operations of each kind are made with each way of resolving: few in an ordinary run, `SOAK_FACTOR` times
+/// that in a long one. `RACE_OPERATIONS` sets the number for both ways together.
 fn operations() -> u64 {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    number("RACE_OPERATIONS").unwrap_or(3_000 * number("SOAK_FACTOR").unwrap_or(1))
+    let of_both = number("RACE_OPERATIONS").unwrap_or(6_000 * number("SOAK_FACTOR").unwrap_or(1));
+    of_both.div_ceil(METHODS.len() as u64)
 }
 
 /// Goes on until both success and refusal have been seen, however the threads are scheduled, but not for ever.
