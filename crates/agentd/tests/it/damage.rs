@@ -141,3 +141,19 @@ fn after_the_journal_was_lost_commands_wait_until_somebody_has_looked() {
     project.apply("[RUN_COMMAND]\necho three >> ran.log\n[/RUN_COMMAND]\n", &[]).ok();
     assert_eq!(project.read("ran.log"), "one\ntwo\nthree\n");
 }
+
+#[test]
+fn a_journal_of_a_newer_version_is_refused_and_left_alone() {
+    let (project, id) = begun();
+    let database = project.base().join("journal/journal.db");
+    let mut bytes = fs::read(&database).unwrap();
+    // Where an SQLite database holds the version of its schema.
+    bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
+    fs::write(&database, &bytes).unwrap();
+    let session = project.session_file(&id);
+    for arguments in [&["resume"][..], &["undo"], &["log"], &["diff"], &["gc"], &["show", &id]] {
+        project.run(arguments).exits(4).says("schema 9999").says("update agentd");
+    }
+    assert_eq!(fs::read(&database).unwrap(), bytes);
+    assert_eq!(project.session_file(&id), session);
+}
