@@ -4,6 +4,21 @@ use std::path::Path;
 
 use crate::{CrateList, Step, TaskError};
 
+/// Measures searching, listing, reading and editing files beside `rg` and `find`, and prints what was wanted of each.
+///
+/// The trees are made in the target folder: 20,000 small files, 90,000 if `is_large`.
+///
+/// # Errors
+///
+/// That of the benchmark: it fails if two programs give different results, not if one is slow.
+pub fn bench_files(root: &Path, is_large: bool) -> Result<(), TaskError> {
+    let mut arguments = vec!["bench", "--package", "local-workspace", "--bench", "files"];
+    if is_large {
+        arguments.extend(["--", "--large"]);
+    }
+    Step::cargo("files", &arguments).folder(root).run().map(drop)
+}
+
 /// Runs the benchmarks of every package that has some, or those of one name, or of one package.
 ///
 /// # Errors

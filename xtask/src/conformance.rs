@@ -1,24 +1,37 @@
 //! The conformance cases: data in JSON files, run against the crates.
 
 mod case;
+mod crash;
+mod crate_tests;
+mod expected;
+mod ground;
+mod mortal;
+mod problem;
 mod registry;
+mod ruling;
+mod survivors;
+mod tag_exec;
+mod tag_flow;
 mod tag_parse;
 mod tag_paste;
 mod tally;
+mod wap;
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::TaskError;
+use crate::{TaskError, root};
 
 pub use case::{Outcome, Run};
+pub use crash::crash;
+pub use crate_tests::CrateTests;
 pub use registry::Registry;
 pub use tally::Tally;
 
 /// Runs every vector file of a folder; prints a line for each case that fails or cannot run here and for each kind of
-/// case that has no runner, and a total.
+/// case that has no runner, and a total. Files that are for the tests of crates are run by these.
 ///
 /// # Errors
 ///
@@ -27,7 +40,10 @@ pub fn conformance(folder: &Path) -> Result<(), TaskError> {
     let registry = Registry::standard();
     let mut total = Tally::default();
     for (name, text) in vector_files(folder)? {
-        let tally = registry.run_file(&name, &text)?;
+        let tally = match crate_tests::find(&name) {
+            Some(tests) => tests.run(&root(), &case_names(&name, &text)?)?,
+            None => registry.run_file(&name, &text)?,
+        };
         for line in tally.lines() {
             println!("{line}");
         }
@@ -56,6 +72,11 @@ fn vector_files(folder: &Path) -> Result<Vec<(String, String)>, TaskError> {
     }
     files.sort();
     Ok(files)
+}
+
+fn case_names(name: &str, text: &str) -> Result<Vec<String>, TaskError> {
+    let cases = cases(name, text)?;
+    Ok(cases.iter().filter_map(|case| case["name"].as_str().map(str::to_owned)).collect())
 }
 
 /// The cases of a vector file.

@@ -1,4 +1,4 @@
-//! Programs that the test suite uses and that a bare machine may lack.
+//! Programs that the test suite and the benchmarks use and that a bare machine may lack.
 
 use std::path::Path;
 
@@ -12,12 +12,17 @@ struct Program {
     package: Option<&'static str>,
 }
 
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 4] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: Some("git") },
     Program {
         name: "strace",
         purpose: "tests that look at the system calls of the daemon",
         package: Some("strace"),
+    },
+    Program {
+        name: "rg",
+        purpose: "the search that `cargo xtask bench files` measures beside ours",
+        package: Some("ripgrep"),
     },
     Program {
         name: "cargo-deny",

@@ -1,4 +1,4 @@
-//! The long run of the property, crash and race tests.
+//! The long runs of the property, crash and race tests.
 
 use std::path::Path;
 
@@ -25,6 +25,25 @@ pub fn soak(root: &Path, factor: u32, package: Option<&str>) -> Result<(), TaskE
     Step::cargo("soak", &arguments)
         .variable("PROPTEST_CASES", &cases)
         .variable("SOAK_FACTOR", &factor.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}
+
+/// Runs the race tests of `sandbox-fs` with many operations of each kind, and shows their figures.
+///
+/// `RACE_OPERATIONS` tells the tests how many operations of each kind there are to be: reads, writes, deletions and
+/// listings, one half with each way of resolving, while neighbours rename folders and swap links in.
+///
+/// # Errors
+///
+/// Those of the test run; a single escape fails it.
+pub fn soak_files(root: &Path, operations: u64) -> Result<(), TaskError> {
+    // One race at a time: each has two neighbours of its own.
+    let arguments = ["test", "--package", "sandbox-fs", "--test", "it", "--"];
+    let arguments = [&arguments[..], &["race::", "--nocapture", "--test-threads", "1"]].concat();
+    Step::cargo("soak files", &arguments)
+        .variable("RACE_OPERATIONS", &operations.to_string())
         .folder(root)
         .run()
         .map(|_| ())

@@ -1,22 +1,23 @@
 //! `executeCommand`: record the start, run confined, record the outcome.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change_journal::{JournalError, StepKind};
-use sandbox_exec::{
-    CommandError, Ending, FileConfinement, Outcome, OutputStream as ExecStream, ShellCommand, SpawnError,
-    Spool, Timeout, WaitError,
-};
-use serde_json::Value;
-use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, OutputStream, Reason, WapError,
-};
+use sandbox_exec::{FileConfinement, OutputStream as ExecStream, ShellCommand, Spool, Timeout};
+use wap_core::{Call, CommandObserver, ExecuteCommand, OUTPUT_PREFIX, OutputStream, Reason, WapError};
 
+use crate::command_answer::{
+    CommandOutcome, answer, command_error, outcome_unknown, spawn_error, unrecorded, wait_error,
+    without_output,
+};
 use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
-use crate::errors::{fs_error, journal_error};
-use crate::output_store::{OUTPUT_LIMIT_BYTES, OUTPUT_PREFIX};
+use crate::errors::journal_error;
+use crate::explore::folder_error;
+use crate::output_store::{OUTPUT_LIMIT_BYTES, output_name};
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
 
@@ -25,8 +26,6 @@ const SMALL_OUTPUT_BYTES: u64 = 4_000;
 
 /// The longest description of a command in the journal, in characters.
 const DESCRIPTION_CHARACTERS: usize = 200;
-
-type CommandOutcome = Result<ExecuteCommandResponse, WapError>;
 
 impl LocalWorkspace {
     pub(crate) fn execute(
@@ -43,7 +42,7 @@ impl LocalWorkspace {
             Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
             Known::Unknown => {
                 // No result names what it had written by then.
-                self.outputs.discard(&output_name(&run, step));
+                self.outputs.discard(&output_name(run.number(), step));
                 let outcome = Err(outcome_unknown());
                 self.journal
                     .finish_step(run.number(), step, &encode(&outcome), &[])
@@ -58,7 +57,8 @@ impl LocalWorkspace {
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &describe(command.text()))
             .map_err(journal_error)?;
-        let outcome = self.run(call, &command, &report, &output_name(&run, step), warnings, observer);
+        let output_name = output_name(run.number(), step);
+        let outcome = self.run(call, &command, &report, &output_name, warnings, observer);
         self.record(&run, step, outcome)
     }
 
@@ -120,14 +120,14 @@ impl LocalWorkspace {
         Timeout::new(timeout).map_err(command_error)
     }
 
-    fn working_directory(&self, folder: &str) -> Result<std::path::PathBuf, WapError> {
+    fn working_directory(&self, folder: &str) -> Result<PathBuf, WapError> {
         let path = self.folder_path(folder)?;
         self.hidden.check(&path)?;
         let limits = sandbox_fs::WalkLimits { depth: 0, ..sandbox_fs::WalkLimits::default() };
-        let walk = self.root.walk(&path, limits).map_err(|error| fs_error(&error, folder))?;
+        let walk = self.root.walk(&path, limits).map_err(|error| folder_error(&error, folder))?;
         self.hidden.check(walk.start())?;
         // The command resolves its folder itself, inside the sandbox; a name is all that can be handed in.
-        Ok(self.config.policy.workspace.join(os_path(walk.start().as_bytes())))
+        Ok(self.config.policy.workspace.join(OsStr::from_bytes(walk.start().as_bytes())))
     }
 
     /// What confines commands, if it is enough.
@@ -205,178 +205,8 @@ impl LocalWorkspace {
     }
 }
 
-/// Turns a command's end into an answer.
-fn answer(
-    outcome: &Outcome,
-    whole_output: Option<String>,
-    report: &str,
-    warnings: Vec<String>,
-) -> CommandOutcome {
-    let gap = |omitted: u64| match &whole_output {
-        Some(name) => format!("\n… {omitted} bytes left out; readFile '{name}' gives the whole output …\n"),
-        None => format!("\n… {omitted} bytes left out …\n"),
-    };
-    let stdout = collapse_progress(&outcome.stdout.text(gap));
-    let stderr = collapse_progress(&outcome.stderr.text(gap));
-    let is_output_truncated = outcome.stdout.omitted_bytes() + outcome.stderr.omitted_bytes() > 0;
-    let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
-    let (reason, text) = match outcome.ending {
-        Ending::TimedOut { limit } => {
-            (Reason::Timeout, format!("the command timed out after {} s and was killed", limit.as_secs_f64()))
-        }
-        Ending::Cancelled => (Reason::Cancelled, "the command was cancelled and killed".to_owned()),
-        Ending::KilledForMemory { limit_bytes } => (
-            Reason::KilledForMemory,
-            format!("the command was killed at its memory limit of {limit_bytes} bytes"),
-        ),
-        ending => {
-            let signal = match ending {
-                Ending::Signaled(signal) => Some(signal.to_string()),
-                _ => None,
-            };
-            return Ok(ExecuteCommandResponse {
-                stdout,
-                stderr,
-                exit_code: ending.exit_code().unwrap_or(-1),
-                is_output_truncated,
-                duration_ms,
-                signal,
-                whole_output,
-                sandbox: report.to_owned(),
-                warnings,
-            });
-        }
-    };
-    let mut error = WapError::new(reason, text)
-        .with("stdout", stdout)
-        .with("stderr", stderr)
-        .with("isOutputTruncated", is_output_truncated)
-        .with("durationMs", duration_ms)
-        .with("sandbox", report);
-    if let Some(name) = whole_output {
-        error = error.with("wholeOutput", Value::from(name));
-    }
-    if !warnings.is_empty() {
-        error = error.with("warnings", warnings);
-    }
-    Err(error)
-}
-
-/// The file of a command's whole output.
-fn output_name(run: &EngineRun<'_>, step: u32) -> String {
-    format!("{}-{step}.txt", run.number())
-}
-
 /// One line for the log.
 fn describe(command: &str) -> String {
     let printable = |character: char| if character.is_control() { ' ' } else { character };
     command.chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
-}
-
-/// The same outcome for a record that cannot take all of it.
-fn without_output(outcome: CommandOutcome) -> CommandOutcome {
-    const LEFT_OUT: &str = "… the output is too long to be recorded …\n";
-    match outcome {
-        Ok(response) => Ok(ExecuteCommandResponse {
-            stdout: LEFT_OUT.to_owned(),
-            stderr: String::new(),
-            is_output_truncated: true,
-            ..response
-        }),
-        Err(error) => Err(error.with("stdout", LEFT_OUT).with("stderr", "").with("isOutputTruncated", true)),
-    }
-}
-
-/// A command has run, and nothing will know how it ended.
-fn unrecorded(error: &JournalError, outcome: &CommandOutcome) -> WapError {
-    let reason = match error {
-        JournalError::NoSpace => Reason::NoSpace,
-        _ => Reason::WriteError,
-    };
-    let ending = match outcome {
-        Ok(response) => format!("it ended with exit code {}", response.exit_code),
-        Err(error) => error.to_string(),
-    };
-    let text = format!("the command was run, but this could not be recorded ({error}); {ending}");
-    let wap = WapError::new(reason, text);
-    match outcome {
-        Ok(response) => wap
-            .with("exitCode", response.exit_code)
-            .with("stdout", response.stdout.as_str())
-            .with("stderr", response.stderr.as_str()),
-        Err(error) => error.details().fold(wap, |wap, (name, value)| wap.with(name, value.clone())),
-    }
-}
-
-/// Shows of a line that was rewritten with carriage returns only what stood there last.
-fn collapse_progress(text: &str) -> String {
-    if !text.contains('\r') {
-        return text.to_owned();
-    }
-    let mut collapsed = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let (body, ending) = match line.strip_suffix("\r\n").map(|body| (body, "\r\n")) {
-            Some(parts) => parts,
-            None => line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n")),
-        };
-        let body = body.trim_end_matches('\r');
-        collapsed.push_str(body.rsplit('\r').next().unwrap_or(body));
-        collapsed.push_str(ending);
-    }
-    collapsed
-}
-
-fn os_path(bytes: &[u8]) -> std::path::PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    std::ffi::OsStr::from_bytes(bytes).into()
-}
-
-fn outcome_unknown() -> WapError {
-    WapError::new(
-        Reason::OutcomeUnknown,
-        "the daemon stopped while this command ran; it was not run again: look at what it has done before repeating it",
-    )
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
-fn command_error(error: CommandError) -> WapError {
-    let reason = match &error {
-        CommandError::Empty => Reason::EmptyCommand,
-        CommandError::VariableRefused { .. } => Reason::EnvironmentNotAllowed,
-        CommandError::TooLong { .. } | CommandError::EnvironmentTooLong { .. } => Reason::RequestTooLarge,
-        _ => Reason::InvalidField,
-    };
-    WapError::new(reason, error.to_string())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
-fn spawn_error(error: SpawnError) -> WapError {
-    match error {
-        SpawnError::Unconfirmed => ending_unknown(&error.to_string()),
-        _ => WapError::new(Reason::SpawnFailed, format!("the command was not started: {error}")),
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
-fn wait_error(error: WaitError) -> WapError {
-    ending_unknown(&error.to_string())
-}
-
-/// It is over, and how it ended is not known. Nothing is wrong with the workspace.
-fn ending_unknown(cause: &str) -> WapError {
-    let text =
-        format!("how the command ended is not known: {cause}; look at what it has done before repeating it");
-    WapError::new(Reason::OutcomeUnknown, text).with("cause", cause)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::collapse_progress;
-
-    #[test]
-    fn a_rewritten_line_shows_what_stood_there_last() {
-        assert_eq!(collapse_progress("10%\r50%\r100%\ndone\n"), "100%\ndone\n");
-        assert_eq!(collapse_progress("dos\r\nlines\r\n"), "dos\r\nlines\r\n");
-        assert_eq!(collapse_progress("50%\r"), "50%");
-    }
 }

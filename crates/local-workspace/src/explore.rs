@@ -1,9 +1,10 @@
 //! `exploreFiles`: what is in a folder.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use rel_path::RelPath;
-use sandbox_fs::{FileKind, FsError, Visit, WalkEntry, WalkLimits, WalkSummary};
+use rel_path::{MAX_COMPONENTS, RelPath};
+use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkEntry, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
 };
@@ -12,6 +13,20 @@ use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::git_ignores::GitIgnores;
 use crate::read::metadata;
+
+/// How long a listing goes on before it answers with what it has. Entries behind the last one that is shown are counted
+/// up to here, and up to the million entries that a walk reads.
+const TIME_BOUND: Duration = Duration::from_secs(10);
+
+/// What a request leaves out of its walks.
+pub(crate) struct LeftOut<'a> {
+    /// Globs, for recursive operations.
+    pub exclusions: Option<&'a Exclusions>,
+    /// Whether the globs are the default ones.
+    pub are_defaults: bool,
+    /// Whether what git ignores is left out.
+    pub git_ignored: bool,
+}
 
 impl LocalWorkspace {
     pub(crate) fn explore(
@@ -23,25 +38,27 @@ impl LocalWorkspace {
         self.hidden.check(&start)?;
         let depth = depth(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
-        let default = WalkLimits::default();
-        let timeout = call.time_left.map_or(default.timeout, |left| default.timeout.min(left));
-        let limits = WalkLimits { depth, timeout, ..default };
-        let mut walk =
-            self.root.walk(&start, limits).map_err(|error| explore_error(&error, &request.path))?;
+        let timeout = call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
+        let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
+        let mut walk = self.root.walk(&start, limits).map_err(|error| folder_error(&error, &request.path))?;
         self.hidden.check(walk.start())?;
-        let exclusions = request.recursive.unwrap_or(false).then_some(&exclusions);
-        let excludes = self.excluder(call, walk.start(), exclusions, request.respect_gitignore);
+        let rules = LeftOut {
+            exclusions: request.recursive.unwrap_or(false).then_some(&exclusions),
+            are_defaults: request.exclude_patterns.is_none(),
+            git_ignored: request.respect_gitignore.unwrap_or(false),
+        };
+        let excludes = self.excluder(call, walk.start(), &rules);
         walk = walk.visited_by(move |entry| if excludes(entry) { Visit::Skip } else { Visit::Take });
-        if request.return_metadata.unwrap_or(false) {
-            walk = walk.with_metadata();
-        }
         let most = usize::try_from(self.config.limits.max_directory_entries).unwrap_or(usize::MAX);
         let mut files = Vec::new();
         let mut total_found = 0;
         for entry in walk.by_ref() {
             total_found += 1;
             if files.len() < most {
-                files.push(explored(&entry));
+                // Only those that are shown are asked about; most entries of a large tree are only counted.
+                let wants_metadata = request.return_metadata.unwrap_or(false);
+                let found = wants_metadata.then(|| self.root.metadata(&entry.path).ok()).flatten();
+                files.push(explored(&entry, found.as_ref()));
             }
         }
         if total_found == 0 && walk.summary().unreadable > 0 {
@@ -49,7 +66,7 @@ impl LocalWorkspace {
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
         }
-        let warnings = warnings(walk.summary());
+        let warnings = warnings(walk.summary(), limits);
         self.check_cancelled(call)?;
         Ok(ExploreFilesResponse {
             is_truncated: total_found > files.len() as u64 || !is_complete(walk.summary()),
@@ -59,26 +76,30 @@ impl LocalWorkspace {
         })
     }
 
-    /// Decides which entries of a walk from `start` are left out: hidden ones always, excluded ones if there are
-    /// exclusions, ignored ones if git is asked. A start folder that is excluded itself was meant all the same.
+    /// Decides which entries of a walk from `start` are left out: hidden ones always, others as the rules say. A start
+    /// folder that is excluded itself was meant all the same.
     pub(crate) fn excluder<'a>(
         &'a self,
         call: &'a Call<'_>,
         start: &RelPath,
-        exclusions: Option<&Exclusions>,
-        respect_gitignore: Option<bool>,
+        rules: &LeftOut<'_>,
     ) -> impl Fn(&WalkEntry) -> bool + Send + use<'a> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
-        let exclusions = exclusions.map(|exclusions| exclusions.beneath(&start));
-        let ignores = respect_gitignore.unwrap_or(false).then(|| Mutex::new(GitIgnores::new(&self.root)));
+        let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
+        // The default ones name folders and what is in them. A walk does not come to what is in a folder that it has
+        // left out, so only folders have to be compared.
+        let are_for_folders = rules.are_defaults;
+        let ignores = rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)));
         move |entry| {
             let is_folder = entry.kind == FileKind::Folder;
+            let compares = is_folder || !are_for_folders;
+            let excludes = |globs: &Exclusions| globs.excludes(&entry.path.to_string(), is_folder);
             // A cancelled walk runs out at once; its result is not used.
             call.cancel.is_cancelled()
                 || self.hidden.hides(&entry.path)
-                || exclusions.as_ref().is_some_and(|globs| globs.excludes(&entry.path.to_string(), is_folder))
+                || compares && exclusions.as_ref().is_some_and(excludes)
                 || ignores.as_ref().is_some_and(|ignores| {
-                    let mut ignores = ignores.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    let mut ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
                     ignores.ignores(&entry.path, is_folder)
                 })
         }
@@ -98,11 +119,11 @@ fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
     }
 }
 
-fn explored(entry: &WalkEntry) -> ExploredFile {
+fn explored(entry: &WalkEntry, found: Option<&Metadata>) -> ExploredFile {
     ExploredFile {
         path: entry.path.to_string(),
         is_directory: entry.kind == FileKind::Folder,
-        metadata: entry.metadata.as_ref().map(|found| metadata(&entry.path, found)),
+        metadata: found.map(|found| metadata(&entry.path, found)),
         kind: match entry.kind {
             FileKind::File | FileKind::Folder => None,
             FileKind::Link => Some(EntryKind::Symlink),
@@ -118,8 +139,11 @@ fn is_complete(summary: WalkSummary) -> bool {
 }
 
 /// Says what a walk could not look at.
-pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
+pub(crate) fn warnings(summary: WalkSummary, limits: WalkLimits) -> Vec<String> {
+    // A depth that was asked for needs no warning.
+    let too_deep = if limits.depth >= MAX_COMPONENTS { summary.too_deep } else { 0 };
     let counted = [
+        (too_deep, "folders were not entered because they lie deeper than any path may"),
         (summary.unreadable, "folders could not be read"),
         (summary.mounts, "folders were not entered because another file system is mounted there"),
         (summary.unnameable, "entries have paths that are too long"),
@@ -136,7 +160,8 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
     warnings
 }
 
-fn explore_error(error: &FsError, asked: &str) -> WapError {
+/// A folder that a request names cannot be used.
+pub(crate) fn folder_error(error: &FsError, asked: &str) -> WapError {
     match error {
         FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
             WapError::new(Reason::PathNotFound, format!("the folder '{asked}' does not exist"))
@@ -144,9 +169,4 @@ fn explore_error(error: &FsError, asked: &str) -> WapError {
         }
         other => fs_read_error(other, asked),
     }
-}
-
-/// The folder that a request starts in, for other tools that walk.
-pub(crate) fn start_error(error: &FsError, path: &RelPath) -> WapError {
-    explore_error(error, &path.to_string())
 }

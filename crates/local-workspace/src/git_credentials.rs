@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 use rel_path::{ProtectedNames, RelPath};
 
+use crate::name_probe::surely_lacks;
+
 /// The user's part of an address, and the headers that some tools put tokens into.
 static CREDENTIALS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?i-u)(://)[^/\s"]+@|(extraheader[ \t]*=[ \t]*)[^\r\n]+"#).expect("the pattern is valid")
@@ -15,7 +17,7 @@ static GIT_FOLDER: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::n
 
 /// Whether a canonical path lies in a repository's own folder.
 pub(crate) fn may_be_in(path: &RelPath) -> bool {
-    GIT_FOLDER.protects(path)
+    !surely_lacks(path.as_bytes(), b"git") && GIT_FOLDER.protects(path)
 }
 
 /// Masks credentials. Lines stay where they are.

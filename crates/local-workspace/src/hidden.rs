@@ -3,27 +3,42 @@
 use rel_path::{ProtectedNames, RelPath};
 use wap_core::{Reason, WapError};
 
+use crate::name_probe::surely_lacks;
+
 /// Which paths do not exist for any tool.
 #[derive(Debug)]
 pub(crate) struct Hidden {
     names: ProtectedNames,
-    state_folder: Option<RelPath>,
+    state_folder: Option<StateFolder>,
+}
+
+#[derive(Debug)]
+struct StateFolder {
+    path: RelPath,
+    /// Its path as a protected name, which is compared as the most generous file system would compare it.
+    name: ProtectedNames,
+    depth: usize,
+    /// What no path that looks like it lacks, for a quick look.
+    word: Vec<u8>,
 }
 
 impl Hidden {
     /// Hides everything called `.agentd`, and the state folder if it lies beneath the root under another name.
     pub(crate) fn new(state_folder: Option<RelPath>) -> Hidden {
+        let state_folder = state_folder.map(|path| StateFolder {
+            name: ProtectedNames::new([path.to_string()]),
+            depth: path.components().count(),
+            word: word_of(&path),
+            path,
+        });
         Hidden { names: ProtectedNames::new([".agentd"]), state_folder }
     }
 
     /// Tells whether a canonical path is hidden.
     pub(crate) fn hides(&self, path: &RelPath) -> bool {
-        let beneath = |folder: &RelPath| {
-            path.as_bytes()
-                .strip_prefix(folder.as_bytes())
-                .is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
-        };
-        self.names.protects(path) || self.state_folder.as_ref().is_some_and(beneath)
+        // The list is compared as the most generous file system would compare it, which is slow; most paths cannot be on it.
+        let is_named = || !surely_lacks(path.as_bytes(), b"agentd") && self.names.protects(path);
+        is_named() || self.state_folder.as_ref().is_some_and(|folder| folder.contains(path))
     }
 
     /// Refuses a hidden path.
@@ -33,5 +48,52 @@ impl Hidden {
             return Err(WapError::new(Reason::Protected, text));
         }
         Ok(())
+    }
+}
+
+impl StateFolder {
+    fn contains(&self, path: &RelPath) -> bool {
+        if path.starts_with(&self.path) {
+            return true;
+        }
+        if surely_lacks(path.as_bytes(), &self.word) {
+            return false;
+        }
+        // A protected name counts at any depth, so only as many folders are asked about as it has.
+        let beginning: Vec<_> = path.components().take(self.depth).collect();
+        RelPath::from_bytes(&beginning.join(&b'/')).is_ok_and(|beginning| self.name.protects(&beginning))
+    }
+}
+
+/// The letters that a folder's name begins with, as far as its short form has them; empty if they may be disguised.
+fn word_of(path: &RelPath) -> Vec<u8> {
+    let name = path.file_name().filter(|name| name.is_ascii()).unwrap_or_default();
+    let letters = name.iter().skip_while(|byte| **byte == b'.').take_while(|byte| byte.is_ascii_alphabetic());
+    letters.take(6).map(u8::to_ascii_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_folder_is_hidden_however_it_is_spelled_and_only_where_it_is() {
+        let hidden = Hidden::new(Some(RelPath::parse("my/State").unwrap()));
+        let hides = |path: &str| hidden.hides(&RelPath::parse(path).unwrap());
+        for path in [
+            "my/State",
+            "my/State/x",
+            "MY/STATE/x",
+            "my/state./x",
+            "my/\u{200b}sta\u{200d}te",
+            ".agentd",
+            "x/.AGENTD/y",
+        ] {
+            assert!(hides(path), "{path}");
+        }
+        for path in ["", ".", "my", "State", "my/Stately", "x/my/State", "my/x/State"] {
+            let path = RelPath::parse_folder(path).unwrap();
+            assert!(!hidden.hides(&path), "{path}");
+        }
     }
 }

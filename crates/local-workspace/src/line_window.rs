@@ -1,4 +1,7 @@
 //! Streaming a range of lines out of a file of any size in constant memory.
+//!
+//! Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted and the whole is hashed. Of a
+//! larger file no more is read than these bytes or those up to the end of the range, whichever is more.
 
 use std::io::{self, Read};
 
@@ -6,6 +9,9 @@ use memchr::memchr_iter;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// How much of a file is read although the range is complete, in bytes; a fraction of a second.
+pub(crate) const COUNTED_BYTES: u64 = 256 << 20;
 
 /// How far into a file a NUL byte makes it binary.
 const BINARY_PROBE_BYTES: u64 = 8 * 1024;
@@ -19,27 +25,38 @@ pub(crate) struct Window {
     pub last: u64,
     /// Most bytes to keep.
     pub limit_bytes: usize,
+    /// Whether to go on although the file looks binary.
+    pub takes_binary: bool,
 }
 
-/// What was seen of a file when its whole length had been read.
+/// What was seen of a file.
 #[derive(Debug)]
 pub(crate) struct Windowed {
     /// The bytes of the lines that were kept, with their endings.
     pub bytes: Vec<u8>,
-    /// Lines in the whole file.
+    /// Lines in what was read, an unfinished last one included.
     pub total_lines: u64,
+    /// How much was read, in bytes.
+    pub read_bytes: u64,
+    /// Whether the end of the file was reached; if not, there are more lines.
+    pub is_whole: bool,
+    /// Whether everything that was to be kept was reached. If not, reading was stopped before that.
+    pub is_filled: bool,
     /// Lines that were kept, a cut one included.
     pub returned_lines: u64,
     /// Whether lines of the window are missing because of the limit.
     pub is_truncated: bool,
-    /// Hash of the whole file.
-    pub hash: blake3::Hash,
+    /// Hash of the whole file, if its end was reached.
+    pub hash: Option<blake3::Hash>,
     /// Whether the file looks binary: a NUL among its first bytes.
     pub is_binary: bool,
 }
 
 impl Window {
-    /// Reads `source` to its end and keeps the lines of the window.
+    /// Reads `source` to its end, or as far as the module says, and keeps the lines of the window.
+    ///
+    /// A binary file is left at once, unless the window takes it. A reader that fails with `TimedOut` ends the reading and
+    /// is no error. Otherwise memory depends on `limit_bytes` alone, whatever the lengths of file and lines.
     ///
     /// The kept bytes end on the border of a line; only a first line that alone passes the limit is cut within, at
     /// the border of a character if it is UTF-8.
@@ -50,28 +67,44 @@ impl Window {
             bytes: Vec::new(),
             total_lines: 0,
             returned_lines: 0,
+            read_bytes: 0,
+            is_whole: false,
+            is_filled: false,
             is_truncated: false,
-            hash: blake3::Hash::from_bytes([0; 32]),
+            hash: None,
             is_binary: false,
         };
-        let mut position = 0_u64;
         // The line that the next byte belongs to, and whether it has bytes already.
         let mut line = 1_u64;
         let mut line_has_bytes = false;
-        loop {
+        while !(seen.is_filled && seen.read_bytes > COUNTED_BYTES) {
             let length = match source.read(&mut chunk) {
-                Ok(0) => break,
+                Ok(0) => {
+                    (seen.is_whole, seen.is_filled) = (true, true);
+                    break;
+                }
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
                 Err(error) => return Err(error),
             };
             let read = &chunk[..length];
-            hasher.update(read);
-            if position < BINARY_PROBE_BYTES {
-                let probe = usize::try_from(BINARY_PROBE_BYTES - position).unwrap_or(usize::MAX).min(length);
-                seen.is_binary |= read[..probe].contains(&0);
+            if seen.read_bytes < BINARY_PROBE_BYTES {
+                let probe = usize::try_from(BINARY_PROBE_BYTES - seen.read_bytes).unwrap_or(usize::MAX);
+                seen.is_binary |= read[..probe.min(length)].contains(&0);
+                if seen.is_binary && !self.takes_binary {
+                    return Ok(seen);
+                }
             }
-            position += length as u64;
+            hasher.update(read);
+            seen.read_bytes += length as u64;
+            let newlines = memchr_iter(b'\n', read).count() as u64;
+            if seen.is_filled || line + newlines < self.first {
+                // Nothing of it is kept.
+                line += newlines;
+                line_has_bytes = read.last() != Some(&b'\n');
+                continue;
+            }
             let mut start = 0;
             for newline in memchr_iter(b'\n', read) {
                 self.keep(&mut seen, line, &read[start..=newline]);
@@ -81,10 +114,11 @@ impl Window {
             if start < length {
                 self.keep(&mut seen, line, &read[start..]);
             }
-            line_has_bytes = if start < length { true } else { start == 0 && line_has_bytes };
+            line_has_bytes = start < length;
+            seen.is_filled |= line > self.last || seen.bytes.len() > self.limit_bytes;
         }
         seen.total_lines = if line_has_bytes { line } else { line - 1 };
-        seen.hash = hasher.finalize();
+        seen.hash = seen.is_whole.then(|| hasher.finalize());
         self.cut(&mut seen);
         Ok(seen)
     }
@@ -132,7 +166,8 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8], first: u64, last: u64, limit_bytes: usize) -> (Vec<u8>, u64, u64, bool) {
-        let seen = Window { first, last, limit_bytes }.read(text).unwrap();
+        let seen = Window { first, last, limit_bytes, takes_binary: false }.read(text).unwrap();
+        assert!(seen.is_whole && seen.hash == Some(blake3::hash(text)));
         (seen.bytes, seen.total_lines, seen.returned_lines, seen.is_truncated)
     }
 
@@ -160,5 +195,53 @@ mod tests {
         assert_eq!(read(b"ab\ncd\nef\n", 1, 3, 7), (b"ab\ncd\n".to_vec(), 3, 2, true));
         assert_eq!(read(b"ab\ncd\nef\n", 2, 3, 6), (b"cd\nef\n".to_vec(), 3, 2, false));
         assert_eq!(read("a\u{e9}\u{e9}".as_bytes(), 1, 1, 4), ("a\u{e9}".as_bytes().to_vec(), 1, 1, true));
+    }
+
+    /// Lines of 64 bytes without end.
+    struct Endless;
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(b'x');
+            buffer.iter_mut().skip(63).step_by(64).for_each(|byte| *byte = b'\n');
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn a_range_of_an_endless_file_is_read_and_its_lines_are_counted_so_far() {
+        let window = Window { first: 3, last: 4, limit_bytes: 200, takes_binary: false };
+        let seen = window.read(Endless).unwrap();
+        assert_eq!((seen.bytes.len(), seen.returned_lines), (128, 2));
+        assert!(seen.is_filled && !seen.is_whole && seen.hash.is_none());
+        assert!(seen.read_bytes > COUNTED_BYTES && seen.read_bytes < COUNTED_BYTES * 2);
+        assert_eq!(seen.total_lines, seen.read_bytes / 64);
+    }
+
+    #[test]
+    fn a_binary_file_is_left_at_once_unless_it_is_taken() {
+        let text = [&b"a\0"[..], &vec![b'x'; CHUNK_BYTES * 3]].concat();
+        let window = Window { first: 1, last: 1, limit_bytes: 9, takes_binary: false };
+        let seen = window.read(&text[..]).unwrap();
+        assert!(seen.is_binary && seen.read_bytes == 0 && seen.bytes.is_empty());
+        let seen = Window { takes_binary: true, ..window }.read(&text[..]).unwrap();
+        assert!(seen.is_binary && seen.is_whole && seen.bytes == b"a\0xxxxxxx");
+    }
+
+    #[test]
+    fn being_stopped_is_told_apart_from_the_end() {
+        struct Stopped(usize);
+        impl Read for Stopped {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0 += 1;
+                buffer[..2].copy_from_slice(b"a\n");
+                if self.0 > 3 { Err(io::ErrorKind::TimedOut.into()) } else { Ok(2) }
+            }
+        }
+        let window = Window { first: 1, last: 9, limit_bytes: 100, takes_binary: false };
+        let seen = window.read(Stopped(0)).unwrap();
+        assert_eq!((seen.is_whole, seen.is_filled, seen.total_lines), (false, false, 3));
+        let seen = Window { last: 2, ..window }.read(Stopped(0)).unwrap();
+        assert_eq!((seen.is_whole, seen.is_filled, &seen.bytes[..]), (false, true, &b"a\na\n"[..]));
     }
 }

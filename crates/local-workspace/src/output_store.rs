@@ -1,20 +1,19 @@
 //! Whole outputs of commands, kept for a while and read as `@output/…`.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::SystemTime;
 
+use change_journal::RunNumber;
 use rel_path::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags};
-use sandbox_fs::{FileKind, FileRoot, FsPolicy, OpenFile, RootRules, WalkEntry};
-use wap_core::{Reason, WapError};
+use sandbox_fs::{FileKind, FileRoot, FsPolicy, OpenFile, WalkEntry};
+use wap_core::{OUTPUT_PREFIX, Reason, WapError};
 
 use crate::errors::fs_read_error;
-
-/// What the name of a whole output begins with.
-pub const OUTPUT_PREFIX: &str = "@output/";
 
 /// The most bytes of one output that are kept.
 pub(crate) const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
@@ -30,14 +29,16 @@ pub(crate) struct OutputStore {
 }
 
 impl OutputStore {
-    /// Opens the folder, making it if its parent exists.
+    /// Opens the folder, making it if its parent exists. A link is not followed to it: it might come with the
+    /// workspace and lead anywhere.
     pub(crate) fn open(folder: &Path) -> io::Result<OutputStore> {
-        match std::fs::create_dir(folder) {
+        match DirBuilder::new().mode(0o700).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let root =
-            FileRoot::open(folder, &RootRules::none(), FsPolicy::private()).map_err(io::Error::other)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(folder, flags, Mode::empty())?;
+        let root = FileRoot::from_handle(handle, FsPolicy::private()).map_err(io::Error::other)?;
         Ok(OutputStore { folder: root, limit_bytes: STORE_LIMIT_BYTES })
     }
 
@@ -62,7 +63,10 @@ impl OutputStore {
         let Ok(mut outputs) = self.folder.list(&RelPath::root()) else { return };
         let size = |entry: &WalkEntry| entry.metadata.map_or(0, |found| found.size_bytes);
         let mut total: u64 = outputs.iter().map(size).sum();
-        outputs.retain(|entry| entry.kind == FileKind::File && entry.path.as_bytes() != newest.as_bytes());
+        outputs.retain(|entry| {
+            let name = entry.path.as_bytes();
+            entry.kind == FileKind::File && is_output_name(name) && name != newest.as_bytes()
+        });
         outputs.sort_by_key(|entry| entry.metadata.map_or(0, |found| found.modified_nanoseconds));
         for output in outputs {
             if total <= self.limit_bytes {
@@ -79,7 +83,7 @@ impl OutputStore {
             let text = format!("there is no output '{OUTPUT_PREFIX}{name}'; old outputs are removed");
             WapError::new(Reason::FileNotFound, text)
         };
-        if name.contains('/') {
+        if !is_output_name(name.as_bytes()) {
             return Err(unknown());
         }
         let path = RelPath::parse(name).map_err(|_| unknown())?;
@@ -92,6 +96,19 @@ impl OutputStore {
             Err(other) => Err(fs_read_error(&other, name)),
         }
     }
+}
+
+/// The name of the output of step `step` of run `run`.
+pub(crate) fn output_name(run: RunNumber, step: u32) -> String {
+    format!("{run}-{step}.txt")
+}
+
+/// Whether this is a name that [`output_name`] makes. Nothing else in the folder is read or removed.
+fn is_output_name(name: &[u8]) -> bool {
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let Some(name) = name.strip_suffix(b".txt") else { return false };
+    let mut numbers = name.split(|byte| *byte == b'-');
+    numbers.next().is_some_and(is_number) && numbers.next().is_some_and(is_number) && numbers.next().is_none()
 }
 
 #[cfg(test)]
@@ -115,5 +132,22 @@ mod tests {
         assert!(store.read("1-0.txt").is_ok());
         assert_eq!(store.read("2-0.txt").unwrap_err().reason(), Reason::FileNotFound);
         assert!(store.read("3-0.txt").is_ok());
+    }
+
+    #[test]
+    fn only_outputs_are_read_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("1-1.txt"), "x").unwrap();
+        let inner = folder.path().join("outputs");
+        let store = OutputStore::open(&inner).unwrap();
+        for name in ["id_rsa", "1-1", "-1.txt", "1-.txt", "1-1-1.txt", "1-1.txt.txt", "../1-1.txt", ""] {
+            std::fs::write(inner.join(name.replace('/', "_")), "x").ok();
+            assert_eq!(store.read(name).unwrap_err().reason(), Reason::FileNotFound, "{name}");
+        }
+        std::os::unix::fs::symlink("../1-1.txt", inner.join("2-2.txt")).unwrap();
+        assert!(store.read("2-2.txt").is_err());
+        assert!(store.create("2-2.txt").is_err());
+        std::os::unix::fs::symlink("outputs", folder.path().join("link")).unwrap();
+        assert!(OutputStore::open(&folder.path().join("link")).is_err());
     }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use change_journal::ContentHash;
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
-use text_edit::{EditLimits, Lines, Numbering, Operation, Source};
+use text_edit::{EditLimits, Numbering, Source};
 use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineShift, ModifyFile,
-    ModifyFileResponse, ModifyOperation, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
+    ModifyFileResponse, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
+use crate::edit_request::{content_bytes, operation};
 use crate::errors::{edit_error, fs_error, path_error};
 use crate::held_versions::{Edit, HeldVersions, version};
 use crate::hidden::Hidden;
@@ -53,6 +54,8 @@ pub(crate) struct PlannedStep {
     pub after: Option<Present>,
     pub changed: FileChanged,
     pub line_map: Option<MapRecord>,
+    /// The folders above that are not there yet, outermost first.
+    pub missing_folders: Vec<RelPath>,
 }
 
 impl<'a> Plan<'a> {
@@ -68,6 +71,15 @@ impl<'a> Plan<'a> {
             .filter_map(|path| files.remove(&path).map(|file| (path, file)))
             .filter(|(_, file)| file.before != file.after)
             .collect()
+    }
+
+    /// Whether a folder comes into being with a file of the plan.
+    pub(crate) fn creates_beneath(&self, folder: &RelPath) -> bool {
+        self.files.iter().any(|(path, file)| {
+            file.before.is_none()
+                && file.after.is_some()
+                && path.parent().is_some_and(|parent| parent.starts_with(folder))
+        })
     }
 
     /// What the plan makes of a canonical path: `None` if it has not changed it, `Some(None)` if it has deleted it.
@@ -86,7 +98,8 @@ impl<'a> Plan<'a> {
 
     fn write(&mut self, write: &WriteFile) -> Result<PlannedStep, WapError> {
         check_request_size(write.content.len() as u64)?;
-        let path = self.writable(&write.path, write.create_directories.unwrap_or(false))?;
+        let (path, missing_folders) =
+            self.writable(&write.path, write.create_directories.unwrap_or(false))?;
         let before = self.present_file(&path, &write.path)?;
         let bytes = match (write.write_mode(), &before) {
             (WriteMode::Create, Some(_)) => {
@@ -107,9 +120,10 @@ impl<'a> Plan<'a> {
             created: before.is_none(),
             lines_added,
             lines_removed,
-            warnings: Vec::new(),
+            warnings: warnings(&path),
         });
-        Ok(self.step(path, before, Some(after), changed, None))
+        let step = self.step(path, before, Some(after), changed, None);
+        Ok(PlannedStep { missing_folders, ..step })
     }
 
     fn modify(&mut self, modify: &ModifyFile) -> Result<PlannedStep, WapError> {
@@ -119,7 +133,7 @@ impl<'a> Plan<'a> {
             let text = "there are no operations: give at least one";
             return Err(WapError::new(Reason::InvalidField, text).with("field", "operations"));
         }
-        let path = self.writable(&modify.path, false)?;
+        let (path, _) = self.writable(&modify.path, false)?;
         let Some(before) = self.present_file(&path, &modify.path)? else {
             return Err(not_found(&path, &modify.path));
         };
@@ -136,7 +150,7 @@ impl<'a> Plan<'a> {
             shifts: shifts.collect(),
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
-            warnings: Vec::new(),
+            warnings: warnings(&path),
         });
         let edit = Edit { before: before.hash, after: after.hash, line_map: edited.line_map };
         Ok(self.step(path, Some(before), Some(after), changed, Some(edit)))
@@ -206,15 +220,17 @@ impl<'a> Plan<'a> {
         file.after.clone_from(&after);
         let line_map = edit.as_ref().map(|edit| MapRecord::from(&edit.line_map));
         file.edits.extend(edit);
-        PlannedStep { path, before, after, changed, line_map }
+        PlannedStep { path, before, after, changed, line_map, missing_folders: Vec::new() }
     }
 
-    /// Returns the canonical path that a write would go to.
-    fn writable(&self, asked: &str, create_folders: bool) -> Result<RelPath, WapError> {
+    /// Returns the canonical path that a write would go to, and the folders above it that are not there yet.
+    fn writable(&self, asked: &str, create_folders: bool) -> Result<(RelPath, Vec<RelPath>), WapError> {
         let path = self.parse(asked)?;
         let target = match self.root.write_target(&path) {
             Ok(target) => target,
-            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => return Ok(freed),
+            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => {
+                return Ok((freed, Vec::new()));
+            }
             Err(error) => return Err(fs_error(&error, asked)),
         };
         self.hidden.check(&target.path)?;
@@ -229,7 +245,7 @@ impl<'a> Plan<'a> {
                 let error = FsError::ParentMissing { folder: folder.clone() };
                 Err(fs_error(&error, asked))
             }
-            _ => Ok(target.path),
+            _ => Ok((target.path, target.missing_folders)),
         }
     }
 
@@ -333,6 +349,14 @@ fn too_large(path: &RelPath, bytes: u64) -> WapError {
     WapError::new(Reason::FileTooLarge, text).with("size", bytes).with("limit", CONTENT_LIMIT_BYTES)
 }
 
+/// What a caller should know about a change of this file.
+fn warnings(path: &RelPath) -> Vec<String> {
+    if path.file_name() == Some(b".gitmodules") {
+        return vec![format!("'{path}' says from where git fetches submodules: show it to the user")];
+    }
+    Vec::new()
+}
+
 fn check_request_size(bytes: u64) -> Result<(), WapError> {
     let limit = wap_core::Limits::MAX_REQUEST_BYTES;
     if bytes > limit {
@@ -356,39 +380,6 @@ fn version_gone(path: &RelPath, expected: &FileVersion, current: &Source<'_>, no
         .with("expectedVersion", expected.0.as_str())
         .with("currentVersion", now.0.as_str())
         .with("totalLines", current.total_lines() as u64)
-}
-
-fn content_bytes(operation: &ModifyOperation) -> u64 {
-    match operation {
-        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
-            new_content.len() as u64
-        }
-        ModifyOperation::Delete { .. } => 0,
-        ModifyOperation::RegexReplace { pattern, replacement, .. } => {
-            (pattern.len() + replacement.len()) as u64
-        }
-    }
-}
-
-fn operation(operation: &ModifyOperation) -> Operation {
-    match operation {
-        ModifyOperation::Replace { start_line, end_line, new_content } => Operation::Replace {
-            start_line: *start_line,
-            end_line: *end_line,
-            content: Lines::from_content(new_content),
-        },
-        ModifyOperation::Insert { after_line, new_content } => {
-            Operation::Insert { after_line: *after_line, content: Lines::from_content(new_content) }
-        }
-        ModifyOperation::Delete { start_line, end_line } => {
-            Operation::Delete { start_line: *start_line, end_line: *end_line }
-        }
-        ModifyOperation::RegexReplace { pattern, replacement, flags } => Operation::RegexReplace {
-            pattern: pattern.clone(),
-            replacement: replacement.clone(),
-            flags: flags.clone().unwrap_or_default(),
-        },
-    }
 }
 
 /// Counts the lines that a rewrite adds and removes, by comparison.

@@ -1,23 +1,44 @@
 //! `readFile`: the content of a file, of a range of its lines, or of a command's whole output.
 
 use std::io::Read;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rel_path::RelPath;
-use sandbox_fs::{FsError, Metadata};
+use sandbox_fs::{FsError, Metadata, OpenFile};
 use text_edit::{Encoding, Source};
-use wap_core::{Call, FileMetadata, ReadFile, ReadFileResponse, Reason, WapError};
+use wap_core::{Call, FileMetadata, OUTPUT_PREFIX, ReadFile, ReadFileResponse, Reason, WapError};
 
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::git_credentials;
 use crate::held_versions::{HELD_FILE_BYTES, version};
 use crate::line_window::{Window, Windowed};
-use crate::output_store::OUTPUT_PREFIX;
 use crate::timestamp::iso;
 use crate::watched_reader::{Stop, WatchedReader};
 
+/// How long the lines of a range are looked for, if the caller has no shorter time.
+const TIME_BOUND: Duration = Duration::from_secs(10);
+
+/// How often a file is read that changes while it is read.
+const READ_ATTEMPTS: usize = 3;
+
+const CHANGED_MEANWHILE: &str =
+    "somebody was writing the file while it was read, so this may be a mixture: read it again";
+
+/// A file that is in memory as a whole.
+struct SmallFile {
+    bytes: Vec<u8>,
+    metadata: Metadata,
+    /// Whether nobody wrote it while it was read.
+    is_settled: bool,
+}
+
 impl LocalWorkspace {
+    /// Answers with lines of a file.
+    ///
+    /// Files up to 4 MiB are read as a whole. Larger ones are streamed: up to 256 MiB they are read to their end; of still
+    /// larger ones, and of those that are read too slowly, only as much as the range needs. `total_lines` is a lower bound
+    /// then, there is no version, and a warning says so.
     pub(crate) fn read(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
         let window = self.window(request)?;
         if let Some(name) = request.path.strip_prefix(OUTPUT_PREFIX) {
@@ -25,23 +46,22 @@ impl LocalWorkspace {
         }
         let path = self.file_path(&request.path)?;
         self.hidden.check(&path)?;
-        let file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
+        let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
         self.hidden.check(file.path())?;
-        let found = *file.metadata();
-        let size = found.size_bytes;
-        self.check_size(request, file.path(), size)?;
-        let metadata = metadata(file.path(), &found);
-        let is_gits = git_credentials::may_be_in(file.path());
-        if size > HELD_FILE_BYTES && !is_gits {
-            let seen = watched(call, request, window, file)?;
-            return respond(request, metadata, seen, Vec::new());
+        self.check_size(request, file.path(), file.metadata().size_bytes)?;
+        if git_credentials::may_be_in(file.path()) {
+            let bytes =
+                file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
+            return read_masked(request, window, metadata(file.path(), file.metadata()), &bytes);
         }
-        let bytes =
-            file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
-        if is_gits {
-            return read_masked(request, window, metadata, &bytes);
+        let small = small_file(&file).map_err(|error| fs_read_error(&error, &request.path))?;
+        let Some(small) = small else { return read_large(call, request, window, &mut file) };
+        let metadata = metadata(file.path(), &small.metadata);
+        let mut response = self.read_small(call, request, window, metadata, &small.bytes)?;
+        if !small.is_settled {
+            response.warnings.push(CHANGED_MEANWHILE.to_owned());
         }
-        self.read_small(call, request, window, metadata, &bytes)
+        Ok(response)
     }
 
     /// Reads a planned version of a file, which is nowhere yet.
@@ -73,9 +93,9 @@ impl LocalWorkspace {
         window: Window,
     ) -> Result<ReadFileResponse, WapError> {
         let (file, size, modified) = self.outputs.read(name)?;
-        let mut seen = watched(call, request, window, file)?;
         // A command prints what it likes.
-        seen.is_binary = false;
+        let window = Window { takes_binary: true, ..window };
+        let seen = Windowed { is_binary: false, ..watched(call, request, window, file)? };
         let metadata = FileMetadata {
             path: request.path.clone(),
             size,
@@ -111,8 +131,9 @@ impl LocalWorkspace {
                 warnings.push(format!(
                     "the file is {encoding}; it is shown as UTF-8 and edited in its own encoding"
                 ));
+                let window = Window { takes_binary: true, ..window };
                 let seen = in_memory(request, window, source.text().as_bytes())?;
-                Windowed { is_binary: false, hash: blake3::hash(bytes), ..seen }
+                Windowed { is_binary: false, hash: Some(blake3::hash(bytes)), ..seen }
             }
             _ => in_memory(request, window, bytes)?,
         };
@@ -122,9 +143,11 @@ impl LocalWorkspace {
                     .to_owned(),
             );
         }
-        let hash = change_journal::ContentHash::from_bytes(*seen.hash.as_bytes());
+        let hash = seen.hash.map(|hash| change_journal::ContentHash::from_bytes(*hash.as_bytes()));
         let response = respond(request, metadata, seen, warnings)?;
-        self.held.hold(hash, bytes, call.origin.retention);
+        if let Some(hash) = hash {
+            self.held.hold(hash, bytes, call.origin.retention);
+        }
         Ok(response)
     }
 
@@ -145,7 +168,7 @@ impl LocalWorkspace {
             return Err(WapError::new(Reason::InvalidRange, text).with("field", "endLine"));
         }
         let limit_bytes = usize::try_from(self.config.limits.max_file_size).unwrap_or(usize::MAX - 1);
-        Ok(Window { first, last, limit_bytes })
+        Ok(Window { first, last, limit_bytes, takes_binary: false })
     }
 }
 
@@ -167,6 +190,51 @@ fn in_memory(request: &ReadFile, window: Window, bytes: &[u8]) -> Result<Windowe
     window.read(bytes).map_err(|error| read_failed(&request.path, &error))
 }
 
+/// Reads a small file, again if somebody writes it meanwhile. `None` if it is too large to be held.
+fn small_file(file: &OpenFile) -> Result<Option<SmallFile>, FsError> {
+    let mut before = *file.metadata();
+    let mut attempt = 1;
+    while before.size_bytes <= HELD_FILE_BYTES {
+        let bytes = file.read_range(0, HELD_FILE_BYTES + 1)?;
+        let metadata = file.metadata_now()?;
+        if bytes.len() as u64 > HELD_FILE_BYTES {
+            break;
+        }
+        // The clock of a file system is coarse: what was cut and written again within a tick shows in the length only.
+        let is_settled = metadata.stamp() == before.stamp() && bytes.len() as u64 == metadata.size_bytes;
+        if is_settled || attempt == READ_ATTEMPTS {
+            return Ok(Some(SmallFile { bytes, metadata, is_settled }));
+        }
+        before = metadata;
+        attempt += 1;
+    }
+    Ok(None)
+}
+
+/// Reads a range of a file that is not held.
+fn read_large(
+    call: &Call<'_>,
+    request: &ReadFile,
+    window: Window,
+    file: &mut OpenFile,
+) -> Result<ReadFileResponse, WapError> {
+    let mark = file.read_range(0, 2).map_err(|error| fs_read_error(&error, &request.path))?;
+    if matches!(&mark[..], b"\xff\xfe" | b"\xfe\xff") {
+        let text = format!("'{}' is UTF-16, which is read up to {HELD_FILE_BYTES} bytes only", file.path());
+        return Err(WapError::new(Reason::FileTooLarge, text).with("limit", HELD_FILE_BYTES));
+    }
+    let seen = watched(call, request, window, &mut *file)?;
+    let now = file.metadata_now().map_err(|error| fs_read_error(&error, &request.path))?;
+    let is_settled = now.stamp() == file.metadata().stamp();
+    let mut response = respond(request, metadata(file.path(), &now), seen, Vec::new())?;
+    if !is_settled {
+        // A mixture is no version of the file.
+        response.version = None;
+        response.warnings.push(CHANGED_MEANWHILE.to_owned());
+    }
+    Ok(response)
+}
+
 /// Reads a file of any size, for as long as it is waited for.
 fn watched(
     call: &Call<'_>,
@@ -174,13 +242,22 @@ fn watched(
     window: Window,
     source: impl Read,
 ) -> Result<Windowed, WapError> {
-    let deadline = call.time_left.and_then(|left| Instant::now().checked_add(left));
-    let mut reader = WatchedReader::new(source, call.cancel, deadline);
-    window.read(&mut reader).map_err(|error| match reader.stopped() {
-        Some(Stop::Cancelled) => WapError::new(Reason::Cancelled, "cancelled while the file was read"),
-        Some(Stop::OutOfTime) => WapError::new(Reason::Timeout, "the time was over while the file was read"),
-        None => read_failed(&request.path, &error),
-    })
+    let deadline = Instant::now() + call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
+    let mut reader = WatchedReader::new(source, call.cancel, Some(deadline));
+    let seen = window.read(&mut reader).map_err(|error| read_failed(&request.path, &error))?;
+    match reader.stopped() {
+        Some(Stop::Cancelled) => Err(WapError::new(Reason::Cancelled, "cancelled while the file was read")),
+        Some(Stop::OutOfTime) if !seen.is_filled => {
+            let text = format!(
+                "the time was over at line {} of '{}', before all lines of the range were found",
+                seen.total_lines, request.path
+            );
+            Err(WapError::new(Reason::Timeout, text)
+                .with("linesRead", seen.total_lines)
+                .with("bytesRead", seen.read_bytes))
+        }
+        _ => Ok(seen),
+    }
 }
 
 fn respond(
@@ -209,6 +286,12 @@ fn respond(
         let rest = if ends_in_line { "the rest of this line is too long to be shown; " } else { "" };
         warnings.push(format!("the text was cut at the size limit; {rest}go on with startLine {next}"));
     }
+    if !seen.is_whole {
+        warnings.push(format!(
+            "only the first {} of {} bytes were read, so totalLines is a lower bound and there is no version",
+            seen.read_bytes, metadata.size
+        ));
+    }
     Ok(ReadFileResponse {
         content: String::from_utf8(seen.bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -216,7 +299,7 @@ fn respond(
         is_truncated: seen.is_truncated,
         total_lines: seen.total_lines,
         returned_lines: seen.returned_lines,
-        version: Some(version(&change_journal::ContentHash::from_bytes(*seen.hash.as_bytes()))),
+        version: seen.hash.map(|hash| version(&change_journal::ContentHash::from_bytes(*hash.as_bytes()))),
         warnings,
     })
 }

@@ -18,6 +18,15 @@ pub(crate) struct TextProbe<R> {
     is_undecodable: bool,
 }
 
+impl TextProbe<io::Empty> {
+    /// Looks at a whole file that is in memory, or at its beginning.
+    pub(crate) fn of(bytes: &[u8]) -> TextProbe<io::Empty> {
+        let mut probe = TextProbe::new(io::empty());
+        probe.look_at(bytes);
+        probe
+    }
+}
+
 impl<R: Read> TextProbe<R> {
     pub(crate) fn new(inner: R) -> TextProbe<R> {
         TextProbe {
@@ -38,10 +47,6 @@ impl<R: Read> TextProbe<R> {
     /// Whether what was read is neither UTF-8 nor marked as UTF-16.
     pub(crate) fn is_undecodable(&self) -> bool {
         self.is_undecodable || !self.pending.is_empty()
-    }
-
-    pub(crate) fn inner(&self) -> &R {
-        &self.inner
     }
 
     fn look_at(&mut self, bytes: &[u8]) {

@@ -22,6 +22,8 @@ mod limits;
 mod new_name;
 mod path;
 mod protected;
+#[cfg(doctest)]
+mod readme;
 #[cfg(feature = "serde")]
 mod serde_text;
 

@@ -37,6 +37,8 @@ mod open_file;
 mod place;
 mod policy;
 mod publish;
+#[cfg(doctest)]
+mod readme;
 mod remove;
 mod rename;
 mod resolve;

@@ -34,6 +34,11 @@ pub(crate) fn taken_file(id: SessionId) -> String {
     format!("{TAKEN_FILES}{id}")
 }
 
+/// Present while nobody knows whether a reply to the pending outbox of a session was begun: its journal was lost.
+pub(crate) fn lost_history(id: SessionId) -> String {
+    format!("lost/{id}")
+}
+
 /// What the line numbers of the reply under way mean; gone when it is finished.
 pub(crate) fn base_versions(id: SessionId, sequence: u32) -> String {
     format!("base/{id}/{sequence:04}")

@@ -21,6 +21,7 @@ mod projection;
 mod reconcile;
 mod round;
 mod sessions;
+mod settling;
 mod summary;
 mod watch;
 

@@ -62,7 +62,11 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
                     projection::read(&folders.outbox, &session.outbox_file_name(), SESSION_LIMIT_BYTES)?;
                 let outbox_name = documents::outbox(id, session.sequence_number);
                 let session_name = documents::session(id);
-                let mut writes = vec![DocumentWrite::Put { name: &session_name, bytes: &bytes }];
+                let lost_name = documents::lost_history(id);
+                let mut writes = vec![
+                    DocumentWrite::Put { name: &session_name, bytes: &bytes },
+                    DocumentWrite::Put { name: &lost_name, bytes: b"" },
+                ];
                 if let Some(outbox) = &outbox {
                     writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox });
                 }

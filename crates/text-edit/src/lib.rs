@@ -21,6 +21,8 @@ mod line_map;
 mod lines;
 mod operation;
 mod pattern;
+#[cfg(doctest)]
+mod readme;
 mod rebase;
 mod regex_edit;
 mod replacement;

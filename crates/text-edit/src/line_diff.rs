@@ -11,12 +11,22 @@ use crate::{Hunk, LineMap, Source};
 impl LineMap {
     /// Compares two texts of which nothing else is known, and keeps the lines whose text is the same.
     ///
-    /// A line is the same if it differs in its ending only, or in being UTF-8 here and UTF-16 there. Where a
-    /// comparison cannot tell which of several equal lines was meant, it takes one that keeps the order.
+    /// A line is the same if it differs in its ending only, or in being UTF-8 here and UTF-16 there. Lines
+    /// between two differences that occur several times, all of them, count as changed: which of the equal
+    /// ones is which cannot be told.
     pub fn between(old: &Source<'_>, new: &Source<'_>) -> LineMap {
         let mut numbers = HashMap::new();
         let old_keys = numbered(old, &mut numbers);
         let new_keys = numbered(new, &mut numbers);
+        let (old_counts, new_counts) =
+            (occurrences(&old_keys, numbers.len()), occurrences(&new_keys, numbers.len()));
+        let is_sure = |kept: &Kept| {
+            let at_start = kept.old_start == 0 && kept.new_start == 0;
+            let at_end =
+                kept.old_start + kept.len == old_keys.len() && kept.new_start + kept.len == new_keys.len();
+            let keys = &old_keys[kept.old_start..kept.old_start + kept.len];
+            at_start || at_end || keys.iter().any(|key| old_counts[*key] == 1 && new_counts[*key] == 1)
+        };
         let kept: Vec<Kept> = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys)
             .into_iter()
             .filter_map(|op| match op {
@@ -25,6 +35,7 @@ impl LineMap {
                 }
                 _ => None,
             })
+            .filter(is_sure)
             .collect();
         LineMap::from_kept(old.total_lines(), new.total_lines(), &kept)
     }
@@ -58,6 +69,15 @@ fn numbered<'a>(source: &Source<'a>, numbers: &mut HashMap<Cow<'a, [u8]>, usize>
             *numbers.entry(key(source, index)).or_insert(next)
         })
         .collect()
+}
+
+/// How often each of `count` numbers occurs.
+fn occurrences(keys: &[usize], count: usize) -> Vec<usize> {
+    let mut occurrences = vec![0; count];
+    for key in keys {
+        occurrences[*key] += 1;
+    }
+    occurrences
 }
 
 /// What two lines are compared by.

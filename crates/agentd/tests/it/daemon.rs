@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -122,11 +122,9 @@ impl Daemon {
     }
 
     fn remaining_lines(&mut self) -> String {
-        loop {
-            match self.lines.recv_timeout(Duration::from_secs(5)) {
-                Ok(line) => self.seen.push(line),
-                Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => break,
-            }
+        // A survivor could hold the stream open for ever.
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(5)) {
+            self.seen.push(line);
         }
         self.seen.iter().map(|line| format!("{line}\n")).collect()
     }

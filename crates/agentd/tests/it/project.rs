@@ -13,7 +13,12 @@ use tempfile::TempDir;
 pub(crate) struct Project {
     folder: TempDir,
     base: Option<PathBuf>,
+    /// Run as this user, because the tests are run by root.
+    user: Option<u32>,
 }
+
+/// An ordinary user; no account of this number needs to exist.
+const ORDINARY_USER: u32 = 1_000;
 
 /// How a run of `agentd` ended.
 #[derive(Debug)]
@@ -26,8 +31,10 @@ pub(crate) struct Ran {
 impl Project {
     pub(crate) fn new() -> Project {
         let folder = tempfile::Builder::new().prefix("agentd-test-").tempdir().unwrap();
-        fs::create_dir(folder.path().join("code")).unwrap();
-        Project { folder, base: None }
+        for name in ["code", "tmp"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Project { folder, base: None, user: None }
     }
 
     /// A project with its state folder outside of the folder of code.
@@ -42,6 +49,26 @@ impl Project {
         let mut project = Project::new();
         project.base = Some(base.to_owned());
         project
+    }
+
+    /// The same project, used by somebody whom permissions stop. Whoever runs the tests is that already, unless it is
+    /// root: then the program is copied to where such a user can start it.
+    pub(crate) fn of_an_ordinary_user(mut self) -> Project {
+        if is_root() {
+            self.user = Some(ORDINARY_USER);
+            fs::copy(program(), self.folder().join("agentd")).unwrap();
+            for path in [self.folder().to_owned(), self.workspace(), self.folder().join("tmp")] {
+                self.give_to_its_user(&path);
+            }
+        }
+        self
+    }
+
+    /// Gives a file or folder to the user of this project.
+    pub(crate) fn give_to_its_user(&self, path: &Path) {
+        if let Some(user) = self.user {
+            std::os::unix::fs::chown(path, Some(user), Some(user)).unwrap();
+        }
     }
 
     /// A copy of a project in which nothing runs: its files and its state folder.
@@ -91,8 +118,21 @@ impl Project {
 
     /// `agentd` on this project, ready to be run.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
-        let mut command = agentd();
-        command.args(arguments).current_dir(self.workspace());
+        let mut command = match self.user {
+            None => agentd(),
+            Some(user) => {
+                let mut command = quiet(Command::new("setpriv"));
+                command.args([
+                    format!("--reuid={user}"),
+                    format!("--regid={user}"),
+                    "--clear-groups".to_owned(),
+                ]);
+                command.arg(self.folder().join("agentd")).env("HOME", self.folder().join("home"));
+                command
+            }
+        };
+        // What a killed process leaves in its temporary folder goes with the project.
+        command.args(arguments).current_dir(self.workspace()).env("TMPDIR", self.folder().join("tmp"));
         if let Some(base) = &self.base {
             command.arg("--base").arg(base);
         }
@@ -227,10 +267,23 @@ impl std::fmt::Display for Ran {
 
 /// The built program, with an environment that does not depend on who runs the tests.
 pub(crate) fn agentd() -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("agentd"));
+    quiet(Command::new(program()))
+}
+
+fn program() -> &'static Path {
+    Path::new(assert_cmd::cargo::cargo_bin!("agentd"))
+}
+
+fn quiet(mut command: Command) -> Command {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
     command
+}
+
+/// Whether permissions stop nothing that the tests do.
+pub(crate) fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {

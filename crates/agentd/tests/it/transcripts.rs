@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::daemon::Daemon;
 use crate::project::{Project, Ran, copy_folder};
+use crate::skip::skip;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -174,9 +175,7 @@ fn cargo_runs(project: &Project, test: &str) -> bool {
     let ran = project.run(&["call", "executeCommand", probe]);
     let runs = ran.code == 0 && ran.json()["exitCode"] == 0;
     if !runs {
-        let why = format!("{test}: cargo cannot run in the sandbox of this machine\n{ran}");
-        assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "{why}");
-        eprintln!("SKIPPED {why}");
+        skip(test, &format!("cargo cannot run in the sandbox of this machine\n{ran}"));
     }
     runs
 }

@@ -1,12 +1,43 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod big_files;
+#[cfg(test)]
+mod byte_exact;
+#[cfg(test)]
+mod changes;
+#[cfg(test)]
+mod children;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+#[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
+mod corpus;
+#[cfg(test)]
+mod dry_run;
+#[cfg(test)]
+mod fs_attacks;
+#[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod ground;
+#[cfg(test)]
+mod hidden;
+#[cfg(test)]
+mod line_numbers;
+#[cfg(test)]
+mod peers;
 #[cfg(test)]
 mod power_loss;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
+mod searching;
+#[cfg(test)]
 mod steps;
 #[cfg(test)]
-mod vectors;
+mod undo;
+#[cfg(test)]
+mod undo_properties;

@@ -93,7 +93,6 @@ fn rounds() -> u64 {
 
 #[test]
 #[ignore = "runs as a child of what_was_answered_survives_kill_9_between_commit_and_files"]
-#[expect(clippy::print_stdout, reason = "the parent reads what was answered")]
 fn child_changes_files_until_it_is_killed() {
     let Some(folder) = std::env::var_os(GROUND).map(PathBuf::from) else { return };
     let round: u64 = std::env::var("ROUND").unwrap().parse().unwrap();
@@ -355,6 +354,7 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
         let mut changes: Vec<_> =
             (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
         changes.push(write("last", "ours\n"));
+        let caller = Caller::once();
         let known = journal.reader().changes_of_path(b"last", 1).unwrap().pop().map(|change| change.number);
         let is_recorded = || {
             let last = journal.reader().changes_of_path(b"last", 1).unwrap().pop();
@@ -367,8 +367,9 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
                 }
                 save(&ground, "last", "the user's\n");
             });
-            workspace.change_files(&Caller::once().call(), &changes).unwrap()
+            workspace.change_files(&caller.call(), &changes).unwrap()
         });
+        assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
         let last = outcomes.pop().unwrap();
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
         assert_eq!(ground.text("f99").unwrap(), format!("{attempt}\n"));

@@ -176,3 +176,24 @@ fn same_text_under_another_sequence_is_not_carried_out_by_mistake() {
     assert!(error.message().contains("sequence 1"), "{error}");
     assert_eq!(ground.text("a").unwrap(), "1");
 }
+
+#[test]
+fn outcome_that_the_journal_cannot_take_is_recorded_without_its_output() {
+    let ground = Ground::new();
+    let limits = change_journal::JournalLimits { outcome_bytes: 5_000, ..Default::default() };
+    let open = || {
+        let journal = Journal::open(&ground.path().join("state/journal"), limits.clone()).unwrap().0;
+        ground.open_with(journal, ground.config()).0
+    };
+    let caller = Caller::numbered(1);
+    let workspace = open();
+    let request = command("seq 1 5000; echo ran >> commands; exit 3");
+    let response = workspace.execute_command(&caller.call(), &request, &mut Unobserved).unwrap();
+    assert_eq!((response.exit_code, response.is_output_truncated), (3, true));
+    let whole = read(&workspace, response.whole_output.as_ref().unwrap()).unwrap();
+    assert_eq!(whole.total_lines, 5_000);
+    drop(workspace);
+    let again = open().execute_command(&caller.call(), &request, &mut Unobserved).unwrap();
+    assert_eq!(again, response);
+    assert_eq!(ground.text("commands").unwrap(), "ran\n");
+}

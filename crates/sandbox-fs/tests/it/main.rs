@@ -4,8 +4,10 @@
 #![expect(clippy::print_stdout, reason = "what a machine cannot run is said")]
 
 mod change;
+#[path = "../corpus/mod.rs"]
 mod corpus;
 mod fixture;
+mod fs_attacks;
 mod race;
 mod read;
 mod root;

@@ -91,6 +91,10 @@ fn comparison_finds_kept_lines() {
         (b"\xEF\xBB\xBFa\n", b"a\n", &[Some(1)]),
         (b"a\n", b"", &[None]),
         (b"\xE9\n", b"\xE8\n", &[None]),
+        // Which of two equal lines is which is told by a line beside them, or by where the text begins and ends.
+        (b"a\n=\nb\n", b"c\n=\nd\n=\ne\n", &[None, None, None]),
+        (b"a\n=\nb\n=\n", b"c\n=\nb\n=\n", &[None, Some(2), Some(3), Some(4)]),
+        (b"=\n=\n=\n", b"=\n=\nx\n=\n", &[Some(1), Some(2), Some(4)]),
     ];
     for (old, new, expected) in cases {
         assert_eq!(lines(&between(old, new)), *expected, "{}", new.escape_ascii());

@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use rustix::fs::{CWD, RenameFlags};
 use serde_json::Value;
 
+use super::Sandbox;
 use super::case::expand;
-use crate::fixture::Sandbox;
 
 pub(super) struct Racer {
     stop: Arc<AtomicBool>,

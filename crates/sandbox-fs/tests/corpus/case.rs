@@ -2,20 +2,17 @@
 
 use serde_json::Value;
 
-use crate::fixture::Sandbox;
+use super::Sandbox;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/fs-attacks.json");
 
-/// How often a raced operation is repeated in an ordinary run; `SANDBOX_FS_RACE_ROUNDS` sets another number.
-const RACE_ROUNDS: u32 = 2_000;
-
 #[derive(Clone, Debug)]
-pub(super) struct Case {
-    pub(super) name: String,
+pub(crate) struct Case {
+    pub(crate) name: String,
     pub(super) setup: Vec<Vec<Value>>,
-    pub(super) operation: String,
+    pub(crate) operation: String,
     path: String,
-    pub(super) arguments: Value,
+    pub(crate) arguments: Value,
     pub(super) expect: Expectation,
     pub(super) code: Option<String>,
     pub(super) platform: String,
@@ -60,16 +57,18 @@ fn parse(value: &Value) -> Case {
 }
 
 impl Case {
-    pub(super) fn path(&self, sandbox: &Sandbox) -> String {
+    pub(crate) fn path(&self, sandbox: &Sandbox) -> String {
         expand(&self.path, sandbox)
     }
 
-    pub(super) fn rounds(&self) -> u32 {
+    /// How often the operation is carried out: `race_rounds` times while somebody interferes, `SOAK_FACTOR` times that
+    /// in a long run, and once otherwise.
+    pub(super) fn rounds(&self, race_rounds: u32) -> u32 {
         if !self.setup.iter().any(|step| step[0] == "racer") {
             return 1;
         }
-        let wanted = std::env::var("SANDBOX_FS_RACE_ROUNDS").ok().and_then(|text| text.parse().ok());
-        wanted.unwrap_or(RACE_ROUNDS)
+        let factor = std::env::var("SOAK_FACTOR").ok().and_then(|text| text.parse().ok());
+        race_rounds.saturating_mul(factor.unwrap_or(1))
     }
 }
 

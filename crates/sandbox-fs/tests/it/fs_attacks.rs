@@ -1,33 +1,38 @@
-//! The operations of the corpus, as an engine would build them from this crate.
+//! The corpus of attacks against a root, with the operations as an engine would build them from this crate.
 
-use rel_path::RelPath;
+use rel_path::{PathError, RelPath};
 use sandbox_fs::{
-    ContentHash, Expected, FileMode, FileRoot, FsError, OpenFile, Visit, WalkEntry, WalkLimits, WalkSummary,
+    ContentHash, Expected, FileKind, FileMode, FileRoot, FsError, ResolveMethod, Visit, WalkEntry, WalkLimits,
 };
 
-use super::case::Case;
-use crate::fixture::Sandbox;
+use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all};
+
+#[test]
+fn the_corpus_holds_with_openat2() {
+    run_all::<FileRoot>(ResolveMethod::Openat2, User::Root);
+}
+
+#[test]
+fn the_corpus_holds_with_the_walker() {
+    run_all::<FileRoot>(ResolveMethod::Walker, User::Root);
+}
+
+#[test]
+fn the_corpus_holds_for_an_ordinary_user_with_openat2() {
+    run_all::<FileRoot>(ResolveMethod::Openat2, User::Ordinary);
+}
+
+#[test]
+fn the_corpus_holds_for_an_ordinary_user_with_the_walker() {
+    run_all::<FileRoot>(ResolveMethod::Walker, User::Ordinary);
+}
 
 /// The most that one reply carries.
 const REPLY_BYTES: u64 = 1 << 20;
 const MATCHES: u64 = 100;
-pub(super) const NEW_TEXT: &str = "new text\n";
-
-/// What an operation answered.
-#[derive(Default)]
-pub(super) struct Reply {
-    pub(super) content: Vec<u8>,
-    pub(super) entries: Vec<WalkEntry>,
-    pub(super) summary: WalkSummary,
-    pub(super) matches: u64,
-    pub(super) truncated: bool,
-    /// The file that a change replaced.
-    pub(super) replaced: Option<OpenFile>,
-}
 
 #[derive(Debug)]
-pub(super) enum Refusal {
-    Root(String),
+pub(crate) enum Refusal {
     File(FsError),
     /// A version had to be kept under another name; this is what someone had added to it.
     Kept {
@@ -41,17 +46,46 @@ impl From<FsError> for Refusal {
     }
 }
 
-impl Refusal {
-    pub(super) fn text(&self) -> String {
-        match self {
-            Refusal::Root(text) => text.clone(),
+impl Subject for FileRoot {
+    type Refusal = Refusal;
+
+    const NAME: &'static str = "sandbox-fs";
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[
+        ("binary-file-read", "the engine decides what is text"),
+        ("crlf-and-no-final-newline", "text-edit keeps line endings"),
+        ("read-git-config", "the engine masks credentials"),
+        ("regex-huge-program", "the engine limits patterns"),
+    ];
+    const RACE_ROUNDS: u32 = 2_000;
+
+    fn over(root: FileRoot, _: &Sandbox) -> FileRoot {
+        root
+    }
+
+    fn perform(&self, case: &Case, sandbox: &Sandbox) -> Result<Reply, Refusal> {
+        perform(self, case, sandbox)
+    }
+
+    fn text(refusal: &Refusal) -> String {
+        match refusal {
             Refusal::File(error) => error.to_string(),
             Refusal::Kept { added } => String::from_utf8_lossy(added).into_owned(),
         }
     }
+
+    fn fits(code: &str, refusal: &Refusal) -> bool {
+        matches!(refusal, Refusal::File(error) if fits(code, error))
+    }
+
+    fn kept(refusal: &Refusal) -> &[u8] {
+        match refusal {
+            Refusal::File(_) => &[],
+            Refusal::Kept { added } => added,
+        }
+    }
 }
 
-pub(super) fn perform(root: &FileRoot, case: &Case, sandbox: &Sandbox) -> Result<Reply, Refusal> {
+fn perform(root: &FileRoot, case: &Case, sandbox: &Sandbox) -> Result<Reply, Refusal> {
     let text = case.path(sandbox);
     let path = match case.operation.as_str() {
         "list" | "search" => root.parse_folder_path(&text)?,
@@ -123,16 +157,16 @@ fn list(root: &FileRoot, case: &Case, path: &RelPath) -> Result<Reply, FsError> 
     let depth = case.arguments["maxDepth"].as_u64().map_or(3, |depth| usize::try_from(depth).unwrap());
     let limits = WalkLimits { depth: if recursive { depth } else { 1 }, ..WalkLimits::default() };
     let mut walk = root.walk(path, limits)?.with_metadata();
-    let entries: Vec<WalkEntry> = walk.by_ref().collect();
-    let summary = walk.summary();
-    Ok(Reply { entries, summary, truncated: summary.too_deep > 0, ..Reply::default() })
+    let entry = |entry: WalkEntry| (entry.path.to_string(), entry.kind);
+    let entries = walk.by_ref().map(entry).collect();
+    Ok(Reply { entries, truncated: walk.summary().unnameable > 0, ..Reply::default() })
 }
 
 fn search(root: &FileRoot, case: &Case, path: &RelPath) -> Result<Reply, FsError> {
     let query = case.arguments["query"].as_str().unwrap();
     let mut walk = root.walk(path, WalkLimits::default())?.visited_by(|_| Visit::Take);
     let mut reply = Reply::default();
-    for entry in walk.by_ref().filter(|entry| entry.kind == sandbox_fs::FileKind::File) {
+    for entry in walk.by_ref().filter(|entry| entry.kind == FileKind::File) {
         let Ok(content) = root.open_file(&entry.path).and_then(|file| file.read_to_end(REPLY_BYTES)) else {
             continue;
         };
@@ -148,6 +182,42 @@ fn search(root: &FileRoot, case: &Case, path: &RelPath) -> Result<Reply, FsError
             break;
         }
     }
-    reply.summary = walk.summary();
+    reply.skipped_folder = walk.summary().unreadable == 1;
     Ok(reply)
+}
+
+/// Whether an error is one of those that the corpus's hint allows.
+fn fits(code: &str, error: &FsError) -> bool {
+    use FsError as E;
+    match code {
+        "OUTSIDE_WORKSPACE" => {
+            matches!(error, E::Path(PathError::Escape | PathError::Absolute) | E::Escape { .. })
+        }
+        "NOT_FOUND" => matches!(error, E::NotFound { .. } | E::ParentMissing { .. }),
+        "INVALID_PATH" => matches!(
+            error,
+            E::Path(_)
+                | E::InvalidName { .. }
+                | E::NotAFile { kind: FileKind::Folder, .. }
+                | E::NotAFolder { .. }
+                | E::Protected { .. }
+                | E::NotFound { .. }
+                | E::ParentMissing { .. }
+        ),
+        "PROTECTED" => matches!(error, E::Protected { .. }),
+        "NOT_REGULAR" => matches!(error, E::NotAFile { kind, .. } if *kind != FileKind::Folder),
+        "IS_DIRECTORY" | "ROOT" => matches!(error, E::NotAFile { kind: FileKind::Folder, .. }),
+        "NOT_A_DIRECTORY" => matches!(error, E::NotAFolder { .. }),
+        "PERMISSION_DENIED" => matches!(error, E::OsPermission { .. }),
+        "LOOP" => matches!(error, E::LinkLoop { .. }),
+        "TOO_DEEP" => matches!(error, E::Path(PathError::TooManyComponents)),
+        "HARDLINK" => matches!(error, E::HardLinked { .. }),
+        "NO_SPACE" => matches!(error, E::NoSpace { .. }),
+        "CONFLICT" => matches!(error, E::Changed { .. }),
+        "IS_SYMLINK" => matches!(error, E::IsLink { target: Some(_), .. }),
+        "ROOT_GONE" => matches!(error, E::RootGone { .. }),
+        "ROOT_REPLACED" => matches!(error, E::RootGone { replaced: true }),
+        "SIZE_LIMIT_EXCEEDED" => matches!(error, E::TooLarge { .. }),
+        other => panic!("unknown code {other}"),
+    }
 }

@@ -8,7 +8,7 @@ use wap_core::{Limits, SearchMatch};
 
 /// Collects the matching lines of one file.
 #[derive(Debug)]
-pub(crate) struct FileSink {
+pub(super) struct FileSink {
     path: String,
     /// How many matches are collected; the others are only counted.
     room: usize,
@@ -20,8 +20,14 @@ pub(crate) struct FileSink {
 }
 
 impl FileSink {
-    pub(crate) fn new(path: String, room: usize) -> FileSink {
+    pub(super) fn new(path: String, room: usize) -> FileSink {
         FileSink { path, room, matches: Vec::new(), total: 0, before: VecDeque::new() }
+    }
+
+    /// Whether all that is left to do is counting.
+    fn is_full(&self, searcher: &Searcher) -> bool {
+        let has_context = |found: &SearchMatch| found.context_after.len() >= searcher.after_context();
+        self.matches.len() >= self.room && self.matches.last().is_none_or(has_context)
     }
 
     /// Adds a line behind the matches that still want context: a match is context of the one before it, too.
@@ -48,6 +54,9 @@ impl Sink for FileSink {
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         self.total += 1;
+        if self.is_full(searcher) {
+            return Ok(true);
+        }
         let line = line_text(found.bytes());
         self.add_after(searcher, &line);
         if self.matches.len() < self.room {
@@ -64,6 +73,9 @@ impl Sink for FileSink {
     }
 
     fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        if self.is_full(searcher) {
+            return Ok(true);
+        }
         let line = line_text(context.bytes());
         if *context.kind() == SinkContextKind::After {
             self.add_after(searcher, &line);
@@ -82,5 +94,7 @@ impl Sink for FileSink {
 fn line_text(bytes: &[u8]) -> String {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
+    // A character has at most four bytes; what is longer is not decoded.
+    let line = &line[..line.len().min(Limits::MAX_MATCH_CHARACTERS * 4)];
     String::from_utf8_lossy(line).chars().take(Limits::MAX_MATCH_CHARACTERS).collect()
 }

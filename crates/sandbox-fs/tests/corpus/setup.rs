@@ -14,9 +14,9 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use sandbox_fs::{FileRoot, FsPolicy, HardLinks, ResolveMethod, RootError, RootRules};
 use serde_json::Value;
 
+use super::Sandbox;
 use super::case::{Case, expand};
 use super::racer::Racer;
-use crate::fixture::Sandbox;
 
 /// This machine or user cannot build the case.
 pub(super) struct Unable(pub(super) String);

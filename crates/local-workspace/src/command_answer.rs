@@ -1,0 +1,168 @@
+//! What is told of a command: how it ended, what it printed, why it did not run.
+
+use change_journal::JournalError;
+use sandbox_exec::{CommandError, Ending, Outcome, SpawnError, WaitError};
+use serde_json::Value;
+use wap_core::{ExecuteCommandResponse, Reason, WapError};
+
+pub(crate) type CommandOutcome = Result<ExecuteCommandResponse, WapError>;
+
+/// Turns a command's end into an answer.
+pub(crate) fn answer(
+    outcome: &Outcome,
+    whole_output: Option<String>,
+    report: &str,
+    warnings: Vec<String>,
+) -> CommandOutcome {
+    let gap = |omitted: u64| match &whole_output {
+        Some(name) => format!("\n… {omitted} bytes left out; readFile '{name}' gives the whole output …\n"),
+        None => format!("\n… {omitted} bytes left out …\n"),
+    };
+    let stdout = collapse_progress(&outcome.stdout.text(gap));
+    let stderr = collapse_progress(&outcome.stderr.text(gap));
+    let is_output_truncated = outcome.stdout.omitted_bytes() + outcome.stderr.omitted_bytes() > 0;
+    let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    let (reason, text) = match outcome.ending {
+        Ending::TimedOut { limit } => {
+            (Reason::Timeout, format!("the command timed out after {} s and was killed", limit.as_secs_f64()))
+        }
+        Ending::Cancelled => (Reason::Cancelled, "the command was cancelled and killed".to_owned()),
+        Ending::KilledForMemory { limit_bytes } => (
+            Reason::KilledForMemory,
+            format!("the command was killed at its memory limit of {limit_bytes} bytes"),
+        ),
+        ending => {
+            let signal = match ending {
+                Ending::Signaled(signal) => Some(signal.to_string()),
+                _ => None,
+            };
+            return Ok(ExecuteCommandResponse {
+                stdout,
+                stderr,
+                exit_code: ending.exit_code().unwrap_or(-1),
+                is_output_truncated,
+                duration_ms,
+                signal,
+                whole_output,
+                sandbox: report.to_owned(),
+                warnings,
+            });
+        }
+    };
+    let mut error = WapError::new(reason, text)
+        .with("stdout", stdout)
+        .with("stderr", stderr)
+        .with("isOutputTruncated", is_output_truncated)
+        .with("durationMs", duration_ms)
+        .with("sandbox", report);
+    if let Some(name) = whole_output {
+        error = error.with("wholeOutput", Value::from(name));
+    }
+    if !warnings.is_empty() {
+        error = error.with("warnings", warnings);
+    }
+    Err(error)
+}
+
+/// The same outcome for a record that cannot take all of it.
+pub(crate) fn without_output(outcome: CommandOutcome) -> CommandOutcome {
+    const LEFT_OUT: &str = "… the output is too long to be recorded …\n";
+    match outcome {
+        Ok(response) => Ok(ExecuteCommandResponse {
+            stdout: LEFT_OUT.to_owned(),
+            stderr: String::new(),
+            is_output_truncated: true,
+            ..response
+        }),
+        Err(error) => Err(error.with("stdout", LEFT_OUT).with("stderr", "").with("isOutputTruncated", true)),
+    }
+}
+
+/// A command has run, and nothing will know how it ended.
+pub(crate) fn unrecorded(error: &JournalError, outcome: &CommandOutcome) -> WapError {
+    let reason = match error {
+        JournalError::NoSpace => Reason::NoSpace,
+        _ => Reason::WriteError,
+    };
+    let ending = match outcome {
+        Ok(response) => format!("it ended with exit code {}", response.exit_code),
+        Err(error) => error.to_string(),
+    };
+    let text = format!("the command was run, but this could not be recorded ({error}); {ending}");
+    let wap = WapError::new(reason, text);
+    match outcome {
+        Ok(response) => wap
+            .with("exitCode", response.exit_code)
+            .with("stdout", response.stdout.as_str())
+            .with("stderr", response.stderr.as_str()),
+        Err(error) => error.details().fold(wap, |wap, (name, value)| wap.with(name, value.clone())),
+    }
+}
+
+/// Shows of a line that was rewritten with carriage returns only what stood there last.
+fn collapse_progress(text: &str) -> String {
+    if !text.contains('\r') {
+        return text.to_owned();
+    }
+    let mut collapsed = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (body, ending) = match line.strip_suffix("\r\n").map(|body| (body, "\r\n")) {
+            Some(parts) => parts,
+            None => line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n")),
+        };
+        let body = body.trim_end_matches('\r');
+        collapsed.push_str(body.rsplit('\r').next().unwrap_or(body));
+        collapsed.push_str(ending);
+    }
+    collapsed
+}
+
+pub(crate) fn outcome_unknown() -> WapError {
+    WapError::new(
+        Reason::OutcomeUnknown,
+        "the daemon stopped while this command ran; it was not run again: look at what it has done before repeating it",
+    )
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+pub(crate) fn command_error(error: CommandError) -> WapError {
+    let reason = match &error {
+        CommandError::Empty => Reason::EmptyCommand,
+        CommandError::VariableRefused { .. } => Reason::EnvironmentNotAllowed,
+        CommandError::TooLong { .. } | CommandError::EnvironmentTooLong { .. } => Reason::RequestTooLarge,
+        _ => Reason::InvalidField,
+    };
+    WapError::new(reason, error.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+pub(crate) fn spawn_error(error: SpawnError) -> WapError {
+    match error {
+        SpawnError::Unconfirmed => ending_unknown(&error.to_string()),
+        _ => WapError::new(Reason::SpawnFailed, format!("the command was not started: {error}")),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+pub(crate) fn wait_error(error: WaitError) -> WapError {
+    ending_unknown(&error.to_string())
+}
+
+/// It is over, and how it ended is not known. Nothing is wrong with the workspace.
+fn ending_unknown(cause: &str) -> WapError {
+    let text =
+        format!("how the command ended is not known: {cause}; look at what it has done before repeating it");
+    WapError::new(Reason::OutcomeUnknown, text).with("cause", cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::collapse_progress;
+
+    #[test]
+    fn a_rewritten_line_shows_what_stood_there_last() {
+        assert_eq!(collapse_progress("10%\r50%\r100%\ndone\n"), "100%\ndone\n");
+        assert_eq!(collapse_progress("dos\r\nlines\r\n"), "dos\r\nlines\r\n");
+        assert_eq!(collapse_progress("50%\r"), "50%");
+    }
+}

@@ -1,0 +1,91 @@
+//! Files on their way from the walk to the threads that search them.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use rel_path::RelPath;
+
+/// The most batches that wait. A walk that is further ahead helps searching.
+const MOST_BATCHES: usize = 64;
+
+/// How a file came to be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// It was met in a folder.
+    Walked,
+    /// It was named, so it is searched if that is possible at all.
+    Named,
+}
+
+/// A few files, by canonical path.
+pub(super) type Batch = Vec<(RelPath, Asked)>;
+
+/// A bounded queue that nobody waits to push to.
+#[derive(Debug, Default)]
+pub(super) struct FileQueue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    batches: VecDeque<Batch>,
+    is_closed: bool,
+}
+
+impl FileQueue {
+    /// Adds a batch; gives it back if the queue is full. Once the queue is closed, batches are dropped.
+    pub(super) fn push(&self, batch: Batch) -> Result<(), Batch> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return Ok(());
+        }
+        if state.batches.len() >= MOST_BATCHES {
+            return Err(batch);
+        }
+        state.batches.push_back(batch);
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Takes the next batch, and waits for it; `None` when there are none and the queue is closed.
+    pub(super) fn next(&self) -> Option<Batch> {
+        let mut state = self.lock();
+        loop {
+            if let Some(batch) = state.batches.pop_front() {
+                return Some(batch);
+            }
+            if state.is_closed {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends the queue behind what is in it.
+    pub(super) fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Ends the queue at once.
+    pub(super) fn abandon(&self) {
+        self.lock().batches.clear();
+        self.close();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes a queue when it is dropped, so that nobody waits for a walk that has failed.
+#[derive(Debug)]
+pub(super) struct Closing<'a>(pub &'a FileQueue);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,301 @@
+//! Searching one file after the other, on one thread, with buffers of its own.
+
+use std::io::{self, Read};
+use std::time::Instant;
+
+use grep_matcher::LineTerminator;
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkMatch};
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsError, OpenFile};
+use wap_core::CancelFlag;
+
+use super::file_queue::{Asked, FileQueue};
+use super::file_sink::FileSink;
+use super::found::{FileOutcome, Found};
+use super::query::Query;
+use crate::engine::LocalWorkspace;
+use crate::git_credentials;
+use crate::text_probe::TextProbe;
+use crate::watched_reader::{Stop, WatchedReader};
+
+/// The longest line that is searched, in bytes of UTF-8. A file is searched up to the first longer one.
+pub(super) const LINE_LIMIT_BYTES: usize = 4 << 20;
+
+/// The largest of git's own files that is searched.
+const MASKED_LIMIT_BYTES: u64 = 4 << 20;
+
+/// Files up to this size are searched in memory, larger ones as a stream.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// How much of a file is read before it is looked at.
+const FIRST_READ_BYTES: usize = 64 << 10;
+
+/// Searches files on one thread. Nothing is mapped into memory: mapping costs more than reading for small files, and a
+/// file that shrinks while it is mapped would end the process.
+pub(super) struct FileSearcher<'a> {
+    workspace: &'a LocalWorkspace,
+    cancel: &'a CancelFlag,
+    deadline: Instant,
+    found: &'a Found,
+    matcher: RegexMatcher,
+    /// Without line numbers and context, for what is only counted.
+    counting: Searcher,
+    showing: Searcher,
+    buffer: Vec<u8>,
+    /// The folder of the files that are being searched, as a root of its own.
+    folder: Option<Folder>,
+}
+
+/// A folder with several files in a row. From its handle they are opened by name alone, which takes fewer and shorter
+/// system calls than from the root.
+struct Folder {
+    path: RelPath,
+    root: FileRoot,
+}
+
+impl<'a> FileSearcher<'a> {
+    pub(super) fn new(
+        workspace: &'a LocalWorkspace,
+        cancel: &'a CancelFlag,
+        deadline: Instant,
+        query: &Query,
+        found: &'a Found,
+    ) -> FileSearcher<'a> {
+        FileSearcher {
+            workspace,
+            cancel,
+            deadline,
+            found,
+            // A copy of its own: the caches of a shared one are handed from thread to thread.
+            matcher: query.matcher.clone(),
+            counting: searcher().line_number(false).build(),
+            showing: searcher()
+                .line_number(true)
+                .before_context(query.context_lines)
+                .after_context(query.context_lines)
+                .build(),
+            buffer: vec![0; BUFFER_BYTES],
+            folder: None,
+        }
+    }
+
+    /// Searches what is in the queue until it is closed. Ends it when nobody waits for the answer any more.
+    pub(super) fn run(&mut self, queue: &FileQueue) {
+        while let Some(batch) = queue.next() {
+            if self.batch(&batch).is_err() {
+                queue.abandon();
+            }
+        }
+    }
+
+    /// Searches a few files.
+    pub(super) fn batch(&mut self, batch: &[(RelPath, Asked)]) -> Result<(), Stop> {
+        for (index, (path, asked)) in batch.iter().enumerate() {
+            let has_neighbour =
+                batch.get(index + 1).is_some_and(|(next, _)| folder_of(next) == folder_of(path));
+            let outcome = match self.file(path, *asked, has_neighbour) {
+                Ok(outcome) => outcome,
+                Err(stop) => {
+                    self.found.end_early();
+                    return Err(stop);
+                }
+            };
+            let is_over = matches!(outcome, FileOutcome::OutOfTime { .. });
+            self.found.add(path, outcome);
+            if is_over {
+                return Err(Stop::OutOfTime);
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &RelPath, asked: Asked, has_neighbour: bool) -> Result<FileOutcome, Stop> {
+        let file = match self.open(path, has_neighbour) {
+            Ok(Some(file)) => file,
+            Ok(None)
+            | Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFile { .. }) => {
+                return Ok(FileOutcome::Gone);
+            }
+            Err(_) => return Ok(FileOutcome::Unreadable),
+        };
+        if git_credentials::may_be_in(path) {
+            return Ok(self.masked(path, asked, &file));
+        }
+        let size_bytes = file.metadata().size_bytes;
+        let mut reader = WatchedReader::new(file, self.cancel, Some(self.deadline));
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let outcome = self.read(path, asked, &mut reader, size_bytes, &mut buffer);
+        self.buffer = buffer;
+        match reader.stopped() {
+            Some(Stop::OutOfTime) if matches!(outcome, FileOutcome::OutOfTime { .. }) => Ok(outcome),
+            Some(stop) => Err(stop),
+            None => Ok(outcome),
+        }
+    }
+
+    /// Opens a file by its canonical path. `None` if a link has come in since: where it leads, nobody has asked about
+    /// exclusions.
+    fn open(&mut self, path: &RelPath, has_neighbour: bool) -> Result<Option<OpenFile>, FsError> {
+        let workspace = self.workspace;
+        let is_near = self.folder.as_ref().is_some_and(|folder| folder.path.as_bytes() == folder_of(path));
+        if has_neighbour && !is_near {
+            let parent = path.parent().unwrap_or_default();
+            let root = workspace.root.subfolder(&parent, workspace.root.policy().clone())?;
+            self.folder = Some(Folder { path: parent, root });
+        }
+        match (&self.folder, path.file_name()) {
+            (Some(folder), Some(name)) if has_neighbour || is_near => {
+                let name = RelPath::root().child(name)?;
+                Ok(Some(folder.root.open_file(&name)?).filter(|file| *file.path() == name))
+            }
+            _ => Ok(Some(workspace.root.open_file(path)?).filter(|file| file.path() == path)),
+        }
+    }
+
+    fn read(
+        &mut self,
+        path: &RelPath,
+        asked: Asked,
+        reader: &mut WatchedReader<'_, OpenFile>,
+        size_bytes: u64,
+        buffer: &mut [u8],
+    ) -> FileOutcome {
+        let Ok(mut length) = fill(reader, &mut buffer[..FIRST_READ_BYTES], size_bytes) else {
+            return FileOutcome::Unreadable;
+        };
+        if length == FIRST_READ_BYTES {
+            if TextProbe::of(&buffer[..length]).is_binary() {
+                return FileOutcome::Binary;
+            }
+            let Ok(more) = fill(reader, &mut buffer[length..], size_bytes.saturating_sub(length as u64))
+            else {
+                return FileOutcome::Unreadable;
+            };
+            length += more;
+        }
+        if length < buffer.len() {
+            self.text(path, asked, &buffer[..length])
+        } else {
+            self.stream(path, asked, buffer, reader)
+        }
+    }
+
+    /// Searches a file that is in memory as a whole.
+    fn text(&mut self, path: &RelPath, asked: Asked, bytes: &[u8]) -> FileOutcome {
+        let probe = TextProbe::of(bytes);
+        if probe.is_binary() {
+            return FileOutcome::Binary;
+        }
+        if probe.is_undecodable() && asked == Asked::Walked {
+            return FileOutcome::Undecodable;
+        }
+        let mut count = CountSink::default();
+        if let Err(error) = self.counting.search_slice(&self.matcher, bytes, &mut count) {
+            return failed(&error, count.total, Vec::new());
+        }
+        // Hardly any file has to be looked at a second time.
+        if count.total == 0 || !self.found.wants(path) {
+            return FileOutcome::Text { total: count.total, matches: Vec::new() };
+        }
+        let mut sink = FileSink::new(path.to_string(), self.found.most());
+        match self.showing.search_slice(&self.matcher, bytes, &mut sink) {
+            Ok(()) => FileOutcome::Text { total: sink.total, matches: sink.matches },
+            Err(error) => failed(&error, sink.total, sink.matches),
+        }
+    }
+
+    /// Searches a file that begins with `head` and goes on in `reader`.
+    fn stream(
+        &mut self,
+        path: &RelPath,
+        asked: Asked,
+        head: &[u8],
+        reader: &mut WatchedReader<'_, OpenFile>,
+    ) -> FileOutcome {
+        let shows = self.found.wants(path);
+        let searcher = if shows { &mut self.showing } else { &mut self.counting };
+        let mut sink = FileSink::new(path.to_string(), if shows { self.found.most() } else { 0 });
+        let mut probe = TextProbe::new(head.chain(&mut *reader));
+        let searched = searcher.search_reader(&self.matcher, &mut probe, &mut sink);
+        let is_undecodable = probe.is_undecodable();
+        let FileSink { total, matches, .. } = sink;
+        match searched {
+            Err(_) if reader.stopped() == Some(Stop::OutOfTime) => FileOutcome::OutOfTime { total, matches },
+            Err(error) => failed(&error, total, matches),
+            Ok(()) if is_undecodable && asked == Asked::Walked => FileOutcome::Undecodable,
+            Ok(()) => FileOutcome::Text { total, matches },
+        }
+    }
+
+    /// Searches a file whose credentials nobody may find out by searching for them.
+    fn masked(&mut self, path: &RelPath, asked: Asked, file: &OpenFile) -> FileOutcome {
+        match file.read_to_end(MASKED_LIMIT_BYTES) {
+            Ok(bytes) if TextProbe::of(&bytes).is_binary() => FileOutcome::Binary,
+            Ok(bytes) => self.text(path, asked, &git_credentials::mask(&bytes)),
+            Err(_) => FileOutcome::Unreadable,
+        }
+    }
+}
+
+/// The bytes of the path of the folder that a file is in.
+fn folder_of(path: &RelPath) -> &[u8] {
+    let bytes = path.as_bytes();
+    &bytes[..memchr::memrchr(b'/', bytes).unwrap_or(0)]
+}
+
+fn searcher() -> SearcherBuilder {
+    let mut builder = SearcherBuilder::new();
+    builder
+        // The same as the matcher's; it splits at line feeds.
+        .line_terminator(LineTerminator::crlf())
+        // What is binary is decided by the rule for all tools.
+        .binary_detection(BinaryDetection::none())
+        .memory_map(MmapChoice::never())
+        .heap_limit(Some(LINE_LIMIT_BYTES))
+        .bom_sniffing(true);
+    builder
+}
+
+/// Reads until `buffer` is full, the file ends, or `expected_bytes` are there: the read that only finds the end of a
+/// small file would be one system call in five. Returns how much was read.
+fn fill(reader: &mut impl Read, buffer: &mut [u8], expected_bytes: u64) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match reader.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if length as u64 == expected_bytes {
+            break;
+        }
+    }
+    Ok(length)
+}
+
+/// What a search that ended with an error has found. Errors of the system have a number; the only other one is that of a
+/// line which does not fit the buffer.
+fn failed(error: &io::Error, total: u64, matches: Vec<wap_core::SearchMatch>) -> FileOutcome {
+    if error.raw_os_error().is_some() {
+        FileOutcome::Unreadable
+    } else {
+        FileOutcome::LongLine { total, matches }
+    }
+}
+
+/// Counts matching lines.
+#[derive(Debug, Default)]
+struct CountSink {
+    total: u64,
+}
+
+impl Sink for CountSink {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        self.total += 1;
+        Ok(true)
+    }
+}

@@ -1,0 +1,123 @@
+//! Vector files whose cases the tests of crates run.
+//!
+//! Such cases need real folders, links, mounts and another user, and the crates under attack want to withstand them in
+//! their own tests. So the interpreter lives there, once, and writes down what became of each case; here the crates'
+//! tests are started and their report is counted.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::{Outcome, Tally};
+use crate::{Step, TaskError};
+
+/// Names the file to which a test adds a line for each case: vector file, case, circumstances, outcome, reason, with
+/// tabs between.
+const REPORT: &str = "CONFORMANCE_REPORT";
+
+/// A vector file whose cases the tests of crates run.
+#[derive(Clone, Copy, Debug)]
+pub struct CrateTests {
+    /// The name of the vector file.
+    pub file: &'static str,
+    /// The packages whose tests run it.
+    pub packages: &'static [&'static str],
+    /// How the names of these tests begin.
+    pub filter: &'static str,
+    /// The circumstances under which every case must be accounted for.
+    pub circumstances: &'static [&'static str],
+}
+
+const CRATE_TESTS: [CrateTests; 1] = [CrateTests {
+    file: "fs-attacks.json",
+    packages: &["sandbox-fs", "local-workspace"],
+    filter: "fs_attacks::",
+    circumstances: &[
+        "sandbox-fs with openat2 as root",
+        "sandbox-fs with walker as root",
+        "sandbox-fs with openat2 as an ordinary user",
+        "sandbox-fs with walker as an ordinary user",
+        "local-workspace with openat2 as root",
+        "local-workspace with walker as root",
+        "local-workspace with openat2 as an ordinary user",
+        "local-workspace with walker as an ordinary user",
+    ],
+}];
+
+/// Returns the tests of crates that run a vector file, if it is for them.
+pub(super) fn find(file: &str) -> Option<CrateTests> {
+    CRATE_TESTS.iter().find(|tests| tests.file == file).copied()
+}
+
+impl CrateTests {
+    /// Runs the tests and counts the cases.
+    ///
+    /// # Errors
+    ///
+    /// The tests could not even begin. One that fails is told by the cases that it says have failed, or has no word
+    /// about.
+    pub(super) fn run(&self, root: &Path, cases: &[String]) -> Result<Tally, TaskError> {
+        let report = std::env::temp_dir().join(format!("conformance-report-{}", std::process::id()));
+        let mut arguments = vec!["test", "--quiet", "--test", "it", "--no-fail-fast"];
+        arguments.extend(self.packages.iter().flat_map(|package| ["--package", package]));
+        arguments.extend(["--", self.filter]);
+        let step =
+            Step::cargo(self.file, &arguments).variable(REPORT, &report.to_string_lossy()).folder(root);
+        let ended = step.run();
+        let text = fs::read_to_string(&report);
+        // Whether the report can be removed changes nothing about what it says.
+        let _ = fs::remove_file(&report);
+        match (text, ended) {
+            (Ok(text), _) => Ok(self.tally(cases, &text)),
+            (Err(_), Err(error)) => Err(error),
+            (Err(source), Ok(_)) => Err(TaskError::Unreadable { path: report, source }),
+        }
+    }
+
+    /// Counts each case once: as failed if it failed anywhere or is not accounted for everywhere, as unable if it could
+    /// not run somewhere or was meant for nowhere, and else as passed.
+    #[must_use]
+    pub fn tally(&self, cases: &[String], report: &str) -> Tally {
+        let mut lines: BTreeMap<(&str, &str), Vec<(&str, &str)>> = BTreeMap::new();
+        for line in report.lines() {
+            let parts: Vec<&str> = line.split('\t').collect();
+            if let [file, case, circumstances, outcome, why] = parts[..]
+                && file == self.file
+            {
+                lines.entry((case, circumstances)).or_default().push((outcome, why));
+            }
+        }
+        let mut tally = Tally::default();
+        for case in cases {
+            let found = self.circumstances.iter().map(|circumstances| {
+                let outcomes = lines.get(&(case.as_str(), circumstances)).map_or(&[][..], Vec::as_slice);
+                (*circumstances, outcomes)
+            });
+            tally.record(self.file, case, outcome(found));
+        }
+        tally
+    }
+}
+
+fn outcome<'a>(found: impl Iterator<Item = (&'a str, &'a [(&'a str, &'a str)])>) -> Outcome {
+    let [mut passed, mut failed, mut unable, mut not_meant] = [const { Vec::<String>::new() }; 4];
+    for (circumstances, outcomes) in found {
+        match outcomes {
+            [("passed", _)] => passed.push(circumstances.to_owned()),
+            [("unable", why)] => unable.push(format!("{circumstances}: {why}")),
+            [("not meant", why)] => not_meant.push(format!("{circumstances}: {why}")),
+            [("failed", why)] => failed.push(format!("{circumstances}: {why}")),
+            [] => failed.push(format!("{circumstances}: there is no word about it")),
+            _ => failed.push(format!("{circumstances}: there are several words about it")),
+        }
+    }
+    if !failed.is_empty() {
+        Outcome::Failed(failed.join("; "))
+    } else if !unable.is_empty() {
+        Outcome::Unable(unable.join("; "))
+    } else if passed.is_empty() {
+        Outcome::Unable(not_meant.join("; "))
+    } else {
+        Outcome::Passed
+    }
+}
