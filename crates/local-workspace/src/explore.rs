@@ -61,6 +61,11 @@ impl LocalWorkspace {
                 files.push(explored(&entry, found.as_ref()));
             }
         }
+        if total_found == 0 && walk.summary().unreadable > 0 {
+            // It is the folder itself: nothing else was found that could have been entered.
+            let text = format!("the folder '{}' could not be read", request.path);
+            return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
+        }
         let warnings = warnings(walk.summary());
         self.check_cancelled(call)?;
         Ok(ExploreFilesResponse {

@@ -30,8 +30,8 @@ pub(crate) enum Finding {
     Same,
     /// The next message reports less confinement, because what there is could not be tested.
     ConfinementUnknown,
-    /// The next message lists or shows fewer files, and says so.
-    ContextIncomplete,
+    /// The next message lists fewer files or not their sizes.
+    ListingIncomplete,
     /// The program ended while the command ran: its result is `UNKNOWN`, and it ran once or not at all.
     CommandUnknown,
     /// The command ran once; its result says that how it ended could not be found out or recorded.
@@ -105,10 +105,12 @@ impl Aftermath {
         }
         self.compare_trees(undisturbed, before, &untouched, &findings)?;
         findings.extend(self.compare_texts(undisturbed)?);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let unexplained = || difference(&lines(&self.outbox), &lines(&undisturbed.outbox));
         findings
             .into_iter()
             .max()
-            .ok_or_else(|| "the results are right, and something else is not".to_owned())
+            .ok_or_else(|| format!("the results are right, and the outbox has {:?}", unexplained()))
     }
 
     fn compare_trees(
@@ -153,17 +155,21 @@ impl Aftermath {
         if rest(&self.session) != rest(&undisturbed.session) {
             return Err(format!("the session is {}", self.session));
         }
-        let known: Vec<_> = undisturbed.outbox.lines().collect();
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (now, known) = (lines(&self.outbox), lines(&undisturbed.outbox));
         let mut finding = None;
-        for line in self.outbox.lines().filter(|line| !known.contains(line)) {
+        for line in now.iter().filter(|line| !known.contains(line)) {
             if line.starts_with("Sandbox: ") {
                 finding = finding.max(Some(Finding::ConfinementUnknown));
-            } else if line.contains("could not be read") {
-                finding = finding.max(Some(Finding::ContextIncomplete));
             } else if !line.starts_with("[FAILED] ") && !line.starts_with(' ') {
                 // The rest of a result and the list of files, with their sizes, are indented.
                 return Err(format!("the outbox has the line '{line}'"));
             }
+        }
+        let is_listing = |line: &String| line[1..].starts_with("  ") && line.ends_with(" bytes)");
+        let different = difference(&now, &known);
+        if self.results() == undisturbed.results() && different.iter().any(is_listing) {
+            finding = finding.max(Some(Finding::ListingIncomplete));
         }
         Ok(finding)
     }

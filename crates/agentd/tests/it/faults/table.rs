@@ -113,9 +113,9 @@ const FINDINGS: [(Finding, &str, &str); 7] = [
         "the self-test of the sandbox failed: the next message reports less confinement; all else the same",
     ),
     (
-        Finding::ContextIncomplete,
-        "shown",
-        "a file or folder could not be listed or shown: the next message says so; all else the same",
+        Finding::ListingIncomplete,
+        "listing",
+        "a folder or a size could not be looked at: the next message lists less; all else the same",
     ),
     (
         Finding::CommandUnknown,
