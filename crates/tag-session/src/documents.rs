@@ -1,5 +1,6 @@
 //! The names of a session's documents in the journal.
 
+use change_journal::ContentHash;
 use tagproto::SessionId;
 
 /// What the names of all session documents begin with.
@@ -42,7 +43,8 @@ pub(crate) fn lost_history(id: SessionId) -> String {
     format!("lost/{id}")
 }
 
-/// What the line numbers of the reply under way mean; gone when it is finished.
-pub(crate) fn base_versions(id: SessionId, sequence: u32) -> String {
-    format!("{BASE_VERSIONS}{id}/{sequence:04}")
+/// What the line numbers of a reply under way mean; gone when it is finished. Another reply to the same outbox has a
+/// document of its own.
+pub(crate) fn base_versions(id: SessionId, sequence: u32, reply: &ContentHash) -> String {
+    format!("{BASE_VERSIONS}{id}/{sequence:04}/{reply}")
 }

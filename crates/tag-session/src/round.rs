@@ -44,7 +44,7 @@ impl<W: Workspace> Sessions<W> {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<Applied, SessionError> {
         let session = self.session(id)?;
-        let hash = ContentHash::of(text.as_bytes());
+        let hash = identity(text);
         let quoted = ReplyTo::find(text);
         let file = options.file;
         if text.trim().is_empty() {
@@ -70,7 +70,7 @@ impl<W: Workspace> Sessions<W> {
         }
         let call_origin = origin(&session, &hash.to_string());
         let call = Call { origin: &call_origin, cancel, time_left: None };
-        let base = self.base_versions(&session, &reply, &call)?;
+        let base = self.base_versions(&session, &hash, &reply, &call)?;
         let execution =
             execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
                 .map_err(SessionError::Workspace)?;
@@ -78,7 +78,8 @@ impl<W: Workspace> Sessions<W> {
             // Blocks that were not begun keep their place in the run; the rest follows when it is applied again.
             return Err(SessionError::Interrupted);
         }
-        let executed = self.finish(session, run, text, execution, reply.repairs, was_resumed, file, &call)?;
+        let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
+        let executed = self.finish(session, &run, &received, execution, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
 
@@ -89,7 +90,7 @@ impl<W: Workspace> Sessions<W> {
     /// Those with which `apply` would refuse it before reading its blocks.
     pub fn would_execute(&self, id: SessionId, text: &str, again: bool) -> Result<bool, SessionError> {
         let session = self.session(id)?;
-        let begun = self.begin(&session, ContentHash::of(text.as_bytes()), ReplyTo::find(text), again)?;
+        let begun = self.begin(&session, identity(text), ReplyTo::find(text), again)?;
         Ok(matches!(begun, Begun::Run(..)))
     }
 
@@ -170,10 +171,11 @@ impl<W: Workspace> Sessions<W> {
     fn base_versions(
         &self,
         session: &Session,
+        hash: &ContentHash,
         reply: &Reply<'_>,
         call: &Call<'_>,
     ) -> Result<BaseVersions, SessionError> {
-        let name = documents::base_versions(session.session_id, session.sequence_number);
+        let name = documents::base_versions(session.session_id, session.sequence_number, hash);
         if let Some(document) = self.journal.reader().document(&name)?
             && let Ok(base) = serde_json::from_slice(&document.bytes)
         {
@@ -190,18 +192,15 @@ impl<W: Workspace> Sessions<W> {
     }
 
     /// Commits results, session and next outbox together, and writes them out.
-    #[expect(clippy::too_many_arguments, reason = "all of it is one commit")]
     fn finish(
         &self,
         mut session: Session,
-        run: Run,
-        text: &str,
+        run: &Run,
+        received: &Received<'_>,
         execution: tagproto::Execution,
-        repairs: RepairSet,
-        was_resumed: bool,
-        file: Option<&InboxFile>,
         call: &Call<'_>,
     ) -> Result<Executed, SessionError> {
+        let Received { text, hash, file, repairs, was_resumed } = *received;
         let id = session.session_id;
         let sequence = session.sequence_number;
         let results = execution.results.clone();
@@ -211,7 +210,7 @@ impl<W: Workspace> Sessions<W> {
         let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
         let (session_name, session_bytes) = (documents::session(id), encode(&session));
         let (reply_name, base_name) =
-            (documents::reply(id, sequence), documents::base_versions(id, sequence));
+            (documents::reply(id, sequence), documents::base_versions(id, sequence, &hash));
         let outbox_name = documents::outbox(id, session.sequence_number);
         let lost_name = documents::lost_history(id);
         let mut writes = vec![
@@ -232,6 +231,22 @@ impl<W: Workspace> Sessions<W> {
         self.write_files(&session, outbox.as_deref())?;
         Ok(Executed { session, sequence, results, repairs, was_resumed })
     }
+}
+
+/// A reply as it came in, and what is known about it.
+struct Received<'a> {
+    text: &'a str,
+    hash: ContentHash,
+    file: Option<&'a InboxFile>,
+    repairs: RepairSet,
+    was_resumed: bool,
+}
+
+/// What makes a reply the same reply: its text, without what editors and chat windows add and drop on saving, which is
+/// a byte-order mark, CR before LF, and blanks at the ends.
+fn identity(text: &str) -> ContentHash {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    ContentHash::of(text.trim().as_bytes())
 }
 
 enum Begun {

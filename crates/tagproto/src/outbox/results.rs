@@ -1,5 +1,7 @@
 //! Results as lines of an outbox.
 
+use std::borrow::Cow;
+
 use super::line_text::seen_lines_trimmed;
 use super::structure::{FAILED, FURTHER, OUTPUT, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
@@ -26,15 +28,30 @@ pub(super) fn write_result(out: &mut String, result: &CommandResult, limit_chara
 const SUMMARY_LINES: usize = 20;
 /// How many lines are kept of the start of a longer one; of its end the last, which says how a command ended.
 const SUMMARY_HEAD_LINES: usize = 10;
+/// Most characters of a line of a summary, and how many of them are kept of its end.
+const SUMMARY_LINE_CHARACTERS: usize = 400;
+const SUMMARY_LINE_TAIL_CHARACTERS: usize = 100;
 
-/// Joins the lines of a summary, without the middle of a long one.
+/// Joins the lines of a summary, without the middle of a long one and of long lines.
 fn shortened(lines: &[&str]) -> String {
+    let joined = |lines: &[&str]| lines.iter().copied().map(shortened_line).collect::<Vec<_>>().join("\n");
     if lines.len() <= SUMMARY_LINES {
-        return lines.join("\n");
+        return joined(lines);
     }
     let (head, rest) = lines.split_at(SUMMARY_HEAD_LINES);
     let (last, middle) = rest.split_last().expect("there are more lines than the head has");
-    format!("{}\n[... {} lines left out ...]\n{last}", head.join("\n"), middle.len())
+    format!("{}\n[... {} lines left out ...]\n{}", joined(head), middle.len(), shortened_line(last))
+}
+
+fn shortened_line(line: &str) -> Cow<'_, str> {
+    let characters = line.chars().count();
+    if characters <= SUMMARY_LINE_CHARACTERS {
+        return Cow::Borrowed(line);
+    }
+    let head_characters = SUMMARY_LINE_CHARACTERS - SUMMARY_LINE_TAIL_CHARACTERS;
+    let head: String = line.chars().take(head_characters).collect();
+    let tail: String = line.chars().skip(characters - SUMMARY_LINE_TAIL_CHARACTERS).collect();
+    format!("{head} [... {} characters left out ...] {tail}", characters - SUMMARY_LINE_CHARACTERS).into()
 }
 
 /// Writes the first line behind what stands there already and the others on lines of their own. A blank line stays
