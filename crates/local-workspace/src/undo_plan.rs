@@ -95,6 +95,9 @@ impl UndoPlan {
         }
         plan.keep_used_folders(ground, &mut obstacles);
         plan.check(ground, &mut obstacles);
+        if plan.paths.is_empty() {
+            obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
+        }
         if !obstacles.is_empty() {
             return Err(UndoError::Obstacles(obstacles));
         }
