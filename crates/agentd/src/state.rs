@@ -228,7 +228,7 @@ fn journal_failure(error: &OpenError, base: &Path) -> Failure {
             let holder =
                 process_id.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
             Failure::new(Exit::Held, format!("{holder} is using the state folder {place}"))
-                .advise("stop it first; `agentd sessions`, `show`, `outbox` and `log` work meanwhile")
+                .advise("stop it first; `agentd sessions`, `show`, `outbox`, `log` and `diff` work meanwhile")
         }
         OpenError::Newer { .. } => Failure::new(Exit::Refused, format!("the state folder {place}: {error}"))
             .advise("update agentd, or choose another state folder with --base DIR"),

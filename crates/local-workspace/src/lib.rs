@@ -48,6 +48,7 @@ mod turns;
 mod undo;
 mod undo_error;
 mod undo_history;
+mod undo_path;
 mod undo_plan;
 mod unified_diff;
 mod watched_reader;

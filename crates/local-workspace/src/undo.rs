@@ -18,7 +18,8 @@ use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::undone_by;
-use crate::undo_plan::{Side, UndoGround, UndoPath, UndoPlan, with_made_folders};
+use crate::undo_path::{Side, UndoPath};
+use crate::undo_plan::{UndoGround, UndoPlan, with_made_folders};
 
 /// What to take back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -67,6 +67,9 @@ pub enum ObstacleKind {
     /// A later change of ours touches it and is not to be undone as well.
     #[error("was changed again by change {0}, which has to be undone first or together with it")]
     LaterChange(ChangeNumber),
+    /// It is a folder that something else is in.
+    #[error("stays, because something else is in it")]
+    NotEmpty,
     /// What it held before is not held any more.
     #[error("cannot be brought back: what it held before is not kept any more")]
     NotKept,

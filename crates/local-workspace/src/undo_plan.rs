@@ -2,20 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{
-    ChangeNumber, ChangeRecord, Content, ContentHash, Entry, EntryKind, EntryRecord, JournalReader,
-    RecordedChange,
-};
+use change_journal::{ChangeNumber, JournalReader, RecordedChange};
 use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FsError};
-use wap_core::WapError;
+use sandbox_fs::FileRoot;
 
 use crate::errors::fs_error;
 use crate::hidden::Hidden;
-use crate::present::{Present, PresentKind};
+use crate::present::Present;
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
-use crate::undo_history::{InForce, WayBack};
-use crate::unified_diff::UnifiedDiff;
+use crate::undo_path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
 
 /// What an undo needs to look at.
 #[derive(Debug)]
@@ -33,49 +28,6 @@ pub(crate) struct UndoPlan {
     /// Folders that stay, because something else is in them.
     pub kept_folders: Vec<RelPath>,
 }
-
-/// One path of an undo.
-#[derive(Debug)]
-pub(crate) struct UndoPath {
-    pub path: RelPath,
-    /// What is there now; the bytes of a file only where the journal does not hold them.
-    pub now: Option<Present>,
-    /// What is to be there.
-    pub wanted: Option<Side>,
-    /// The way back, newest change first.
-    pub back: Vec<StepBack>,
-}
-
-/// Taking back one change.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepBack {
-    /// The change; `None` for a folder that is made for what is put back into it.
-    pub undoes: Option<ChangeNumber>,
-    pub from: Option<Side>,
-    pub to: Option<Side>,
-}
-
-/// One side of a change without its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
-    pub kind: EntryKind,
-    pub content: Option<ContentHash>,
-    pub mode: Option<u32>,
-}
-
-impl From<&Entry> for Side {
-    fn from(entry: &Entry) -> Side {
-        Side { kind: entry.kind, content: entry.content, mode: entry.mode }
-    }
-}
-
-impl From<&Present> for Side {
-    fn from(present: &Present) -> Side {
-        Side { kind: present.kind.entry_kind(), content: Some(present.hash), mode: present.mode }
-    }
-}
-
-const FOLDER: fn() -> Side = || Side::from(&Present::folder());
 
 impl UndoPlan {
     /// Works out how to take back the `chosen` changes of these paths, as far as they are in force.
@@ -95,6 +47,9 @@ impl UndoPlan {
         }
         plan.keep_used_folders(ground, &mut obstacles);
         plan.check(ground, &mut obstacles);
+        if plan.paths.is_empty() {
+            obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
+        }
         if !obstacles.is_empty() {
             return Err(UndoError::Obstacles(obstacles));
         }
@@ -159,11 +114,12 @@ impl UndoPlan {
                 }
             }
         }
+        let folder = Some(Side::from(&Present::folder()));
         self.paths.extend(needed.into_iter().map(|path| UndoPath {
             path,
             now: None,
-            wanted: Some(FOLDER()),
-            back: vec![StepBack { undoes: None, from: None, to: Some(FOLDER()) }],
+            wanted: folder,
+            back: vec![StepBack { undoes: None, from: None, to: folder }],
         }));
         Ok(())
     }
@@ -176,225 +132,6 @@ impl UndoPlan {
             other_goes.cmp(&one_goes).then(if one_goes { by_path.reverse() } else { by_path })
         });
     }
-}
-
-impl UndoPath {
-    fn is_now_folder(&self) -> bool {
-        self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
-    }
-
-    fn check(&self, ground: &UndoGround<'_>) -> Result<(), WapError> {
-        ground.hidden.check(&self.path)?;
-        let asked = self.path.to_string();
-        let checked = match (&self.now, &self.wanted) {
-            (Some(now), _) if now.kind == PresentKind::Folder => self.check_protected(ground),
-            (_, Some(wanted)) if wanted.kind == EntryKind::Folder => self.check_protected(ground),
-            (Some(now), Some(wanted)) if now.kind == PresentKind::File && wanted.kind == EntryKind::File => {
-                ground.root.write_target(&self.path).map(drop)
-            }
-            (Some(_), _) => ground.root.delete_target(&self.path).map(drop),
-            (None, _) => match ground.root.write_target(&self.path) {
-                // A folder on the way is a file that goes first.
-                Err(FsError::NotAFolder { .. }) => self.check_protected(ground),
-                other => other.map(drop),
-            },
-        };
-        checked.map_err(|error| fs_error(&error, &asked))
-    }
-
-    fn check_protected(&self, ground: &UndoGround<'_>) -> Result<(), FsError> {
-        let path = self.path.clone();
-        match ground.root.policy().protected.protected_by(&path) {
-            Some(entry) => Err(FsError::Protected { path, entry: entry.to_owned() }),
-            None => Ok(()),
-        }
-    }
-
-    /// The changes that take this path back, for the journal. `now` is its present side.
-    pub(crate) fn records(&self, held: impl Fn(&ContentHash) -> bool) -> Vec<ChangeRecord<'_>> {
-        let entry = |side: Side, is_now: bool| {
-            let content = match (side.content, &self.now) {
-                (Some(hash), _) if held(&hash) => Content::Held(hash),
-                (_, Some(now)) if is_now => Content::Bytes(&now.bytes),
-                (hash, _) => Content::NotKept(hash),
-            };
-            EntryRecord { kind: side.kind, content, mode: side.mode }
-        };
-        let records = self.back.iter().enumerate().map(|(index, step)| ChangeRecord {
-            undoes: step.undoes,
-            ..ChangeRecord::intended(
-                self.path.as_bytes(),
-                step.from.map(|side| entry(side, index == 0)),
-                step.to.map(|side| entry(side, false)),
-            )
-        });
-        records.collect()
-    }
-}
-
-/// Works out one path; `Ok(None)` if there is nothing to do. The inner error is what stands in the way.
-fn plan_path(
-    ground: &UndoGround<'_>,
-    chosen: &BTreeSet<ChangeNumber>,
-    path: &RelPath,
-) -> Result<Result<Option<UndoPath>, UndoObstacle>, UndoError> {
-    let mut changes = ground.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
-    changes.reverse();
-    let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
-    if back.is_empty() && buried.is_none() {
-        return Ok(Ok(None));
-    }
-    let is_folder = buried.iter().chain(back.iter().map(|(_, change)| change)).all(is_about_folder);
-    let now = match Present::of_any_kind(ground.root, path) {
-        Ok(now) => now,
-        Err(error) => {
-            let closed = ObstacleKind::Closed(fs_error(&error, &path.to_string()));
-            return Ok(Err(obstacle(path, closed)));
-        }
-    };
-    if is_folder {
-        return Ok(if buried.is_none() { plan_folder(path, now, &back) } else { Ok(None) });
-    }
-    if let (Some(buried), Some(later)) = (buried, later) {
-        let diff = diff_since(ground, path, buried.after.as_ref(), now.as_ref());
-        return Ok(Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
-    }
-    Ok(plan_file(ground, path, now, &back))
-}
-
-/// A path at which only folders were made or removed.
-fn plan_folder(
-    path: &RelPath,
-    now: Option<Present>,
-    back: &[(ChangeNumber, RecordedChange)],
-) -> Result<Option<UndoPath>, UndoObstacle> {
-    let wanted = back.last().and_then(|(_, oldest)| oldest.before).map(|entry| Side::from(&entry));
-    match (&now, wanted) {
-        (None, None) => Ok(None),
-        (Some(now), _) if (now.kind == PresentKind::Folder) == wanted.is_some() => Ok(None),
-        (Some(now), Some(_)) if now.kind != PresentKind::Folder => {
-            Err(obstacle(path, ObstacleKind::ChangedSince))
-        }
-        _ => Ok(Some(way_back(path, now, wanted, back))),
-    }
-}
-
-fn plan_file(
-    ground: &UndoGround<'_>,
-    path: &RelPath,
-    now: Option<Present>,
-    back: &[(ChangeNumber, RecordedChange)],
-) -> Result<Option<UndoPath>, UndoObstacle> {
-    // Each change must have left what the next one found, the newest what is there now.
-    let mut side = now.as_ref().map(Side::from);
-    for (_, change) in back {
-        let left = change.after.as_ref().map(Side::from);
-        if !is_same(side, left) {
-            let diff = diff_since(ground, path, change.after.as_ref(), now.as_ref());
-            return Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::ChangedSince) });
-        }
-        side = change.before.as_ref().map(Side::from);
-    }
-    let mut wanted = side;
-    if let Some(wanted) = &mut wanted {
-        wanted.mode = wanted_mode(now.as_ref(), wanted.mode, back);
-        check_kept(ground, wanted).map_err(|why| obstacle(path, why))?;
-    }
-    let now = now.map(|now| without_held_bytes(ground, now));
-    Ok(Some(way_back(path, now, wanted, back)))
-}
-
-fn way_back(
-    path: &RelPath,
-    now: Option<Present>,
-    wanted: Option<Side>,
-    back: &[(ChangeNumber, RecordedChange)],
-) -> UndoPath {
-    let mut from = now.as_ref().map(Side::from);
-    let mut steps = Vec::with_capacity(back.len());
-    for (index, (number, change)) in back.iter().enumerate() {
-        let is_last = index + 1 == back.len();
-        let to = if is_last { wanted } else { change.before.as_ref().map(Side::from) };
-        // A folder that somebody has removed already needs no step.
-        if from.is_some() || to.is_some() {
-            steps.push(StepBack { undoes: Some(*number), from, to });
-        }
-        from = to;
-    }
-    UndoPath { path: path.clone(), now, wanted, back: steps }
-}
-
-/// The permission bits to give. Where no change of ours has touched them, those that are there stay: they are the user's.
-fn wanted_mode(
-    now: Option<&Present>,
-    recorded: Option<u32>,
-    back: &[(ChangeNumber, RecordedChange)],
-) -> Option<u32> {
-    let touches = |change: &RecordedChange| match (change.before, change.after) {
-        (Some(before), Some(after)) => {
-            before.kind != EntryKind::File
-                || after.kind != EntryKind::File
-                || (before.mode != after.mode && before.mode.is_some() && after.mode.is_some())
-        }
-        _ => true,
-    };
-    let is_ours = back.iter().any(|(_, change)| touches(change));
-    // Set-user, set-group and sticky bit are never given.
-    let mode = if is_ours { recorded.map(|mode| mode & 0o777) } else { now.and_then(|now| now.mode) };
-    mode.or(now.and_then(|now| now.mode))
-}
-
-fn check_kept(ground: &UndoGround<'_>, wanted: &Side) -> Result<(), ObstacleKind> {
-    if wanted.kind == EntryKind::Folder {
-        return Ok(());
-    }
-    // A link always says something; what was recorded without a word was no link.
-    if wanted.kind == EntryKind::Symlink && wanted.content == Some(ContentHash::of(&[])) {
-        return Err(ObstacleKind::SpecialFile);
-    }
-    let bytes = wanted.content.and_then(|hash| ground.journal.content(&hash).ok().flatten());
-    if bytes.is_some() { Ok(()) } else { Err(ObstacleKind::NotKept) }
-}
-
-/// Many files may be brought back at once: their bytes are read again one by one.
-fn without_held_bytes(ground: &UndoGround<'_>, now: Present) -> Present {
-    let is_held = ground.journal.holds_content(&now.hash).unwrap_or(false);
-    if is_held && now.kind == PresentKind::File { Present { bytes: [].into(), ..now } } else { now }
-}
-
-/// Whether two sides are the same but for permission bits.
-fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
-    let essence = |side: Side| (side.kind, side.content);
-    one.map(essence) == other.map(essence)
-}
-
-fn is_about_folder(change: &RecordedChange) -> bool {
-    [change.before, change.after].iter().flatten().all(|entry| entry.kind == EntryKind::Folder)
-}
-
-fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
-    UndoObstacle { path: path.to_string(), why, diff: String::new() }
-}
-
-fn diff_since(
-    ground: &UndoGround<'_>,
-    path: &RelPath,
-    left: Option<&Entry>,
-    now: Option<&Present>,
-) -> String {
-    let path = path.to_string();
-    if [left.map(|entry| entry.kind), now.map(|now| now.kind.entry_kind())].contains(&Some(EntryKind::Folder))
-    {
-        return UnifiedDiff::said(&format!("{path} is or was a folder")).text;
-    }
-    let left = match left {
-        None => None,
-        Some(entry) => match entry.content.and_then(|hash| ground.journal.content(&hash).ok().flatten()) {
-            None => return UnifiedDiff::said(&format!("what was left at {path} is not kept any more")).text,
-            bytes => bytes,
-        },
-    };
-    UnifiedDiff::between(&path, left.as_deref(), now.map(Present::content)).text
 }
 
 /// The changes of these runs and of single numbers, with the folders that were made for single files.

@@ -64,6 +64,14 @@ pub(crate) fn undo(common: &Common, console: Console, asked: &cli::Undo) -> Outc
     match take_back(sessions.workspace(), &what, &cancel) {
         Ok(undone) => {
             report(console, journal, &undone).map_err(unreadable)?;
+            if let Undo::Run(run) = what
+                && journal
+                    .run(run)
+                    .map_err(unreadable)?
+                    .is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0)
+            {
+                console.notice("this reply is not finished: applying it again, or `agentd resume`, goes on with the rest of it");
+            }
             Ok(Exit::Done)
         }
         Err(UndoError::Obstacles(obstacles)) => {

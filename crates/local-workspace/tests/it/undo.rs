@@ -210,6 +210,8 @@ fn folder_with_something_of_the_users_stays() {
     place.ground.put("new/users", "u\n");
     let undone = place.undo(&one(made)).unwrap();
     assert_eq!(undone.kept_folders, ["new"]);
+    let folder = place.journal.reader().changes_of_path(b"new", 1).unwrap()[0].number;
+    assert_eq!(obstacles(place.undo(&one(folder)))[0].why, ObstacleKind::NotEmpty);
     assert_eq!(place.ground.all_names(), ["new", "new/users"]);
 }
 
