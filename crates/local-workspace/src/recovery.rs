@@ -175,7 +175,8 @@ fn recover_path(
         });
     // What a user had saved right before our change may be torn as well; we have it whole.
     let is_left_of = |side: Option<Entry>, now: &Present| {
-        let whole = side.and_then(|entry| content(journal, &entry));
+        let file = side.filter(|entry| entry.kind == EntryKind::File);
+        let whole = file.and_then(|entry| content(journal, &entry));
         whole.is_some_and(|whole| is_torn(now.content(), &whole))
     };
     let is_torn = !last.this_boot
