@@ -19,18 +19,18 @@ pub fn bench_files(root: &Path, is_large: bool) -> Result<(), TaskError> {
     Step::cargo("files", &arguments).folder(root).run().map(drop)
 }
 
-/// Runs the benchmarks of every package that has some, or of one.
+/// Runs the benchmarks of every package that has some, or those of one name, or of one package.
 ///
 /// # Errors
 ///
 /// Those of the first benchmark that fails.
-pub fn bench(root: &Path, package: Option<&str>) -> Result<(), TaskError> {
+pub fn bench(root: &Path, name: Option<&str>, package: Option<&str>) -> Result<(), TaskError> {
     let list = CrateList::read(root)?;
     let wanted = list.crates.iter().filter(|one| package.is_none_or(|package| one.name == package));
     for one in wanted {
-        for bench in &one.benches {
-            let name = format!("{} {bench}", one.name);
-            Step::cargo(&name, &["bench", "--package", &one.name, "--bench", bench]).folder(root).run()?;
+        for bench in one.benches.iter().filter(|bench| name.is_none_or(|name| name == bench.as_str())) {
+            let title = format!("{} {bench}", one.name);
+            Step::cargo(&title, &["bench", "--package", &one.name, "--bench", bench]).folder(root).run()?;
         }
     }
     Ok(())

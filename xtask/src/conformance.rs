@@ -1,11 +1,21 @@
 //! The conformance cases: data in JSON files, run against the crates.
 
 mod case;
+mod crash;
 mod crate_tests;
+mod expected;
+mod ground;
+mod mortal;
+mod problem;
 mod registry;
+mod ruling;
+mod survivors;
+mod tag_exec;
+mod tag_flow;
 mod tag_parse;
 mod tag_paste;
 mod tally;
+mod wap;
 
 use std::fs;
 use std::path::Path;
@@ -15,6 +25,7 @@ use serde_json::Value;
 use crate::{TaskError, root};
 
 pub use case::{Outcome, Run};
+pub use crash::crash;
 pub use crate_tests::CrateTests;
 pub use registry::Registry;
 pub use tally::Tally;

@@ -55,6 +55,12 @@ pub enum TaskError {
         /// How many.
         failed: usize,
     },
+    /// A process that a conformance case kills was not killed.
+    #[error("the process that was to be killed ended by itself: {why}")]
+    NotKilled {
+        /// How it ended.
+        why: String,
+    },
     /// Some rules of the repository are broken.
     #[error("{findings} rules are broken")]
     Untidy {

@@ -19,13 +19,13 @@ mod tree;
 
 pub use bench::{bench, bench_files};
 pub use ci::ci;
-pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance};
+pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
 pub use crate_list::{Crate, CrateList};
 pub use error::TaskError;
 pub use root::root;
 pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;
-pub use soak::{soak, soak_files};
+pub use soak::{soak, soak_files, soak_journal};
 pub use step::Step;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;

@@ -25,6 +25,14 @@ enum Task {
         /// The folder with the vector files, `fixtures/vectors` if none is given.
         folder: Option<PathBuf>,
     },
+    /// Works on the ground of a conformance case until it is killed; such cases start this themselves.
+    #[command(hide = true)]
+    Crash {
+        /// What to do.
+        kind: String,
+        /// The folder of the case.
+        ground: PathBuf,
+    },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
@@ -59,6 +67,8 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1_000_000)]
         operations: u64,
     },
+    /// A fault at every system call of a reply, with a table of what became of each.
+    Journal,
 }
 
 /// Benchmarks with goals, which print what is met.
@@ -70,22 +80,29 @@ enum Goals {
         #[arg(long)]
         large: bool,
     },
+    /// Single edits with their commits, beside plain writes that are synced.
+    Journal,
 }
 
 fn main() -> ExitCode {
+    // The commands of conformance cases are started by a process of this same program.
+    sandbox_exec::spawner_main_if_requested();
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
         Task::Setup => xtask::setup(),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
+        Task::Crash { kind, ground } => xtask::crash(&kind, &ground),
         Task::Tidy => xtask::tidy(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
             xtask::soak_files(&root(), operations)
         }
+        Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
-        Task::Bench { goals: None, package } => xtask::bench(&root(), package.as_deref()),
+        Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
+        Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 mod banned_names;
 mod codec_lints;
 mod crate_map;
+mod doc_links;
 mod file_size;
 mod finding;
 mod forbidden_code;
@@ -47,6 +48,7 @@ pub fn check_tree(tree: &Tree, list: &CrateList) -> TidyReport {
         file_size::check(tree),
         banned_names::check(tree, list),
         crate_map::check(tree, list),
+        doc_links::check(tree),
         lib_files::check(tree),
         unsafe_code::check(tree),
         pending_snapshots::check(tree),

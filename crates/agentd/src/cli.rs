@@ -1,6 +1,7 @@
 //! The command line as types.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,10 +70,7 @@ pub(crate) enum Command {
     /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
     New(New),
     /// Go on with the newest unfinished session, or with one by its id.
-    Resume {
-        /// The session's id.
-        id: Option<String>,
-    },
+    Resume(Resume),
     /// Execute one reply and write the next outbox.
     Apply(Apply),
     /// Print the pending outbox.
@@ -93,6 +91,14 @@ pub(crate) enum Command {
         /// At most this many runs.
         #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
         limit: u32,
+    },
+    /// Take back the last change, or what is named.
+    Undo(Undo),
+    /// Print what changes have done to files.
+    Diff {
+        /// Numbers of changes as `log` shows them, both included [default: all that are kept].
+        #[arg(value_name = "N[..M]", value_parser = change_range)]
+        range: Option<RangeInclusive<u64>>,
     },
     /// Print what the parser sees in a text, as JSON.
     Parse {
@@ -121,15 +127,33 @@ pub(crate) struct New {
     /// Write the first outbox and return.
     #[arg(long)]
     pub no_wait: bool,
-    /// Ask before a reply is executed.
-    #[arg(long)]
-    pub review: bool,
+    #[command(flatten)]
+    pub following: Following,
     /// Which dialect of the protocol to speak.
     #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
     pub dialect: tagproto::Dialect,
     /// Keep every outbox below about this many tokens.
     #[arg(long, value_name = "TOKENS")]
     pub budget: Option<u32>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Resume {
+    /// The session's id.
+    pub id: Option<String>,
+    #[command(flatten)]
+    pub following: Following,
+}
+
+/// How a session is followed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Following {
+    /// Ask before a reply is executed.
+    #[arg(long)]
+    pub review: bool,
+    /// Put every message on the clipboard.
+    #[arg(long)]
+    pub copy: bool,
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +175,19 @@ pub(crate) struct Apply {
     pub again: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Undo {
+    /// The number of a change as `log` shows it; of an undo, all of that undo [default: the last change].
+    #[arg(value_name = "N", conflicts_with_all = ["reply", "session"])]
+    pub change: Option<u64>,
+    /// Take back the last reply that has changed anything.
+    #[arg(long, conflicts_with = "session")]
+    pub reply: bool,
+    /// Take back everything that a session has changed.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Format {
     /// A reply in the bracket-tag protocol.
@@ -162,6 +199,25 @@ pub(crate) enum Format {
         #[arg(long)]
         strict: bool,
     },
+}
+
+/// Reads `N`, `N..M`, `N..` or `..M`, both ends included.
+fn change_range(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str, open: u64| match text {
+        "" => Ok(open),
+        _ => text.parse().map_err(|_| format!("'{text}' is no number of a change")),
+    };
+    let (first, last) = match text.split_once("..") {
+        Some((first, last)) => (number(first, 1)?, number(last.trim_start_matches('='), u64::MAX)?),
+        None => {
+            let only = number(text, 0)?;
+            (only, only)
+        }
+    };
+    if first > last {
+        return Err(format!("the range is empty: {first} comes after {last}"));
+    }
+    Ok(first..=last)
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -3,14 +3,16 @@
 mod apply;
 mod call;
 mod demo;
+mod diff;
 mod doctor;
-// mod dry_run;
+mod dry_run;
 mod log;
 mod parse;
 mod session;
 mod sessions;
+mod undo;
 
-use crate::cli::{Cli, Command, Format, New};
+use crate::cli::{Cli, Command, Following, Format, New, Resume};
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 
@@ -18,8 +20,8 @@ use crate::exit::{Exit, Failure, Outcome};
 pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
     let common = &cli.common;
     match cli.command {
-        None => session::resume(common, console, None),
-        Some(Command::Resume { id }) => session::resume(common, console, id.as_deref()),
+        None => session::resume(common, console, &Resume::default()),
+        Some(Command::Resume(resume)) => session::resume(common, console, &resume),
         Some(Command::New(new)) => session::new(common, console, &new),
         Some(Command::Task(words)) => session::new(common, console, &task(words)?),
         Some(Command::Apply(apply)) => apply::apply(common, console, &apply),
@@ -27,6 +29,8 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Sessions) => sessions::list(common, console),
         Some(Command::Show { id }) => sessions::show(common, console, &id),
         Some(Command::Log { limit }) => log::log(common, console, limit),
+        Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
+        Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Doctor) => doctor::doctor(common, console),
@@ -51,7 +55,7 @@ fn task(words: Vec<std::ffi::OsString>) -> Result<New, Failure> {
     Ok(New {
         task: words,
         no_wait: false,
-        review: false,
+        following: Following::default(),
         dialect: tagproto::Dialect::default(),
         budget: None,
     })

@@ -17,8 +17,6 @@ pub(crate) enum Exit {
     Refused = 4,
     /// Another process owns the state folder.
     Held = 5,
-    /// Timed out.
-    TimedOut = 124,
     /// Interrupted.
     Interrupted = 130,
 }

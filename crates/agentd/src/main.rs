@@ -1,6 +1,7 @@
 //! `agentd`: the command line over the libraries of this workspace.
 
 mod cli;
+mod clipboard;
 mod commands;
 mod confinement;
 mod console;

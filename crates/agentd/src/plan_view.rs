@@ -4,9 +4,6 @@ use tagproto::{Block, Item, Reply};
 
 use crate::progress::{one_line, printable};
 
-/// How many lines of a command are shown.
-const COMMAND_LINES: usize = 20;
-
 /// Lists the blocks of a reply, one or more lines each; commands in full, because they run.
 pub(crate) fn describe(reply: &Reply<'_>) -> Vec<String> {
     let mut lines = Vec::new();
@@ -40,12 +37,7 @@ fn describe_block(block: &Block<'_>, lines: &mut Vec<String>) {
         }
         Block::RunCommand { command } => {
             lines.push(format!("  {name}"));
-            let count = command.lines().count();
-            lines
-                .extend(command.lines().take(COMMAND_LINES).map(|line| format!("    $ {}", printable(line))));
-            if count > COMMAND_LINES {
-                lines.push(format!("    … {} more lines", count - COMMAND_LINES));
-            }
+            lines.extend(command.lines().map(|line| format!("    $ {}", printable(line))));
         }
         Block::Message { text } => lines.push(format!("  {name}  {}", one_line(text))),
         Block::Done { summary } => lines.push(format!("  {name}  {}", one_line(summary))),

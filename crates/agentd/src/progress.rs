@@ -13,6 +13,9 @@ const OUTPUT_LINES: usize = 12;
 /// How much of a command or text fits a line, in characters.
 const LINE_CHARACTERS: usize = 70;
 
+/// How much of the reason of a failure is shown, in characters: what to do stands at its end.
+const REASON_CHARACTERS: usize = 500;
+
 /// Writes a line for each block when it has ended, and a spinner while a command runs.
 pub(crate) struct Progress {
     console: Console,
@@ -58,7 +61,11 @@ impl ExecutionObserver for Progress {
             "  {:<7} {:<12} {}",
             self.console.paint(tone, mark),
             result.command_type.name(),
-            one_line(&result.summary)
+            if result.success {
+                one_line(&result.summary)
+            } else {
+                one_line_of(&result.summary, REASON_CHARACTERS)
+            }
         );
         if let Some(counts) = changed.and_then(counts) {
             line.push_str(&self.console.paint(Tone::Faint, &format!("  {counts}")));
@@ -102,11 +109,15 @@ fn counts(changed: &FileChanged) -> Option<String> {
 
 /// A text on one line that fits a terminal and cannot control it.
 pub(crate) fn one_line(text: &str) -> String {
+    one_line_of(text, LINE_CHARACTERS)
+}
+
+fn one_line_of(text: &str, most_characters: usize) -> String {
     let flat = printable(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    if flat.chars().count() <= LINE_CHARACTERS {
+    if flat.chars().count() <= most_characters {
         return flat;
     }
-    flat.chars().take(LINE_CHARACTERS - 1).chain(['…']).collect()
+    flat.chars().take(most_characters - 1).chain(['…']).collect()
 }
 
 /// A line without characters that control a terminal.

@@ -1,5 +1,6 @@
 //! What a failed session operation means for a person, and how the process ends.
 
+use sandbox_fs::FsError;
 use tag_session::SessionError;
 use wap_core::Reason;
 
@@ -28,12 +29,21 @@ pub(crate) fn explain(error: SessionError) -> Failure {
             .advise("send the newest outbox to the model, or execute the reply all the same with `agentd apply --again`"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
+        SessionError::BegunElsewhere { session } => Failure::new(Exit::Refused, text).advise(format!(
+            "go on with it by `agentd apply FILE --session {session}`, or execute it here all the same with --again"
+        )),
+        SessionError::HistoryLost => Failure::new(Exit::Refused, text)
+            .advise("look at the workspace first; then `agentd apply FILE --again` executes the reply"),
         SessionError::Empty => Failure::new(Exit::Usage, text).advise("paste the reply of the model and try again"),
         SessionError::Declined => Failure::new(Exit::Refused, text).advise("nothing was executed"),
         SessionError::Interrupted => Failure::new(Exit::Interrupted, text)
-            .advise("what was done is recorded; apply the same reply again, or `agentd resume`, for the rest"),
+            .advise("what was done is recorded; apply the same reply again for the rest"),
         SessionError::Workspace(error) if error.reason() == Reason::Cancelled => {
-            Failure::new(Exit::Interrupted, "stopped")
+            Failure::new(Exit::Interrupted, "stopped").advise("apply the same reply again for the rest")
+        }
+        SessionError::Files(FsError::IsLink { .. } | FsError::NotAFile { .. } | FsError::NotAFolder { .. }) => {
+            Failure::new(Exit::Failed, text)
+                .advise("remove it from the state folder and try again: the journal has what belongs there")
         }
         SessionError::Workspace(_) | SessionError::Journal(_) | SessionError::Files(_) => Failure::new(Exit::Failed, text)
             .advise("what was done is recorded; when the cause is gone, the same reply goes on with the rest"),

@@ -9,6 +9,7 @@ use local_workspace::{EngineConfig, LocalWorkspace};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 use tag_session::{Sessions, StateFolders};
+use tempfile::TempDir;
 use wap_core::Limits;
 
 use crate::cli::Common;
@@ -96,7 +97,11 @@ pub(crate) fn open(
             set_aside.name
         ));
     }
-    let engine = open_engine(common, places, root, journal.clone(), console)?;
+    if !report.set_aside.is_empty() {
+        // Said once is enough: sessions that are taken over remember that their history is lost.
+        journal.acknowledge_set_aside().map_err(|error| state_failure(&error.to_string(), &places.base))?;
+    }
+    let engine = open_engine(common, places, places.base.join("output"), root, journal.clone(), console)?;
     let folders =
         StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
     let (sessions, reconciled) =
@@ -107,27 +112,47 @@ pub(crate) fn open(
     for (name, kept) in reconciled.damaged.iter().chain(&reconciled.edited) {
         console.notice(&format!("{name} is not what was written there: it is kept as {kept}"));
     }
+    for name in &reconciled.put_away {
+        console.progress(&format!("{name} was executed before the last stop: it is now in inbox/processed/"));
+    }
     for name in &reconciled.rewritten {
         console.detail(&format!("{name} was written again from the journal"));
     }
     Ok(sessions)
 }
 
-/// Opens the engine for one call that only reads, also while another process owns the state folder.
+/// The engine for calls that only read, and a folder that is needed as long as it is.
+pub(crate) struct ReadingEngine {
+    pub engine: LocalWorkspace,
+    _outputs: Option<TempDir>,
+}
+
+/// Opens the engine for one call that only reads, also while another process owns the state folder. Without a state
+/// folder none is made, so that a folder which nobody may change can be read.
 pub(crate) fn open_for_reading(
     common: &Common,
     places: &Places,
     console: Console,
-) -> Result<LocalWorkspace, Failure> {
+) -> Result<ReadingEngine, Failure> {
     let root = open_root(common, places)?;
-    make_state_folder(places)?;
     let journal = Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))?;
-    open_engine(common, places, root, journal, console)
+    if places.base.join("output").is_dir() {
+        let engine = open_engine(common, places, places.base.join("output"), root, journal, console)?;
+        return Ok(ReadingEngine { engine, _outputs: None });
+    }
+    let outputs = tempfile::tempdir().map_err(|error| {
+        let place = std::env::temp_dir();
+        Failure::new(Exit::Failed, format!("no temporary folder can be made in {}: {error}", place.display()))
+            .advise("name a folder with space in the variable TMPDIR")
+    })?;
+    let engine = open_engine(common, places, outputs.path().join("output"), root, journal, console)?;
+    Ok(ReadingEngine { engine, _outputs: Some(outputs) })
 }
 
 fn open_engine(
     common: &Common,
     places: &Places,
+    output_folder: PathBuf,
     root: FileRoot,
     journal: Journal,
     console: Console,
@@ -140,7 +165,7 @@ fn open_engine(
         launcher: confinement::launcher(common.sandbox),
         policy: confinement::policy(common, &places.workspace, &places.base),
         state_folder: places.state_folder(),
-        output_folder: places.base.join("output"),
+        output_folder,
     };
     let (engine, recovery) = LocalWorkspace::open(root, journal, config)
         .map_err(|error| state_failure(&error.to_string(), &places.base))?;
@@ -149,6 +174,9 @@ fn open_engine(
     }
     for path in &recovery.conflicts {
         console.notice(&format!("{path} was changed by someone else before it was synced: theirs stays"));
+    }
+    for path in &recovery.kept {
+        console.notice(&format!("{path} was saved by someone else during a crash: it is kept, look at it"));
     }
     for (path, why) in &recovery.failed {
         console.notice(&format!("{path} could not be written again yet: {why}"));

@@ -59,6 +59,18 @@ impl JournalReader {
         self.list_changes("WHERE number > ?2 ORDER BY number LIMIT ?3", params![self.boot_id(), after, limit])
     }
 
+    /// Changes before number `before`, exclusive, or all for `None`, newest first, at most `limit` of them.
+    pub fn latest_changes(
+        &self,
+        before: Option<ChangeNumber>,
+        limit: u32,
+    ) -> Result<Vec<RecordedChange>, JournalError> {
+        self.list_changes(
+            "WHERE ?2 IS NULL OR number < ?2 ORDER BY number DESC LIMIT ?3",
+            params![self.boot_id(), before, limit],
+        )
+    }
+
     /// One change.
     pub fn change(&self, number: ChangeNumber) -> Result<Option<RecordedChange>, JournalError> {
         Ok(self.list_changes("WHERE number = ?2", params![self.boot_id(), number])?.pop())

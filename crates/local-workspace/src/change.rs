@@ -1,6 +1,10 @@
 //! Carrying out a batch of file changes: plan, one commit, publish.
 
-use change_journal::{ChangeNumber, ChangeRecord as JournalChange, StepKind, StepRecord};
+use std::collections::BTreeSet;
+
+use change_journal::{
+    ChangeNumber, ChangeRecord as JournalChange, Content, EntryKind, EntryRecord, StepKind, StepRecord,
+};
 use rel_path::RelPath;
 use sandbox_fs::FsError;
 use wap_core::{Call, FileChange, FileChanged, Reason, Retention, WapError};
@@ -37,34 +41,46 @@ impl LocalWorkspace {
         }
         let mut plan = Plan::new(&self.root, &self.hidden, &self.held);
         let planned: Vec<_> = changes.iter().map(|change| plan.change(change)).collect();
-        let numbers = self.commit(&run, call.origin.step, changes, &planned)?;
+        let folders = new_folders(&plan, &planned);
+        let numbers = self.commit(&run, call.origin.step, changes, &planned, &folders)?;
         let failures = self.publish(plan.into_files());
-        Ok(self.answer(planned, &numbers, &failures))
+        Ok(self.answer(planned, numbers, &failures))
     }
 
-    /// Records all steps of the batch in one commit. Returns the number of each step's change.
+    /// Records all steps of the batch in one commit, `folders` being those that each step makes. Returns the numbers of
+    /// each step's changes.
     fn commit(
         &self,
         run: &EngineRun<'_>,
         first_step: u32,
         changes: &[FileChange],
         planned: &[Result<PlannedStep, WapError>],
-    ) -> Result<Vec<Option<ChangeNumber>>, WapError> {
+        folders: &[Vec<RelPath>],
+    ) -> Result<Vec<StepNumbers>, WapError> {
         let outcomes: Vec<_> = planned.iter().map(encode_outcome).collect();
         let descriptions: Vec<_> = changes.iter().map(describe).collect();
         let steps: Vec<_> = planned
             .iter()
+            .zip(folders)
             .zip(outcomes.iter().zip(&descriptions))
-            .map(|(planned, (outcome, description))| StepRecord {
+            .map(|((planned, folders), (outcome, description))| StepRecord {
                 kind: StepKind::FileChange,
                 description,
                 outcome,
-                changes: planned.iter().filter_map(journal_change).collect(),
+                changes: folders
+                    .iter()
+                    .map(folder_creation)
+                    .chain(planned.iter().filter_map(journal_change))
+                    .collect(),
             })
             .collect();
         let mut numbers =
             self.journal.record_steps(run.number(), first_step, &steps).map_err(journal_error)?.into_iter();
-        Ok(steps.iter().map(|step| if step.changes.is_empty() { None } else { numbers.next() }).collect())
+        let numbers = steps.iter().zip(folders).map(|(step, folders)| StepNumbers {
+            folders: numbers.by_ref().take(folders.len()).zip(folders.iter().cloned()).collect(),
+            file: if step.changes.len() > folders.len() { numbers.next() } else { None },
+        });
+        Ok(numbers.collect())
     }
 
     /// Puts every file of the plan in its place. Returns what could not be done, by path.
@@ -83,21 +99,22 @@ impl LocalWorkspace {
     fn answer(
         &self,
         planned: Vec<Result<PlannedStep, WapError>>,
-        numbers: &[Option<ChangeNumber>],
+        numbers: Vec<StepNumbers>,
         failures: &[(RelPath, FsError)],
     ) -> Vec<ItemOutcome> {
         let mut published = Vec::new();
         let mut outcomes = Vec::with_capacity(planned.len());
-        for (step, number) in planned.into_iter().zip(numbers) {
+        for (step, StepNumbers { folders, file: number }) in planned.into_iter().zip(numbers) {
+            published.extend(folders);
             let outcome = step.and_then(|step| {
                 if let Some((_, failure)) = failures.iter().find(|(path, _)| *path == step.path) {
                     let error = fs_error(failure, &step.path.to_string());
                     if let Some(number) = number {
-                        self.note_failure(*number, &error);
+                        self.note_failure(number, &error);
                     }
                     return Err(error);
                 }
-                published.extend(number.map(|number| (number, step.path)));
+                published.extend(number.map(|number| (number, step.path.clone())));
                 if let Some(after) = &step.after {
                     // The journal has the bytes already, as a side of the change.
                     self.held.hold(after.hash, &after.bytes, Retention::Process);
@@ -122,6 +139,29 @@ impl LocalWorkspace {
         let record = ChangeRecord { outcome: Err(error.clone()), line_map: None };
         let _ = self.journal.conflict_change(number, &encode(&record));
     }
+}
+
+/// The numbers of the changes of one step.
+struct StepNumbers {
+    /// Those of the folders that it makes, with their paths.
+    folders: Vec<(ChangeNumber, RelPath)>,
+    file: Option<ChangeNumber>,
+}
+
+/// The folders that each step of a plan makes: those that are missing above its file, unless an earlier step makes them,
+/// and unless no file remains there in the end.
+fn new_folders(plan: &Plan<'_>, planned: &[Result<PlannedStep, WapError>]) -> Vec<Vec<RelPath>> {
+    let mut known = BTreeSet::new();
+    let mut of_step = |step: &PlannedStep| {
+        let is_new = |folder: &&RelPath| plan.creates_beneath(folder) && known.insert((*folder).clone());
+        step.missing_folders.iter().filter(is_new).cloned().collect()
+    };
+    planned.iter().map(|step| step.as_ref().map_or_else(|_| Vec::new(), &mut of_step)).collect()
+}
+
+pub(crate) fn folder_creation(path: &RelPath) -> JournalChange<'_> {
+    let folder = EntryRecord { kind: EntryKind::Folder, content: Content::Bytes(&[]), mode: None };
+    JournalChange::intended(path.as_bytes(), None, Some(folder))
 }
 
 /// The outcomes of all steps of a batch, if they are in the record.

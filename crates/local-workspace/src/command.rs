@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use change_journal::{JournalError, StepKind};
 use sandbox_exec::{FileConfinement, OutputStream as ExecStream, ShellCommand, Spool, Timeout};
-use wap_core::{Call, CommandObserver, ExecuteCommand, OutputStream, Reason, WapError};
+use wap_core::{Call, CommandObserver, ExecuteCommand, OUTPUT_PREFIX, OutputStream, Reason, WapError};
 
 use crate::command_answer::{
     CommandOutcome, answer, command_error, outcome_unknown, spawn_error, unrecorded, wait_error,
@@ -17,7 +17,7 @@ use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::explore::folder_error;
-use crate::output_store::{OUTPUT_LIMIT_BYTES, OUTPUT_PREFIX, output_name};
+use crate::output_store::{OUTPUT_LIMIT_BYTES, output_name};
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
 
@@ -41,6 +41,8 @@ impl LocalWorkspace {
         match run.recall(step, StepKind::ShellCommand)? {
             Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
             Known::Unknown => {
+                // No result names what it had written by then.
+                self.outputs.discard(&output_name(run.number(), step));
                 let outcome = Err(outcome_unknown());
                 self.journal
                     .finish_step(run.number(), step, &encode(&outcome), &[])

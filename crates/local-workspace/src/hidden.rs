@@ -36,6 +36,7 @@ impl Hidden {
 
     /// Tells whether a canonical path is hidden.
     pub(crate) fn hides(&self, path: &RelPath) -> bool {
+        // The list is compared as the most generous file system would compare it, which is slow; most paths cannot be on it.
         let is_named = || !surely_lacks(path.as_bytes(), b"agentd") && self.names.protects(path);
         is_named() || self.state_folder.as_ref().is_some_and(|folder| folder.contains(path))
     }

@@ -7,6 +7,7 @@
 //! - commands: commit `started` → run confined → commit the outcome (`command.rs`);
 //! - every effect is looked up by (conversation, run, step) before anything happens, and answered from the record if it
 //!   was carried out already (`runs.rs`);
+//! - changes are taken back by changes like any other ([`LocalWorkspace::undo`], `undo.rs`);
 //! - on opening, whatever a crash has left between commit and file is done again ([`Recovery`]).
 //!
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
@@ -16,6 +17,7 @@ mod checkpoint;
 mod command;
 mod command_answer;
 mod config;
+mod differences;
 mod dry_run;
 mod edit_request;
 mod engine;
@@ -41,12 +43,21 @@ mod search;
 mod step_record;
 mod text_probe;
 mod timestamp;
+mod torn;
 mod turns;
+mod undo;
+mod undo_error;
+mod undo_history;
+mod undo_plan;
+mod unified_diff;
 mod watched_reader;
 
 pub use config::{EngineConfig, SandboxNeed};
+pub use differences::{FileDifference, differences};
 pub use dry_run::DryWorkspace;
 pub use engine::{LocalWorkspace, OpenError};
-pub use output_store::OUTPUT_PREFIX;
 pub use planned_change::PlannedChange;
 pub use recovery::Recovery;
+pub use undo::{Undo, UndoEffect, Undone, UndonePath};
+pub use undo_error::{ObstacleKind, UndoError, UndoObstacle};
+pub use undo_history::undone_by;

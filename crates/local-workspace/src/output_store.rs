@@ -11,12 +11,9 @@ use change_journal::RunNumber;
 use rel_path::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use sandbox_fs::{FileKind, FileRoot, FsPolicy, OpenFile, WalkEntry};
-use wap_core::{Reason, WapError};
+use wap_core::{OUTPUT_PREFIX, Reason, WapError};
 
 use crate::errors::fs_read_error;
-
-/// What the name of a whole output begins with.
-pub const OUTPUT_PREFIX: &str = "@output/";
 
 /// The most bytes of one output that are kept.
 pub(crate) const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
@@ -55,8 +52,9 @@ impl OutputStore {
 
     /// Removes an output that nobody needs.
     pub(crate) fn discard(&self, name: &str) {
-        // A file that stays costs space only.
-        let _ = rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
+        let remove = || rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
+        // A failure is tried once more; a file that stays all the same costs space only, until there is need for it.
+        let _ = remove().or_else(|_| remove());
     }
 
     /// Removes the oldest outputs until the others fit, `newest` never.

@@ -54,6 +54,8 @@ pub(crate) struct PlannedStep {
     pub after: Option<Present>,
     pub changed: FileChanged,
     pub line_map: Option<MapRecord>,
+    /// The folders above that are not there yet, outermost first.
+    pub missing_folders: Vec<RelPath>,
 }
 
 impl<'a> Plan<'a> {
@@ -69,6 +71,15 @@ impl<'a> Plan<'a> {
             .filter_map(|path| files.remove(&path).map(|file| (path, file)))
             .filter(|(_, file)| file.before != file.after)
             .collect()
+    }
+
+    /// Whether a folder comes into being with a file of the plan.
+    pub(crate) fn creates_beneath(&self, folder: &RelPath) -> bool {
+        self.files.iter().any(|(path, file)| {
+            file.before.is_none()
+                && file.after.is_some()
+                && path.parent().is_some_and(|parent| parent.starts_with(folder))
+        })
     }
 
     /// What the plan makes of a canonical path: `None` if it has not changed it, `Some(None)` if it has deleted it.
@@ -87,7 +98,8 @@ impl<'a> Plan<'a> {
 
     fn write(&mut self, write: &WriteFile) -> Result<PlannedStep, WapError> {
         check_request_size(write.content.len() as u64)?;
-        let path = self.writable(&write.path, write.create_directories.unwrap_or(false))?;
+        let (path, missing_folders) =
+            self.writable(&write.path, write.create_directories.unwrap_or(false))?;
         let before = self.present_file(&path, &write.path)?;
         let bytes = match (write.write_mode(), &before) {
             (WriteMode::Create, Some(_)) => {
@@ -110,7 +122,8 @@ impl<'a> Plan<'a> {
             lines_removed,
             warnings: warnings(&path),
         });
-        Ok(self.step(path, before, Some(after), changed, None))
+        let step = self.step(path, before, Some(after), changed, None);
+        Ok(PlannedStep { missing_folders, ..step })
     }
 
     fn modify(&mut self, modify: &ModifyFile) -> Result<PlannedStep, WapError> {
@@ -120,7 +133,7 @@ impl<'a> Plan<'a> {
             let text = "there are no operations: give at least one";
             return Err(WapError::new(Reason::InvalidField, text).with("field", "operations"));
         }
-        let path = self.writable(&modify.path, false)?;
+        let (path, _) = self.writable(&modify.path, false)?;
         let Some(before) = self.present_file(&path, &modify.path)? else {
             return Err(not_found(&path, &modify.path));
         };
@@ -207,15 +220,17 @@ impl<'a> Plan<'a> {
         file.after.clone_from(&after);
         let line_map = edit.as_ref().map(|edit| MapRecord::from(&edit.line_map));
         file.edits.extend(edit);
-        PlannedStep { path, before, after, changed, line_map }
+        PlannedStep { path, before, after, changed, line_map, missing_folders: Vec::new() }
     }
 
-    /// Returns the canonical path that a write would go to.
-    fn writable(&self, asked: &str, create_folders: bool) -> Result<RelPath, WapError> {
+    /// Returns the canonical path that a write would go to, and the folders above it that are not there yet.
+    fn writable(&self, asked: &str, create_folders: bool) -> Result<(RelPath, Vec<RelPath>), WapError> {
         let path = self.parse(asked)?;
         let target = match self.root.write_target(&path) {
             Ok(target) => target,
-            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => return Ok(freed),
+            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => {
+                return Ok((freed, Vec::new()));
+            }
             Err(error) => return Err(fs_error(&error, asked)),
         };
         self.hidden.check(&target.path)?;
@@ -230,7 +245,7 @@ impl<'a> Plan<'a> {
                 let error = FsError::ParentMissing { folder: folder.clone() };
                 Err(fs_error(&error, asked))
             }
-            _ => Ok(target.path),
+            _ => Ok((target.path, target.missing_folders)),
         }
     }
 

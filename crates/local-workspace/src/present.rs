@@ -26,6 +26,8 @@ pub(crate) enum PresentKind {
     File,
     /// A link or special file, which can only be deleted.
     Other,
+    /// A folder, without regard to what is in it.
+    Folder,
 }
 
 impl Present {
@@ -56,6 +58,34 @@ impl Present {
         }
     }
 
+    /// Looks at a canonical path that may be a folder, too.
+    pub(crate) fn of_any_kind(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
+        match Present::on_disk(root, path) {
+            Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => Ok(Some(Present::folder())),
+            other => other,
+        }
+    }
+
+    /// What the journal has recorded.
+    pub(crate) fn recorded(kind: EntryKind, bytes: Vec<u8>, mode: Option<u32>) -> Present {
+        let kind = match kind {
+            EntryKind::File => PresentKind::File,
+            EntryKind::Symlink => PresentKind::Other,
+            EntryKind::Folder => PresentKind::Folder,
+        };
+        Present { kind, ..Present::file(bytes, mode) }
+    }
+
+    /// A folder.
+    pub(crate) fn folder() -> Present {
+        Present { kind: PresentKind::Folder, hash: ContentHash::of(&[]), bytes: Arc::new([]), mode: None }
+    }
+
+    /// The content as it is compared and shown.
+    pub(crate) fn content(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The hash as the file system layer knows it.
     pub(crate) fn fs_hash(&self) -> sandbox_fs::ContentHash {
         sandbox_fs::ContentHash::from_bytes(*self.hash.as_bytes())
@@ -73,10 +103,11 @@ impl Present {
 }
 
 impl PresentKind {
-    fn entry_kind(self) -> EntryKind {
+    pub(crate) fn entry_kind(self) -> EntryKind {
         match self {
             PresentKind::File => EntryKind::File,
             PresentKind::Other => EntryKind::Symlink,
+            PresentKind::Folder => EntryKind::Folder,
         }
     }
 }

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 use rel_path::RelPath;
 use sandbox_fs::{FsError, Metadata, OpenFile};
 use text_edit::{Encoding, Source};
-use wap_core::{Call, FileMetadata, ReadFile, ReadFileResponse, Reason, WapError};
+use wap_core::{Call, FileMetadata, OUTPUT_PREFIX, ReadFile, ReadFileResponse, Reason, WapError};
 
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::git_credentials;
 use crate::held_versions::{HELD_FILE_BYTES, version};
 use crate::line_window::{Window, Windowed};
-use crate::output_store::OUTPUT_PREFIX;
 use crate::timestamp::iso;
 use crate::watched_reader::{Stop, WatchedReader};
 

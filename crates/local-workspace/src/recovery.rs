@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeState, Entry, Journal, RecordedChange};
+use change_journal::{ChangeState, Entry, EntryKind, Journal, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{Reason, WapError};
 
 use crate::checkpoint::Checkpoint;
-use crate::errors::journal_error;
+use crate::errors::{fs_error, journal_error};
 use crate::leftovers;
-use crate::present::Present;
-use crate::publish::publish_file;
+use crate::present::{Present, PresentKind};
+use crate::publish::{publish_file, restoring_root};
 use crate::step_record::{ChangeRecord, encode};
+use crate::torn::is_torn;
 
 /// What was found and done when a workspace was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,13 +55,25 @@ pub(crate) fn recover(
         }
     }
     let mut recovery = Recovery::default();
+    if by_path.is_empty() {
+        return Ok(recovery);
+    }
     if read_only {
         let failed = |path: &RelPath| (path.to_string(), "this workspace is read-only".to_owned());
         recovery.failed = by_path.keys().map(failed).collect();
         return Ok(recovery);
     }
-    for (path, changes) in &by_path {
-        match recover_path(root, journal, path, changes) {
+    let restoring = restoring_root(root).map_err(|error| fs_error(&error, ""))?;
+    // What goes makes room for what comes, and a folder can go only after what is in it.
+    let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
+    let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
+    for (path, changes) in going.into_iter().rev().chain(coming) {
+        let found = if is_about_folders_only(changes) {
+            recover_folder(&restoring, path, last(changes))
+        } else {
+            recover_path(&restoring, journal, path, changes)
+        };
+        match found {
             Ok(Found::InPlace) => {}
             Ok(Found::Redone) => recovery.redone.push(path.to_string()),
             Ok(Found::Conflict) => {
@@ -74,6 +87,9 @@ pub(crate) fn recover(
         }
         checkpoint.add(changes.iter().map(|change| (change.number, path.clone())).collect());
     }
+    recovery.redone.sort_unstable();
+    recovery.conflicts.sort_unstable();
+    recovery.failed.sort_unstable();
     let folders: BTreeSet<_> = by_path.keys().filter_map(RelPath::parent).collect();
     let changes: Vec<_> = by_path.into_values().flatten().collect();
     for folder in folders {
@@ -90,19 +106,52 @@ enum Found {
     Conflict,
 }
 
+fn last(changes: &[RecordedChange]) -> &RecordedChange {
+    changes.last().expect("a path is only listed with a change")
+}
+
+fn is_about_folders_only(changes: &[RecordedChange]) -> bool {
+    let is_folder = |entry: Option<Entry>| entry.is_none_or(|entry| entry.kind == EntryKind::Folder);
+    changes.iter().all(|change| is_folder(change.before) && is_folder(change.after))
+}
+
+/// Makes or removes a folder, if nobody has done anything else with its name or with it. That is never a conflict: a
+/// folder holds nothing of ours.
+fn recover_folder(root: &FileRoot, path: &RelPath, last: &RecordedChange) -> Result<Found, FsError> {
+    if last.state != ChangeState::Intended {
+        return Ok(Found::InPlace);
+    }
+    let done = match (Present::of_any_kind(root, path)?, last.after) {
+        (None, Some(_)) => root.create_dirs(path).map(drop),
+        (Some(now), None) if now.kind == PresentKind::Folder => root.remove_empty_folder(path),
+        _ => return Ok(Found::InPlace),
+    };
+    match done {
+        Ok(()) => Ok(Found::Redone),
+        Err(FsError::FolderNotEmpty { .. }) => Ok(Found::InPlace),
+        Err(error) if is_somebody_elses(&error) => Ok(Found::InPlace),
+        Err(error) => Err(error),
+    }
+}
+
 fn recover_path(
     root: &FileRoot,
     journal: &Journal,
     path: &RelPath,
     changes: &[RecordedChange],
 ) -> Result<Found, FsError> {
-    let last = changes.last().expect("a path is only listed with a change");
-    let now = match Present::on_disk(root, path) {
+    let last = last(changes);
+    let now = match Present::of_any_kind(root, path) {
         Ok(now) => now,
         Err(error) if is_somebody_elses(&error) => return Ok(Found::Conflict),
         Err(error) => return Err(error),
     };
-    if holds(now.as_ref(), last.after.as_ref()) {
+    let mode = decided_mode(last);
+    // A change of the permission bits alone shows in nothing else.
+    let has_old_mode = last.state == ChangeState::Intended
+        && mode.is_some()
+        && now.as_ref().is_some_and(|now| now.mode == last.before.and_then(|before| before.mode));
+    if holds(now.as_ref(), last.after.as_ref()) && !has_old_mode {
         return Ok(Found::InPlace);
     }
     if last.this_boot && last.state == ChangeState::Published {
@@ -112,16 +161,28 @@ fn recover_path(
     let after = match &last.after {
         None => None,
         Some(entry) => match content(journal, entry) {
-            Some(bytes) => Some(Present::file(bytes, None)),
+            Some(bytes) => Some(Present::recorded(entry.kind, bytes, mode)),
             None => return Ok(Found::Conflict),
         },
     };
     let is_ours = changes.iter().any(|change| {
         holds(now.as_ref(), change.before.as_ref()) || holds(now.as_ref(), change.after.as_ref())
     });
+    // What is no file is not exchanged but removed first.
+    let is_between = now.is_none()
+        && changes.iter().any(|change| {
+            [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
+        });
+    // What a user had saved right before our change may be torn as well; we have it whole.
+    let is_left_of = |side: Option<Entry>, now: &Present| {
+        let whole = side.and_then(|entry| content(journal, &entry));
+        whole.is_some_and(|whole| is_torn(now.content(), &whole))
+    };
     let is_torn = !last.this_boot
-        && now.as_ref().zip(after.as_ref()).is_some_and(|(now, after)| is_torn(&now.bytes, &after.bytes));
-    if !is_ours && !is_torn {
+        && now.as_ref().filter(|now| now.kind == PresentKind::File).is_some_and(|now| {
+            changes.iter().any(|change| is_left_of(change.after, now) || is_left_of(change.before, now))
+        });
+    if !is_ours && !is_torn && !is_between {
         return Ok(Found::Conflict);
     }
     match publish_file(root, path, now.as_ref(), after.as_ref()) {
@@ -129,6 +190,12 @@ fn recover_path(
         Err(error) if is_somebody_elses(&error) => Ok(Found::Conflict),
         Err(error) => Err(error),
     }
+}
+
+/// The permission bits that a change gives its file, if it has other ones after it than before.
+fn decided_mode(change: &RecordedChange) -> Option<u32> {
+    let [before, after] = [change.before, change.after].map(|side| side.and_then(|entry| entry.mode));
+    after.filter(|_| before != after)
 }
 
 /// Whether an error means that somebody has put something there that is not replaced, now or later.
@@ -145,6 +212,7 @@ fn is_somebody_elses(error: &FsError) -> bool {
             | FsError::LeftBehind { .. }
             | FsError::AlreadyExists { .. }
             | FsError::NotFound { .. }
+            | FsError::FolderNotEmpty { .. }
             | FsError::Protected { .. }
     )
 }
@@ -173,44 +241,4 @@ fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
 
 fn content(journal: &Journal, entry: &Entry) -> Option<Vec<u8>> {
     journal.reader().content(&entry.content?).ok().flatten()
-}
-
-/// Whether a loss of power may have made this of `after`: it stops early, or pages of it are zeros.
-fn is_torn(now: &[u8], after: &[u8]) -> bool {
-    const PAGE: usize = 4096;
-    now.len() <= after.len()
-        && now
-            .chunks(PAGE)
-            .zip(after.chunks(PAGE))
-            .all(|(now, after)| after.starts_with(now) || now.iter().all(|byte| *byte == 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_torn;
-
-    #[test]
-    fn beginnings_and_pages_of_zeros_are_torn_and_nothing_else_is() {
-        let whole = [vec![b'a'; 4096], vec![b'b'; 4096], vec![b'c'; 100]].concat();
-        let zeros = vec![0; 4096];
-        let torn: [&[u8]; 5] = [
-            b"",
-            &whole[..5000],
-            &[&zeros[..], &whole[4096..]].concat(),
-            &[&whole[..4096], &zeros[..]].concat(),
-            &vec![0; 8292],
-        ];
-        for now in torn {
-            assert!(is_torn(now, &whole), "{} bytes", now.len());
-        }
-        let others: [&[u8]; 4] = [
-            b"x",
-            &[&whole[..], b"more"].concat(),
-            &[&whole[..4095], b"x", &whole[4096..]].concat(),
-            &[&whole[..4096], &[0; 100], &whole[4196..]].concat(),
-        ];
-        for now in others {
-            assert!(!is_torn(now, &whole), "{} bytes", now.len());
-        }
-    }
 }

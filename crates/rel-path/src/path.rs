@@ -53,7 +53,7 @@ impl RelPath {
     /// removing that prefix.
     ///
     /// Spellings are absolute paths as bytes, for instance the root as the user gave it and its canonical form. The
-    /// prefix is compared component by component, so `/work/a` is no prefix of `/work/a-evil/x`.
+    /// prefix is compared component by component, so `/srv/a` is no prefix of `/srv/a-evil/x`.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::path::RelPath;
 /// without characters that cannot be seen, without trailing dots and blanks, cut at a colon (which begins a stream
 /// name on NTFS), with a backslash as a separator, and under their short 8.3 form (`GIT~1`).
 ///
-/// Source: ruling 6 of the confinement rulings.
+/// Source: docs/files.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectedNames {
     /// Folded components of each entry; no entry is empty.

@@ -36,8 +36,8 @@ pub(crate) fn restrict(request: &Request, filters: &CallFilters) -> Result<(), S
 }
 
 fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {
-    let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
-    setrlimit(Resource::Core, both(0))?;
+    // One byte is too small for a file and, unlike none, also keeps the kernel from starting the host's handler.
+    setrlimit(Resource::Core, Rlimit { current: Some(1), maximum: Some(1) })?;
     lower(Resource::Fsize, limits.file_size_bytes)?;
     lower(Resource::Nofile, limits.open_files.into())?;
     // Elsewhere the kernel counts all of the user's processes, and the user may have more than the limit already.

@@ -13,10 +13,12 @@ mod capture;
 mod channel;
 mod confine;
 mod control_group;
+mod drain;
 mod environment;
 mod file_rules;
 mod init;
 mod isolation;
+mod killer;
 mod launcher;
 mod link;
 mod mount_entry;
@@ -42,7 +44,9 @@ mod toolchains;
 mod wire;
 
 pub use capture::Captured;
+pub use drain::{OutputObserver, OutputStream};
 pub use environment::User;
+pub use killer::Killer;
 pub use launcher::{Launcher, LauncherConfig, SpawnError, StartError};
 pub use outcome::{Ending, Outcome, Signal};
 pub use plan::PolicyError;
@@ -50,7 +54,7 @@ pub use policy::{ExecLimits, GitIdentity, Policy};
 pub use report::{
     FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
 };
-pub use running::{Killer, OutputObserver, OutputStream, Running, WaitError};
+pub use running::{Running, WaitError};
 pub use shell_command::{COMMAND_LIMIT_BYTES, CommandError, ENVIRONMENT_LIMIT_BYTES, ShellCommand, Timeout};
 pub use spawner::{SPAWNER_ARGUMENT, spawner_main, spawner_main_if_requested};
 pub use spawner_program::SpawnerProgram;

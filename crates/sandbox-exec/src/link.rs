@@ -3,15 +3,21 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
 
 use crate::channel;
 use crate::spawner_program::SpawnerProgram;
+
+/// How long the spawner may take to end its commands and itself.
+const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// A running spawner and the socket to it.
 #[derive(Debug)]
 pub(crate) struct Link {
     program: SpawnerProgram,
-    /// `None` only while the link is being dropped or renewed: its end is what ends the spawner.
+    /// `None` when the spawner has ended and could not be started anew. Closing it is what ends the spawner.
     socket: Option<OwnedFd>,
     process: Child,
 }
@@ -24,11 +30,17 @@ impl Link {
 
     /// Sends the descriptors of one request.
     pub(crate) fn send(&mut self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let socket = self.socket.as_ref().expect("only drop takes the socket away");
-        if channel::send(socket.as_fd(), b"R", descriptors).is_ok() {
-            return Ok(());
+        let sent = match &self.socket {
+            Some(socket) => channel::send(socket.as_fd(), b"R", descriptors),
+            // It could not be started anew the last time.
+            None => Err(Errno::PIPE),
+        };
+        match sent {
+            // The spawner is dead, and all its commands have ended with it.
+            Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN | Errno::CONNREFUSED) => {}
+            other => return Ok(other?),
         }
-        // Nothing but its death makes a packet of one byte fail. All its commands have ended with it.
+        // Its zombie first: the next one removes the control groups of spawners that are no more.
         self.end();
         let (socket, process) = start_process(&self.program)?;
         self.process = process;
@@ -36,10 +48,20 @@ impl Link {
         Ok(channel::send(socket.as_fd(), b"R", descriptors)?)
     }
 
+    /// Ends the spawner and takes its zombie away.
     fn end(&mut self) {
         self.socket = None;
-        // The spawner ends by itself when the socket is closed; waiting for it takes its zombie away.
-        let _ = self.process.wait();
+        // It ends by itself when the socket is closed, and after its commands.
+        let started = Instant::now();
+        while matches!(self.process.try_wait(), Ok(None)) {
+            if started.elapsed() > END_LIMIT {
+                // A command that cannot be killed holds it up. It dies alone; the rest is the kernel's.
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
     }
 }
 

@@ -5,11 +5,13 @@ use std::fmt;
 /// How much confinement is in force, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Nothing but a cleared environment, a deadline and the killing of descendants.
+    /// Nothing but a cleared environment, a deadline and the killing of descendants. The home is the user's own.
     None,
-    /// As `None`, with resource limits and no way to gain privileges.
+    /// As `None`, with limits, without capabilities or ways to gain privileges, and with a private home and folder
+    /// for temporary files that the environment names. Files that the user can reach, the command can reach.
     Process,
-    /// As `Process`, with file and network rules of the kernel but no namespaces.
+    /// As `Process`, with the kernel's rules for files and system calls but no namespaces: a policy's hidden and
+    /// protected paths inside the workspace are not protected.
     Landlock,
     /// A file tree, processes and a network of the command's own, with some ruled layer missing.
     Namespaces,

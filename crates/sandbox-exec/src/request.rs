@@ -183,4 +183,20 @@ mod tests {
             assert_eq!(Request::decode(&bytes[..length]), None, "{length}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_the_decoder_panic(
+            mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
+            place in 0usize..400,
+            value: u8,
+        ) {
+            let _ = Request::decode(&bytes);
+            // Near misses reach further than noise.
+            bytes = sample().encode();
+            let place = place % bytes.len();
+            bytes[place] = value;
+            let _ = Request::decode(&bytes);
+        }
+    }
 }

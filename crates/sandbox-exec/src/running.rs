@@ -1,17 +1,15 @@
 //! A running command: its output is drained, its deadline kept, its end awaited.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal as KernelSignal, pidfd_send_signal};
 
-use crate::capture::HeadTail;
 use crate::channel::{self, Status};
+use crate::drain::{Drain, OutputObserver, OutputStream};
+use crate::killer::Killer;
 use crate::outcome::{Ending, Outcome, Signal};
 use crate::policy::ExecLimits;
 use crate::private_folder::PrivateFolder;
@@ -23,30 +21,6 @@ const DRAIN_LIMIT: Duration = Duration::from_millis(250);
 
 /// How long the end of the last process is awaited after a kill.
 const REAP_LIMIT: Duration = Duration::from_secs(10);
-
-/// One of a command's two output streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OutputStream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-/// Watches the output of a command as it comes.
-///
-/// It is called on the thread that waits for the command and must not block: a command whose output is not drained
-/// stands still.
-pub trait OutputObserver {
-    /// Takes the next bytes of a stream, as many as were there.
-    fn output(&mut self, stream: OutputStream, bytes: &[u8]);
-}
-
-impl<F: FnMut(OutputStream, &[u8])> OutputObserver for F {
-    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
-        self(stream, bytes);
-    }
-}
 
 /// Why a command's result is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,13 +56,12 @@ pub(crate) struct Started {
 /// A command that has started. Dropping it kills the command with all its descendants.
 #[derive(Debug)]
 pub struct Running {
-    stdout: OwnedFd,
-    stderr: OwnedFd,
+    output: Drain,
     killer: Killer,
     shell_end: Option<i32>,
     started_at: Instant,
     timeout: Timeout,
-    limits: ExecLimits,
+    memory_limit_bytes: u64,
     unprotected: Vec<PathBuf>,
     /// Removed when the command has ended.
     _folder: Option<PrivateFolder>,
@@ -102,20 +75,13 @@ impl Running {
         limits: ExecLimits,
         unprotected: Vec<PathBuf>,
     ) -> Running {
-        let shared = Shared {
-            status: started.status,
-            pidfd: started.pidfd,
-            owns_namespace: started.owns_namespace,
-            cancelled: AtomicBool::new(false),
-        };
         Running {
-            stdout: started.stdout,
-            stderr: started.stderr,
-            killer: Killer { shared: Arc::new(shared) },
+            output: Drain::new(started.stdout, started.stderr, limits.output_bytes_per_stream),
+            killer: Killer::new(started.status, started.pidfd, started.owns_namespace),
             shell_end: started.early_end,
             started_at,
             timeout,
-            limits,
+            memory_limit_bytes: limits.memory_bytes,
             unprotected,
             _folder: started.folder,
         }
@@ -150,17 +116,16 @@ impl Running {
         mut spool: Option<Spool>,
     ) -> Result<Outcome, WaitError> {
         let deadline = self.started_at + self.timeout.duration();
-        let mut drain = Drain::new(self.limits.output_bytes_per_stream);
-        let mut buffer = vec![0; 64 * 1024];
         let mut state = State::default();
         if self.shell_end.is_some() {
             state.drain_until = Some(Instant::now() + DRAIN_LIMIT);
         }
         loop {
             let now = Instant::now();
+            let is_drained = self.output.is_finished() || state.drain_until.is_some_and(|limit| now >= limit);
             if !state.killed {
                 let is_late = now >= deadline;
-                let is_over = self.shell_end.is_some() && (drain.is_finished() || state.is_drained(now));
+                let is_over = self.shell_end.is_some() && is_drained;
                 if is_late || is_over {
                     self.killer.kill();
                     state.killed = true;
@@ -169,61 +134,47 @@ impl Running {
                     state.drain_until.get_or_insert(now + DRAIN_LIMIT);
                 }
             }
-            if state.gone && (drain.is_finished() || state.is_drained(now)) {
+            if state.gone && is_drained {
                 break;
             }
             if state.reap_until.is_some_and(|limit| now >= limit) {
                 return Err(WaitError::Unkillable);
             }
-            let wake = state.next_wake(deadline, drain.is_finished());
-            let ready = self.poll(&drain, &state, wake.saturating_duration_since(now))?;
-            if ready.stdout {
-                drain.read(&self.stdout, OutputStream::Stdout, &mut buffer, observer, spool.as_mut());
-            }
-            if ready.stderr {
-                drain.read(&self.stderr, OutputStream::Stderr, &mut buffer, observer, spool.as_mut());
+            let wake = state.next_wake(deadline, self.output.is_finished());
+            let ready = self.poll(&state, wake.saturating_duration_since(now))?;
+            for stream in ready.streams.into_iter().flatten() {
+                self.output.read(stream, observer, spool.as_mut());
             }
             if ready.status {
                 self.read_status(&mut state);
             }
         }
         let ending = self.ending(&state)?;
-        Ok(Outcome {
-            ending,
-            duration: self.started_at.elapsed(),
-            output_complete: drain.is_finished(),
-            stdout: drain.stdout.finish(),
-            stderr: drain.stderr.finish(),
-            spooled: spool.map(Spool::finish),
-        })
+        let output_complete = self.output.is_finished();
+        let (stdout, stderr) = self.output.take();
+        let spooled = spool.map(Spool::finish);
+        Ok(Outcome { ending, duration: self.started_at.elapsed(), stdout, stderr, output_complete, spooled })
     }
 
-    fn poll(&self, drain: &Drain, state: &State, limit: Duration) -> Result<Ready, WaitError> {
-        let wanted = |is_wanted: bool| if is_wanted { PollFlags::IN } else { PollFlags::empty() };
-        let mut watched = Vec::with_capacity(3);
-        // A finished descriptor would report its end again and again.
-        let parts = [
-            (self.stdout.as_fd(), !drain.stdout_finished),
-            (self.stderr.as_fd(), !drain.stderr_finished),
-            (self.killer.shared.status.as_fd(), !state.gone),
-        ];
-        for (fd, is_wanted) in &parts {
-            if *is_wanted {
-                watched.push(PollFd::new(fd, wanted(true)));
-            }
-        }
+    fn poll(&self, state: &State, limit: Duration) -> Result<Ready, WaitError> {
+        let streams = [OutputStream::Stdout, OutputStream::Stderr];
+        let pipes = streams.map(|stream| self.output.pipe(stream));
+        let status = (!state.gone).then_some(self.killer.status());
+        let wanted: Vec<BorrowedFd<'_>> = pipes.into_iter().chain([status]).flatten().collect();
+        let mut watched: Vec<PollFd<'_>> = wanted.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let limit = limit.try_into().expect("a deadline of at most an hour fits a time specification");
         match poll(&mut watched, Some(&limit)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(WaitError::System { errno: errno.raw_os_error() }),
         }
         let mut events = watched.iter().map(|fd| !fd.revents().is_empty());
-        let mut next = |is_wanted: bool| is_wanted && events.next().unwrap_or(false);
-        Ok(Ready { stdout: next(parts[0].1), stderr: next(parts[1].1), status: next(parts[2].1) })
+        let mut is_ready = |is_wanted: bool| is_wanted && events.next().unwrap_or(false);
+        let streams = [0, 1].map(|index| is_ready(pipes[index].is_some()).then_some(streams[index]));
+        Ok(Ready { streams, status: is_ready(status.is_some()) })
     }
 
     fn read_status(&mut self, state: &mut State) {
-        match channel::receive(&self.killer.shared.status) {
+        match channel::receive(self.killer.status()) {
             Ok(Some((bytes, _))) => match Status::decode(&bytes) {
                 Some(Status::Ended(status)) => {
                     self.shell_end = Some(status);
@@ -240,22 +191,18 @@ impl Running {
         }
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.killer.shared.cancelled.load(Ordering::Acquire)
-    }
-
     fn ending(&self, state: &State) -> Result<Ending, WaitError> {
         let is_success = self.shell_end == Some(0);
-        let was_ended = self.shell_end.is_none() && (state.timed_out || self.is_cancelled());
+        let was_ended = self.shell_end.is_none() && (state.timed_out || self.killer.is_cancelled());
         if state.killed_for_memory && !is_success && !was_ended {
-            return Ok(Ending::KilledForMemory { limit_bytes: self.limits.memory_bytes });
+            return Ok(Ending::KilledForMemory { limit_bytes: self.memory_limit_bytes });
         }
         match self.shell_end {
             Some(status) if libc::WIFSIGNALED(status) => {
                 Ok(Ending::Signaled(Signal::from_number(libc::WTERMSIG(status))))
             }
             Some(status) => Ok(Ending::Exited(libc::WEXITSTATUS(status))),
-            None if self.is_cancelled() => Ok(Ending::Cancelled),
+            None if self.killer.is_cancelled() => Ok(Ending::Cancelled),
             None if state.timed_out => Ok(Ending::TimedOut { limit: self.timeout.duration() }),
             None => Err(WaitError::Lost),
         }
@@ -280,10 +227,6 @@ struct State {
 }
 
 impl State {
-    fn is_drained(&self, now: Instant) -> bool {
-        self.drain_until.is_some_and(|limit| now >= limit)
-    }
-
     /// Returns when something is to be done even if nothing happens.
     fn next_wake(&self, deadline: Instant, output_finished: bool) -> Instant {
         let drain = self.drain_until.filter(|_| !output_finished && (self.gone || !self.killed));
@@ -293,89 +236,6 @@ impl State {
 }
 
 struct Ready {
-    stdout: bool,
-    stderr: bool,
+    streams: [Option<OutputStream>; 2],
     status: bool,
-}
-
-struct Drain {
-    stdout: HeadTail,
-    stderr: HeadTail,
-    stdout_finished: bool,
-    stderr_finished: bool,
-}
-
-impl Drain {
-    fn new(limit_bytes: usize) -> Drain {
-        Drain {
-            stdout: HeadTail::new(limit_bytes),
-            stderr: HeadTail::new(limit_bytes),
-            stdout_finished: false,
-            stderr_finished: false,
-        }
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stdout_finished && self.stderr_finished
-    }
-
-    /// Reads once: the other stream and the deadline must have their turn however fast this one flows.
-    fn read(
-        &mut self,
-        fd: &OwnedFd,
-        stream: OutputStream,
-        buffer: &mut [u8],
-        observer: &mut dyn OutputObserver,
-        spool: Option<&mut Spool>,
-    ) {
-        let (kept, finished) = match stream {
-            OutputStream::Stdout => (&mut self.stdout, &mut self.stdout_finished),
-            OutputStream::Stderr => (&mut self.stderr, &mut self.stderr_finished),
-        };
-        match rustix::io::read(fd, &mut *buffer) {
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Ok(0) | Err(_) => *finished = true,
-            Ok(length) => {
-                let bytes = &buffer[..length];
-                kept.push(bytes);
-                if let Some(spool) = spool {
-                    spool.push(bytes);
-                }
-                observer.output(stream, bytes);
-            }
-        }
-    }
-}
-
-/// Ends a command from any thread. It stays valid after the command's end, when it does nothing.
-#[derive(Clone, Debug)]
-pub struct Killer {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    status: OwnedFd,
-    pidfd: OwnedFd,
-    owns_namespace: bool,
-    cancelled: AtomicBool,
-}
-
-impl Killer {
-    /// Kills the command with all its descendants; [`Running::wait`] then answers [`Ending::Cancelled`], unless
-    /// the shell had ended by itself before.
-    pub fn cancel(&self) {
-        self.shared.cancelled.store(true, Ordering::Release);
-        self.kill();
-    }
-
-    fn kill(&self) {
-        if self.shared.owns_namespace {
-            // An error says that the init is dead already, and everything in its namespace with it.
-            let _ = pidfd_send_signal(&self.shared.pidfd, KernelSignal::KILL);
-        } else {
-            // The spawner searches and kills. If it is gone, the command's init does so by itself.
-            let _ = channel::send(&self.shared.status, b"K", &[]);
-        }
-    }
 }

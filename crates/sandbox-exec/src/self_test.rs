@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::attacks::{Attack, REFUSED};
+use crate::drain::OutputStream;
 use crate::isolation::Isolation;
 use crate::launcher::{Launcher, SpawnError, StartError};
 use crate::outcome::Ending;
@@ -18,7 +19,7 @@ use crate::report::{
     FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
 };
 use crate::request::{Targets, Task};
-use crate::running::{OutputStream, Running};
+use crate::running::Running;
 use crate::shell_command::{ShellCommand, Timeout};
 use crate::step::Step;
 

@@ -31,10 +31,11 @@ impl FileRoot {
     /// checked before anything is created, and what was created before a failure is removed again.
     pub fn create_dirs(&self, path: &RelPath) -> Result<Vec<RelPath>, FsError> {
         let Missing { existing, names: missing, paths } = self.check_missing(path)?;
-        let mut folder = self
-            .resolver
-            .open_exact(&existing, FOLDER_PATH)
-            .map_err(|_| FsError::Busy { path: path.clone() })?;
+        let mut folder = self.resolver.open_exact(&existing, FOLDER_PATH).map_err(|errno| match errno {
+            // It was there a moment ago.
+            Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN => FsError::Busy { path: path.clone() },
+            other => FsError::from_errno(other, &existing),
+        })?;
         let mut made: Vec<(OwnedFd, &[u8], RelPath)> = Vec::new();
         for (name, path) in missing.iter().zip(paths) {
             match make_folder(&folder, name) {

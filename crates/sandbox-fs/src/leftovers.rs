@@ -2,9 +2,9 @@
 
 use rel_path::RelPath;
 
-use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle::FOLDER_LIST;
+use crate::open_file::OpenFile;
 use crate::place::Place;
 use crate::policy::LinkRule;
 use crate::resolve::Last;
@@ -26,7 +26,7 @@ impl FileRoot {
     /// Removes the temporary files that a crash left in one folder.
     ///
     /// A crash between an exchange and the look at what came out leaves somebody's version under a temporary name, so
-    /// a file goes only if `is_known` says that its content is held elsewhere or was never finished. Any other gets a
+    /// a file goes only if `is_known` says that what it holds is held elsewhere or was never finished. Any other gets a
     /// name under which it is seen.
     ///
     /// Only for a folder in which no one is writing through this crate: the files of a write that is under way look
@@ -38,7 +38,7 @@ impl FileRoot {
     pub fn sweep_leftovers(
         &self,
         folder: &RelPath,
-        mut is_known: impl FnMut(&ContentHash) -> bool,
+        mut is_known: impl FnMut(&OpenFile) -> bool,
     ) -> Result<Swept, FsError> {
         self.check_writable(folder)?;
         let (handle, folder_path) =
@@ -57,7 +57,7 @@ impl FileRoot {
             place.path = place.folder_path.child(&name)?;
             let known = match place.stat_name(&name)? {
                 None => continue,
-                Some(found) if found.is_file() => is_known(&self.open_file(&place.path)?.content_hash()?),
+                Some(found) if found.is_file() => is_known(&self.open_file(&place.path)?),
                 // A link or the like came out of an exchange: that was never ours.
                 Some(_) => false,
             };

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rel_path::RelPath;
 use rustix::fs::RenameFlags;
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::content_hash::ContentHash;
 use crate::error::{FsError, ReadOnlyReason};
@@ -136,8 +136,13 @@ impl FileRoot {
     /// out in the meantime.
     pub(crate) fn check_folder(&self, place: &Place) -> Result<(), FsError> {
         let changed = || FsError::Changed { path: place.path.clone() };
-        let now = self.resolver.open_exact(&place.folder_path, FOLDER_PATH).map_err(|_| changed())?;
-        let stat = |handle: &OwnedFd| handle::stat(handle).map_err(|_| changed());
+        let failed = |errno| match errno {
+            Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::XDEV | Errno::AGAIN => changed(),
+            // Not being able to look is no sign that somebody changed anything.
+            other => FsError::from_errno(other, &place.path),
+        };
+        let now = self.resolver.open_exact(&place.folder_path, FOLDER_PATH).map_err(failed)?;
+        let stat = |handle: &OwnedFd| handle::stat(handle).map_err(failed);
         if stat(&now)?.is_same_object(&stat(&place.folder)?) { Ok(()) } else { Err(changed()) }
     }
 }
@@ -197,7 +202,12 @@ impl Place {
     }
 
     pub(crate) fn unlink_name(&self, name: &[u8]) -> Result<(), Errno> {
-        rustix::fs::unlinkat(&self.folder, name, rustix::fs::AtFlags::empty())
+        retry_on_intr(|| rustix::fs::unlinkat(&self.folder, name, rustix::fs::AtFlags::empty()))
+    }
+
+    /// Removes a temporary name. A failure is tried once more, since nobody comes back for what stays.
+    pub(crate) fn remove_temporary(&self, name: &[u8]) -> Result<(), Errno> {
+        self.unlink_name(name).or_else(|_| self.unlink_name(name))
     }
 }
 
@@ -205,11 +215,13 @@ impl Place {
 ///
 /// Where the file system has no such rename, a second link and the removal of the first do the same for files.
 pub(crate) fn rename_new(from: (&OwnedFd, &[u8]), to: (&OwnedFd, &[u8])) -> Result<(), Errno> {
-    match rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+    // Some network file systems interrupt a rename; it has not happened then.
+    let rename = || rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE);
+    match retry_on_intr(rename) {
         Err(errno) if lacks_rename_flags(errno) => {
             let flags = rustix::fs::AtFlags::empty();
-            rustix::fs::linkat(from.0, from.1, to.0, to.1, flags)?;
-            rustix::fs::unlinkat(from.0, from.1, flags)
+            retry_on_intr(|| rustix::fs::linkat(from.0, from.1, to.0, to.1, flags))?;
+            retry_on_intr(|| rustix::fs::unlinkat(from.0, from.1, flags))
         }
         result => result,
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rel_path::RelPath;
 use rustix::fs::RenameFlags;
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
@@ -121,7 +121,7 @@ impl Staged<'_> {
 
     fn rename_over(&mut self) -> Result<(), FsError> {
         let folder = &self.place.folder;
-        rustix::fs::renameat(folder, &*self.temp_name, folder, &*self.place.name)
+        retry_on_intr(|| rustix::fs::renameat(folder, &*self.temp_name, folder, &*self.place.name))
             .map_err(|errno| self.place.error(errno))?;
         self.remove_on_drop = false;
         Ok(())
@@ -210,7 +210,8 @@ impl Staged<'_> {
 
     fn exchange_names(&self) -> Result<(), Errno> {
         let folder = &self.place.folder;
-        rustix::fs::renameat_with(folder, &*self.temp_name, folder, &*self.place.name, RenameFlags::EXCHANGE)
+        let (temp_name, name) = (&*self.temp_name, &*self.place.name);
+        retry_on_intr(|| rustix::fs::renameat_with(folder, temp_name, folder, name, RenameFlags::EXCHANGE))
     }
 
     fn changed(&self) -> FsError {

@@ -33,13 +33,7 @@ impl FileRoot {
     /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content is another one, and the file then is
     /// where it was.
     pub fn remove_file(&self, path: &RelPath, expected: Option<&ContentHash>) -> Result<Removed, FsError> {
-        let place = self.place(path)?;
-        let found = place.stat()?.ok_or_else(|| FsError::NotFound { path: place.path.clone() })?;
-        match found.kind {
-            FileKind::Folder => return Err(FsError::NotAFile { path: place.path, kind: found.kind }),
-            FileKind::File => self.check_changeable(&place, &found)?,
-            _ => {}
-        }
+        let (place, found) = self.removable(path)?;
         self.check_folder(&place)?;
         let content = match expected {
             Some(hash) => Some(remove_expected(&place, hash)?),
@@ -49,6 +43,18 @@ impl FileRoot {
             }
         };
         Ok(Removed { path: place.path, metadata: found, content })
+    }
+
+    /// Finds what a removal of `path` is about, with all the checks that are made before anything is removed.
+    pub(crate) fn removable(&self, path: &RelPath) -> Result<(Place, Metadata), FsError> {
+        let place = self.place(path)?;
+        let found = place.stat()?.ok_or_else(|| FsError::NotFound { path: place.path.clone() })?;
+        match found.kind {
+            FileKind::Folder => return Err(FsError::NotAFile { path: place.path, kind: found.kind }),
+            FileKind::File => self.check_changeable(&place, &found)?,
+            _ => {}
+        }
+        Ok((place, found))
     }
 
     /// Removes an empty folder.
@@ -73,10 +79,11 @@ fn remove_expected(place: &Place, expected: &ContentHash) -> Result<OpenFile, Fs
         other => place.error(other),
     })?;
     let verdict = match place.open_if_content(&aside, expected) {
-        Ok(Some(file)) => {
-            place.unlink_name(&aside).map_err(|errno| place.error(errno))?;
-            return Ok(file);
-        }
+        Ok(Some(file)) => match place.remove_temporary(&aside) {
+            Ok(()) => return Ok(file),
+            // A removal that failed leaves the file where it was.
+            Err(errno) => place.error(errno),
+        },
         Ok(None) => FsError::Changed { path: place.path.clone() },
         Err(error) => error,
     };

@@ -149,7 +149,7 @@ impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if self.remove_on_drop {
             // If this fails, the name is one that every walk leaves out and that a sweep recognises.
-            let _ = self.place.unlink_name(&self.temp_name);
+            let _ = self.place.remove_temporary(&self.temp_name);
         }
     }
 }

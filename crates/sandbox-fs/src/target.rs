@@ -52,13 +52,7 @@ impl FileRoot {
     ///
     /// Those of [`FileRoot::remove_file`].
     pub fn delete_target(&self, path: &RelPath) -> Result<RelPath, FsError> {
-        let place = self.place(path)?;
-        let found = place.stat()?.ok_or_else(|| FsError::NotFound { path: place.path.clone() })?;
-        match found.kind {
-            FileKind::Folder => return Err(FsError::NotAFile { path: place.path, kind: found.kind }),
-            FileKind::File => self.check_changeable(&place, &found)?,
-            _ => {}
-        }
+        let (place, _) = self.removable(path)?;
         Ok(place.path)
     }
 }

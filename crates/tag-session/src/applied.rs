@@ -2,17 +2,27 @@
 
 use tagproto::{CommandResult, RepairSet, Reply, Session};
 
+use crate::inbox_file::InboxFile;
+
 /// How a reply is applied.
+#[derive(Default)]
 pub struct ApplyOptions<'a> {
     /// Execute a text even if it was executed before as the answer to another message.
     pub again: bool,
+    /// The file that the reply came in. It is to be moved to `processed/` once the reply is executed; if that does not
+    /// come about any more, opening the sessions makes up for it.
+    pub file: Option<&'a InboxFile>,
     /// Asked with the reply as it was read, before anything is executed.
     pub review: Option<&'a mut dyn FnMut(&Reply<'_>) -> Review>,
 }
 
 impl std::fmt::Debug for ApplyOptions<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("ApplyOptions").field("again", &self.again).finish_non_exhaustive()
+        formatter
+            .debug_struct("ApplyOptions")
+            .field("again", &self.again)
+            .field("file", &self.file)
+            .finish_non_exhaustive()
     }
 }
 

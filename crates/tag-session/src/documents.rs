@@ -5,6 +5,9 @@ use tagproto::SessionId;
 /// What the names of all session documents begin with.
 pub(crate) const SESSIONS: &str = "session/";
 
+/// What the names of all documents about executed files begin with.
+pub(crate) const TAKEN_FILES: &str = "inbox/";
+
 /// The session itself, exactly as its file holds it.
 pub(crate) fn session(id: SessionId) -> String {
     format!("{SESSIONS}{id}")
@@ -15,9 +18,25 @@ pub(crate) fn outbox(id: SessionId, sequence: u32) -> String {
     format!("outbox/{id}/{sequence:04}")
 }
 
+/// The document that a file in `outbox/` is written from, if it has the name of one.
+pub(crate) fn outbox_of_file(name: &str) -> Option<String> {
+    let (id, sequence) = name.strip_suffix(".txt")?.split_once("_seq")?;
+    Some(outbox(id.parse().ok()?, sequence.parse().ok()?))
+}
+
 /// The text of the reply that answered an outbox.
 pub(crate) fn reply(id: SessionId, sequence: u32) -> String {
     format!("reply/{id}/{sequence:04}")
+}
+
+/// Which file of the inbox the last executed reply of a session came in.
+pub(crate) fn taken_file(id: SessionId) -> String {
+    format!("{TAKEN_FILES}{id}")
+}
+
+/// Present while nobody knows whether a reply to the pending outbox of a session was begun: its journal was lost.
+pub(crate) fn lost_history(id: SessionId) -> String {
+    format!("lost/{id}")
 }
 
 /// What the line numbers of the reply under way mean; gone when it is finished.

@@ -54,6 +54,16 @@ pub enum SessionError {
         /// The sequence that it answered.
         sequence: u32,
     },
+    /// The same text was begun as a reply of another session and is not finished there.
+    #[error("session {session} has begun this reply and not finished it")]
+    BegunElsewhere {
+        /// The other session.
+        session: SessionId,
+    },
+    /// The reply runs commands, and whether they ran already is not known. Whoever has looked says `again`, in
+    /// [`ApplyOptions`](crate::ApplyOptions).
+    #[error("the journal of this session was lost, so nobody knows whether these commands ran already")]
+    HistoryLost,
     /// The reply is empty.
     #[error("the reply is empty")]
     Empty,

@@ -4,19 +4,20 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use rel_path::RelPath;
-use sandbox_fs::{FileStamp, FsError};
+use sandbox_fs::{FileKind, FileStamp, FsError};
 use wap_core::CancelFlag;
 
 use crate::folders::StateFolders;
 use crate::inbox_file::{Candidate, InboxFile, Unusable, candidates, read};
 use crate::projection::{self, SetAside};
+use crate::settling;
 use crate::watch::InboxWatcher;
 
-/// How long size and times must not change before a file is read.
-const STABLE_FOR: Duration = Duration::from_millis(150);
+/// How often a file is looked at that a program has still open.
+const OPEN_POLL: Duration = Duration::from_millis(250);
 
-/// How long an empty file may still be in the making before the user is told.
-const EMPTY_FOR: Duration = Duration::from_secs(2);
+/// How long a file may be open without being written to before the user is told.
+const OPEN_FOR: Duration = Duration::from_secs(5);
 
 /// What the inbox has to tell.
 #[derive(Debug)]
@@ -53,7 +54,15 @@ pub(crate) struct Inbox {
 struct Seen {
     stamp: FileStamp,
     since: Instant,
+    has_changed: bool,
     told: bool,
+    told_open: bool,
+}
+
+impl Seen {
+    fn new(stamp: FileStamp, has_changed: bool) -> Seen {
+        Seen { stamp, since: Instant::now(), has_changed, told: false, told_open: false }
+    }
 }
 
 impl Inbox {
@@ -77,30 +86,17 @@ impl Inbox {
     fn look(&mut self, folders: &StateFolders) -> Result<Look, FsError> {
         let candidates = candidates(folders)?;
         self.seen.retain(|name, _| candidates.iter().any(|candidate| candidate.name == *name));
-        let mut soonest = None;
+        let mut soonest: Option<Duration> = None;
         for candidate in candidates {
-            let quiet = match self.quiet_for(&candidate) {
-                Some(quiet) => quiet,
-                // Told already; only a new version of the file changes that.
-                None => continue,
-            };
-            let needed = if candidate.stamp.size_bytes == 0 { EMPTY_FOR } else { STABLE_FOR };
-            if quiet < needed {
-                // Replies are taken in order: one that is still being written holds up those behind it, except an
-                // empty one, which may never be filled.
-                let left = needed - quiet;
-                soonest = Some(soonest.map_or(left, |soonest: Duration| soonest.min(left)));
-                if candidate.stamp.size_bytes == 0 {
-                    continue;
-                }
-                break;
+            let seen = self.seen(&candidate);
+            // Told already; only a new version of the file changes that.
+            if seen.told {
+                continue;
             }
-            match read(folders, &candidate) {
-                Ok(file) => return Ok(Look::Found(Found::Reply(file))),
-                Err(why) => {
-                    if let Some(seen) = self.seen.get_mut(&candidate.name) {
-                        seen.told = true;
-                    }
+            let look_again = match seen.look_at(folders, &candidate) {
+                Settled::Not(left) => left,
+                Settled::Reply(file) => return Ok(Look::Found(Found::Reply(file))),
+                Settled::Unusable(why) => {
                     let set_aside = if why.is_set_aside() {
                         Some(projection::set_aside(folders, &candidate.name)?)
                     } else {
@@ -108,23 +104,67 @@ impl Inbox {
                     };
                     return Ok(Look::Found(Found::Unusable { name: candidate.name, why, set_aside }));
                 }
+            };
+            soonest = Some(soonest.map_or(look_again, |soonest| soonest.min(look_again)));
+            // Replies are taken in order: one that is still being written holds up those behind it, except an empty
+            // one, which may never be filled.
+            if candidate.stamp.size_bytes > 0 {
+                break;
             }
         }
         Ok(soonest.map_or(Look::Nothing, Look::Again))
     }
 
-    /// How long a candidate has been as it is; `None` if it was told about already.
-    fn quiet_for(&mut self, candidate: &Candidate) -> Option<Duration> {
-        let now = Instant::now();
-        let seen = self.seen.entry(candidate.name.clone()).or_insert(Seen {
-            stamp: candidate.stamp,
-            since: now,
-            told: false,
-        });
+    /// What is known about a candidate.
+    fn seen(&mut self, candidate: &Candidate) -> &mut Seen {
+        let seen =
+            self.seen.entry(candidate.name.clone()).or_insert_with(|| Seen::new(candidate.stamp, false));
         if seen.stamp != candidate.stamp {
-            *seen = Seen { stamp: candidate.stamp, since: now, told: false };
+            // Filling an empty file is how many programs begin to write, and no pause in writing.
+            *seen = Seen::new(candidate.stamp, seen.stamp.size_bytes > 0);
         }
-        if seen.told { None } else { Some(now - seen.since) }
+        seen
+    }
+}
+
+/// What a look at one file gives.
+enum Settled {
+    /// It may not be complete; look again after this time.
+    Not(Duration),
+    Reply(InboxFile),
+    Unusable(Unusable),
+}
+
+impl Seen {
+    fn look_at(&mut self, folders: &StateFolders, candidate: &Candidate) -> Settled {
+        if candidate.kind != FileKind::File {
+            self.told = true;
+            return Settled::Unusable(Unusable::NotAFile(candidate.kind));
+        }
+        let quiet = self.since.elapsed();
+        let needed = settling::needed(&candidate.stamp, self.has_changed);
+        if quiet < needed {
+            return Settled::Not(needed - quiet);
+        }
+        let path = folders.inbox_path().join(candidate.name.to_string());
+        if settling::is_open_for_writing(&path, &candidate.stamp) {
+            if quiet < OPEN_FOR || self.told_open {
+                return Settled::Not(OPEN_POLL);
+            }
+            self.told_open = true;
+            return Settled::Unusable(Unusable::BeingWritten);
+        }
+        match read(folders, candidate) {
+            Ok(None) => Settled::Not(needed),
+            Ok(Some(file)) if quiet < settling::UNCLOSED && settling::ends_unclosed(&file.text) => {
+                Settled::Not(settling::UNCLOSED - quiet)
+            }
+            Ok(Some(file)) => Settled::Reply(file),
+            Err(why) => {
+                self.told = true;
+                Settled::Unusable(why)
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileStamp, FsError};
+use serde::{Deserialize, Serialize};
 
 use crate::decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
 use crate::folders::StateFolders;
@@ -13,6 +14,25 @@ pub struct InboxFile {
     pub name: RelPath,
     /// Its text.
     pub text: String,
+    /// Which state of which file was read.
+    pub(crate) stamp: TakenStamp,
+}
+
+/// Which state of which file was read, so that it is known again after a restart. The time of the last change of status
+/// is left out: moving a file changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TakenStamp {
+    device: u64,
+    inode: u64,
+    size_bytes: u64,
+    modified_nanoseconds: i128,
+}
+
+impl From<FileStamp> for TakenStamp {
+    fn from(stamp: FileStamp) -> TakenStamp {
+        let FileStamp { device, inode, size_bytes, modified_nanoseconds, .. } = stamp;
+        TakenStamp { device, inode, size_bytes, modified_nanoseconds }
+    }
 }
 
 /// Why a file in the inbox is no reply. It stays where it is, except where the text says otherwise.
@@ -23,8 +43,14 @@ pub enum Unusable {
     #[error("is empty: paste the reply into it and save it again")]
     Empty,
     /// It is not a regular file.
-    #[error("is a {0}, which is not read: save the reply as an ordinary file")]
+    #[error("is a {0}, which is not read: remove it and save the reply as an ordinary file")]
     NotAFile(FileKind),
+    /// A program still has it open to write. It is read when that program is done with it.
+    #[error("is still open in the program that writes it: it is read when that is closed")]
+    BeingWritten,
+    /// It may not be changed, so it could not be moved away once it is executed.
+    #[error("is write-protected and could not be put away: allow changes, for instance with chmod u+w")]
+    WriteProtected,
     /// It may not be read.
     #[error("cannot be read: allow it, for instance with chmod u+r")]
     Unreadable,
@@ -56,6 +82,7 @@ pub(crate) struct Candidate {
     pub name: RelPath,
     pub kind: FileKind,
     pub stamp: FileStamp,
+    mode: u32,
 }
 
 /// Lists the candidates, oldest modification first.
@@ -63,25 +90,26 @@ pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<Candidate>, FsErr
     let entries = folders.inbox.list(&RelPath::root())?;
     let mut candidates: Vec<_> = entries
         .into_iter()
-        .filter(|entry| entry.path.as_bytes().ends_with(b".txt") && entry.kind != FileKind::Folder)
+        .filter(|entry| entry.path.as_bytes().ends_with(b".txt"))
         .filter_map(|entry| {
-            let stamp = entry.metadata?.stamp();
-            Some(Candidate { name: entry.path, kind: entry.kind, stamp })
+            let metadata = entry.metadata?;
+            let (stamp, mode) = (metadata.stamp(), metadata.mode);
+            Some(Candidate { name: entry.path, kind: entry.kind, stamp, mode })
         })
         .collect();
     candidates.sort_by_key(|candidate| (candidate.stamp.modified_nanoseconds, candidate.name.clone()));
     Ok(candidates)
 }
 
-/// Reads a candidate whose size is stable.
-pub(crate) fn read(folders: &StateFolders, candidate: &Candidate) -> Result<InboxFile, Unusable> {
+/// Reads a candidate that seems to be complete; `None` if it changed meanwhile.
+pub(crate) fn read(folders: &StateFolders, candidate: &Candidate) -> Result<Option<InboxFile>, Unusable> {
     if candidate.kind != FileKind::File {
         return Err(Unusable::NotAFile(candidate.kind));
     }
-    let bytes = folders
+    let (bytes, stamp) = folders
         .inbox
         .open_file(&candidate.name)
-        .and_then(|file| file.read_to_end(REPLY_LIMIT_BYTES))
+        .and_then(|file| Ok((file.read_to_end(REPLY_LIMIT_BYTES)?, file.metadata_now()?.stamp())))
         .map_err(|error| match error {
             FsError::OsPermission { .. } => Unusable::Unreadable,
             FsError::TooLarge { bytes, .. } => Unusable::TooLarge { bytes },
@@ -89,9 +117,15 @@ pub(crate) fn read(folders: &StateFolders, candidate: &Candidate) -> Result<Inbo
             FsError::IsLink { .. } => Unusable::NotAFile(FileKind::Link),
             other => Unusable::Other(other),
         })?;
+    if stamp != candidate.stamp {
+        return Ok(None);
+    }
     let text = decode_reply(bytes)?;
     if text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}').is_empty() {
         return Err(Unusable::Empty);
     }
-    Ok(InboxFile { name: candidate.name.clone(), text })
+    if candidate.mode & 0o222 == 0 {
+        return Err(Unusable::WriteProtected);
+    }
+    Ok(Some(InboxFile { name: candidate.name.clone(), text, stamp: candidate.stamp.into() }))
 }

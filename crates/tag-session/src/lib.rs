@@ -21,6 +21,7 @@ mod projection;
 mod reconcile;
 mod round;
 mod sessions;
+mod settling;
 mod summary;
 mod watch;
 
@@ -33,5 +34,7 @@ pub use inbox_file::{InboxFile, Unusable};
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use sessions::Sessions;
-pub use summary::{SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries};
+pub use summary::{
+    SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
+};
 pub use watch::InboxWatcher;

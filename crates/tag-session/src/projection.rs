@@ -14,10 +14,20 @@ const NAMES_TRIED: u32 = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside(pub PathBuf);
 
-/// Writes a file of ours as a whole: beside, synced, renamed.
+/// Writes a file of ours as a whole: beside, then renamed.
+///
+/// It is not synced. The journal has synced the same bytes, and whatever a loss of power makes of the file is written
+/// again from there.
 pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
     let path = RelPath::parse(name)?;
-    folder.stage(&path, bytes, FileMode::Keep)?.publish_synced(Expected::Anything).map(drop)
+    folder.stage(&path, bytes, FileMode::Keep)?.publish(Expected::Anything).map(drop)
+}
+
+/// Removes what a process that was killed in [`write`] has left beside the files of a folder.
+pub(crate) fn clear_leftovers(folder: &FileRoot) {
+    // Files of ours are never exchanged with somebody's, so nothing but ours has such a name. What cannot be removed
+    // now can be the next time.
+    let _ = folder.sweep_leftovers(&RelPath::root(), |_| true);
 }
 
 /// Reads a file of ours; `None` if it is not there.

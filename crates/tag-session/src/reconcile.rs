@@ -8,6 +8,7 @@ use tagproto::Session;
 use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
+use crate::inbox_file::{TakenStamp, candidates};
 use crate::projection;
 use crate::summary;
 
@@ -26,16 +27,23 @@ pub struct Reconciled {
     pub edited: Vec<(String, String)>,
     /// Sessions that the journal did not know and that were taken over from their files.
     pub imported: Vec<String>,
+    /// Replies that had been executed, and were moved to `processed/` only now.
+    pub put_away: Vec<String>,
 }
 
 /// Compares every session's files with the journal; the journal wins, and nothing is overwritten that it does not have.
 pub(crate) fn reconcile(journal: &Journal, folders: &StateFolders) -> Result<Reconciled, SessionError> {
     let mut found = Reconciled::default();
+    for folder in [&folders.sessions, &folders.outbox] {
+        projection::clear_leftovers(folder);
+    }
     import(journal, folders, &mut found)?;
     for session in summary::sessions(journal.reader())? {
         restore_session_file(&session, journal, folders, &mut found)?;
         restore_outbox_file(&session, journal, folders, &mut found)?;
     }
+    restore_emptied_outboxes(journal, folders, &mut found)?;
+    put_away(journal, folders, &mut found)?;
     Ok(found)
 }
 
@@ -54,7 +62,11 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
                     projection::read(&folders.outbox, &session.outbox_file_name(), SESSION_LIMIT_BYTES)?;
                 let outbox_name = documents::outbox(id, session.sequence_number);
                 let session_name = documents::session(id);
-                let mut writes = vec![DocumentWrite::Put { name: &session_name, bytes: &bytes }];
+                let lost_name = documents::lost_history(id);
+                let mut writes = vec![
+                    DocumentWrite::Put { name: &session_name, bytes: &bytes },
+                    DocumentWrite::Put { name: &lost_name, bytes: b"" },
+                ];
                 if let Some(outbox) = &outbox {
                     writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox });
                 }
@@ -65,6 +77,27 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
                 let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
                 found.damaged.push((format!("sessions/{name}"), format!("sessions/{kept}")));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Moves replies out of the inbox that were executed by a process that died before it could.
+///
+/// A reply without a token could otherwise not be told from one that is meant once more.
+fn put_away(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> Result<(), SessionError> {
+    let mut taken = Vec::new();
+    for head in journal.reader().documents(documents::TAKEN_FILES)? {
+        if let Some(document) = journal.reader().document(&head.name)?
+            && let Ok(stamp) = serde_json::from_slice::<TakenStamp>(&document.bytes)
+        {
+            taken.push(stamp);
+        }
+    }
+    for candidate in candidates(folders)? {
+        if taken.contains(&candidate.stamp.into()) {
+            projection::move_to_processed(folders, &candidate.name)?;
+            found.put_away.push(format!("inbox/{}", candidate.name));
         }
     }
     Ok(())
@@ -86,6 +119,8 @@ fn restore_session_file(
             return Ok(());
         }
         match serde_json::from_slice::<Session>(&bytes) {
+            // The file is not synced, and this is what a loss of power makes of it.
+            _ if is_torn(&bytes, &document.bytes) => {}
             // An earlier version: a process died between commit and file.
             Ok(file) if is_behind(&file, session) => {}
             Ok(_) => {
@@ -126,6 +161,31 @@ fn restore_outbox_file(
     if file.as_deref() != Some(&document.bytes) {
         projection::write(&folders.outbox, &name, &document.bytes)?;
         found.rewritten.push(format!("outbox/{name}"));
+    }
+    Ok(())
+}
+
+/// Whether a loss of power may have made this of `whole`: it ends early, or nothing of it was written.
+fn is_torn(bytes: &[u8], whole: &[u8]) -> bool {
+    whole.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0)
+}
+
+/// Writes outboxes again that are not pending any more and of which a loss of power has left only the name.
+fn restore_emptied_outboxes(
+    journal: &Journal,
+    folders: &StateFolders,
+    found: &mut Reconciled,
+) -> Result<(), SessionError> {
+    for entry in folders.outbox.list(&RelPath::root())? {
+        if entry.kind != FileKind::File || entry.metadata.is_none_or(|metadata| metadata.size_bytes > 0) {
+            continue;
+        }
+        let name = entry.path.to_string();
+        let Some(document) = documents::outbox_of_file(&name) else { continue };
+        if let Some(document) = journal.reader().document(&document)? {
+            projection::write(&folders.outbox, &name, &document.bytes)?;
+            found.rewritten.push(format!("outbox/{name}"));
+        }
     }
     Ok(())
 }

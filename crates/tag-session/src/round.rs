@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use change_journal::{ContentHash, DocumentWrite, Run, RunKey, RunState};
+use change_journal::{ContentHash, DocumentWrite, Run, RunFilter, RunKey, RunState};
 use serde::{Deserialize, Serialize};
 use tagproto::{
-    BaseVersions, CommandResult, ExecutionObserver, RepairSet, Reply, ReplyTo, Session, SessionId,
-    Strictness, base_versions, execute,
+    BaseVersions, Block, CommandResult, ExecutionObserver, Item, RepairSet, Reply, ReplyTo, Session,
+    SessionId, Strictness, base_versions, execute,
 };
 use wap_core::{Call, CancelFlag, Workspace};
 
 use crate::applied::{Applied, ApplyOptions, Executed, Review};
 use crate::documents;
 use crate::error::SessionError;
+use crate::inbox_file::InboxFile;
 use crate::sessions::{Sessions, encode, now, origin};
 
 /// What the journal keeps as the outcome of a run.
@@ -45,16 +46,22 @@ impl<W: Workspace> Sessions<W> {
         let session = self.session(id)?;
         let hash = ContentHash::of(text.as_bytes());
         let quoted = ReplyTo::find(text);
+        let file = options.file;
+        if text.trim().is_empty() {
+            return Err(SessionError::Empty);
+        }
+        // Before the token is looked at: an outbox that was pasted has one, too, and is no reply to anything.
+        let reply = tagproto::read(text, Strictness::Repair);
+        if let Some(refusal) = reply.refused {
+            return Err(SessionError::Refused(refusal));
+        }
         let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
-        if text.trim().is_empty() {
-            return Err(SessionError::Empty);
-        }
-        let reply = tagproto::read(text, Strictness::Repair);
-        if let Some(refusal) = reply.refused {
-            return Err(SessionError::Refused(refusal));
+        let is_confirmed = options.again || options.review.is_some();
+        if !is_confirmed && runs_commands(&reply) && self.has_lost_history(id)? {
+            return Err(SessionError::HistoryLost);
         }
         if let Some(review) = options.review
             && review(&reply) == Review::Decline
@@ -71,8 +78,19 @@ impl<W: Workspace> Sessions<W> {
             // Blocks that were not begun keep their place in the run; the rest follows when it is applied again.
             return Err(SessionError::Interrupted);
         }
-        let executed = self.finish(session, run, text, execution, reply.repairs, was_resumed, &call)?;
+        let executed = self.finish(session, run, text, execution, reply.repairs, was_resumed, file, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
+    }
+
+    /// Finds out whether [`Sessions::apply`] would execute a reply: `false` if it has done so before. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those with which `apply` would refuse it before reading its blocks.
+    pub fn would_execute(&self, id: SessionId, text: &str, again: bool) -> Result<bool, SessionError> {
+        let session = self.session(id)?;
+        let begun = self.begin(&session, ContentHash::of(text.as_bytes()), ReplyTo::find(text), again)?;
+        Ok(matches!(begun, Begun::Run(..)))
     }
 
     /// Finds out whether the reply may be executed.
@@ -112,7 +130,14 @@ impl<W: Workspace> Sessions<W> {
             self.journal.begin_run(&key(pending))?
         };
         match state {
-            RunState::New(run) => Ok(Begun::Run(run, false)),
+            RunState::New(run) => {
+                // A token says which session is meant. Without one, a reply that another session was stopped in the
+                // middle of would run here a second time.
+                if !is_meant && let Some(session) = self.begun_elsewhere(session, hash)? {
+                    return Err(SessionError::BegunElsewhere { session });
+                }
+                Ok(Begun::Run(run, false))
+            }
             RunState::Resumed { run, .. } => Ok(Begun::Run(run, true)),
             RunState::Finished { outcome, .. } => Ok(Begun::Done(pending, results(&outcome))),
             // The owner of the journal applies one reply at a time.
@@ -122,6 +147,23 @@ impl<W: Workspace> Sessions<W> {
                 Err(SessionError::KnownText { sequence })
             }
         }
+    }
+
+    /// The other session that has begun this text and not finished it, if there is one.
+    fn begun_elsewhere(
+        &self,
+        session: &Session,
+        hash: ContentHash,
+    ) -> Result<Option<SessionId>, SessionError> {
+        let unfinished = RunFilter { unfinished: true, ..RunFilter::default() };
+        let runs = self.journal.reader().runs(&unfinished, u32::MAX)?;
+        let same = runs.into_iter().filter(|run| run.key.content == hash);
+        Ok(same.filter_map(|run| run.key.conversation.parse().ok()).find(|id| *id != session.session_id))
+    }
+
+    /// Whether the journal that knew what of the pending reply was done is gone.
+    fn has_lost_history(&self, id: SessionId) -> Result<bool, SessionError> {
+        Ok(self.journal.reader().document(&documents::lost_history(id))?.is_some())
     }
 
     /// What the reply's line numbers mean: as it was found out when it was first applied.
@@ -157,6 +199,7 @@ impl<W: Workspace> Sessions<W> {
         execution: tagproto::Execution,
         repairs: RepairSet,
         was_resumed: bool,
+        file: Option<&InboxFile>,
         call: &Call<'_>,
     ) -> Result<Executed, SessionError> {
         let id = session.session_id;
@@ -170,11 +213,18 @@ impl<W: Workspace> Sessions<W> {
         let (reply_name, base_name) =
             (documents::reply(id, sequence), documents::base_versions(id, sequence));
         let outbox_name = documents::outbox(id, session.sequence_number);
+        let lost_name = documents::lost_history(id);
         let mut writes = vec![
             DocumentWrite::Put { name: &session_name, bytes: &session_bytes },
             DocumentWrite::Put { name: &reply_name, bytes: text.as_bytes() },
             DocumentWrite::Remove { name: &base_name },
+            DocumentWrite::Remove { name: &lost_name },
         ];
+        let taken_name = documents::taken_file(id);
+        let taken = file.map(|file| serde_json::to_vec(&file.stamp).expect("a stamp is plain data"));
+        if let Some(taken) = &taken {
+            writes.push(DocumentWrite::Put { name: &taken_name, bytes: taken });
+        }
         if let Some(outbox) = &outbox {
             writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox.as_bytes() });
         }
@@ -187,6 +237,13 @@ impl<W: Workspace> Sessions<W> {
 enum Begun {
     Run(Run, bool),
     Done(u32, Vec<CommandResult>),
+}
+
+fn runs_commands(reply: &Reply<'_>) -> bool {
+    reply
+        .items
+        .iter()
+        .any(|item| matches!(item, Item::Block(block) if matches!(block.value, Block::RunCommand { .. })))
 }
 
 /// The results in the outcome of a finished run.

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use change_journal::{DocumentWrite, Journal};
+use change_journal::{DocumentWrite, Journal, JournalReader};
 use rel_path::RelPath;
 use sandbox_fs::FsError;
 use tagproto::{Dialect, OutboxLimits, Session, SessionId, gather, render_outbox};
@@ -42,6 +42,11 @@ impl<W: Workspace> Sessions<W> {
     /// Returns the workspace.
     pub fn workspace(&self) -> &W {
         &self.workspace
+    }
+
+    /// Returns the way to read the journal.
+    pub fn journal_reader(&self) -> &JournalReader {
+        self.journal.reader()
     }
 
     /// Returns the folders.

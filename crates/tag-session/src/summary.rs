@@ -110,10 +110,7 @@ pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionE
 /// # Errors
 ///
 /// If the journal cannot be read.
-pub fn read_outbox_text(
-    journal: &JournalReader,
-    session: &Session,
-) -> Result<Option<String>, SessionError> {
+pub fn read_outbox_text(journal: &JournalReader, session: &Session) -> Result<Option<String>, SessionError> {
     let name = documents::outbox(session.session_id, session.sequence_number);
     let document = journal.document(&name)?;
     Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))

@@ -28,7 +28,7 @@ pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
 
 use crate::{
-    Body, Item, ParseError, Reply,
+    BlockKind, Body, Item, ParseError, Reply,
     parse::scan,
     repair::{
         mend::Closed,
@@ -93,11 +93,17 @@ fn refuse_outbox(outline: &Outline<'_>) -> Result<(), Refusal> {
 }
 
 /// A paste that is the same text twice, whatever blanks are between.
+///
+/// Where every block only reads or deletes a file, the second copy changes nothing, and it may as well be the model that
+/// repeated itself: such a reply is carried out.
 fn refuse_second_copy(text: &str, outline: &Outline<'_>) -> Result<(), Refusal> {
     let text_without_mark = text.trim_start_matches('\u{feff}').trim();
     let middle = text_without_mark.floor_char_boundary(text_without_mark.len() / 2);
     let (first, second) = (text_without_mark[..middle].trim_end(), text_without_mark[middle..].trim_start());
-    if outline.blocks.is_empty() || first != second {
+    let is_harmless = |block: &FoundBlock<'_>| {
+        matches!(block.opening.tag.kind, BlockKind::ReadFile | BlockKind::DeleteFile)
+    };
+    if first != second || outline.blocks.iter().all(is_harmless) {
         return Ok(());
     }
     let second_at = text.trim_end().len() - second.len();

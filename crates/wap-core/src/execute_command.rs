@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// What the name begins with under which `readFile` gives a command's whole output. No file of a workspace can be named so.
+pub const OUTPUT_PREFIX: &str = "@output/";
+
 /// Runs a shell command in the workspace.
 ///
 /// Source: WAP 1.0, `executeCommand`.

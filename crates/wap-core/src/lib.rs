@@ -47,7 +47,7 @@ pub use cancel::{CancelFlag, CancelGuard};
 pub use delete_file::{DeleteFile, DeleteFileResponse};
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
-pub use execute_command::{ExecuteCommand, ExecuteCommandResponse};
+pub use execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
 pub use explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use file_change::{FileChange, FileChanged};
 pub use limits::Limits;

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::{
     Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
-    ExploreFiles, ExploreFilesResponse, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile,
-    WriteFileResponse,
+    ExploreFiles, ExploreFilesResponse, ModifyFile, ModifyFileResponse, OUTPUT_PREFIX, ReadFile,
+    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceExt,
+    WorkspaceInfo, WriteFile, WriteFileResponse,
 };
 
 /// How many characters of a foreign text an error quotes.
@@ -217,7 +217,12 @@ impl Response {
     /// Applies the native dialect: `metadata.path` becomes absolute beneath `root`, as the document says.
     #[must_use]
     pub fn with_absolute_metadata(mut self, root: &str) -> Response {
-        let absolute = |path: &mut String| *path = format!("{}/{path}", root.trim_end_matches('/'));
+        let absolute = |path: &mut String| {
+            // The reserved name of a whole output is no path of the file system.
+            if !path.starts_with(OUTPUT_PREFIX) {
+                *path = format!("{}/{path}", root.trim_end_matches('/'));
+            }
+        };
         match &mut self {
             Response::ReadFile(response) => absolute(&mut response.metadata.path),
             Response::ExploreFiles(response) => response

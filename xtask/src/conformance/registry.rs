@@ -1,11 +1,20 @@
 //! Which runner is for which cases.
 
 use std::panic::catch_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use super::{Outcome, Run, Tally, cases, tag_parse, tag_paste};
+use super::ruling::Ruling;
+use super::{Outcome, Run, Tally, cases, tag_exec, tag_flow, tag_parse, tag_paste, wap};
 use crate::TaskError;
+
+/// How many cases run at the same time. Most of them wait, for disks and commands.
+const WORKERS: usize = 4;
+
+/// Files that the tests of a crate run without a report that could be counted here: the command that does.
+const ELSEWHERE: [(&str, &str); 1] = [("exec-attacks.json", "cargo test -p sandbox-exec")];
 
 /// The runners, by vector file and kind of case.
 ///
@@ -18,11 +27,23 @@ pub struct Registry {
 
 impl Registry {
     /// Returns the runners of this repository.
+    ///
+    /// Some of them start the calling program again, as the spawner of commands or to be killed: its `main` must be the
+    /// one of `xtask`.
     #[must_use]
     pub fn standard() -> Registry {
         Registry::of(&[
             ("tagproto.json", Some("parse"), tag_parse::run),
+            ("tagproto.json", Some("exec"), tag_exec::run),
+            ("tagproto.json", Some("flow"), tag_flow::run),
             ("paste.json", None, tag_paste::run),
+            ("wap.json", Some("read"), wap::run),
+            ("wap.json", Some("write"), wap::run),
+            ("wap.json", Some("modify"), wap::run),
+            ("wap.json", Some("search"), wap::run),
+            ("wap.json", Some("explore"), wap::run),
+            ("wap.json", Some("exec"), wap::run),
+            ("wap.json", Some("info"), wap::run),
         ])
     }
 
@@ -32,19 +53,29 @@ impl Registry {
         Registry { runners: runners.to_vec() }
     }
 
-    /// Runs the cases of one vector file.
+    /// Runs the cases of one vector file, some at the same time.
     ///
     /// # Errors
     ///
     /// [`TaskError::NotJson`] and [`TaskError::NoCases`].
     pub fn run_file(&self, file: &str, text: &str) -> Result<Tally, TaskError> {
         let mut tally = Tally::default();
+        let mut jobs = Vec::new();
         for case in cases(file, text)? {
-            let name = case["name"].as_str().unwrap_or("(a case without a name)");
-            match self.runner(file, case["kind"].as_str()) {
-                None => tally.no_runner(file, case["kind"].as_str()),
-                Some(run) => tally.record(file, name, run_safely(run, &case)),
+            let name = case["name"].as_str().unwrap_or("(a case without a name)").to_owned();
+            let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == file);
+            match (self.runner(file, case["kind"].as_str()), elsewhere) {
+                (Some(run), _) => jobs.push((name, run, case)),
+                (None, Some((_, command))) => tally.elsewhere(file, command),
+                (None, None) => tally.no_runner(file, case["kind"].as_str()),
             }
+        }
+        let outcomes = run_all(&jobs, |(name, run, case)| run_ruled(file, name, *run, case));
+        for ((name, ..), outcome) in jobs.iter().zip(outcomes) {
+            if let Some(ruling) = Ruling::about(file, name) {
+                tally.ruled_otherwise(file, name, ruling.reason);
+            }
+            tally.record(file, name, outcome);
         }
         Ok(tally)
     }
@@ -52,6 +83,37 @@ impl Registry {
     fn runner(&self, file: &str, kind: Option<&str>) -> Option<Run> {
         let row = self.runners.iter().find(|(other, of_kind, _)| *other == file && *of_kind == kind);
         row.map(|(_, _, run)| *run)
+    }
+}
+
+/// Does all jobs and returns what they gave, in their order.
+fn run_all<T: Sync>(jobs: &[T], run: impl Fn(&T) -> Outcome + Sync) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let outcomes: Vec<Mutex<Outcome>> =
+        jobs.iter().map(|_| Mutex::new(Outcome::Failed("was not run".to_owned()))).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS.min(jobs.len()) {
+            scope.spawn(|| {
+                while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < jobs.len())
+                {
+                    *outcomes[index].lock().expect("nobody panics while holding it") = run(&jobs[index]);
+                }
+            });
+        }
+    });
+    outcomes
+        .into_iter()
+        .map(|outcome| outcome.into_inner().expect("nobody panics while holding it"))
+        .collect()
+}
+
+/// Runs a case, as it was ruled if it was.
+fn run_ruled(file: &str, name: &str, run: Run, case: &Value) -> Outcome {
+    let Some(ruling) = Ruling::about(file, name) else { return run_safely(run, case) };
+    match run_safely(run, case) {
+        Outcome::Passed => Outcome::Failed("holds as it stands, but is in the table of rulings".to_owned()),
+        Outcome::Failed(_) => run_safely(run, &ruling.apply(case)),
+        unable => unable,
     }
 }
 

@@ -197,6 +197,18 @@ fn unfinished_code_and_silenced_lints_are_found() {
 }
 
 #[test]
+fn a_link_to_a_page_that_is_not_there_is_found() {
+    let page = "# A\n[b](b.md#part), [up](../README.md), [crates](../crates/), [part](#a), [out](https://example.org)\n";
+    finds(&[("docs/a.md", page), ("docs/b.md", "")], &[]);
+    finds(&[("docs/a.md", page)], &["docs/a.md:2: there is no docs/b.md (link)"]);
+    finds(
+        &[("crates/a/src/x.rs", "//! Source: ruling 6, docs/a.md.\nconst NAME: &str = \"docs/other.md\";\n")],
+        &["crates/a/src/x.rs:1: there is no docs/a.md (link)"],
+    );
+    finds(&[("fixtures/samples/a.md", "[b](b.md)\n")], &[]);
+}
+
+#[test]
 fn a_path_of_a_machine_is_found() {
     for path in [concat!("/wo", "rk/"), concat!("/ro", "ot/")] {
         let text = format!("fine\nsee {path}notes\n");

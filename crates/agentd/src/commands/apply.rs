@@ -5,7 +5,7 @@ use tag_session::{Applied, ApplyOptions, SessionError};
 use tagproto::{CommandResult, Reply, Session};
 
 use crate::cli::{self, Common};
-// use dry_run
+use crate::commands::dry_run::dry_run;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{ask, cancel_flag, nothing_to_resume, parse_id};
 use crate::console::Console;
@@ -41,11 +41,11 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
         None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
     };
     if apply.dry_run {
-        todo!(); //return dry_run(common, console, &sessions, &session, &text, &cancel);
+        return dry_run(common, console, &sessions, &session, &text, apply.again, &cancel);
     }
     let mut review = |reply: &Reply<'_>| ask(console, reply);
-    let options =
-        ApplyOptions { again: apply.again, review: if apply.review { Some(&mut review) } else { None } };
+    let review: Option<&mut dyn FnMut(&Reply<'_>) -> _> = if apply.review { Some(&mut review) } else { None };
+    let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);
     let applied = sessions
         .apply(session.session_id, &text, common.timeout, options, &cancel, &mut progress)

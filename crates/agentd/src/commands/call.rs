@@ -28,7 +28,11 @@ pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Opt
     let places = Places::find(common).map_err(as_usage)?;
     let root = places.workspace.display().to_string();
     let answer = if only_reads(request.tool()) {
-        answer(&state::open_for_reading(common, &places, console).map_err(as_usage)?, &request, &cancel)
+        answer(
+            &state::open_for_reading(common, &places, console).map_err(as_usage)?.engine,
+            &request,
+            &cancel,
+        )
     } else {
         answer(state::open(common, &places, console).map_err(as_usage)?.workspace(), &request, &cancel)
     };

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use local_workspace::LocalWorkspace;
+use change_journal::RunNumber;
+use local_workspace::{LocalWorkspace, Undo};
 use tag_session::{Applied, ApplyOptions, Sessions};
 use tagproto::{Dialect, Session};
 use wap_core::{
@@ -11,6 +12,7 @@ use wap_core::{
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
+use crate::commands::undo;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::progress::Progress;
@@ -93,8 +95,12 @@ fn play(
     title(console, "the project after");
     let (passes, output) = run_tests(sessions, cancel)?;
     say(console, &output);
+    let fails_without = !undo_and_redo(console, sessions, cancel)?;
+    title(console, "the project in the end");
+    let (passes_again, output) = run_tests(sessions, cancel)?;
+    say(console, &output);
     title(console, "verdict");
-    if session.is_complete && passes {
+    if session.is_complete && passes && fails_without && passes_again {
         say(
             console,
             "The task is done and the tests pass. Try it on your own code: agentd new \"your task\"",
@@ -106,6 +112,31 @@ fn play(
     }
 }
 
+/// Takes the last reply back that has changed files, runs the tests, and takes that undo back. Says whether the tests passed
+/// in between.
+fn undo_and_redo(
+    console: Console,
+    sessions: &Sessions<LocalWorkspace>,
+    cancel: &CancelFlag,
+) -> Result<bool, Failure> {
+    title(console, "agentd undo --reply: the last reply that has changed files is taken back");
+    let last = undo::last(sessions.journal_reader(), true)
+        .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
+        .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
+    let take_back = |what: &Undo| {
+        let undone =
+            undo::take_back(sessions.workspace(), what, cancel).map_err(|error| undo::explain(&error))?;
+        undo::lines(&undone).iter().for_each(|line| say(console, line));
+        Ok(undone.run)
+    };
+    let run = take_back(&last)?;
+    let (passes, output) = run_tests(sessions, cancel)?;
+    say(console, &output);
+    title(console, "and the undo is taken back, too");
+    take_back(&Undo::Run(RunNumber(run)))?;
+    Ok(passes)
+}
+
 fn execute(
     common: &Common,
     console: Console,
@@ -115,7 +146,7 @@ fn execute(
     cancel: &CancelFlag,
 ) -> Result<Session, Failure> {
     let mut progress = Progress::new(console);
-    let options = ApplyOptions { again: false, review: None };
+    let options = ApplyOptions::default();
     let applied = sessions.apply(session.session_id, reply, common.timeout, options, cancel, &mut progress);
     match applied.map_err(explain)? {
         Applied::Executed(executed) => {

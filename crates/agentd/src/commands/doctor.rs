@@ -7,6 +7,7 @@ use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use serde::Serialize;
 
 use crate::cli::Common;
+use crate::clipboard;
 use crate::confinement;
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Outcome};
@@ -29,7 +30,7 @@ enum State {
 
 /// Looks at everything, prints it, and fails if something required is missing.
 pub(crate) fn doctor(common: &Common, console: Console) -> Outcome {
-    let findings = [commands(common), files(common), state_folder(common), git(), clipboard()];
+    let findings = [commands(common), files(common), state_folder(common), git(), clipboard_program()];
     if console.json {
         console.json_result(&findings);
     } else {
@@ -110,10 +111,9 @@ fn git() -> Finding {
     }
 }
 
-fn clipboard() -> Finding {
+fn clipboard_program() -> Finding {
     let what = "clipboard";
-    let found = ["wl-copy", "xclip", "xsel", "pbcopy"].into_iter().find(|program| is_on_path(program));
-    match found {
+    match clipboard::installed().next() {
         Some(program) => Finding { what, state: State::Good, detail: program.to_owned() },
         None => Finding {
             what,
@@ -121,9 +121,4 @@ fn clipboard() -> Finding {
             detail: "no program found; copy from the outbox file".to_owned(),
         },
     }
-}
-
-fn is_on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

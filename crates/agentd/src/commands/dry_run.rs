@@ -3,7 +3,9 @@
 use local_workspace::{DryWorkspace, LocalWorkspace};
 use serde::Serialize;
 use tag_session::{SessionError, Sessions};
-use tagproto::{CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read};
+use tagproto::{
+    Block, CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read,
+};
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 
 use crate::cli::Common;
@@ -39,8 +41,10 @@ pub(crate) fn dry_run(
     sessions: &Sessions<LocalWorkspace>,
     session: &Session,
     text: &str,
+    again: bool,
     cancel: &CancelFlag,
 ) -> Outcome {
+    let would_execute = sessions.would_execute(session.session_id, text, again).map_err(explain)?;
     let reply = read(text, Strictness::Repair);
     if let Some(refusal) = reply.refused {
         return Err(explain(SessionError::Refused(refusal)));
@@ -53,11 +57,12 @@ pub(crate) fn dry_run(
         retention: Retention::Process,
     };
     let call = Call { origin: &origin, cancel, time_left: None };
-    let base = base_versions(&reply.items, session, &dry, &call).map_err(|error| explain(SessionError::Workspace(error)))?;
+    let base = base_versions(&reply.items, session, &dry, &call)
+        .map_err(|error| explain(SessionError::Workspace(error)))?;
     let mut lines = Lines(Vec::new());
     execute(&reply.items, session.dialect, base, common.timeout, &dry, &call, &mut lines)
         .map_err(|error| explain(SessionError::Workspace(error)))?;
-    let mut diffs = dry.into_changes().into_iter();
+    let mut diffs = dry.into_planned().into_iter();
     for (line, changed) in &mut lines.0 {
         if *changed && let Some(change) = diffs.next() {
             line.diff = change.diff;
@@ -73,14 +78,24 @@ pub(crate) fn dry_run(
         });
         return Ok(Exit::Done);
     }
-    console.result(&format!("reply to message {} of session {}, not executed:", session.sequence_number, session.session_id));
+    if !would_execute {
+        console.notice("this reply was executed before: applying it would do nothing");
+    }
+    console.result(&format!(
+        "reply to message {} of session {}, not executed:",
+        session.sequence_number, session.session_id
+    ));
     for line in describe(&reply) {
         console.result(&line);
     }
     for line in plan {
-        let would_fail = !line.success && line.command_type != "RUN_COMMAND";
-        if would_fail {
-            console.result(&format!("\nwould fail: {}: {}\n{}", line.command_type, one_line(&line.summary), line.output));
+        if !line.success {
+            console.result(&format!(
+                "\nwould fail: {}: {}\n{}",
+                line.command_type,
+                one_line(&line.summary),
+                line.output
+            ));
         } else if !line.diff.is_empty() {
             console.result(&format!("\n{}", line.diff.trim_end()));
         }
@@ -95,15 +110,24 @@ impl ExecutionObserver for Lines {
     fn block_finished(
         &mut self,
         _: usize,
-        _: &Item<'_>,
+        item: &Item<'_>,
         result: &CommandResult,
         changed: Option<&wap_core::FileChanged>,
     ) {
+        let command = match item {
+            Item::Block(block) => match &block.value {
+                Block::RunCommand { command } => Some(command),
+                _ => None,
+            },
+            Item::Error(_) => None,
+        };
         let line = PlanLine {
             command_type: result.command_type.to_string(),
-            summary: result.summary.clone(),
-            success: result.success,
-            output: result.output.clone(),
+            // What a command gives is not known without running it.
+            summary: command
+                .map_or_else(|| result.summary.clone(), |command| format!("Would run '{command}'")),
+            success: result.success || command.is_some(),
+            output: if command.is_some() { String::new() } else { result.output.clone() },
             diff: String::new(),
         };
         self.0.push((line, changed.is_some()));

@@ -1,6 +1,7 @@
 //! `agentd log`: what was done, from the journal.
 
-use change_journal::{JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter};
+use change_journal::{EntryKind, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter};
+use local_workspace::undone_by;
 use serde::Serialize;
 
 use crate::cli::Common;
@@ -33,6 +34,10 @@ struct ChangeLine {
     path: String,
     what: &'static str,
     state: String,
+    /// The change that this one takes back.
+    undoes: Option<u64>,
+    /// The change that has taken this one back.
+    undone_by: Option<u64>,
 }
 
 /// Lists runs with their steps and changes, newest first.
@@ -57,9 +62,16 @@ pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
             let unknown = if step.finished { "" } else { "  (its end is not known)" };
             console.result(&format!("  {}{unknown}", one_line(&step.description)));
             for change in &step.changes {
+                let undoes = change.undoes.map(|number| format!("  undoes {number}"));
+                let undone = change.undone_by.map(|number| format!("  undone by {number}"));
                 console.result(&format!(
-                    "    {:>5}  {:<8} {}  {}",
-                    change.change, change.what, change.path, change.state
+                    "    {:>5}  {:<8} {}  {}{}{}",
+                    change.change,
+                    change.what,
+                    change.path,
+                    change.state,
+                    undoes.unwrap_or_default(),
+                    undone.unwrap_or_default()
                 ));
             }
         }
@@ -83,26 +95,44 @@ fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, change
             .map(|time| format!("{time:.0}"))
             .unwrap_or_default(),
         finished: run.finished_at.is_some(),
-        steps: steps.into_iter().map(|step| step_line(step, &changes)).collect(),
+        steps: steps.into_iter().map(|step| step_line(journal, step, &changes)).collect::<Result<_, _>>()?,
     })
 }
 
-fn step_line(step: RecordedStep, changes: &[RecordedChange]) -> StepLine {
-    let changes = changes.iter().filter(|change| change.step == step.index).map(change_line).collect();
-    StepLine {
+fn step_line(
+    journal: &JournalReader,
+    step: RecordedStep,
+    changes: &[RecordedChange],
+) -> Result<StepLine, change_journal::JournalError> {
+    let changes = changes.iter().filter(|change| change.step == step.index);
+    Ok(StepLine {
         step: step.index,
         description: step.description,
         finished: step.finished_at.is_some(),
-        changes,
-    }
+        changes: changes.map(|change| change_line(journal, change)).collect::<Result<_, _>>()?,
+    })
 }
 
-fn change_line(change: &RecordedChange) -> ChangeLine {
+fn change_line(
+    journal: &JournalReader,
+    change: &RecordedChange,
+) -> Result<ChangeLine, change_journal::JournalError> {
+    let is_folder = [change.before, change.after].iter().flatten().any(|side| side.kind == EntryKind::Folder);
     let what = match (&change.before, &change.after) {
         (None, _) => "created",
         (_, None) => "deleted",
         _ => "changed",
     };
-    let path = rel_path::RelPath::from_bytes(&change.path).map(|path| path.to_string()).unwrap_or_default();
-    ChangeLine { change: change.number.0, path, what, state: format!("{:?}", change.state).to_lowercase() }
+    let mut path = rel_path::RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+    if is_folder {
+        path.push('/');
+    }
+    Ok(ChangeLine {
+        change: change.number.0,
+        path,
+        what,
+        state: format!("{:?}", change.state).to_lowercase(),
+        undoes: change.undoes.map(|number| number.0),
+        undone_by: undone_by(journal, change.number)?.map(|number| number.0),
+    })
 }

@@ -10,7 +10,8 @@ use tag_session::{
 use tagproto::{Reply, Session, SessionId};
 use wap_core::CancelFlag;
 
-use crate::cli::{Common, New};
+use crate::cli::{Common, Following, New, Resume};
+use crate::clipboard;
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -32,7 +33,7 @@ struct Loop<'a> {
     console: Console,
     sessions: &'a Sessions<LocalWorkspace>,
     id: SessionId,
-    review: bool,
+    following: Following,
     cancel: &'a CancelFlag,
 }
 
@@ -54,22 +55,25 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
     } else {
         introduce(console, &sessions, &session);
     }
+    if new.following.copy {
+        copy(console, &sessions, &session)?;
+    }
     if new.no_wait {
         return Ok(Exit::Done);
     }
     let id = session.session_id;
-    Loop { common, console, sessions: &sessions, id, review: new.review, cancel: &cancel }.follow()
+    Loop { common, console, sessions: &sessions, id, following: new.following, cancel: &cancel }.follow()
 }
 
 /// Goes on with a session.
-pub(crate) fn resume(common: &Common, console: Console, id: Option<&str>) -> Outcome {
+pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outcome {
     let cancel = cancel_flag()?;
     let places = Places::find(common)?;
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
     let sessions = state::open(common, &places, console)?;
-    let session = match id {
+    let session = match &resume.id {
         Some(id) => sessions.session(parse_id(id)?).map_err(explain)?,
         None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
     };
@@ -77,8 +81,11 @@ pub(crate) fn resume(common: &Common, console: Console, id: Option<&str>) -> Out
         return Err(explain(SessionError::Complete { id: session.session_id }));
     }
     introduce(console, &sessions, &session);
+    if resume.following.copy {
+        copy(console, &sessions, &session)?;
+    }
     let id = session.session_id;
-    Loop { common, console, sessions: &sessions, id, review: false, cancel: &cancel }.follow()
+    Loop { common, console, sessions: &sessions, id, following: resume.following, cancel: &cancel }.follow()
 }
 
 /// The failure where an unfinished session is needed and there is none.
@@ -114,6 +121,19 @@ fn announce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Ses
     console.progress(&format!("  {}", outbox_path(sessions, session)));
     console.progress("save the reply as a .txt file in:");
     console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
+}
+
+/// Puts the pending message on the clipboard, or says that it cannot be.
+fn copy(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) -> Result<(), Failure> {
+    let text = sessions.outbox(session).map_err(explain)?.unwrap_or_default();
+    let number = session.sequence_number;
+    match clipboard::copy(&text) {
+        Some(program) => console.progress(&format!("message {number} is on the clipboard ({program})")),
+        None => console.notice(
+            "the clipboard cannot be used: none of wl-copy, xclip, xsel and pbcopy works here; copy the file instead",
+        ),
+    }
+    Ok(())
 }
 
 fn outbox_path(sessions: &Sessions<LocalWorkspace>, session: &Session) -> String {
@@ -152,14 +172,18 @@ impl Loop<'_> {
         let Loop { console, sessions, .. } = *self;
         console.styled(Tone::Strong, &format!("received {}", file.name));
         let mut ask = |reply: &Reply<'_>| ask(console, reply);
-        let options = ApplyOptions { again: false, review: if self.review { Some(&mut ask) } else { None } };
+        let options = ApplyOptions {
+            again: false,
+            review: if self.following.review { Some(&mut ask) } else { None },
+            file: Some(file),
+        };
         let mut progress = Progress::new(console);
         let applied =
             sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
         match applied {
             Ok(Applied::Executed(executed)) => {
                 sessions.move_to_processed(&file.name).map_err(explain)?;
-                Ok(self.tell(&executed))
+                self.tell(&executed)
             }
             Ok(Applied::AlreadyDone { .. }) => {
                 sessions.move_to_processed(&file.name).map_err(explain)?;
@@ -175,12 +199,15 @@ impl Loop<'_> {
                 console.notice(&format!("  the file is now {}", place.0.display()));
                 Ok(None)
             }
-            // The reply stays in the inbox, and resuming goes on with it.
-            Err(error) => Err(explain(error)),
+            Err(error) => {
+                let failure = explain(error);
+                Err(failure
+                    .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it"))
+            }
         }
     }
 
-    fn tell(&self, executed: &Executed) -> Option<Exit> {
+    fn tell(&self, executed: &Executed) -> Result<Option<Exit>, Failure> {
         let console = self.console;
         if executed.was_resumed {
             console.detail("this reply was begun earlier; what was done then was not done again");
@@ -194,17 +221,22 @@ impl Loop<'_> {
         }
         if !executed.session.is_complete {
             announce(console, self.sessions, &executed.session);
-            return None;
+            if self.following.copy {
+                copy(console, self.sessions, &executed.session)?;
+            }
+            return Ok(None);
         }
         let failed = executed.results.iter().filter(|result| !result.success).count();
         let summary = executed.session.done.as_deref().unwrap_or_default();
         console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
         if failed > 0 {
             let id = executed.session.session_id;
-            console
-                .notice(&format!("  {failed} blocks of the last reply failed; `agentd show {id}` has them"));
+            let blocks = if failed == 1 { "block" } else { "blocks" };
+            console.notice(&format!(
+                "  {failed} {blocks} of the last reply failed; `agentd show {id}` has them"
+            ));
         }
-        Some(Exit::Done)
+        Ok(Some(Exit::Done))
     }
 }
 
@@ -216,6 +248,8 @@ fn is_about_the_reply(error: &SessionError) -> bool {
             | SessionError::OtherSession { .. }
             | SessionError::OtherSequence { .. }
             | SessionError::KnownText { .. }
+            | SessionError::BegunElsewhere { .. }
+            | SessionError::HistoryLost
             | SessionError::Empty
             | SessionError::Declined
     )

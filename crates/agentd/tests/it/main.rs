@@ -1,1 +1,20 @@
-//! Tests of the built binary.
+//! Tests of `agentd` through the built program.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod choices;
+mod cost;
+mod crashes;
+mod daemon;
+mod damage;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
+mod full_disk;
+mod holders;
+mod inbox;
+mod interrupts;
+mod one_step;
+mod places;
+mod project;
+mod skip;
+mod transcripts;
+mod undo;

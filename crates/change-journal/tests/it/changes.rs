@@ -187,6 +187,12 @@ fn feed_gives_every_change_once_in_order() {
         pages.push(page.iter().map(|change| change.step).collect::<Vec<_>>());
     }
     assert_eq!(pages, [vec![0, 1, 2], vec![3, 4, 5], vec![6]]);
+    let latest = |before, limit| -> Vec<u64> {
+        let changes = journal.reader().latest_changes(before, limit).unwrap();
+        changes.iter().map(|change| change.number.0).collect()
+    };
+    assert_eq!(latest(None, 3), [7, 6, 5]);
+    assert_eq!(latest(Some(ChangeNumber(5)), 9), [4, 3, 2, 1]);
 }
 
 #[test]

@@ -28,6 +28,8 @@ mod line_numbers;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+mod power_loss;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod search;
@@ -36,4 +38,6 @@ mod searching;
 #[cfg(test)]
 mod steps;
 #[cfg(test)]
-mod vectors;
+mod undo;
+#[cfg(test)]
+mod undo_properties;

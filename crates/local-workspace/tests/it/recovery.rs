@@ -110,10 +110,10 @@ fn child_changes_files_until_it_is_killed() {
 }
 
 /// A change that is recorded, and whose file was not touched: the moment between commit and publish.
-struct Promised<'a> {
-    path: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
+pub(crate) struct Promised<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) before: Option<&'a str>,
+    pub(crate) after: Option<&'a str>,
 }
 
 fn side(text: Option<&str>) -> Option<EntryRecord<'_>> {
@@ -121,7 +121,7 @@ fn side(text: Option<&str>) -> Option<EntryRecord<'_>> {
 }
 
 /// Records changes as step 0 of run 1, in one commit and in state `state`.
-fn promise(journal: &Journal, promised: &[Promised<'_>], state: ChangeState) {
+pub(crate) fn promise(journal: &Journal, promised: &[Promised<'_>], state: ChangeState) {
     let caller = Caller::numbered(1);
     let key = change_journal::RunKey {
         conversation: caller.origin.conversation.0.clone(),

@@ -29,7 +29,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new(name: &str, with_repository: bool) -> Scene {
-        let mut ground = Ground::new();
+        let mut ground = Ground::contained();
         let (root, workspace) = (ground.root(), ground.workspace());
         fs::create_dir(root.join("tools")).unwrap();
         fs::write(root.join("tools/probe"), include_str!("probe.py")).unwrap();

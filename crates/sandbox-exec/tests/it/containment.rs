@@ -89,7 +89,7 @@ fn temporary_files_and_the_home_are_private_and_gone_afterwards() {
 
 #[test]
 fn further_folders_are_readable_or_writable_as_the_policy_says() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::contained();
     fs::create_dir(ground.root().join("cache")).unwrap();
     ground.policy.readable.push(ground.root().join("outside"));
     ground.policy.writable.push(ground.root().join("cache"));
@@ -111,7 +111,7 @@ fn a_missing_folder_of_the_policy_is_refused() {
 
 #[test]
 fn hidden_folders_and_files_are_covered() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::contained();
     let workspace = ground.workspace();
     fs::create_dir(workspace.join("state")).unwrap();
     fs::write(workspace.join("state/inner"), CANARY).unwrap();
@@ -127,7 +127,7 @@ fn hidden_folders_and_files_are_covered() {
 
 #[test]
 fn protected_paths_that_are_links_are_named_and_never_followed() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::contained();
     let workspace = ground.workspace();
     symlink(ground.root().join("outside"), workspace.join("link")).unwrap();
     ground.policy.hidden.push(ground.policy.workspace.join("link/secret.txt"));
@@ -143,7 +143,7 @@ fn protected_paths_that_are_links_are_named_and_never_followed() {
 
 #[test]
 fn a_workspace_given_through_a_link_is_the_folder_itself() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::contained();
     let link = ground.root().join("link");
     symlink(ground.workspace(), &link).unwrap();
     fs::create_dir(ground.workspace().join("sub")).unwrap();
@@ -157,7 +157,7 @@ fn a_workspace_given_through_a_link_is_the_folder_itself() {
 
 #[test]
 fn a_workspace_below_the_home_is_shown_and_the_rest_of_the_home_is_not() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::contained();
     let workspace = ground.root().join("home/code/project");
     fs::create_dir_all(&workspace).unwrap();
     ground.policy = sandbox_exec::Policy::for_workspace(&workspace);
@@ -169,7 +169,7 @@ fn a_workspace_below_the_home_is_shown_and_the_rest_of_the_home_is_not() {
 
 #[test]
 fn the_home_itself_is_no_workspace() {
-    let mut ground = Ground::new();
+    let mut ground = Ground::contained();
     ground.policy = sandbox_exec::Policy::for_workspace(&ground.root().join("home"));
     let error = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
     assert!(matches!(error, SpawnError::Policy(PolicyError::HomeFolder)), "{error}");
@@ -192,7 +192,7 @@ fn toolchains_in_the_home_are_found_without_the_secrets_beside_them() {
 
 #[test]
 fn the_inits_memory_cannot_be_opened() {
-    let outcome = Ground::new()
+    let outcome = Ground::contained()
         .run("for part in mem environ maps fd/0 exe; do head -c 1 /proc/1/$part && echo $part; done");
     assert_eq!(stdout(&outcome), "");
     assert_eq!(stderr(&outcome).matches("ermission denied").count(), 5, "{}", stderr(&outcome));
@@ -200,7 +200,7 @@ fn the_inits_memory_cannot_be_opened() {
 
 #[test]
 fn the_kernels_settings_are_read_only() {
-    let ground = Ground::new();
+    let ground = Ground::contained();
     for setting in ["sys/kernel/core_pattern", "sys/vm/drop_caches", "sysrq-trigger", "sys/kernel/pid_max"] {
         let outcome = ground.run(&format!("echo 1 > /proc/{setting}"));
         assert!(!outcome.ending.is_success(), "{setting}");

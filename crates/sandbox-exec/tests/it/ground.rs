@@ -27,6 +27,14 @@ impl Ground {
         Ground::at_level(Level::Full)
     }
 
+    /// Uses all the confinement that the machine has; fails, and says so, if that is less than a root of its own.
+    pub(crate) fn contained() -> Ground {
+        let ground = Ground::new();
+        let report = ground.launcher.report();
+        assert!(report.level >= Level::Namespaces, "not run: this machine gives only {report}");
+        ground
+    }
+
     pub(crate) fn at_level(highest: Level) -> Ground {
         Ground::with_spawner(spawner(), highest)
     }

@@ -200,7 +200,7 @@ fn a_crash_leaves_nothing_that_is_known_and_loses_nothing_that_is_not() {
         sandbox.file("d/.agentd-tmp-notes", "known");
         let root = sandbox.root(method);
         let known = ContentHash::of(b"known");
-        let swept = root.sweep_leftovers(&path("d"), |hash| *hash == known).unwrap();
+        let swept = root.sweep_leftovers(&path("d"), |file| file.content_hash().unwrap() == known).unwrap();
         assert_eq!((swept.removed, swept.kept.len()), (1, 2));
         let contents: Vec<_> = swept.kept.iter().map(|kept| root.open_file(kept).unwrap()).collect();
         assert!(contents.iter().any(|file| file.read_to_end(20).unwrap() == b"somebody's"));

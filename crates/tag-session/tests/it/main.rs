@@ -1,4 +1,8 @@
-//! Tests of sessions through the public API.
+//! Tests of sessions through the public API, over a workspace in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod desk;
+mod inbox;
+mod projections;
+mod refusals;
 mod rounds;

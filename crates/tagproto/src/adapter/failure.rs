@@ -53,17 +53,17 @@ impl Failure {
                 error,
                 "what is there is a folder, or no regular file",
             ),
-            (
-                Reason::FileNotFound
-                | Reason::PathNotFound
-                | Reason::DirectoryNotFound
-                | Reason::NotADirectory,
-                _,
-            ) if !is_create => with_advice(
-                format!("File '{path}' not found"),
-                error,
-                "see Workspace Files for what there is",
-            ),
+            // An engine's advice is to make the folder, which helps nobody who looks for a file.
+            (Reason::DirectoryNotFound, _) if !is_create => {
+                Failure::of(format!("File '{path}' not found; see Workspace Files for what there is"))
+            }
+            (Reason::FileNotFound | Reason::PathNotFound | Reason::NotADirectory, _) if !is_create => {
+                with_advice(
+                    format!("File '{path}' not found"),
+                    error,
+                    "see Workspace Files for what there is",
+                )
+            }
             (Reason::InvalidRange, Block::EditFile { start_line, end_line, .. }) => {
                 invalid_range(*start_line, *end_line, error)
             }

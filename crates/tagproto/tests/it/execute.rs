@@ -157,6 +157,20 @@ fn failures_say_what_to_do_next() {
 }
 
 #[test]
+fn a_file_in_a_missing_folder_is_not_found_whatever_the_engine_advises() {
+    let workspace = Recording::of(MemoryWorkspace::new());
+    let reply = "[EDIT_FILE path=\"no/f\" start_line=\"1\" end_line=\"1\"]\n[/EDIT_FILE]\n[DELETE_FILE path=\"no/f\"]\n";
+    let error = WapError::new(Reason::DirectoryNotFound, "no folder").with("hint", "create the folder first");
+    *workspace.next_changes_fail.lock().unwrap() = Some(error);
+    let execution = run(reply, &session("T", Dialect::Agentd), &workspace);
+    let expected = "File 'no/f' not found; see Workspace Files for what there is";
+    assert_eq!(
+        execution.results.iter().map(|result| result.summary.as_str()).collect::<Vec<_>>(),
+        [expected; 2]
+    );
+}
+
+#[test]
 fn ends_of_commands_are_told_apart() {
     let error = |reason| WapError::new(reason, "text").with("stdout", "out\n").with("stderr", "err\n");
     let killed = ExecuteCommandResponse { signal: Some("SIGKILL".into()), ..ended("", "", 137) };

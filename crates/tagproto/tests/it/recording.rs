@@ -14,11 +14,14 @@ pub(crate) struct Recording {
     pub(crate) effects: Mutex<Vec<String>>,
     /// What the whole of the next batch of changes answers instead of being passed on.
     pub(crate) next_batch_fails: Mutex<Option<WapError>>,
+    /// What every change of the next batch answers instead of being passed on.
+    pub(crate) next_changes_fail: Mutex<Option<WapError>>,
 }
 
 impl Recording {
     pub(crate) fn of(inner: MemoryWorkspace) -> Recording {
-        Recording { inner, effects: Mutex::default(), next_batch_fails: Mutex::default() }
+        let (next_batch_fails, next_changes_fail) = (Mutex::default(), Mutex::default());
+        Recording { inner, effects: Mutex::default(), next_batch_fails, next_changes_fail }
     }
 
     /// Returns what was taken down and begins anew.
@@ -62,6 +65,9 @@ impl Workspace for Recording {
         self.effects.lock().unwrap().push(format!("{}: {}", call.origin.step, kinds.join(", ")));
         if let Some(error) = self.next_batch_fails.lock().unwrap().take() {
             return Err(error);
+        }
+        if let Some(error) = self.next_changes_fail.lock().unwrap().take() {
+            return Ok(changes.iter().map(|_| Err(error.clone())).collect());
         }
         self.inner.change_files(call, changes)
     }

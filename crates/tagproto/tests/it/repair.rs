@@ -346,6 +346,17 @@ fn one_section_marker_is_prose_and_two_are_an_outbox() {
 }
 
 #[test]
+fn the_same_text_twice_is_carried_out_where_nothing_is_done_twice() {
+    for tag in ["[READ_FILE path=\"a\"]", "[DELETE_FILE path=\"a\"]"] {
+        let reply = read(&format!("{tag}\n{tag}\n"), Strictness::Repair).into_owned();
+        assert_eq!((reply.refused, reply.items.len()), (None, 2), "{tag}");
+        let with_a_message = format!("{tag}\n[MESSAGE]\nx\n[/MESSAGE]\n");
+        let twice = format!("{with_a_message}{with_a_message}");
+        assert_eq!(refusal_and_line(&twice), Some((RefusalKind::DuplicatePaste, 5)), "{tag}");
+    }
+}
+
+#[test]
 fn the_same_text_twice_is_found_whatever_is_between() {
     let run = "[RUN_COMMAND]\nmake é\n[/RUN_COMMAND]";
     for between in ["\n", "\n\n\u{a0}\n", "\r\n", " \n"] {

@@ -1,0 +1,187 @@
+//! What a cycle leaves behind, and whether that is what an undisturbed one leaves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::project::Project;
+
+/// The file that the command of the reply appends a line to.
+pub(crate) const LOG: &str = "ran.log";
+
+/// Everything that a cycle leaves behind, times aside.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Aftermath {
+    /// Every name in the workspace but the state folder: its permission bits, and its bytes if it is a file.
+    pub(crate) tree: BTreeMap<String, (u32, Option<Vec<u8>>)>,
+    /// Every name in the state folder, temporary files and all.
+    pub(crate) state: Vec<String>,
+    pub(crate) session: Value,
+    pub(crate) outbox: String,
+}
+
+/// What is final after a fault and one more try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Finding {
+    /// Everything is as without the fault, byte for byte.
+    Same,
+    /// The program ended while the command ran: its result is `UNKNOWN`, and it ran once or not at all.
+    CommandUnknown,
+    /// The command ran once; its result says that how it ended could not be found out or recorded.
+    CommandResultLost,
+    /// The command is answered as failed and did not run.
+    CommandNotRun,
+    /// Changes of files are answered as failed with the cause, and their files are untouched.
+    ChangeRefused,
+}
+
+impl Aftermath {
+    pub(crate) fn of(project: &Project, id: &str, sequence: u32) -> Aftermath {
+        let mut tree = BTreeMap::new();
+        collect(&project.workspace(), "", &mut tree);
+        let state = tree.keys().filter(|name| name.starts_with(".agentd")).cloned().collect();
+        tree.retain(|name, _| !name.starts_with(".agentd/"));
+        let mut session = project.session_file(id);
+        session["updatedAt"] = Value::Null;
+        Aftermath { tree, state, session, outbox: project.outbox(id, sequence) }
+    }
+
+    /// How often the command ran.
+    pub(crate) fn times_run(&self) -> usize {
+        let log = self.tree.get(LOG).and_then(|(_, bytes)| bytes.as_ref());
+        log.map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+    }
+
+    pub(crate) fn results(&self) -> &[Value] {
+        self.session["lastResults"].as_array().unwrap()
+    }
+
+    /// Compares with an undisturbed cycle that began with `before`.
+    ///
+    /// Anything but the findings that are named is an error, with what is wrong.
+    pub(crate) fn compare(&self, undisturbed: &Aftermath, before: &Aftermath) -> Result<Finding, String> {
+        if self.times_run() > 1 {
+            return Err(format!("the command ran {} times", self.times_run()));
+        }
+        if self == undisturbed {
+            return Ok(Finding::Same);
+        }
+        if self.state != undisturbed.state {
+            return Err(format!("the state folder holds {:?}", difference(&self.state, &undisturbed.state)));
+        }
+        let (results, expected) = (self.results(), undisturbed.results());
+        if results.len() != expected.len() {
+            return Err(format!("{} results instead of {}", results.len(), expected.len()));
+        }
+        let mut findings = Vec::new();
+        let mut untouched = Vec::new();
+        for (result, expected) in results.iter().zip(expected).filter(|(result, expected)| result != expected)
+        {
+            let summary = result["summary"].as_str().unwrap_or_default();
+            if result["success"] != false || result["commandType"] != expected["commandType"] {
+                return Err(format!("a result is {result}"));
+            }
+            if expected["commandType"] == "RUN_COMMAND" {
+                findings.push(match self.times_run() {
+                    _ if summary.starts_with("UNKNOWN: ") => Finding::CommandUnknown,
+                    0 => Finding::CommandNotRun,
+                    _ if summary.contains("could not be recorded") || summary.contains("is not known") => {
+                        Finding::CommandResultLost
+                    }
+                    _ => return Err(format!("the command ran, and its result is {summary}")),
+                });
+            } else {
+                findings.push(Finding::ChangeRefused);
+                // The summary of a change names its path between quotes.
+                untouched.extend(expected["summary"].as_str().unwrap_or_default().split('\'').nth(1));
+            }
+        }
+        self.compare_trees(undisturbed, before, &untouched, &findings)?;
+        self.compare_texts(undisturbed)?;
+        findings
+            .into_iter()
+            .max()
+            .ok_or_else(|| "the results are right, and something else is not".to_owned())
+    }
+
+    fn compare_trees(
+        &self,
+        undisturbed: &Aftermath,
+        before: &Aftermath,
+        untouched: &[&str],
+        findings: &[Finding],
+    ) -> Result<(), String> {
+        let names = self.tree.keys().chain(undisturbed.tree.keys());
+        let has_not_run = findings
+            .iter()
+            .any(|finding| matches!(finding, Finding::CommandUnknown | Finding::CommandNotRun));
+        for name in names {
+            let is_above = |path: &&str| path.starts_with(&format!("{name}/"));
+            let expected = if untouched.contains(&name.as_str()) || (name == LOG && has_not_run) {
+                // A command that is not known to have run may have.
+                let is_unknown = name == LOG && self.times_run() == 1;
+                if is_unknown { undisturbed } else { before }
+            } else if untouched.iter().any(is_above) {
+                // A folder that was made for a file that could not be written may stay or go.
+                continue;
+            } else {
+                undisturbed
+            };
+            if self.tree.get(name) != expected.tree.get(name) {
+                return Err(format!("'{name}' is {:?}", self.tree.get(name).map(shown)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest of session and outbox: only what tells the failures may differ.
+    fn compare_texts(&self, undisturbed: &Aftermath) -> Result<(), String> {
+        let rest = |session: &Value| {
+            let mut session = session.clone();
+            session["lastResults"] = Value::Null;
+            // Which versions the next message shows depends on which changes came about.
+            session["shownVersions"] = Value::Null;
+            session
+        };
+        if rest(&self.session) != rest(&undisturbed.session) {
+            return Err(format!("the session is {}", self.session));
+        }
+        let known: Vec<_> = undisturbed.outbox.lines().collect();
+        let told = |line: &&str| {
+            known.contains(line)
+                || line.starts_with("[FAILED] ")
+                || line.starts_with(' ')
+                // The file list counts bytes, and a failed change shows the file with it.
+                || line.is_empty()
+        };
+        match self.outbox.lines().find(|line| !told(line)) {
+            Some(line) => Err(format!("the outbox has the line '{line}'")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn shown((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {
+    format!("{mode:o} {:?}", bytes.as_deref().map(String::from_utf8_lossy))
+}
+
+fn difference(left: &[String], right: &[String]) -> Vec<String> {
+    let more = left.iter().filter(|name| !right.contains(name)).map(|name| format!("+{name}"));
+    let less = right.iter().filter(|name| !left.contains(name)).map(|name| format!("-{name}"));
+    more.chain(less).collect()
+}
+
+fn collect(folder: &Path, prefix: &str, tree: &mut BTreeMap<String, (u32, Option<Vec<u8>>)>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        let metadata = entry.metadata().unwrap();
+        let bytes = metadata.is_file().then(|| fs::read(entry.path()).unwrap());
+        if metadata.is_dir() {
+            collect(&entry.path(), &format!("{name}/"), tree);
+        }
+        tree.insert(name, (metadata.permissions().mode() & 0o7777, bytes));
+    }
+}

@@ -1,0 +1,187 @@
+//! Many trials at a time, and the table of what became of them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::{self, Write};
+use std::sync::Mutex;
+use std::thread;
+
+use super::aftermath::Finding;
+use super::call_name::CallName;
+use super::cycle::{Cycle, Trial};
+use super::tracer::{Ended, Fault, Injection};
+
+/// How many differences are told in full.
+const TOLD: usize = 60;
+
+/// What became of the faults at the calls of one name.
+#[derive(Debug, Default)]
+struct Row {
+    injected: BTreeMap<Fault, u32>,
+    found: BTreeMap<Finding, u32>,
+    /// How the disturbed runs ended: killed by the fault, by itself with a message, in a crash of its own, done.
+    killed: u32,
+    refused: u32,
+    crashed: u32,
+    done: u32,
+    different: u32,
+}
+
+/// What became of all faults.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    counts: BTreeMap<CallName, u32>,
+    rows: BTreeMap<CallName, Row>,
+    pub(crate) differences: Vec<String>,
+}
+
+impl Table {
+    /// Tries each of the injections, `workers` at a time. With `to_the_end`, goes on after the last number of a name and
+    /// fault as long as a call with the next number is made.
+    pub(crate) fn fill(cycle: &Cycle, injections: Vec<Injection>, workers: usize, to_the_end: bool) -> Table {
+        let table = Mutex::new(Table { counts: cycle.counts.clone(), ..Table::default() });
+        let queue = Mutex::new(VecDeque::from(injections));
+        thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    loop {
+                        let next = queue.lock().unwrap().pop_front();
+                        let Some(injection) = next else { break };
+                        let trial = cycle.trial(injection);
+                        if to_the_end && trial.is_reached && injection.number >= cycle.counts[&injection.name]
+                        {
+                            let next = Injection { number: injection.number + 1, ..injection };
+                            queue.lock().unwrap().push_back(next);
+                        }
+                        table.lock().unwrap().add(injection, trial);
+                    }
+                });
+            }
+        });
+        table.into_inner().unwrap()
+    }
+
+    fn add(&mut self, injection: Injection, trial: Trial) {
+        let row = self.rows.entry(injection.name).or_default();
+        if trial.is_injected {
+            *row.injected.entry(injection.fault).or_default() += 1;
+            match trial.ended {
+                Ended::Signal(_) if injection.fault == Fault::Kill => row.killed += 1,
+                Ended::Exit(0) => row.done += 1,
+                Ended::Exit(101) | Ended::Signal(_) | Ended::Hung => row.crashed += 1,
+                Ended::Exit(_) => row.refused += 1,
+            }
+        }
+        match trial.finding {
+            // A run that the fault did not come to is as good as undisturbed, and must end so.
+            Ok(Finding::Same) if !trial.is_injected => {}
+            Ok(finding) => *row.found.entry(finding).or_default() += 1,
+            Err(wrong) => {
+                row.different += 1;
+                let Injection { name, number, fault } = injection;
+                let told = format!("{fault:?} at {name} {number} ({:?}): {wrong}", trial.ended);
+                // A long run is watched.
+                eprintln!("different: {}", told.lines().next().unwrap_or_default());
+                self.differences.push(told);
+            }
+        }
+    }
+
+    /// How many faults happened.
+    pub(crate) fn injected(&self) -> u32 {
+        self.rows.values().flat_map(|row| row.injected.values()).sum()
+    }
+
+    pub(crate) fn found(&self, finding: Finding) -> u32 {
+        self.rows.values().filter_map(|row| row.found.get(&finding)).sum()
+    }
+}
+
+const FAULTS: [(Fault, &str); 5] = [
+    (Fault::Kill, "KILL"),
+    (Fault::Io, "EIO"),
+    (Fault::NoSpace, "ENOSPC"),
+    (Fault::Interrupted, "EINTR"),
+    (Fault::ShortWrite, "short"),
+];
+
+const FINDINGS: [(Finding, &str, &str); 5] = [
+    (Finding::Same, "same", "the same final state, byte for byte"),
+    (
+        Finding::CommandUnknown,
+        "unknown",
+        "the program ended while the command ran: UNKNOWN, not run again; all else the same",
+    ),
+    (
+        Finding::CommandResultLost,
+        "lost",
+        "the command ran once, and its result says that its ending is not known; all else the same",
+    ),
+    (
+        Finding::CommandNotRun,
+        "not run",
+        "the command could not be started and its result says so; all else the same",
+    ),
+    (
+        Finding::ChangeRefused,
+        "refused",
+        "a file could not be written: its block FAILED with the cause, the file is untouched; all else the same",
+    ),
+];
+
+impl fmt::Display for Table {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut head = format!("{:<18}{:>6}", "call", "calls");
+        for (_, name) in FAULTS {
+            write!(head, "{name:>8}")?;
+        }
+        head.push_str(" |  killed refused crashed    done | ");
+        for (_, name, _) in FINDINGS {
+            write!(head, "{name:>8}")?;
+        }
+        writeln!(formatter, "{head}  DIFFERENT")?;
+        let mut total = Row::default();
+        for (name, row) in &self.rows {
+            let count = self.counts.get(name).copied().unwrap_or_default();
+            writeln!(formatter, "{name:<18}{count:>6}{row}")?;
+            total.add(row);
+        }
+        writeln!(formatter, "{:<18}{:>6}{total}", "total", self.counts.values().sum::<u32>())?;
+        for (finding, name, meaning) in FINDINGS {
+            writeln!(formatter, "  {name:<8} {:>6}  {meaning}", self.found(finding))?;
+        }
+        for difference in self.differences.iter().take(TOLD) {
+            writeln!(formatter, "DIFFERENT: {difference}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn add(&mut self, other: &Row) {
+        for (fault, count) in &other.injected {
+            *self.injected.entry(*fault).or_default() += count;
+        }
+        for (finding, count) in &other.found {
+            *self.found.entry(*finding).or_default() += count;
+        }
+        self.killed += other.killed;
+        self.refused += other.refused;
+        self.crashed += other.crashed;
+        self.done += other.done;
+        self.different += other.different;
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (fault, _) in FAULTS {
+            write!(formatter, "{:>8}", self.injected.get(&fault).copied().unwrap_or_default())?;
+        }
+        let Row { killed, refused, crashed, done, .. } = self;
+        write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{done:>8} | ")?;
+        for (finding, _, _) in FINDINGS {
+            write!(formatter, "{:>8}", self.found.get(&finding).copied().unwrap_or_default())?;
+        }
+        write!(formatter, "{:>11}", self.different)
+    }
+}

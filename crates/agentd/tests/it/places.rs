@@ -1,0 +1,151 @@
+//! Workspaces and state folders that cannot be used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::project::{Project, Ran, agentd};
+
+fn run_in(workspace: &str, home: &str) -> Ran {
+    let mut command = agentd();
+    command.args(["new", "--no-wait", "do something", "--workspace", workspace]).env("HOME", home);
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn a_workspace_that_does_not_exist_is_named() {
+    let ran = run_in("/nonexistent/project", "/nonexistent").exits(2);
+    ran.says("the workspace /nonexistent/project does not exist").says("--workspace DIR");
+}
+
+#[test]
+fn a_file_is_no_workspace() {
+    let project = Project::new();
+    project.write("file", "");
+    let ran = run_in(project.workspace().join("file").to_str().unwrap(), "/nonexistent").exits(2);
+    ran.says("not a folder").says("choose a folder of code with --workspace DIR");
+}
+
+#[test]
+fn root_home_and_what_holds_home_are_no_workspaces() {
+    let project = Project::new();
+    let (folder, code) = (project.folder().to_str().unwrap(), project.workspace());
+    let code = code.to_str().unwrap();
+    let advice = "choose a folder of code with --workspace DIR";
+    run_in("/", code).exits(2).says("the root of the file system cannot be a workspace").says(advice);
+    run_in(code, code).exits(2).says("the home folder cannot be a workspace").says(advice);
+    run_in(folder, code)
+        .exits(2)
+        .says("a folder that contains the home folder cannot be a workspace")
+        .says(advice);
+    assert!(!project.base().exists(), "a state folder was made");
+}
+
+#[test]
+fn a_state_folder_is_no_workspace() {
+    let project = Project::new();
+    project.begin("make a state folder");
+    run_in(project.base().to_str().unwrap(), "/nonexistent")
+        .exits(2)
+        .says("state folder cannot be a workspace");
+}
+
+#[test]
+fn a_state_folder_that_is_a_file_or_a_link_is_refused() {
+    let project = Project::new();
+    project.write(".agentd", "a file");
+    let ran = project.run(&["new", "--no-wait", "do it"]).exits(1);
+    ran.says("cannot be used").says("choose another one with --base DIR");
+    assert_eq!(project.read(".agentd"), "a file");
+
+    let project = Project::new();
+    let elsewhere = project.folder().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, project.base()).unwrap();
+    project.run(&["new", "--no-wait", "do it"]).exits(1).says("it is a link");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
+
+const CHANGES: &str = "[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n\
+     [EDIT_FILE path=\"file.txt\" start_line=\"1\" end_line=\"1\"]\nedited\n[/EDIT_FILE]\n\
+     [DELETE_FILE path=\"file.txt\"]\n[READ_FILE path=\"file.txt\"]\n\
+     [RUN_COMMAND]\necho ran > ran.log\n[/RUN_COMMAND]\n";
+
+fn summaries(ran: &Ran) -> Vec<(bool, String)> {
+    let results = ran.json()["results"].clone();
+    let results = results.as_array().unwrap().iter();
+    results
+        .map(|result| (result["success"] == true, result["summary"].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+#[test]
+fn read_only_refuses_every_change_and_command_and_shows_files() {
+    let project = Project::new();
+    project.write("file.txt", "as it was\n");
+    let id = project.begin("look only");
+    let ran = project.apply(CHANGES, &["--read-only", "--json"]).ok();
+    let summaries = summaries(&ran);
+    let successes: Vec<_> = summaries.iter().map(|(success, _)| *success).collect();
+    assert_eq!(successes, [false, false, false, true, false], "{ran}");
+    for index in [0, 1, 2, 4] {
+        assert!(summaries[index].1.contains("read-only"), "{ran}");
+    }
+    assert_eq!(project.tree(), [("file.txt".to_owned(), "as it was\n".to_owned())]);
+    assert!(project.outbox(&id, 2).contains("--- file.txt ---\nas it was\n"));
+}
+
+#[test]
+fn a_folder_without_write_permission_needs_its_state_folder_elsewhere() {
+    let project = Project::new().of_an_ordinary_user();
+    project.write("file.txt", "as it was\n");
+    project.give_to_its_user(&project.workspace().join("file.txt"));
+    fs::set_permissions(project.workspace(), fs::Permissions::from_mode(0o555)).unwrap();
+    let ran = project.run(&["new", "--no-wait", "try"]).exits(1);
+    ran.says("cannot be used: ")
+        .says("choose another one with --base DIR, for instance outside of a read-only workspace");
+
+    let base = project.folder().join("state");
+    let base = base.to_str().unwrap();
+    let started = project.run(&["new", "--no-wait", "--json", "--base", base, "try"]).ok();
+    assert_eq!(started.json()["sequence"], 1);
+    let ran = project.apply(CHANGES, &["--json", "--base", base]).ok();
+    let summaries = summaries(&ran);
+    assert!(!summaries[0].0 && summaries[0].1.contains("denies access"), "{ran}");
+    let successes: Vec<_> = summaries.iter().map(|(success, _)| *success).collect();
+    assert_eq!(successes, [false, false, false, true, false], "{ran}");
+    let ran = project.apply("[READ_FILE path=\"file.txt\"]\n", &["--json", "--base", base]).ok();
+    assert!(!ran.stderr.contains("recovered") && !ran.stderr.contains("someone else"), "{ran}");
+    fs::set_permissions(project.workspace(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(project.tree(), [("file.txt".to_owned(), "as it was\n".to_owned())]);
+}
+
+#[test]
+fn a_session_that_does_not_exist_is_told() {
+    let project = Project::new();
+    let advice = "`agentd sessions` lists the sessions";
+    project.begin("be the only one");
+    for arguments in [
+        &["resume", "0123abcd"][..],
+        &["show", "0123abcd"],
+        &["outbox", "--session", "0123abcd"],
+        &["apply", "-", "--session", "0123abcd"],
+    ] {
+        let ran = project.run_with_input(arguments, "[READ_FILE path=\"a\"]\n").exits(2);
+        ran.says("there is no session 0123abcd").says(advice);
+    }
+    project.run(&["show", "not an id"]).exits(2).says("'not an id'").says(advice);
+}
+
+#[test]
+fn without_a_session_the_way_to_one_is_told_and_no_state_folder_is_made() {
+    let project = Project::new();
+    for arguments in
+        [&[][..], &["resume"], &["--resume"], &["outbox"], &["apply", "-"], &["show", "0123abcd"]]
+    {
+        let ran = project.run_with_input(arguments, "[READ_FILE path=\"a\"]\n").exits(2);
+        ran.says("there is no unfinished session here").says("agentd new TASK");
+    }
+    project.run(&["sessions"]).ok().says("`agentd new TASK` starts one");
+    project.run(&["log"]).ok().says("nothing was done here yet");
+    assert!(!project.base().exists());
+}

@@ -1,0 +1,152 @@
+//! Files are projections of the journal: whatever is missing, behind or wrong is written again, and nothing is lost.
+
+use std::fs;
+
+use tag_session::{Found, InboxFile, SessionError, Sessions, Waited};
+use wap_core::CancelFlag;
+
+use crate::desk::{Desk, Shared, apply, apply_file, begin, executed};
+
+const MAKE: &str = "[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n";
+
+/// Takes the next reply out of the inbox.
+fn receive(sessions: &Sessions<Shared>) -> InboxFile {
+    match sessions.wait(&CancelFlag::new()).unwrap() {
+        Waited::Found(Found::Reply(file)) => file,
+        other => panic!("no reply: {other:?}"),
+    }
+}
+
+#[test]
+fn files_that_are_missing_or_different_are_written_again() {
+    let desk = Desk::with_files([("a.txt", "one\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let pending = executed(apply(&sessions, id, MAKE)).session;
+    drop(sessions);
+    let (outbox, session) = (desk.outbox_file(&pending), desk.session_file(&pending));
+    let good = (fs::read(&outbox).unwrap(), fs::read(&session).unwrap());
+    let names = [
+        format!("sessions/{}", pending.session_file_name()),
+        format!("outbox/{}", pending.outbox_file_name()),
+    ];
+
+    fs::remove_file(&outbox).unwrap();
+    fs::remove_file(&session).unwrap();
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.rewritten, names);
+    assert_eq!((fs::read(&outbox).unwrap(), fs::read(&session).unwrap()), good);
+    drop(sessions);
+
+    fs::write(&outbox, &good.0[..good.0.len() / 2]).unwrap();
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.rewritten, names[1..]);
+    assert_eq!(fs::read(&outbox).unwrap(), good.0);
+    drop(sessions);
+
+    let (_, reconciled) = desk.open();
+    assert_eq!(reconciled, tag_session::Reconciled::default());
+}
+
+#[test]
+fn a_crash_between_commit_and_files_is_made_up_for() {
+    let desk = Desk::with_files([("a.txt", "one\n")]);
+    let (sessions, _) = desk.open();
+    let first = begin(&sessions);
+    let before = fs::read(desk.session_file(&first)).unwrap();
+    desk.put("reply.txt", MAKE);
+    let file = receive(&sessions);
+    let pending = apply_file(&sessions, first.session_id, &file).session;
+    drop(sessions);
+    let good =
+        (fs::read(desk.outbox_file(&pending)).unwrap(), fs::read(desk.session_file(&pending)).unwrap());
+    // Everything but the journal as it was when the commit was made; the reply was not put away either.
+    fs::remove_file(desk.outbox_file(&pending)).unwrap();
+    fs::write(desk.session_file(&pending), before).unwrap();
+    assert_eq!(desk.names("inbox"), ["reply.txt"]);
+
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.put_away, ["inbox/reply.txt"]);
+    assert_eq!(reconciled.rewritten.len(), 2);
+    assert!(reconciled.edited.is_empty() && reconciled.damaged.is_empty(), "{reconciled:?}");
+    assert_eq!(
+        (fs::read(desk.outbox_file(&pending)).unwrap(), fs::read(desk.session_file(&pending)).unwrap()),
+        good
+    );
+    assert!(desk.names("inbox").is_empty());
+    assert_eq!(desk.names("inbox/processed"), ["reply.txt"]);
+    assert_eq!(sessions.newest_unfinished().unwrap(), Some(pending));
+    assert_eq!(desk.workspace.0.commands_run(), ["make"]);
+}
+
+#[test]
+fn a_new_file_of_the_name_of_an_executed_one_is_not_put_away() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    desk.put("reply.txt", MAKE);
+    let file = receive(&sessions);
+    apply_file(&sessions, id, &file);
+    sessions.move_to_processed(&file.name).unwrap();
+    drop(sessions);
+    desk.put("reply.txt", "[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n");
+    let (sessions, reconciled) = desk.open();
+    assert!(reconciled.put_away.is_empty(), "{reconciled:?}");
+    let file = receive(&sessions);
+    apply_file(&sessions, id, &file);
+    sessions.move_to_processed(&file.name).unwrap();
+    assert_eq!(desk.names("inbox/processed"), ["reply-2.txt", "reply.txt"]);
+}
+
+#[test]
+fn damaged_and_edited_session_files_are_kept_and_the_journal_is_in_force() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let session = begin(&sessions);
+    drop(sessions);
+    let file = desk.session_file(&session);
+    let good = fs::read_to_string(&file).unwrap();
+    let name = session.session_file_name();
+    let shown = format!("sessions/{name}");
+
+    for number in 1..=2 {
+        fs::write(&file, "{\"sessionId\":").unwrap();
+        let (_, reconciled) = desk.open();
+        assert_eq!(reconciled.damaged, [(shown.clone(), format!("sessions/{name}.damaged-{number}"))]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), good);
+    }
+    let edited = good.replace("make it work", "something else");
+    fs::write(&file, &edited).unwrap();
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.edited, [(shown, format!("sessions/{name}.edited-1"))]);
+    assert_eq!(fs::read_to_string(desk.base().join(format!("sessions/{name}.edited-1"))).unwrap(), edited);
+    assert_eq!(sessions.session(session.session_id).unwrap().task, "make it work");
+}
+
+#[test]
+fn without_the_journal_sessions_are_taken_over_and_commands_need_a_word() {
+    let desk = Desk::with_files([("a.txt", "one\ntwo\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let pending = executed(apply(&sessions, id, "[READ_FILE path=\"a.txt\"]\n")).session;
+    drop(sessions);
+    let outbox = fs::read(desk.outbox_file(&pending)).unwrap();
+    fs::remove_dir_all(desk.base().join("journal")).unwrap();
+    let broken = desk.base().join("sessions/0123abcd.json");
+    fs::write(&broken, "not a session").unwrap();
+
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.imported, [id.to_string()]);
+    assert_eq!(reconciled.damaged[0].1, "sessions/0123abcd.json.damaged-1");
+    assert_eq!(sessions.session(id).unwrap(), pending);
+    assert_eq!(sessions.outbox(&pending).unwrap().unwrap().into_bytes(), outbox);
+    let refused = apply(&sessions, id, MAKE);
+    assert!(matches!(refused, Err(SessionError::HistoryLost)), "{refused:?}");
+    assert!(desk.workspace.0.commands_run().is_empty());
+    // Files are safe: line numbers mean what was shown, whoever has changed them.
+    let edit = "[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nnew two\n[/EDIT_FILE]\n";
+    executed(apply(&sessions, id, edit));
+    assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "one\nnew two\n");
+    executed(apply(&sessions, id, MAKE));
+    assert_eq!(desk.workspace.0.commands_run(), ["make"]);
+}

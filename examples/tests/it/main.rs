@@ -1,0 +1,3 @@
+//! Every example runs and shows what it says.
+
+mod runs;

@@ -1,0 +1,174 @@
+//! Cases of the native tools, over a real folder.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use local_workspace::LocalWorkspace;
+use serde_json::{Value, json};
+use wap_core::{
+    Call, CancelFlag, ConversationId, Limits, Origin, Request, Retention, RunKey, Unobserved, WapError,
+};
+
+use super::Outcome;
+use super::crash;
+use super::expected::{expectations, list, members, text};
+use super::ground::Ground;
+use super::problem::{Problem, ensure};
+use super::survivors::survivors;
+
+/// The tool that a kind of case is about.
+const TOOLS: [(&str, &str); 7] = [
+    ("read", "readFile"),
+    ("write", "writeFile"),
+    ("modify", "modifyFile"),
+    ("search", "searchFiles"),
+    ("explore", "exploreFiles"),
+    ("exec", "executeCommand"),
+    ("info", "getWorkspaceInfo"),
+];
+
+/// Makes one call and compares every key of what is expected. A key that stands for no check of its own is a field of
+/// the answer, so that an unknown key fails the case.
+pub(super) fn run(case: &Value) -> Outcome {
+    check(case).into()
+}
+
+fn check(case: &Value) -> Result<(), Problem> {
+    let ground = Ground::new()?;
+    let case = ground.fill_in(case);
+    let (input, expect) = (&case["input"], &case["expect"]);
+    for (name, content) in members(&input["files"]) {
+        set_up(&ground, name, text(content))?;
+    }
+    let request = &input["request"];
+    let kind = text(&case["kind"]);
+    let tool = TOOLS.iter().find(|(of_kind, _)| *of_kind == kind).map(|(_, tool)| *tool);
+    let tool = tool.ok_or_else(|| Problem::new(format!("no tool is known for kind {kind}")))?;
+    if !request["_crash"].is_null() {
+        return crash::write_is_atomic(&ground, request, expect);
+    }
+    let limits = match &request["_limits"] {
+        Value::Null => Limits::default(),
+        limits => serde_json::from_value(limits.clone())?,
+    };
+    let (engine, _) = ground.engine(limits)?;
+    let start = Instant::now();
+    let answer = answer(tool, request, &engine, &ground)?;
+    let seen = Seen { answer, wall: start.elapsed(), ground: &ground };
+    expectations(expect)?.try_for_each(|(key, value)| seen.compare(key, value))
+}
+
+/// Puts into the workspace what one member of `files` means; a name that begins with `_` is an order.
+fn set_up(ground: &Ground, name: &str, content: &str) -> Result<(), Problem> {
+    match name {
+        "_symlink" => {
+            let (link, target) =
+                content.split_once(" -> ").ok_or_else(|| Problem::new(format!("no link: {content}")))?;
+            let outside = |name| ground.outside().join(name);
+            let target = match target {
+                "directory outside" => outside("folder"),
+                "file outside with 'hit'" => outside("file"),
+                "outside/new" => outside("new"),
+                other => other.into(),
+            };
+            ground.link(link, target)
+        }
+        "_fifo" => {
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            let (path, kind) = (ground.workspace().join(content), rustix::fs::FileType::Fifo);
+            Ok(rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0)?)
+        }
+        "_generate" => match content {
+            "500 empty files" => (0..500).try_for_each(|number| ground.put(&format!("f{number:03}"), "")),
+            "big of 1048576 bytes" => ground.put("big", "x".repeat(1_048_576)),
+            "2 MiB, 20000 lines" => ground.put("big", format!("{}\n", "y".repeat(104)).repeat(20_000)),
+            other => Err(Problem::new(format!("no generator is known for {other}"))),
+        },
+        name => ground.put(name, content),
+    }
+}
+
+/// Makes a call that stands for itself, and returns the answer, or the error object, as it would be sent.
+pub(super) fn answer(
+    tool: &str,
+    request: &Value,
+    engine: &LocalWorkspace,
+    ground: &Ground,
+) -> Result<Value, Problem> {
+    let origin = Origin {
+        conversation: ConversationId("conformance".to_owned()),
+        run: RunKey::unnumbered(unique()),
+        step: 0,
+        retention: Retention::Process,
+    };
+    let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
+    let root = ground.workspace();
+    let answered = Request::parse(tool, request.clone())
+        .and_then(|request| request.answer(engine, &call, &mut Unobserved))
+        .map(|response| response.with_absolute_metadata(&root.to_string_lossy()));
+    Ok(answered.map_or_else(|error: WapError| serde_json::to_value(error), serde_json::to_value)?)
+}
+
+/// A text that no other call has, in this process or another.
+fn unique() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// What there is after a call.
+struct Seen<'a> {
+    ground: &'a Ground,
+    answer: Value,
+    wall: Duration,
+}
+
+impl Seen<'_> {
+    fn compare(&self, key: &str, expected: &Value) -> Result<(), Problem> {
+        let answer = &self.answer;
+        let found = list(&answer["files"]).iter().chain(list(&answer["matches"]));
+        let mut paths = found.map(|entry| &entry["path"]);
+        let holds = match key {
+            "reason" => answer["details"]["reason"] == *expected,
+            "ok" => answer["error"].is_null() == (*expected == true),
+            "error_contains" => text(&answer["error"]).contains(text(expected)),
+            "after" => {
+                let files = self.ground.files()?;
+                members(expected).all(|(path, content)| {
+                    files.get(path).map(Vec::as_slice) == content.as_str().map(str::as_bytes)
+                })
+            }
+            "outside_untouched" => json!(self.ground.is_outside_untouched()?) == *expected,
+            "paths" => paths.eq(list(expected)),
+            "paths_contain" => {
+                let paths: Vec<_> = paths.collect();
+                list(expected).iter().all(|path| paths.contains(&path))
+            }
+            "paths_exclude" => !paths.any(|path| list(expected).contains(path)),
+            "files_len" => json!(list(&answer["files"]).len()) == *expected,
+            "matches_len" => json!(list(&answer["matches"]).len()) == *expected,
+            "lines" => list(&answer["matches"]).iter().map(|found| &found["line"]).eq(list(expected)),
+            "match" => contains(&answer["matches"][0], expected),
+            "limits" => contains(&answer["limits"], expected),
+            "totalMatches_min" => {
+                answer["totalMatches"].as_u64().is_some_and(|total| Some(total) >= expected.as_u64())
+            }
+            "metadata_path" | "root" if text(expected).starts_with("absolute") => {
+                let asked = if key == "root" { &answer["root"] } else { &answer["metadata"]["path"] };
+                let place = if key == "root" { String::new() } else { "/test1.txt".to_owned() };
+                text(asked) == format!("{}{place}", self.ground.workspace().display())
+            }
+            "descendants_alive" => json!(survivors(self.ground.path())) == *expected,
+            "wall_s_max" => Some(self.wall.as_secs()) < expected.as_u64(),
+            field => answer[field] == *expected,
+        };
+        ensure(holds, || {
+            let wall = self.wall.as_secs_f64();
+            format!("{key} should be {expected}, and the answer after {wall:.1} s is {answer}")
+        })
+    }
+}
+
+/// Whether an object has all members of another one.
+fn contains(object: &Value, part: &Value) -> bool {
+    part.is_object() && members(part).all(|(key, value)| object[key] == *value)
+}
