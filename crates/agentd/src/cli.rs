@@ -85,6 +85,20 @@ pub(crate) enum Command {
     Show {
         /// The session's id.
         id: String,
+        /// Write the session as a transcript, which `replay` lets go again: files, messages, replies, results.
+        #[arg(long, value_name = "FILE")]
+        export: Option<PathBuf>,
+    },
+    /// Let a transcript go again in a throw-away folder, and say what comes out otherwise.
+    Replay {
+        /// The transcript that `show --export` has written.
+        file: PathBuf,
+    },
+    /// Remove what is kept for finished sessions beyond the budget.
+    Gc {
+        /// How many bytes of contents of files may stay.
+        #[arg(long, value_name = "BYTES", default_value_t = 1 << 30)]
+        limit: u64,
     },
     /// List what was done, newest first.
     Log {

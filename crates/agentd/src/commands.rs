@@ -6,8 +6,11 @@ mod demo;
 mod diff;
 mod doctor;
 mod dry_run;
+mod export;
+mod gc;
 mod log;
 mod parse;
+mod replay;
 mod session;
 mod sessions;
 mod undo;
@@ -27,7 +30,10 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Apply(apply)) => apply::apply(common, console, &apply),
         Some(Command::Outbox { session }) => sessions::outbox(common, console, session.as_deref()),
         Some(Command::Sessions) => sessions::list(common, console),
-        Some(Command::Show { id }) => sessions::show(common, console, &id),
+        Some(Command::Show { id, export: None }) => sessions::show(common, console, &id),
+        Some(Command::Show { id, export: Some(file) }) => export::export(common, console, &id, &file),
+        Some(Command::Replay { file }) => replay::replay(common, console, &file),
+        Some(Command::Gc { limit }) => gc::collect(common, console, limit),
         Some(Command::Log { limit }) => log::log(common, console, limit),
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
         Some(Command::Diff { range }) => diff::diff(common, console, range),

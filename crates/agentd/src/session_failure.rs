@@ -34,6 +34,8 @@ pub(crate) fn explain(error: SessionError) -> Failure {
         )),
         SessionError::HistoryLost => Failure::new(Exit::Refused, text)
             .advise("look at the workspace first; then `agentd apply FILE --again` executes the reply"),
+        SessionError::Unrecorded { .. } => Failure::new(Exit::Failed, text)
+            .advise("it was taken over from its file after a journal was lost, so there is no transcript of it"),
         SessionError::Empty => Failure::new(Exit::Usage, text).advise("paste the reply of the model and try again"),
         SessionError::Declined => Failure::new(Exit::Refused, text).advise("nothing was executed"),
         SessionError::Interrupted => Failure::new(Exit::Interrupted, text)

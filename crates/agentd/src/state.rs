@@ -184,7 +184,7 @@ fn open_engine(
     Ok(engine)
 }
 
-fn open_root(common: &Common, places: &Places) -> Result<FileRoot, Failure> {
+pub(crate) fn open_root(common: &Common, places: &Places) -> Result<FileRoot, Failure> {
     let rules = RootRules { home: confinement::home(), ..RootRules::default() };
     let policy = FsPolicy::default().with_read_only(common.read_only);
     FileRoot::open(&places.workspace, &rules, policy).map_err(|error| {

@@ -83,6 +83,21 @@ impl BlobFiles {
         Ok(kept.and_then(|()| self.sync_folder(shelf)).map_err(Failure::from)?)
     }
 
+    /// Calls `each` with the path and the name of every file, while no content is being written.
+    pub(crate) fn each_file(
+        &self,
+        mut each: impl FnMut(&Path, &str) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let _writing = self.writing.lock().expect("no code panics while it writes a blob");
+        for shelf in entries(&self.folder).map_err(Failure::from)? {
+            for file in entries(&shelf).map_err(Failure::from)? {
+                let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                each(&file, name)?;
+            }
+        }
+        Ok(())
+    }
+
     fn write(&self, shelf: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         for folder in [self.folder.as_path(), shelf] {
             match DirBuilder::new().mode(0o700).create(folder) {
@@ -115,6 +130,18 @@ impl BlobFiles {
         Counters::add(&self.counters.file_syncs);
         File::open(folder)?.sync_all()
     }
+}
+
+/// What lies in a folder; nothing if it is not there or is none.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
+    entries.map(|entry| entry.map(|entry| entry.path())).collect()
 }
 
 /// Reads a large content back and proves that it is what its name says.

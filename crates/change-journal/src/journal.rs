@@ -16,6 +16,7 @@ use crate::document::{DocumentVersion, DocumentWrite};
 use crate::error::{JournalError, OpenError};
 use crate::failure::Failure;
 use crate::folder_lock::FolderLock;
+use crate::garbage::{self, CollectGarbage, GarbageReport, GarbageRule};
 use crate::hash::ContentHash;
 use crate::limits::JournalLimits;
 use crate::open::{self, OpenReport, Opened};
@@ -343,6 +344,29 @@ impl Journal {
         let hash = row.hash;
         self.enqueue(Queued::new(KeepContent { row }, None))?;
         Ok(hash)
+    }
+
+    /// Removes contents that nobody needs, by the rule: those that no change refers to, then, while there are more bytes than
+    /// the limit, those whose newest change is the oldest. Contents of changes that are not settled, or of runs that are
+    /// not finished, stay. Nobody else may write to the journal meanwhile.
+    ///
+    /// The space in the database is used again, and given back only where a content had a file of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk. The contents are removed in one commit; files that are left over go the next time.
+    pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
+        // A content that is on its way into a commit has its file already.
+        self.flush()?;
+        let stray = || match &self.shared.blobs {
+            Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader),
+            None => Ok((0, 0)),
+        };
+        let (files_removed, files_bytes) = stray()?;
+        let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
+        // These files belong to contents that have just been counted.
+        stray()?;
+        Ok(GarbageReport { files_removed, files_bytes, ..report })
     }
 
     /// Waits until everything that was lazily written before is on the disk.

@@ -45,6 +45,7 @@ mod document;
 mod error;
 mod failure;
 mod folder_lock;
+mod garbage;
 mod hash;
 mod journal;
 mod limits;
@@ -68,6 +69,7 @@ pub use change::{
 pub use counters::JournalCounts;
 pub use document::{Document, DocumentHead, DocumentVersion, DocumentWrite};
 pub use error::{DatabaseFailure, JournalError, OpenError, Oversized};
+pub use garbage::{GarbageReport, GarbageRule};
 pub use hash::{ContentHash, ContentHashError};
 pub use journal::Journal;
 pub use limits::JournalLimits;

@@ -125,6 +125,19 @@ fn inspect(folder: &Path, place: &Place, limits: &JournalLimits) -> Result<Found
         return Ok(Found::Damaged);
     }
     match check(folder, place, length, limits) {
+        Ok(connection) => return Ok(Found::Sound(connection)),
+        Err(OpenError::Damaged) => {}
+        Err(error) => return Err(error),
+    }
+    // A page that could not be read for a moment looks like a damaged one, and a journal that is set aside is lost to
+    // whoever asks what was done. So it has to be readable and damaged all the same.
+    for name in [database.clone(), with_suffix(&database, "-wal")] {
+        match File::open(name).and_then(|mut file| io::copy(&mut file, &mut io::sink())) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Failure::from(error).into()),
+            _ => {}
+        }
+    }
+    match check(folder, place, length, limits) {
         Ok(connection) => Ok(Found::Sound(connection)),
         Err(OpenError::Damaged) => Ok(Found::Damaged),
         Err(error) => Err(error),

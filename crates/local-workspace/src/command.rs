@@ -184,7 +184,10 @@ impl LocalWorkspace {
             };
             observer.output(stream, bytes);
         };
-        let outcome = running.wait_with(&mut watch, spool).map_err(wait_error)?;
+        let outcome = running.wait_with(&mut watch, spool).map_err(|error| {
+            self.outputs.discard(output_name);
+            wait_error(error)
+        })?;
         let total = outcome.stdout.total_bytes + outcome.stderr.total_bytes;
         let is_kept = total > SMALL_OUTPUT_BYTES && outcome.spooled.is_some();
         if !is_kept {

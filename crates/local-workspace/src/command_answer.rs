@@ -137,12 +137,22 @@ pub(crate) fn command_error(error: CommandError) -> WapError {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 pub(crate) fn spawn_error(error: SpawnError) -> WapError {
-    WapError::new(Reason::SpawnFailed, format!("the command was not started: {error}"))
+    match error {
+        SpawnError::Unconfirmed => ending_unknown(&error.to_string()),
+        _ => WapError::new(Reason::SpawnFailed, format!("the command was not started: {error}")),
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 pub(crate) fn wait_error(error: WaitError) -> WapError {
-    WapError::new(Reason::ReadError, format!("the command's result is not known: {error}"))
+    ending_unknown(&error.to_string())
+}
+
+/// It is over, and how it ended is not known. Nothing is wrong with the workspace.
+fn ending_unknown(cause: &str) -> WapError {
+    let text =
+        format!("how the command ended is not known: {cause}; look at what it has done before repeating it");
+    WapError::new(Reason::OutcomeUnknown, text).with("cause", cause)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use change_journal::Journal;
+use change_journal::{Journal, RunNumber};
 use rel_path::RelPath;
 use sandbox_exec::{Launcher, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
@@ -98,6 +98,11 @@ impl LocalWorkspace {
     /// Waits until everything that was answered is synced to the disk.
     pub fn checkpoint(&self) {
         self.checkpoint.wait();
+    }
+
+    /// Removes the whole outputs of commands whose runs nobody needs. Returns how many, and their bytes.
+    pub fn discard_outputs(&self, is_needed: &dyn Fn(RunNumber) -> bool) -> (u64, u64) {
+        self.outputs.discard_unneeded(is_needed)
     }
 
     pub(crate) fn launcher(&self) -> Result<&Launcher, WapError> {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rel_path::{MAX_COMPONENTS, RelPath};
+use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkEntry, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
@@ -61,7 +61,12 @@ impl LocalWorkspace {
                 files.push(explored(&entry, found.as_ref()));
             }
         }
-        let warnings = warnings(walk.summary(), limits);
+        if total_found == 0 && walk.summary().unreadable > 0 {
+            // It is the folder itself: nothing else was found that could have been entered.
+            let text = format!("the folder '{}' could not be read", request.path);
+            return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
+        }
+        let warnings = warnings(walk.summary());
         self.check_cancelled(call)?;
         Ok(ExploreFilesResponse {
             is_truncated: total_found > files.len() as u64 || !is_complete(walk.summary()),
@@ -134,14 +139,12 @@ fn is_complete(summary: WalkSummary) -> bool {
 }
 
 /// Says what a walk could not look at.
-pub(crate) fn warnings(summary: WalkSummary, limits: WalkLimits) -> Vec<String> {
-    // A depth that was asked for needs no warning.
-    let too_deep = if limits.depth >= MAX_COMPONENTS { summary.too_deep } else { 0 };
+pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
+    // Folders beneath a depth that was asked for need no warning.
     let counted = [
-        (too_deep, "folders were not entered because they lie deeper than any path may"),
         (summary.unreadable, "folders could not be read"),
         (summary.mounts, "folders were not entered because another file system is mounted there"),
-        (summary.unnameable, "entries have paths that are too long"),
+        (summary.unnameable, "entries lie deeper, or have longer names, than any path may"),
     ];
     let mut warnings: Vec<_> = counted
         .iter()

@@ -77,6 +77,21 @@ impl OutputStore {
         }
     }
 
+    /// Removes the outputs of runs that nobody needs. Returns how many, and their bytes.
+    pub(crate) fn discard_unneeded(&self, is_needed: &dyn Fn(RunNumber) -> bool) -> (u64, u64) {
+        // What cannot be looked at or removed now can be the next time.
+        let outputs = self.folder.list(&RelPath::root()).unwrap_or_default();
+        let (mut count, mut bytes) = (0, 0);
+        for output in outputs.iter().filter(|output| output.kind == FileKind::File) {
+            let is_old = run_of(output.path.as_bytes()).is_some_and(|run| !is_needed(run));
+            if is_old && self.folder.remove_file(&output.path, None).is_ok() {
+                count += 1;
+                bytes += output.metadata.map_or(0, |found| found.size_bytes);
+            }
+        }
+        (count, bytes)
+    }
+
     /// Opens an output by the name behind the prefix. Answers with its size in bytes and its time, too.
     pub(crate) fn read(&self, name: &str) -> Result<(OpenFile, u64, SystemTime), WapError> {
         let unknown = || {
@@ -101,6 +116,12 @@ impl OutputStore {
 /// The name of the output of step `step` of run `run`.
 pub(crate) fn output_name(run: RunNumber, step: u32) -> String {
     format!("{run}-{step}.txt")
+}
+
+/// The run of an output by its name.
+fn run_of(name: &[u8]) -> Option<RunNumber> {
+    let run = name.split(|byte| *byte == b'-').next().filter(|_| is_output_name(name))?;
+    std::str::from_utf8(run).ok()?.parse().ok().map(RunNumber)
 }
 
 /// Whether this is a name that [`output_name`] makes. Nothing else in the folder is read or removed.
@@ -132,6 +153,8 @@ mod tests {
         assert!(store.read("1-0.txt").is_ok());
         assert_eq!(store.read("2-0.txt").unwrap_err().reason(), Reason::FileNotFound);
         assert!(store.read("3-0.txt").is_ok());
+        assert_eq!(store.discard_unneeded(&|run| run == RunNumber(3)), (1, 10));
+        assert!(store.read("1-0.txt").is_err() && store.read("3-0.txt").is_ok());
     }
 
     #[test]

@@ -200,7 +200,8 @@ fn small_file(file: &OpenFile) -> Result<Option<SmallFile>, FsError> {
         if bytes.len() as u64 > HELD_FILE_BYTES {
             break;
         }
-        let is_settled = metadata.stamp() == before.stamp();
+        // The clock of a file system is coarse: what was cut and written again within a tick shows in the length only.
+        let is_settled = metadata.stamp() == before.stamp() && bytes.len() as u64 == metadata.size_bytes;
         if is_settled || attempt == READ_ATTEMPTS {
             return Ok(Some(SmallFile { bytes, metadata, is_settled }));
         }

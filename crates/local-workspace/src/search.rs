@@ -178,7 +178,7 @@ impl SearchWalk<'_> {
         }
         let summary = walk.summary();
         self.is_complete &= !summary.out_of_entries && !summary.out_of_time;
-        for warning in warnings(summary, limits) {
+        for warning in warnings(summary) {
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }

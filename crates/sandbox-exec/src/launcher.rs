@@ -68,7 +68,7 @@ pub enum StartError {
     Unusable(#[source] SpawnError),
 }
 
-/// Why a command did not start. Nothing of it has run.
+/// Why a command did not start. Nothing of it has run, except with [`SpawnError::Unconfirmed`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
@@ -84,6 +84,10 @@ pub enum SpawnError {
     /// The child ended, or took too long, before it executed the shell.
     #[error("the sandbox did not start")]
     NotStarted,
+    /// No word of the shell's start came, or none that could be read. The command may have begun; whatever there is of
+    /// it is killed.
+    #[error("no word came of whether the command began")]
+    Unconfirmed,
     /// The command's private folder could not be made in the scratch folder.
     #[error("cannot make the command's private folder")]
     PrivateFolder(#[source] std::io::Error),
@@ -218,17 +222,17 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if !is_readable_within(status, left) {
-            return Err(SpawnError::NotStarted);
+            return Err(SpawnError::Unconfirmed);
         }
         let packet = channel::receive(status).ok().flatten();
-        let (bytes, descriptors) = packet.ok_or(SpawnError::NotStarted)?;
-        match Status::decode(&bytes).ok_or(SpawnError::NotStarted)? {
+        let (bytes, descriptors) = packet.ok_or(SpawnError::Unconfirmed)?;
+        match Status::decode(&bytes).ok_or(SpawnError::Unconfirmed)? {
             Status::Created => pidfd = descriptors.into_iter().next(),
             Status::Failed(error) => return Err(error.into()),
             Status::Started => is_started = true,
             Status::Ended(status) => early_end = Some(status),
             // It comes only after the shell was started and killed: the end of the stream tells the rest.
-            Status::MemoryKills(_) => return Err(SpawnError::NotStarted),
+            Status::MemoryKills(_) => return Err(SpawnError::Unconfirmed),
         }
     }
 }

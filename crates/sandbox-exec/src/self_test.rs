@@ -182,6 +182,7 @@ struct Ground {
 
 impl Ground {
     fn prepare(scratch: &Path) -> io::Result<Ground> {
+        PrivateFolder::sweep(scratch);
         let folder = PrivateFolder::create(scratch, "self-test")?;
         // A machine without a loopback interface has nothing to connect to.
         let listener = TcpListener::bind(("127.0.0.1", 0)).ok();

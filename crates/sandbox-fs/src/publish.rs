@@ -100,7 +100,9 @@ impl Staged<'_> {
             Expected::Content(hash) => self.exchange(&hash)?,
             Expected::Anything => (self.overwrite()?, None),
         };
-        Ok(Published { path: self.place.path.clone(), metadata: self.metadata()?, method, replaced })
+        // It is in its place: not being able to look at it once more must not make that a failure.
+        let metadata = self.metadata().unwrap_or(self.staged);
+        Ok(Published { path: self.place.path.clone(), metadata, method, replaced })
     }
 
     fn take_free_name(&mut self) -> Result<PublishMethod, FsError> {

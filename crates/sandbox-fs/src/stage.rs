@@ -80,7 +80,10 @@ impl FileRoot {
         };
         // The temporary file is never more readable than the file will be.
         let (temp_name, file) = create_temp(&place, wanted_mode.unwrap_or(0o666))?;
-        let begun = handle::stat(&file).map_err(|errno| place.error(errno))?;
+        let begun = handle::stat(&file).map_err(|errno| {
+            let _ = place.remove_temporary(&temp_name);
+            place.error(errno)
+        })?;
         let mut staged =
             Staged { root: self, place, file, temp_name, existing, staged: begun, remove_on_drop: true };
         write(&mut staged.file).map_err(|error| FsError::from_io(&error, &staged.place.path))?;

@@ -8,6 +8,9 @@ pub(crate) const SESSIONS: &str = "session/";
 /// What the names of all documents about executed files begin with.
 pub(crate) const TAKEN_FILES: &str = "inbox/";
 
+/// What the names of all documents about line numbers begin with.
+pub(crate) const BASE_VERSIONS: &str = "base/";
+
 /// The session itself, exactly as its file holds it.
 pub(crate) fn session(id: SessionId) -> String {
     format!("{SESSIONS}{id}")
@@ -41,5 +44,5 @@ pub(crate) fn lost_history(id: SessionId) -> String {
 
 /// What the line numbers of the reply under way mean; gone when it is finished.
 pub(crate) fn base_versions(id: SessionId, sequence: u32) -> String {
-    format!("base/{id}/{sequence:04}")
+    format!("{BASE_VERSIONS}{id}/{sequence:04}")
 }

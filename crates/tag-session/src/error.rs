@@ -64,6 +64,12 @@ pub enum SessionError {
     /// [`ApplyOptions`](crate::ApplyOptions).
     #[error("the journal of this session was lost, so nobody knows whether these commands ran already")]
     HistoryLost,
+    /// The journal does not hold the beginning of the session.
+    #[error("the beginning of session {id} is not in the journal")]
+    Unrecorded {
+        /// The session.
+        id: SessionId,
+    },
     /// The reply is empty.
     #[error("the reply is empty")]
     Empty,

@@ -11,18 +11,22 @@
 //! The crate never executes anything itself, and is generic over the workspace.
 
 mod applied;
+mod beginning;
 mod decode;
 mod documents;
 mod error;
 mod folders;
 mod inbox;
 mod inbox_file;
+mod needed;
 mod projection;
 mod reconcile;
+mod replay;
 mod round;
 mod sessions;
 mod settling;
 mod summary;
+mod transcript;
 mod watch;
 
 pub use applied::{Applied, ApplyOptions, Executed, Review};
@@ -31,10 +35,15 @@ pub use error::SessionError;
 pub use folders::StateFolders;
 pub use inbox::{Found, Waited};
 pub use inbox_file::{InboxFile, Unusable};
+pub use needed::needed_contents;
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
+pub use replay::Difference;
 pub use sessions::Sessions;
 pub use summary::{
     SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
+};
+pub use transcript::{
+    LeftOut, Transcript, TranscriptContent, TranscriptError, TranscriptFile, TranscriptRound,
 };
 pub use watch::InboxWatcher;

@@ -49,6 +49,7 @@ pub(crate) fn reconcile(journal: &Journal, folders: &StateFolders) -> Result<Rec
 
 /// Takes over session files that the journal does not know, because it is new or was set aside.
 fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> Result<(), SessionError> {
+    let mut sessions = Vec::new();
     for entry in folders.sessions.list(&RelPath::root())? {
         let name = entry.path.to_string();
         let Some(id) = name.strip_suffix(".json").and_then(|id| id.parse().ok()) else { continue };
@@ -57,27 +58,30 @@ fn import(journal: &Journal, folders: &StateFolders, found: &mut Reconciled) -> 
         }
         let Some(bytes) = projection::read(&folders.sessions, &name, SESSION_LIMIT_BYTES)? else { continue };
         match serde_json::from_slice::<Session>(&bytes) {
-            Ok(session) if session.session_id == id => {
-                let outbox =
-                    projection::read(&folders.outbox, &session.outbox_file_name(), SESSION_LIMIT_BYTES)?;
-                let outbox_name = documents::outbox(id, session.sequence_number);
-                let session_name = documents::session(id);
-                let lost_name = documents::lost_history(id);
-                let mut writes = vec![
-                    DocumentWrite::Put { name: &session_name, bytes: &bytes },
-                    DocumentWrite::Put { name: &lost_name, bytes: b"" },
-                ];
-                if let Some(outbox) = &outbox {
-                    writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox });
-                }
-                journal.write_documents(&writes)?;
-                found.imported.push(id.to_string());
-            }
+            Ok(session) if session.session_id == id => sessions.push((session, bytes)),
             _ => {
                 let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
                 found.damaged.push((format!("sessions/{name}"), format!("sessions/{kept}")));
             }
         }
+    }
+    // From here on their order in the journal says which one changed last; until now only their times do.
+    sessions.sort_by(|(one, _), (other, _)| one.updated_at.cmp(&other.updated_at));
+    for (session, bytes) in sessions {
+        let id = session.session_id;
+        let outbox = projection::read(&folders.outbox, &session.outbox_file_name(), SESSION_LIMIT_BYTES)?;
+        let outbox_name = documents::outbox(id, session.sequence_number);
+        let session_name = documents::session(id);
+        let lost_name = documents::lost_history(id);
+        let mut writes = vec![
+            DocumentWrite::Put { name: &session_name, bytes: &bytes },
+            DocumentWrite::Put { name: &lost_name, bytes: b"" },
+        ];
+        if let Some(outbox) = &outbox {
+            writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox });
+        }
+        journal.write_documents(&writes)?;
+        found.imported.push(id.to_string());
     }
     Ok(())
 }
@@ -120,7 +124,7 @@ fn restore_session_file(
         }
         match serde_json::from_slice::<Session>(&bytes) {
             // The file is not synced, and this is what a loss of power makes of it.
-            _ if is_torn(&bytes, &document.bytes) => {}
+            _ if is_unwritten(&bytes) => {}
             // An earlier version: a process died between commit and file.
             Ok(file) if is_behind(&file, session) => {}
             Ok(_) => {
@@ -165,9 +169,9 @@ fn restore_outbox_file(
     Ok(())
 }
 
-/// Whether a loss of power may have made this of `whole`: it ends early, or nothing of it was written.
-fn is_torn(bytes: &[u8], whole: &[u8]) -> bool {
-    whole.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0)
+/// Whether nothing of a projection was written when power was lost. What holds any byte is kept, whoever wrote it.
+fn is_unwritten(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Writes outboxes again that are not pending any more and of which a loss of power has left only the name.

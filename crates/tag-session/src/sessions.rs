@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use change_journal::{DocumentWrite, Journal, JournalReader};
+use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, JournalError, JournalReader};
 use rel_path::RelPath;
 use sandbox_fs::FsError;
 use tagproto::{Dialect, OutboxLimits, Session, SessionId, gather, render_outbox};
@@ -49,6 +49,15 @@ impl<W: Workspace> Sessions<W> {
         self.journal.reader()
     }
 
+    /// Removes contents from the journal that nobody needs; see [`Journal::collect_garbage`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk.
+    pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
+        self.journal.collect_garbage(rule)
+    }
+
     /// Returns the folders.
     pub fn folders(&self) -> &StateFolders {
         &self.folders
@@ -66,11 +75,22 @@ impl<W: Workspace> Sessions<W> {
         token_budget: Option<u32>,
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
-        let random = uuid::Uuid::new_v4();
-        let [first, second, third, fourth, ..] = *random.as_bytes();
+        let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
         let id = SessionId::from_random([first, second, third, fourth]);
+        self.create_as(id, task, dialect, token_budget, cancel)
+    }
+
+    /// Starts a session of a given id, which must be new.
+    pub(crate) fn create_as(
+        &self,
+        id: SessionId,
+        task: &str,
+        dialect: Dialect,
+        token_budget: Option<u32>,
+        cancel: &CancelFlag,
+    ) -> Result<Session, SessionError> {
         let mut session = Session::new(id, task, &now(), dialect, token_budget);
-        let origin = origin(&session, &random.to_string());
+        let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
         let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
         self.journal.write_documents(&[
             DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },
@@ -97,8 +117,7 @@ impl<W: Workspace> Sessions<W> {
     pub fn newest_unfinished(&self) -> Result<Option<Session>, SessionError> {
         let newest = crate::summary::sessions(self.journal.reader())?
             .into_iter()
-            .filter(|session| !session.is_complete)
-            .max_by(|one, other| one.updated_at.cmp(&other.updated_at));
+            .rfind(|session| !session.is_complete);
         Ok(newest)
     }
 

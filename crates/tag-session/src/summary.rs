@@ -56,20 +56,15 @@ pub fn read_session(journal: &JournalReader, id: SessionId) -> Result<Session, S
 ///
 /// If the journal cannot be read.
 pub fn session_summaries(journal: &JournalReader) -> Result<Vec<SessionSummary>, SessionError> {
-    let mut summaries: Vec<_> = sessions(journal)?
-        .into_iter()
-        .map(|session| SessionSummary {
-            session: session.session_id.to_string(),
-            task: session.task,
-            sequence: session.sequence_number,
-            complete: session.is_complete,
-            created_at: session.created_at,
-            updated_at: session.updated_at,
-        })
-        .collect();
-    summaries
-        .sort_by(|one, other| other.updated_at.cmp(&one.updated_at).then(one.session.cmp(&other.session)));
-    Ok(summaries)
+    let summaries = sessions(journal)?.into_iter().rev().map(|session| SessionSummary {
+        session: session.session_id.to_string(),
+        task: session.task,
+        sequence: session.sequence_number,
+        complete: session.is_complete,
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+    });
+    Ok(summaries.collect())
 }
 
 /// Lists the replies of a session, oldest first.
@@ -92,10 +87,14 @@ pub fn session_steps(journal: &JournalReader, id: SessionId) -> Result<Vec<StepS
     Ok(steps)
 }
 
-/// All sessions that can be read, in the order of their ids.
+/// All sessions that can be read, the one that changed last at the end.
+///
+/// The versions of their documents say so, whatever the clock did meanwhile.
 pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionError> {
+    let mut heads = journal.documents(documents::SESSIONS)?;
+    heads.sort_by_key(|head| head.version);
     let mut sessions = Vec::new();
-    for head in journal.documents(documents::SESSIONS)? {
+    for head in heads {
         if let Some(document) = journal.document(&head.name)?
             && let Ok(session) = serde_json::from_slice(&document.bytes)
         {

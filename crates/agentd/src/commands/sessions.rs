@@ -102,6 +102,6 @@ pub(crate) fn outbox(common: &Common, console: Console, id: Option<&str>) -> Out
     Ok(Exit::Done)
 }
 
-fn reader(common: &Common) -> Result<JournalReader, Failure> {
+pub(crate) fn reader(common: &Common) -> Result<JournalReader, Failure> {
     Places::find(common)?.journal_reader()?.ok_or_else(nothing_to_resume)
 }

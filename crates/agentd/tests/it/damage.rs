@@ -18,7 +18,7 @@ fn begun() -> (Project, String) {
 
 #[test]
 fn a_damaged_session_file_is_kept_aside_and_written_again_from_the_journal() {
-    for damage in ["", "{\"sessionId\": \"", "null\n", "\0\0\0\0\0\0\0\0"] {
+    for damage in ["{\"sessionId\": \"", "null\n", "not JSON"] {
         let (project, id) = begun();
         let file = project.base().join("sessions").join(format!("{id}.json"));
         let good = fs::read(&file).unwrap();
@@ -30,6 +30,19 @@ fn a_damaged_session_file_is_kept_aside_and_written_again_from_the_journal() {
         assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
         assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
         assert!(String::from_utf8(good).unwrap().contains("\"sequenceNumber\": 2"));
+    }
+}
+
+#[test]
+fn a_session_file_that_was_never_written_is_written_again_from_the_journal() {
+    // What a loss of power leaves of a file that was not synced yet; there is nothing in it to keep.
+    for unwritten in ["", "\0\0\0\0\0\0\0\0"] {
+        let (project, id) = begun();
+        let file = project.base().join("sessions").join(format!("{id}.json"));
+        fs::write(&file, unwritten).unwrap();
+        project.apply(TWO, &[]).ok();
+        assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
+        assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
     }
 }
 
@@ -127,4 +140,20 @@ fn after_the_journal_was_lost_commands_wait_until_somebody_has_looked() {
     // From here on the journal knows.
     project.apply("[RUN_COMMAND]\necho three >> ran.log\n[/RUN_COMMAND]\n", &[]).ok();
     assert_eq!(project.read("ran.log"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_refused_and_left_alone() {
+    let (project, id) = begun();
+    let database = project.base().join("journal/journal.db");
+    let mut bytes = fs::read(&database).unwrap();
+    // Where an SQLite database holds the version of its schema.
+    bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
+    fs::write(&database, &bytes).unwrap();
+    let session = project.session_file(&id);
+    for arguments in [&["resume"][..], &["undo"], &["log"], &["diff"], &["gc"], &["show", &id]] {
+        project.run(arguments).exits(4).says("schema 9999").says("update agentd");
+    }
+    assert_eq!(fs::read(&database).unwrap(), bytes);
+    assert_eq!(project.session_file(&id), session);
 }

@@ -1,7 +1,6 @@
 //! A fault at any system call of a reply: applying the reply again ends where an undisturbed run ends.
 //!
 //! An ordinary run takes some calls; `cargo xtask soak journal` takes every call of every name and prints a table.
-
 mod aftermath;
 mod call_name;
 mod cycle;
@@ -37,8 +36,8 @@ const WRITING: [&str; 10] = [
 fn traced<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && std::env::var_os("CI").is_none() => {
-            eprintln!("skipped: ptrace is not allowed on this machine ({error})");
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            crate::skip::skip("faults", &format!("ptrace is not allowed on this machine ({error})"));
             None
         }
         Err(error) => panic!("ptrace: {error}"),

@@ -9,12 +9,14 @@ mod damage;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod full_disk;
+mod garbage;
 mod holders;
 mod inbox;
 mod interrupts;
 mod one_step;
 mod places;
 mod project;
+mod replays;
 mod skip;
 mod transcripts;
 mod undo;

@@ -8,6 +8,7 @@ mod contents;
 mod crash;
 mod documents;
 mod full_disk;
+mod garbage;
 mod log_cut;
 mod opening;
 mod reading;

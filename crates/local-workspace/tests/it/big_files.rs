@@ -21,7 +21,7 @@ use wap_core::{
 use crate::ground::{Caller, Ground};
 
 /// Nothing here may take anything like this long, whatever else the machine does.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(120);
 
 const FOLDER_VARIABLE: &str = "LOCAL_WORKSPACE_BIG_FILES";
 
@@ -234,14 +234,14 @@ fn endless_line_in_a_process_of_its_own() {
 #[test]
 fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
     let ground = Ground::new();
-    let text: String = (1..=400_000).map(|number| format!("line {number}\n")).collect();
-    assert!(text.len() > 5 << 20);
+    let text: String = (1..=500_000).map(|number| format!("line {number}\n")).collect();
+    assert!(text.len() > 4 << 20, "it has to be streamed");
     ground.put("large", &text);
     let workspace = ground.open();
     let (mut shown, mut next) = (String::new(), 1);
-    while next <= 400_000 {
+    while next <= 500_000 {
         let read = read_lines(&workspace, "large", next, None).unwrap();
-        assert_eq!(read.total_lines, 400_000);
+        assert_eq!(read.total_lines, 500_000);
         assert!(read.version.is_some());
         next += i64::try_from(read.returned_lines).unwrap();
         let says = read.warnings.iter().any(|warning| warning.ends_with(&format!("startLine {next}")));
@@ -261,6 +261,7 @@ fn read_while(
     let workspace = ground.open();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _ends_in_any_case = Over(&is_over);
         scope.spawn(|| {
             for round in 0.. {
                 if is_over.load(Ordering::Relaxed) {
@@ -272,8 +273,16 @@ fn read_while(
         for _ in 0..rounds {
             check(read_lines(&workspace, "file", 1, None));
         }
-        is_over.store(true, Ordering::Relaxed);
     });
+}
+
+/// Tells the other thread that it is over, after a failure too.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -297,7 +306,7 @@ fn file_that_is_replaced_while_it_is_read_is_one_or_the_other() {
 #[test]
 fn file_that_grows_and_shrinks_is_read_as_it_was_at_some_time_or_marked() {
     let ground = Ground::new();
-    ground.put("file", "");
+    ground.put("file", "a\n");
     let file = OpenOptions::new().write(true).open(ground.root().join("file")).unwrap();
     let disturb = |round: usize| match round % 3 {
         0 => file.write_all_at(&b"a\n".repeat(60_000), 0).unwrap(),
@@ -333,5 +342,5 @@ fn file_that_grows_faster_than_it_is_read_ends() {
         changed += u32::from(says);
     });
     assert!(changed > 0, "nothing was written while it was read");
-    assert!(start.elapsed() < HANG * 2);
+    assert!(start.elapsed() < HANG);
 }

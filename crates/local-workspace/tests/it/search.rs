@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use local_workspace::LocalWorkspace;
@@ -267,13 +268,14 @@ fn files_that_come_and_go_while_folders_are_searched_do_no_harm() {
         ground.put(&format!("d/{number:03}"), "needle\n");
     }
     let workspace = ground.open();
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _ends_in_any_case = Over(&is_over);
         scope.spawn(|| {
             let outside = ground.outside().join("secret");
             fs::write(&outside, "needle outside\n").unwrap();
             for round in (0..400).cycle() {
-                if is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                if is_over.load(Ordering::Relaxed) {
                     return;
                 }
                 let path = ground.root().join(format!("d/{round:03}"));
@@ -288,6 +290,14 @@ fn files_that_come_and_go_while_folders_are_searched_do_no_harm() {
             assert!(found.matches.iter().all(|one| one.match_text == "needle"));
             assert!(found.total_matches <= 400 && found.total_matches >= 390, "{}", found.total_matches);
         }
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
+}
+
+/// Tells the other thread that it is over, after a failure too.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }

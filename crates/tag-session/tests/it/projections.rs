@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use tag_session::{Found, InboxFile, SessionError, Sessions, Waited};
+use change_journal::{DocumentWrite, Journal, JournalLimits};
+use tag_session::{Found, InboxFile, SessionError, Sessions, Waited, session_summaries};
 use wap_core::CancelFlag;
 
 use crate::desk::{Desk, Shared, apply, apply_file, begin, executed};
@@ -149,4 +150,33 @@ fn without_the_journal_sessions_are_taken_over_and_commands_need_a_word() {
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "one\nnew two\n");
     executed(apply(&sessions, id, MAKE));
     assert_eq!(desk.workspace.0.commands_run(), ["make"]);
+}
+
+#[test]
+fn clock_that_jumps_back_does_not_make_an_older_session_the_newest() {
+    let desk = Desk::with_files([("a.txt", "one\n")]);
+    let (sessions, _) = desk.open();
+    let older = begin(&sessions);
+    drop(sessions);
+    let journal = Journal::open(&desk.base().join("journal"), JournalLimits::default()).unwrap().0;
+    let name = format!("session/{}", older.session_id);
+    let text = String::from_utf8(journal.reader().document(&name).unwrap().unwrap().bytes).unwrap();
+    let text = text.replace(&older.updated_at, "2999-01-01T00:00:00Z");
+    journal.write_documents(&[DocumentWrite::Put { name: &name, bytes: text.as_bytes() }]).unwrap();
+    drop(journal);
+
+    let (sessions, _) = desk.open();
+    let newer = begin(&sessions);
+    assert_eq!(sessions.newest_unfinished().unwrap().unwrap().session_id, newer.session_id);
+    let listed = session_summaries(sessions.journal_reader()).unwrap();
+    assert_eq!(listed[0].session, newer.session_id.to_string());
+    executed(apply(&sessions, older.session_id, "[READ_FILE path=\"a.txt\"]\n"));
+    assert_eq!(sessions.newest_unfinished().unwrap().unwrap().session_id, older.session_id);
+    // Without a journal the times are all that there is, and then the order is kept again.
+    drop(sessions);
+    fs::remove_dir_all(desk.base().join("journal")).unwrap();
+    let (sessions, reconciled) = desk.open();
+    assert_eq!(reconciled.imported.len(), 2);
+    executed(apply(&sessions, newer.session_id, "[READ_FILE path=\"a.txt\"]\n"));
+    assert_eq!(sessions.newest_unfinished().unwrap().unwrap().session_id, newer.session_id);
 }

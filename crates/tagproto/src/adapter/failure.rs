@@ -93,10 +93,16 @@ impl Failure {
             Reason::Timeout => format!("Command timed out ({}s): {command}", timeout.as_secs_f64()),
             Reason::KilledForMemory => format!("Command killed for using too much memory: {command}"),
             Reason::Cancelled => format!("Command cancelled by the user: {command}"),
-            Reason::OutcomeUnknown => format!(
-                "UNKNOWN: the daemon stopped while this command ran; it was not run again; look at what it left \
-                 before you run it once more: {command}"
-            ),
+            Reason::OutcomeUnknown => match text_detail(error, "cause") {
+                None => format!(
+                    "UNKNOWN: the daemon stopped while this command ran; it was not run again; look at what it left \
+                     before you run it once more: {command}"
+                ),
+                Some(cause) => format!(
+                    "UNKNOWN: how this command ended is not known ({cause}); look at what it left before you run it \
+                     once more: {command}"
+                ),
+            },
             reason => {
                 let summary = format!("Failed to run '{command}': {}", error.message());
                 return with_advice(summary, error, advice(reason));

@@ -28,6 +28,10 @@ pub(crate) struct Aftermath {
 pub(crate) enum Finding {
     /// Everything is as without the fault, byte for byte.
     Same,
+    /// The next message reports less confinement, because what there is could not be tested.
+    ConfinementUnknown,
+    /// The next message lists fewer files or not their sizes.
+    ListingIncomplete,
     /// The program ended while the command ran: its result is `UNKNOWN`, and it ran once or not at all.
     CommandUnknown,
     /// The command ran once; its result says that how it ended could not be found out or recorded.
@@ -100,11 +104,13 @@ impl Aftermath {
             }
         }
         self.compare_trees(undisturbed, before, &untouched, &findings)?;
-        self.compare_texts(undisturbed)?;
+        findings.extend(self.compare_texts(undisturbed)?);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let unexplained = || difference(&lines(&self.outbox), &lines(&undisturbed.outbox));
         findings
             .into_iter()
             .max()
-            .ok_or_else(|| "the results are right, and something else is not".to_owned())
+            .ok_or_else(|| format!("the results are right, and the outbox has {:?}", unexplained()))
     }
 
     fn compare_trees(
@@ -138,7 +144,7 @@ impl Aftermath {
     }
 
     /// The rest of session and outbox: only what tells the failures may differ.
-    fn compare_texts(&self, undisturbed: &Aftermath) -> Result<(), String> {
+    fn compare_texts(&self, undisturbed: &Aftermath) -> Result<Option<Finding>, String> {
         let rest = |session: &Value| {
             let mut session = session.clone();
             session["lastResults"] = Value::Null;
@@ -149,18 +155,23 @@ impl Aftermath {
         if rest(&self.session) != rest(&undisturbed.session) {
             return Err(format!("the session is {}", self.session));
         }
-        let known: Vec<_> = undisturbed.outbox.lines().collect();
-        let told = |line: &&str| {
-            known.contains(line)
-                || line.starts_with("[FAILED] ")
-                || line.starts_with(' ')
-                // The file list counts bytes, and a failed change shows the file with it.
-                || line.is_empty()
-        };
-        match self.outbox.lines().find(|line| !told(line)) {
-            Some(line) => Err(format!("the outbox has the line '{line}'")),
-            None => Ok(()),
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (now, known) = (lines(&self.outbox), lines(&undisturbed.outbox));
+        let mut finding = None;
+        for line in now.iter().filter(|line| !known.contains(line)) {
+            if line.starts_with("Sandbox: ") {
+                finding = finding.max(Some(Finding::ConfinementUnknown));
+            } else if !line.starts_with("[FAILED] ") && !line.starts_with(' ') {
+                // The rest of a result and the list of files, with their sizes, are indented.
+                return Err(format!("the outbox has the line '{line}'"));
+            }
         }
+        let is_listing = |line: &String| line[1..].starts_with("  ") && line.ends_with(" bytes)");
+        let different = difference(&now, &known);
+        if self.results() == undisturbed.results() && different.iter().any(is_listing) {
+            finding = finding.max(Some(Finding::ListingIncomplete));
+        }
+        Ok(finding)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Write};
+use std::io::Write as _;
 use std::sync::Mutex;
 use std::thread;
 
@@ -80,7 +81,7 @@ impl Table {
                 let Injection { name, number, fault } = injection;
                 let told = format!("{fault:?} at {name} {number} ({:?}): {wrong}", trial.ended);
                 // A long run is watched.
-                eprintln!("different: {}", told.lines().next().unwrap_or_default());
+                let _ = writeln!(std::io::stderr(), "different: {}", told.replace('\n', " / "));
                 self.differences.push(told);
             }
         }
@@ -104,8 +105,18 @@ const FAULTS: [(Fault, &str); 5] = [
     (Fault::ShortWrite, "short"),
 ];
 
-const FINDINGS: [(Finding, &str, &str); 5] = [
+const FINDINGS: [(Finding, &str, &str); 7] = [
     (Finding::Same, "same", "the same final state, byte for byte"),
+    (
+        Finding::ConfinementUnknown,
+        "untested",
+        "the self-test of the sandbox failed: the next message reports less confinement; all else the same",
+    ),
+    (
+        Finding::ListingIncomplete,
+        "listing",
+        "a folder or a size could not be looked at: the next message lists less; all else the same",
+    ),
     (
         Finding::CommandUnknown,
         "unknown",
@@ -136,7 +147,7 @@ impl fmt::Display for Table {
         }
         head.push_str(" |  killed refused crashed    done | ");
         for (_, name, _) in FINDINGS {
-            write!(head, "{name:>8}")?;
+            write!(head, "{name:>9}")?;
         }
         writeln!(formatter, "{head}  DIFFERENT")?;
         let mut total = Row::default();
@@ -147,7 +158,7 @@ impl fmt::Display for Table {
         }
         writeln!(formatter, "{:<18}{:>6}{total}", "total", self.counts.values().sum::<u32>())?;
         for (finding, name, meaning) in FINDINGS {
-            writeln!(formatter, "  {name:<8} {:>6}  {meaning}", self.found(finding))?;
+            writeln!(formatter, "  {name:<9} {:>6}  {meaning}", self.found(finding))?;
         }
         for difference in self.differences.iter().take(TOLD) {
             writeln!(formatter, "DIFFERENT: {difference}")?;
@@ -180,7 +191,7 @@ impl fmt::Display for Row {
         let Row { killed, refused, crashed, done, .. } = self;
         write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{done:>8} | ")?;
         for (finding, _, _) in FINDINGS {
-            write!(formatter, "{:>8}", self.found.get(&finding).copied().unwrap_or_default())?;
+            write!(formatter, "{:>9}", self.found.get(&finding).copied().unwrap_or_default())?;
         }
         write!(formatter, "{:>11}", self.different)
     }

@@ -1,0 +1,162 @@
+//! Owns removing contents that nobody needs any more, in the order of their age.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rusqlite::params;
+
+use crate::content_store::BlobFiles;
+use crate::error::JournalError;
+use crate::hash::ContentHash;
+use crate::reader::JournalReader;
+use crate::run::RunNumber;
+use crate::work::{Work, Write};
+
+/// Which contents may go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GarbageRule {
+    /// The most bytes of contents that stay for changes, as far as the rest of the rule allows.
+    pub limit_bytes: u64,
+    /// Contents that stay although no change refers to them.
+    pub needed: HashSet<ContentHash>,
+    /// Conversations that go on: what their changes refer to stays.
+    pub conversations: BTreeSet<String>,
+}
+
+/// What was removed and what is left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GarbageReport {
+    /// How many contents were removed.
+    pub contents_removed: u64,
+    /// Their length in bytes.
+    pub contents_bytes: u64,
+    /// How many changes cannot be undone any more, because what was there before them was removed.
+    pub changes_cut: u64,
+    /// How many files without a commit were removed: those of writes that failed or were cut short.
+    pub files_removed: u64,
+    /// Their length in bytes.
+    pub files_bytes: u64,
+    /// The length of all contents that are left, in bytes.
+    pub kept_bytes: u64,
+}
+
+/// Removes contents from the database; the files of large ones are removed afterwards.
+pub(crate) struct CollectGarbage {
+    pub(crate) rule: GarbageRule,
+}
+
+/// A content and who refers to it.
+struct Candidate {
+    hash: ContentHash,
+    length_bytes: u64,
+    /// The newest run with a change that refers to it; `None` if there is none.
+    newest: Option<RunNumber>,
+    /// Whether all of these runs are finished and all of these changes settled.
+    is_over: bool,
+}
+
+impl Work for CollectGarbage {
+    type Value = GarbageReport;
+
+    fn apply(&self, write: &Write<'_>) -> Result<GarbageReport, JournalError> {
+        let mut candidates = candidates(write)?;
+        let mut report = GarbageReport {
+            kept_bytes: candidates.iter().map(|candidate| candidate.length_bytes).sum(),
+            ..GarbageReport::default()
+        };
+        let mut protected = self.rule.needed.clone();
+        for conversation in &self.rule.conversations {
+            protected.extend(contents_of(conversation, write)?);
+        }
+        candidates.retain(|candidate| candidate.is_over && !protected.contains(&candidate.hash));
+        // What no change refers to goes first, and without regard to the limit.
+        candidates.sort_by_key(|candidate| candidate.newest);
+        for candidate in candidates {
+            if candidate.newest.is_some() && report.kept_bytes <= self.rule.limit_bytes {
+                break;
+            }
+            report.changes_cut += cut_changes(&candidate.hash, write)?;
+            write
+                .connection
+                .prepare_cached("DELETE FROM content WHERE hash = ?1")?
+                .execute([candidate.hash])?;
+            report.contents_removed += 1;
+            report.contents_bytes += candidate.length_bytes;
+            report.kept_bytes -= candidate.length_bytes;
+        }
+        Ok(report)
+    }
+}
+
+fn candidates(write: &Write<'_>) -> Result<Vec<Candidate>, JournalError> {
+    let mut statement = write.connection.prepare_cached(
+        "SELECT content.hash, content.length_bytes, max(run.number) AS newest,
+             min(run.number IS NULL
+                 OR (run.finished_at_ms IS NOT NULL AND change.state IN ('settled', 'conflicted'))) AS is_over
+         FROM content
+             LEFT JOIN change ON change.before_content = content.hash OR change.after_content = content.hash
+             LEFT JOIN run ON run.number = change.run
+         GROUP BY content.hash",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok(Candidate {
+            hash: row.get(0)?,
+            length_bytes: row.get::<_, i64>(1)?.cast_unsigned(),
+            newest: row.get(2)?,
+            is_over: row.get(3)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn contents_of(conversation: &str, write: &Write<'_>) -> Result<Vec<ContentHash>, JournalError> {
+    let mut statement = write.connection.prepare_cached(
+        "SELECT before_content, after_content FROM change JOIN run ON run.number = change.run
+         WHERE run.conversation = ?1",
+    )?;
+    let rows = statement.query_map(params![conversation], |row| Ok([row.get(0)?, row.get(1)?]))?;
+    let sides: Vec<[Option<ContentHash>; 2]> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(sides.into_iter().flatten().flatten().collect())
+}
+
+/// Counts the changes that had this content before them.
+fn cut_changes(hash: &ContentHash, write: &Write<'_>) -> Result<u64, JournalError> {
+    let mut statement =
+        write.connection.prepare_cached("SELECT count(*) FROM change WHERE before_content = ?1")?;
+    Ok(statement.query_row([hash], |row| row.get::<_, i64>(0))?.cast_unsigned())
+}
+
+/// Removes the files of contents that the journal does not know. Returns how many, and their bytes.
+pub(crate) fn remove_stray_files(
+    blobs: &BlobFiles,
+    reader: &JournalReader,
+) -> Result<(u64, u64), JournalError> {
+    let (mut count, mut bytes) = (0, 0);
+    blobs.each_file(|path, name| {
+        let is_known = match name.parse::<ContentHash>() {
+            Ok(hash) => reader.holds_content(&hash)?,
+            Err(_) => false,
+        };
+        if !is_known && let Some(length) = remove(path)? {
+            count += 1;
+            bytes += length;
+        }
+        Ok(())
+    })?;
+    Ok((count, bytes))
+}
+
+fn remove(path: &Path) -> Result<Option<u64>, JournalError> {
+    let removed = fs::symlink_metadata(path).and_then(|found| {
+        fs::remove_file(path)?;
+        Ok(found.len())
+    });
+    match removed {
+        Ok(length) => Ok(Some(length)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(crate::failure::Failure::from(error).into()),
+    }
+}

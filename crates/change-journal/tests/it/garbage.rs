@@ -1,0 +1,117 @@
+//! What nobody needs goes, oldest first, and what somebody needs stays whatever the limit.
+
+use std::collections::HashSet;
+use std::fs;
+
+use change_journal::{
+    ChangeRecord, ContentHash, EntryRecord, GarbageRule, Journal, JournalLimits, RunKey, RunNumber, RunState,
+    StepKind, StepRecord,
+};
+
+use crate::support::Folder;
+
+/// Lets `text` replace `before` in a run of its own, which is finished and settled.
+fn replace(journal: &Journal, conversation: &str, before: &[u8], after: &[u8]) -> RunNumber {
+    let number = begin(journal, conversation, before, after);
+    let changes = journal.reader().changes_of_run(number).unwrap();
+    journal.settle_changes(&changes.iter().map(|change| change.number).collect::<Vec<_>>()).unwrap();
+    journal.flush().unwrap();
+    number
+}
+
+fn begin(journal: &Journal, conversation: &str, before: &[u8], after: &[u8]) -> RunNumber {
+    let key = RunKey::once(conversation, &[before, b"->", after].concat());
+    let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+    let change =
+        ChangeRecord::intended(b"x", Some(EntryRecord::file(before)), Some(EntryRecord::file(after)));
+    let step =
+        StepRecord { kind: StepKind::FileChange, description: "x", outcome: b"ok", changes: vec![change] };
+    journal.record_steps(run.number(), 0, &[step]).unwrap();
+    journal.finish_run(run.number(), b"done", &[]).unwrap();
+    run.number()
+}
+
+fn holds(journal: &Journal, bytes: &[u8]) -> bool {
+    journal.reader().content(&ContentHash::of(bytes)).unwrap().is_some()
+}
+
+/// A content of `length` bytes.
+fn long(letter: u8, length: usize) -> Vec<u8> {
+    vec![letter; length]
+}
+
+#[test]
+fn oldest_contents_go_until_the_others_fit() {
+    let journal = Journal::in_memory().unwrap();
+    let [a, b, c, d] = [b'a', b'b', b'c', b'd'].map(|letter| long(letter, 100));
+    replace(&journal, "talk", &a, &b);
+    replace(&journal, "talk", &b, &c);
+    replace(&journal, "talk", &c, &d);
+    let nothing =
+        journal.collect_garbage(&GarbageRule { limit_bytes: 400, ..GarbageRule::default() }).unwrap();
+    assert_eq!((nothing.contents_removed, nothing.kept_bytes), (0, 400));
+    let report =
+        journal.collect_garbage(&GarbageRule { limit_bytes: 250, ..GarbageRule::default() }).unwrap();
+    // `b` is what the first left and what the second found: it is as old as the second.
+    assert_eq!((report.contents_removed, report.contents_bytes, report.kept_bytes), (2, 200, 200));
+    assert_eq!(report.changes_cut, 2);
+    assert_eq!([&a, &b, &c, &d].map(|bytes| holds(&journal, bytes)), [false, false, true, true]);
+}
+
+#[test]
+fn contents_of_conversations_that_go_on_stay_whatever_the_limit() {
+    let journal = Journal::in_memory().unwrap();
+    replace(&journal, "open", b"a", b"b");
+    replace(&journal, "over", b"b", b"c");
+    let conversations = ["open".to_owned()].into();
+    let rule = GarbageRule { conversations, ..GarbageRule::default() };
+    let report = journal.collect_garbage(&rule).unwrap();
+    assert_eq!(report.contents_removed, 1);
+    assert_eq!([b"a", b"b", b"c"].map(|bytes| holds(&journal, bytes)), [true, true, false]);
+}
+
+#[test]
+fn contents_that_may_have_to_be_redone_stay_whatever_the_limit() {
+    let journal = Journal::in_memory().unwrap();
+    begin(&journal, "over", b"a", b"b");
+    replace(&journal, "over", b"c", b"d");
+    journal.collect_garbage(&GarbageRule::default()).unwrap();
+    assert_eq!([b"a", b"b", b"c", b"d"].map(|bytes| holds(&journal, bytes)), [true, true, false, false]);
+}
+
+#[test]
+fn contents_without_a_change_go_unless_they_are_needed() {
+    let journal = Journal::in_memory().unwrap();
+    let needed: HashSet<_> = [journal.keep_content(b"shown").unwrap()].into();
+    journal.keep_content(b"shown long ago").unwrap();
+    let rule = GarbageRule { limit_bytes: u64::MAX, needed, ..GarbageRule::default() };
+    assert_eq!(journal.collect_garbage(&rule).unwrap().contents_removed, 1);
+    assert!(holds(&journal, b"shown") && !holds(&journal, b"shown long ago"));
+}
+
+#[test]
+fn files_go_with_their_contents_and_stray_ones_too() {
+    let folder = Folder::new();
+    let limits = JournalLimits { inline_content_bytes: 10, ..JournalLimits::default() };
+    let journal = Journal::open(&folder.path(), limits).unwrap().0;
+    let [old, new] = [long(b'o', 50), long(b'n', 60)];
+    replace(&journal, "over", &old, b"x");
+    replace(&journal, "open", &new, b"y");
+    let shelf = folder.path().join("blobs/ab");
+    fs::create_dir_all(&shelf).unwrap();
+    fs::write(shelf.join("unfinished"), [0; 7]).unwrap();
+    fs::write(shelf.join(ContentHash::of(b"stray").to_string()), [0; 5]).unwrap();
+    let rule = GarbageRule { conversations: ["open".to_owned()].into(), ..GarbageRule::default() };
+    let report = journal.collect_garbage(&rule).unwrap();
+    assert_eq!((report.files_removed, report.files_bytes), (2, 12));
+    assert_eq!((report.contents_removed, report.contents_bytes), (2, 51));
+    assert!(!holds(&journal, &old) && holds(&journal, &new));
+    let files = || -> usize {
+        let shelves = fs::read_dir(folder.path().join("blobs")).unwrap().map(Result::unwrap);
+        shelves.map(|shelf| fs::read_dir(shelf.path()).unwrap().count()).sum()
+    };
+    assert_eq!(files(), 1);
+    // The same content can come back.
+    replace(&journal, "later", &old, b"z");
+    assert!(holds(&journal, &old));
+}

@@ -1,0 +1,165 @@
+//! The files of a workspace as they were when a session began, as far as that can still be told.
+
+use std::collections::BTreeMap;
+
+use change_journal::{ChangeState, EntryKind, JournalReader, RecordedChange, RunFilter};
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, FileRoot, FsError};
+use tagproto::{Session, read_outbox};
+
+use crate::error::SessionError;
+use crate::transcript::{LeftOut, TranscriptFile};
+
+/// The most bytes of files that a transcript holds; what is beyond is left out, and that is said.
+const FILES_LIMIT_BYTES: usize = 16 << 20;
+
+/// The files as they were when a session began, in the making.
+pub(crate) struct Beginning<'a> {
+    journal: &'a JournalReader,
+    workspace: &'a FileRoot,
+    pub(crate) files: Vec<TranscriptFile>,
+    pub(crate) left_out: Vec<LeftOut>,
+    bytes: usize,
+}
+
+impl<'a> Beginning<'a> {
+    pub(crate) fn new(journal: &'a JournalReader, workspace: &'a FileRoot) -> Beginning<'a> {
+        Beginning { journal, workspace, files: Vec::new(), left_out: Vec::new(), bytes: 0 }
+    }
+
+    /// Collects the files that `first` lists, which is the first of `outboxes`, and those that the session has changed.
+    pub(crate) fn collect(
+        &mut self,
+        session: &Session,
+        first: &str,
+        outboxes: &[&str],
+    ) -> Result<(), SessionError> {
+        let changed = self.first_changes(session)?;
+        let mut listed: BTreeMap<String, u64> = BTreeMap::new();
+        match read_outbox(first) {
+            Ok(parts) => {
+                listed.extend(parts.listing.into_iter().map(|entry| (entry.path, entry.size_bytes)));
+                if let Some(note) = parts.listing_note {
+                    self.leave_out("files that the first message does not list", &note);
+                }
+            }
+            Err(error) => self.leave_out("the files that nothing has changed", &error.to_string()),
+        }
+        let shown = shown_texts(outboxes);
+        for (path, change) in &changed {
+            self.add_changed(path, change)?;
+        }
+        for (path, size_bytes) in listed.iter().filter(|(path, _)| !changed.contains_key(*path)) {
+            match shown.get(path).filter(|text| text.len() as u64 == *size_bytes) {
+                Some(text) => {
+                    let mode = self.now(path).ok().flatten().and_then(|now| now.mode);
+                    self.add(path, mode, EntryKind::File, text.clone().into_bytes());
+                }
+                None => self.add_present(path, *size_bytes),
+            }
+        }
+        self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(())
+    }
+
+    /// The first change of each path that the session has changed, by path.
+    fn first_changes(&self, session: &Session) -> Result<BTreeMap<String, RecordedChange>, SessionError> {
+        let filter = RunFilter { conversation: Some(session.session_id.to_string()), ..RunFilter::default() };
+        let mut first = BTreeMap::new();
+        for run in self.journal.runs(&filter, u32::MAX)?.into_iter().rev() {
+            for change in self.journal.changes_of_run(run.number)? {
+                let is_folder =
+                    [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
+                if let Ok(path) = RelPath::from_bytes(&change.path)
+                    && change.state != ChangeState::Conflicted
+                    && !is_folder
+                {
+                    first.entry(path.to_string()).or_insert(change);
+                }
+            }
+        }
+        Ok(first)
+    }
+
+    fn add_changed(&mut self, path: &str, change: &RecordedChange) -> Result<(), SessionError> {
+        let Some(before) = change.before else { return Ok(()) };
+        match before.content.map(|hash| self.journal.content(&hash)).transpose()?.flatten() {
+            Some(bytes) => self.add(path, before.mode, before.kind, bytes),
+            None => self.leave_out(path, "what it held is not kept any more"),
+        }
+        Ok(())
+    }
+
+    /// Adds a file as it is now, if it can still be the same.
+    fn add_present(&mut self, path: &str, size_bytes: u64) {
+        match self.now(path) {
+            Ok(Some(now)) if now.kind != EntryKind::File || now.bytes.len() as u64 == size_bytes => {
+                self.add(path, now.mode, now.kind, now.bytes);
+            }
+            Ok(_) => {
+                self.leave_out(path, "it has changed since, and the session has neither read nor changed it")
+            }
+            Err(error) => self.leave_out(path, &error.to_string()),
+        }
+    }
+
+    fn now(&self, path: &str) -> Result<Option<Now>, FsError> {
+        let path = RelPath::parse(path)?;
+        let found = match self.workspace.metadata(&path) {
+            Ok(found) => found,
+            Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(match found.kind {
+            FileKind::File => {
+                let bytes = self.workspace.open_file(&path)?.read_to_end(FILES_LIMIT_BYTES as u64)?;
+                Some(Now { kind: EntryKind::File, mode: Some(found.mode), bytes })
+            }
+            FileKind::Link => {
+                let target = self.workspace.link_target(&path)?;
+                target.map(|bytes| Now { kind: EntryKind::Symlink, mode: None, bytes })
+            }
+            _ => None,
+        })
+    }
+
+    fn add(&mut self, path: &str, mode: Option<u32>, kind: EntryKind, bytes: Vec<u8>) {
+        if self.bytes + bytes.len() > FILES_LIMIT_BYTES {
+            return self.leave_out(path, "the transcript would have become too large");
+        }
+        let length = bytes.len();
+        match TranscriptFile::of(path, mode.map(|mode| mode & 0o777), kind, bytes) {
+            Some(file) => {
+                self.bytes += length;
+                self.files.push(file);
+            }
+            None => self.leave_out(path, "it is no file"),
+        }
+    }
+
+    fn leave_out(&mut self, what: &str, why: &str) {
+        self.left_out.push(LeftOut { what: what.to_owned(), why: why.to_owned() });
+    }
+}
+
+/// What a path of the workspace holds now.
+struct Now {
+    kind: EntryKind,
+    mode: Option<u32>,
+    bytes: Vec<u8>,
+}
+
+/// The text that was first shown of each file, by path.
+fn shown_texts(outboxes: &[&str]) -> BTreeMap<String, String> {
+    let mut shown = BTreeMap::new();
+    for parts in outboxes.iter().filter_map(|outbox| read_outbox(outbox).ok()) {
+        for file in parts.files {
+            if let Some(text) = file.text {
+                shown.entry(file.path).or_insert(text);
+            }
+        }
+    }
+    shown
+}

@@ -1,0 +1,36 @@
+//! Which contents unfinished sessions need, so that everything else may go.
+
+use std::collections::HashSet;
+
+use change_journal::{ContentHash, JournalReader};
+
+use crate::documents;
+use crate::error::SessionError;
+use crate::sessions::encode;
+use crate::summary::sessions;
+
+/// Returns the versions of files that line numbers of unfinished sessions may mean, and more to be on the safe side:
+/// everything in their documents that looks like a hash.
+///
+/// # Errors
+///
+/// If the journal cannot be read.
+pub fn needed_contents(journal: &JournalReader) -> Result<HashSet<ContentHash>, SessionError> {
+    let mut needed = HashSet::new();
+    for session in sessions(journal)?.into_iter().filter(|session| !session.is_complete) {
+        needed.extend(hashes(&encode(&session)));
+    }
+    for head in journal.documents(documents::BASE_VERSIONS)? {
+        if let Some(document) = journal.document(&head.name)? {
+            needed.extend(hashes(&document.bytes));
+        }
+    }
+    Ok(needed)
+}
+
+fn hashes(bytes: &[u8]) -> impl Iterator<Item = ContentHash> {
+    bytes
+        .split(|byte| !byte.is_ascii_hexdigit())
+        .filter_map(|word| std::str::from_utf8(word).ok())
+        .filter_map(|word| word.parse().ok())
+}

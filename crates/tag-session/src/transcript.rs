@@ -1,0 +1,265 @@
+//! A session as one text: what it began with, and every message, reply and result.
+
+use std::collections::BTreeMap;
+
+use change_journal::{EntryKind, JournalReader, RunFilter};
+use rel_path::RelPath;
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
+use serde::{Deserialize, Serialize};
+use tagproto::{CommandResult, Dialect, Session, SessionId};
+
+use crate::beginning::Beginning;
+use crate::documents;
+use crate::error::SessionError;
+use crate::round::results;
+use crate::summary::read_session;
+
+/// The form of transcripts that is written and read.
+const FORMAT: u32 = 1;
+
+/// A session as it went, with what is needed to let it go again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Transcript {
+    /// The form of the transcript: 1.
+    pub format: u32,
+    /// The session's id, which its replies quote.
+    pub session: SessionId,
+    /// The task.
+    pub task: String,
+    /// The dialect.
+    pub dialect: Dialect,
+    /// The budget of a message, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<u32>,
+    /// The files that were there when the session began, as far as they are known.
+    pub files: Vec<TranscriptFile>,
+    /// What was there, too, and is not in `files`.
+    pub left_out: Vec<LeftOut>,
+    /// The finished rounds, oldest first.
+    pub rounds: Vec<TranscriptRound>,
+    /// The message that waits for a reply, if the session is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+}
+
+/// One message with its reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TranscriptRound {
+    /// The number of the message, 1-based.
+    pub sequence: u32,
+    /// The message.
+    pub outbox: String,
+    /// The reply, as it was pasted.
+    pub reply: String,
+    /// What its blocks gave.
+    pub results: Vec<CommandResult>,
+}
+
+/// A file as it was when the session began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TranscriptFile {
+    /// Its path.
+    pub path: String,
+    /// Its permission bits, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// What it held.
+    #[serde(flatten)]
+    pub content: TranscriptContent,
+}
+
+/// What a file held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TranscriptContent {
+    /// A text.
+    Text(String),
+    /// Other bytes, as hexadecimal digits.
+    Hex(String),
+    /// It was a link to this.
+    Link(String),
+}
+
+/// Something that a transcript does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Its path, or what it is.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Transcript {
+    /// Collects the transcript of a session from the journal.
+    ///
+    /// The files are those that the first message lists and those that the session has changed: as the first change found
+    /// them, else as a message showed them, else as they are in `workspace` now if their size is the same.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Unknown`]; [`SessionError::Unrecorded`] if the journal does not hold the first message; or if the
+    /// journal cannot be read.
+    pub fn collect(
+        journal: &JournalReader,
+        id: SessionId,
+        workspace: &FileRoot,
+    ) -> Result<Transcript, SessionError> {
+        let session = read_session(journal, id)?;
+        let rounds = rounds(journal, &session)?;
+        let pending = if session.is_complete {
+            None
+        } else {
+            document(journal, &documents::outbox(id, session.sequence_number))?
+        };
+        let first = rounds.first().map(|round| &round.outbox).or(pending.as_ref());
+        let is_first = rounds.first().map_or(session.sequence_number, |round| round.sequence) == 1;
+        let Some(first) = first.filter(|_| is_first) else {
+            return Err(SessionError::Unrecorded { id });
+        };
+        let mut beginning = Beginning::new(journal, workspace);
+        let outboxes: Vec<_> = rounds.iter().map(|round| &*round.outbox).chain(pending.as_deref()).collect();
+        beginning.collect(&session, first, &outboxes)?;
+        let Beginning { files, left_out, .. } = beginning;
+        Ok(Transcript {
+            format: FORMAT,
+            session: id,
+            task: session.task,
+            dialect: session.dialect,
+            token_budget: session.token_budget,
+            files,
+            left_out,
+            rounds,
+            pending,
+        })
+    }
+
+    /// Reads a transcript.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text; a transcript of another form is refused, too.
+    pub fn parse(text: &[u8]) -> Result<Transcript, TranscriptError> {
+        let transcript: Transcript = serde_json::from_slice(text).map_err(TranscriptError::Malformed)?;
+        match transcript.format {
+            FORMAT => Ok(transcript),
+            found => Err(TranscriptError::OtherFormat { found }),
+        }
+    }
+
+    /// Puts the files into an empty folder.
+    ///
+    /// # Errors
+    ///
+    /// A path that leads out or may not be written, and what the system says.
+    pub fn lay_out(&self, root: &FileRoot) -> Result<(), TranscriptError> {
+        self.files.iter().try_for_each(|file| file.lay_out(root))
+    }
+}
+
+/// Why a transcript cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TranscriptError {
+    /// It is no transcript.
+    #[error("this is no transcript: {0}")]
+    Malformed(serde_json::Error),
+    /// It has another form than those that are known.
+    #[error("the transcript has form {found}, and only form {FORMAT} is known")]
+    OtherFormat {
+        /// The form that it says it has.
+        found: u32,
+    },
+    /// The bytes of a file are not written as they should be.
+    #[error("the bytes of `{path}` are not hexadecimal digits")]
+    BadHex {
+        /// The file.
+        path: String,
+    },
+    /// A file cannot be written.
+    #[error("a file of the transcript cannot be written: {0}")]
+    Files(#[from] FsError),
+}
+
+impl TranscriptFile {
+    pub(crate) fn of(
+        path: &str,
+        mode: Option<u32>,
+        kind: EntryKind,
+        bytes: Vec<u8>,
+    ) -> Option<TranscriptFile> {
+        let content = match (kind, String::from_utf8(bytes)) {
+            (EntryKind::Symlink, Ok(target)) => TranscriptContent::Link(target),
+            (EntryKind::File, Ok(text)) => TranscriptContent::Text(text),
+            (EntryKind::File, Err(error)) => TranscriptContent::Hex(to_hex(error.as_bytes())),
+            _ => return None,
+        };
+        Some(TranscriptFile { path: path.to_owned(), mode, content })
+    }
+
+    fn lay_out(&self, root: &FileRoot) -> Result<(), TranscriptError> {
+        let path = RelPath::parse(&self.path).map_err(FsError::from)?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.is_root()) {
+            root.create_dirs(&folder)?;
+        }
+        let bytes = match &self.content {
+            TranscriptContent::Link(target) => {
+                root.restore_link(&path, target.as_bytes())?;
+                return Ok(());
+            }
+            TranscriptContent::Text(text) => text.clone().into_bytes(),
+            TranscriptContent::Hex(hex) => {
+                from_hex(hex).ok_or_else(|| TranscriptError::BadHex { path: self.path.clone() })?
+            }
+        };
+        let mode = self.mode.map_or(FileMode::Keep, FileMode::Exact);
+        root.stage(&path, &bytes, mode)?.publish(Expected::Absent)?;
+        Ok(())
+    }
+}
+
+fn rounds(journal: &JournalReader, session: &Session) -> Result<Vec<TranscriptRound>, SessionError> {
+    let id = session.session_id;
+    let filter = RunFilter { conversation: Some(id.to_string()), ..RunFilter::default() };
+    let mut outcomes: BTreeMap<u64, Vec<CommandResult>> = BTreeMap::new();
+    for run in journal.runs(&filter, u32::MAX)? {
+        if let Some(outcome) = &run.outcome {
+            outcomes.insert(run.key.sequence, results(outcome));
+        }
+    }
+    let mut rounds = Vec::new();
+    for sequence in 1..=session.sequence_number {
+        let outbox = document(journal, &documents::outbox(id, sequence))?;
+        let reply = document(journal, &documents::reply(id, sequence))?;
+        if let (Some(outbox), Some(reply), Some(results)) =
+            (outbox, reply, outcomes.remove(&u64::from(sequence)))
+        {
+            rounds.push(TranscriptRound { sequence, outbox, reply, results });
+        }
+    }
+    Ok(rounds)
+}
+
+fn document(journal: &JournalReader, name: &str) -> Result<Option<String>, SessionError> {
+    let document = journal.document(name)?;
+    Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
