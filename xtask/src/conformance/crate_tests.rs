@@ -5,6 +5,7 @@
 //! tests are started and their report is counted.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -100,24 +101,44 @@ impl CrateTests {
 }
 
 fn outcome<'a>(found: impl Iterator<Item = (&'a str, &'a [(&'a str, &'a str)])>) -> Outcome {
-    let [mut passed, mut failed, mut unable, mut not_meant] = [const { Vec::<String>::new() }; 4];
+    let mut passed = 0;
+    let [mut failed, mut unable, mut not_meant] = [const { Reasons(BTreeMap::new()) }; 3];
     for (circumstances, outcomes) in found {
         match outcomes {
-            [("passed", _)] => passed.push(circumstances.to_owned()),
-            [("unable", why)] => unable.push(format!("{circumstances}: {why}")),
-            [("not meant", why)] => not_meant.push(format!("{circumstances}: {why}")),
-            [("failed", why)] => failed.push(format!("{circumstances}: {why}")),
-            [] => failed.push(format!("{circumstances}: there is no word about it")),
-            _ => failed.push(format!("{circumstances}: there are several words about it")),
+            [("passed", _)] => passed += 1,
+            [("unable", why)] => unable.add(why, circumstances),
+            [("not meant", why)] => not_meant.add(why, circumstances),
+            [("failed", why)] => failed.add(why, circumstances),
+            [] => failed.add("there is no word about it", circumstances),
+            _ => failed.add("there are several words about it", circumstances),
         }
     }
-    if !failed.is_empty() {
-        Outcome::Failed(failed.join("; "))
-    } else if !unable.is_empty() {
-        Outcome::Unable(unable.join("; "))
-    } else if passed.is_empty() {
-        Outcome::Unable(not_meant.join("; "))
+    if !failed.0.is_empty() {
+        Outcome::Failed(failed.to_string())
+    } else if !unable.0.is_empty() {
+        Outcome::Unable(unable.to_string())
+    } else if passed == 0 {
+        Outcome::Unable(not_meant.to_string())
     } else {
         Outcome::Passed
+    }
+}
+
+/// Why something is so, and under which circumstances.
+struct Reasons<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Reasons<'a> {
+    fn add(&mut self, why: &'a str, circumstances: &'a str) {
+        self.0.entry(why).or_default().push(circumstances);
+    }
+}
+
+impl fmt::Display for Reasons<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, (why, circumstances)) in self.0.iter().enumerate() {
+            let separator = if nth == 0 { "" } else { "; " };
+            write!(formatter, "{separator}{why} ({})", circumstances.join(", "))?;
+        }
+        Ok(())
     }
 }
