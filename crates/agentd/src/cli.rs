@@ -30,7 +30,7 @@ pub(crate) struct Common {
     /// The folder of code.
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
     pub workspace: PathBuf,
-    /// The state folder [default: <workspace>/.agentd].
+    /// The state folder [default: .agentd in the workspace].
     #[arg(long, global = true, value_name = "DIR")]
     pub base: Option<PathBuf>,
     /// Print one JSON value on standard output.
