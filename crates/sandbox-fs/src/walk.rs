@@ -78,7 +78,8 @@ pub struct WalkSummary {
     pub mounts: u64,
     /// Folders that were not entered because of [`WalkLimits::depth`].
     pub too_deep: u64,
-    /// Entries whose path would be longer than any path may be.
+    /// Entries whose path would be longer than any path may be, and folders that were not entered because that goes
+    /// for whatever is in them.
     pub unnameable: u64,
     /// Whether the walk ended early because of [`WalkLimits::entries`].
     pub out_of_entries: bool,
@@ -206,7 +207,11 @@ impl<'a> Walk<'a> {
     fn enter(&mut self, step: &Step) {
         let depth = self.levels.len();
         let Some(level) = self.levels.last() else { return };
-        if depth >= self.limits.depth || depth >= MAX_COMPONENTS {
+        if level.path.components().count() + 1 >= MAX_COMPONENTS {
+            self.summary.unnameable += 1;
+            return;
+        }
+        if depth >= self.limits.depth {
             self.summary.too_deep += 1;
             return;
         }

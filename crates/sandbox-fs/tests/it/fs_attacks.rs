@@ -159,7 +159,7 @@ fn list(root: &FileRoot, case: &Case, path: &RelPath) -> Result<Reply, FsError> 
     let mut walk = root.walk(path, limits)?.with_metadata();
     let entry = |entry: WalkEntry| (entry.path.to_string(), entry.kind);
     let entries = walk.by_ref().map(entry).collect();
-    Ok(Reply { entries, truncated: walk.summary().too_deep > 0, ..Reply::default() })
+    Ok(Reply { entries, truncated: walk.summary().unnameable > 0, ..Reply::default() })
 }
 
 fn search(root: &FileRoot, case: &Case, path: &RelPath) -> Result<Reply, FsError> {
