@@ -184,3 +184,33 @@ fn is_torn(now: &[u8], after: &[u8]) -> bool {
             .zip(after.chunks(PAGE))
             .all(|(now, after)| after.starts_with(now) || now.iter().all(|byte| *byte == 0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_torn;
+
+    #[test]
+    fn beginnings_and_pages_of_zeros_are_torn_and_nothing_else_is() {
+        let whole = [vec![b'a'; 4096], vec![b'b'; 4096], vec![b'c'; 100]].concat();
+        let zeros = vec![0; 4096];
+        let torn: [&[u8]; 5] = [
+            b"",
+            &whole[..5000],
+            &[&zeros[..], &whole[4096..]].concat(),
+            &[&whole[..4096], &zeros[..]].concat(),
+            &vec![0; 8292],
+        ];
+        for now in torn {
+            assert!(is_torn(now, &whole), "{} bytes", now.len());
+        }
+        let others: [&[u8]; 4] = [
+            b"x",
+            &[&whole[..], b"more"].concat(),
+            &[&whole[..4095], b"x", &whole[4096..]].concat(),
+            &[&whole[..4096], &[0; 100], &whole[4196..]].concat(),
+        ];
+        for now in others {
+            assert!(!is_torn(now, &whole), "{} bytes", now.len());
+        }
+    }
+}

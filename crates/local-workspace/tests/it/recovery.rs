@@ -354,6 +354,7 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
         let mut changes: Vec<_> =
             (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
         changes.push(write("last", "ours\n"));
+        let caller = Caller::once();
         let known = journal.reader().changes_of_path(b"last", 1).unwrap().pop().map(|change| change.number);
         let is_recorded = || {
             let last = journal.reader().changes_of_path(b"last", 1).unwrap().pop();
@@ -366,8 +367,9 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
                 }
                 save(&ground, "last", "the user's\n");
             });
-            workspace.change_files(&Caller::once().call(), &changes).unwrap()
+            workspace.change_files(&caller.call(), &changes).unwrap()
         });
+        assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
         let last = outcomes.pop().unwrap();
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
         assert_eq!(ground.text("f99").unwrap(), format!("{attempt}\n"));
