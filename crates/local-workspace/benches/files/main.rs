@@ -1,12 +1,14 @@
 //! How fast files are searched, listed, read and edited, beside the programs that people would use instead.
 //!
 //! `cargo xtask bench files` runs it. It makes its own trees in the target folder, once. Ours and theirs are measured in
-//! turns, and a ratio is the median of the ratios of all turns, so that a busy machine slows both.
+//! turns, and a ratio is the median of the ratios of all turns, so that a busy machine slows both. The processor time of
+//! all turns is compared, too: where it and the clock disagree, the machine was too busy to tell.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it has measured")]
 
 mod ground;
 mod listing;
 mod memory;
+mod processor_time;
 mod search;
 mod single_file;
 mod table;

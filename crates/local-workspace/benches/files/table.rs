@@ -17,6 +17,7 @@ struct Row {
     ours: String,
     theirs: String,
     ratio: String,
+    processor: String,
     goal: String,
     verdict: &'static str,
 }
@@ -29,6 +30,7 @@ impl Table {
             ours: milliseconds(turns.ours),
             theirs: format!("{program} {}", milliseconds(turns.theirs)),
             ratio: format!("{:.2}", turns.ratio),
+            processor: turns.processor_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
             goal: format!("<= {most:.2}"),
             verdict: verdict(turns.ratio <= most),
         });
@@ -42,6 +44,7 @@ impl Table {
             ours: milliseconds(taken),
             theirs: String::new(),
             ratio: ratio.unwrap_or_default(),
+            processor: String::new(),
             goal: most.map(|most| format!("< {}", milliseconds(most))).unwrap_or_default(),
             verdict: most.map_or("", |most| verdict(taken < most)),
         });
@@ -54,6 +57,7 @@ impl Table {
             ours: format!("{:.1} MB", peak_bytes as f64 / 1e6),
             theirs: String::new(),
             ratio: format!("{:.2}", peak_bytes as f64 / most_bytes as f64),
+            processor: String::new(),
             goal: format!("< {} MB", most_bytes / 1_000_000),
             verdict: verdict(peak_bytes < most_bytes),
         });
@@ -66,6 +70,7 @@ impl Table {
             ours: why.to_owned(),
             theirs: String::new(),
             ratio: String::new(),
+            processor: String::new(),
             goal: String::new(),
             verdict: "not measured",
         });
@@ -87,13 +92,16 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = |row: [&str; 6]| {
-            let [what, ours, theirs, ratio, goal, verdict] = row;
-            writeln!(out, "{what:<44} {ours:>12} {theirs:>16} {ratio:>6} {goal:>12}  {verdict}")
+        let mut line = |row: [&str; 7]| {
+            let [what, ours, theirs, ratio, processor, goal, verdict] = row;
+            writeln!(
+                out,
+                "{what:<44} {ours:>12} {theirs:>16} {ratio:>6} {processor:>6} {goal:>12}  {verdict}"
+            )
         };
-        line(["what", "ours", "beside", "ratio", "goal", ""])?;
+        line(["what", "ours", "beside", "ratio", "cpu", "goal", ""])?;
         for row in &self.rows {
-            line([&row.what, &row.ours, &row.theirs, &row.ratio, &row.goal, row.verdict])?;
+            line([&row.what, &row.ours, &row.theirs, &row.ratio, &row.processor, &row.goal, row.verdict])?;
         }
         Ok(())
     }

@@ -91,23 +91,31 @@ impl<'a> FileSearcher<'a> {
 
     /// Searches a few files.
     pub(super) fn batch(&mut self, batch: &[(RelPath, Asked)]) -> Result<(), Stop> {
+        // Most files have no match, and what is shared is not locked for each of them.
+        let mut without_match = 0;
+        let mut stopped = Ok(());
         for (index, (path, asked)) in batch.iter().enumerate() {
-            let has_neighbour =
-                batch.get(index + 1).is_some_and(|(next, _)| folder_of(next) == folder_of(path));
-            let outcome = match self.file(path, *asked, has_neighbour) {
-                Ok(outcome) => outcome,
+            let next = batch.get(index + 1);
+            let has_neighbour = next.is_some_and(|(next, _)| folder_of(next) == folder_of(path));
+            match self.file(path, *asked, has_neighbour) {
+                Ok(FileOutcome::Text { total: 0, .. }) => without_match += 1,
+                Ok(outcome) => {
+                    let is_over = matches!(outcome, FileOutcome::OutOfTime { .. });
+                    self.found.add(path, outcome);
+                    if is_over {
+                        stopped = Err(Stop::OutOfTime);
+                        break;
+                    }
+                }
                 Err(stop) => {
                     self.found.end_early();
-                    return Err(stop);
+                    stopped = Err(stop);
+                    break;
                 }
-            };
-            let is_over = matches!(outcome, FileOutcome::OutOfTime { .. });
-            self.found.add(path, outcome);
-            if is_over {
-                return Err(Stop::OutOfTime);
             }
         }
-        Ok(())
+        self.found.add_without_match(without_match);
+        stopped
     }
 
     fn file(&mut self, path: &RelPath, asked: Asked, has_neighbour: bool) -> Result<FileOutcome, Stop> {

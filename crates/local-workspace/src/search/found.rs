@@ -70,6 +70,11 @@ impl Found {
         !is_full || state.matches.last_key_value().is_some_and(|(last, _)| path < last)
     }
 
+    /// Adds files that were searched and have no match.
+    pub(super) fn add_without_match(&self, files: u64) {
+        self.lock().files += files;
+    }
+
     pub(super) fn add(&self, path: &RelPath, outcome: FileOutcome) {
         let mut state = self.lock();
         state.files += 1;
