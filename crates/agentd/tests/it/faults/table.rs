@@ -46,6 +46,9 @@ impl Table {
                     loop {
                         let next = queue.lock().unwrap().pop_front();
                         let Some(injection) = next else { break };
+                        if to_the_end && injection.number == 1 {
+                            eprintln!("{:?} at {} …", injection.fault, injection.name);
+                        }
                         let trial = cycle.trial(injection);
                         if to_the_end && trial.is_reached && injection.number >= cycle.counts[&injection.name]
                         {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -79,6 +80,8 @@ pub(crate) fn run(command: &Command, injection: Option<Injection>) -> io::Result
     // It stops itself before it becomes the program, so that not one call is missed.
     let mut stopped = Command::new("/bin/sh");
     stopped.args(["-c", "kill -STOP $$; exec \"$0\" \"$@\""]).arg(command.get_program());
+    // A signal to its process group, which a fault may bring about, is not for us.
+    stopped.process_group(0);
     stopped.args(command.get_args()).current_dir(command.get_current_dir().unwrap());
     for (name, value) in command.get_envs() {
         match value {
