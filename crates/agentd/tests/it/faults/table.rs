@@ -18,10 +18,12 @@ const TOLD: usize = 60;
 struct Row {
     injected: BTreeMap<Fault, u32>,
     found: BTreeMap<Finding, u32>,
-    /// How the disturbed runs ended: killed by the fault, by itself with a message, in a crash of its own, done.
+    /// How the disturbed runs ended: killed by the fault, by itself with a message, in a crash of its own, killed because
+    /// it would not end, done.
     killed: u32,
     refused: u32,
     crashed: u32,
+    hung: u32,
     done: u32,
     different: u32,
 }
@@ -70,7 +72,8 @@ impl Table {
             match trial.ended {
                 Ended::Signal(_) if injection.fault == Fault::Kill => row.killed += 1,
                 Ended::Exit(0) => row.done += 1,
-                Ended::Exit(101) | Ended::Signal(_) | Ended::Hung => row.crashed += 1,
+                Ended::Exit(101) | Ended::Signal(_) => row.crashed += 1,
+                Ended::Hung => row.hung += 1,
                 Ended::Exit(_) => row.refused += 1,
             }
         }
@@ -147,7 +150,7 @@ impl fmt::Display for Table {
         for (_, name) in FAULTS {
             write!(head, "{name:>8}")?;
         }
-        head.push_str(" |  killed refused crashed    done | ");
+        head.push_str(" |  killed refused crashed    hung    done | ");
         for (_, name, _) in FINDINGS {
             write!(head, "{name:>9}")?;
         }
@@ -180,6 +183,7 @@ impl Row {
         self.killed += other.killed;
         self.refused += other.refused;
         self.crashed += other.crashed;
+        self.hung += other.hung;
         self.done += other.done;
         self.different += other.different;
     }
@@ -190,8 +194,8 @@ impl fmt::Display for Row {
         for (fault, _) in FAULTS {
             write!(formatter, "{:>8}", self.injected.get(&fault).copied().unwrap_or_default())?;
         }
-        let Row { killed, refused, crashed, done, .. } = self;
-        write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{done:>8} | ")?;
+        let Row { killed, refused, crashed, hung, done, .. } = self;
+        write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{hung:>8}{done:>8} | ")?;
         for (finding, _, _) in FINDINGS {
             write!(formatter, "{:>9}", self.found.get(&finding).copied().unwrap_or_default())?;
         }

@@ -25,6 +25,9 @@ use super::call_name::CallName;
 /// several times, ten seconds each.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// The same where a thread was not woken, which it may wait for without end.
+const PATIENCE_WITH_SLEEPERS: Duration = Duration::from_secs(20);
+
 /// What happens at a call instead of what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Fault {
@@ -54,7 +57,7 @@ pub(crate) struct Injection {
 pub(crate) enum Ended {
     Exit(i32),
     Signal(Signal),
-    /// It was killed after [`PATIENCE`].
+    /// It was killed because it did not end by itself.
     Hung,
 }
 
@@ -152,10 +155,14 @@ impl Tracer {
         }
         kill(self.program, Signal::SIGCONT)?;
         let program = self.program;
+        let patience = match self.injection {
+            Some(injection) if injection.name.wakes_threads() => PATIENCE_WITH_SLEEPERS,
+            _ => PATIENCE,
+        };
         thread::scope(|scope| {
             let (ended, ends) = mpsc::channel::<()>();
             let watch = scope.spawn(move || {
-                let is_hanging = ends.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout);
+                let is_hanging = ends.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
                 if is_hanging {
                     // It has not been waited for yet, so the number is still its own.
                     let _ = kill(program, Signal::SIGKILL);
