@@ -172,6 +172,11 @@ impl CallName {
         u64::try_from(*number).ok().map(CallName)
     }
 
+    /// Whether threads may sleep for ever where it does nothing. The kernel has no such fault.
+    pub(crate) fn wakes_threads(self) -> bool {
+        CallName::named("futex") == Some(self)
+    }
+
     /// Whether its third argument is how many bytes it writes.
     pub(crate) fn is_write(self) -> bool {
         ["write", "pwrite64", "sendto"].into_iter().any(|name| CallName::named(name) == Some(self))

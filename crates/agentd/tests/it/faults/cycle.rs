@@ -97,7 +97,8 @@ impl Cycle {
     pub(crate) fn trial(&self, injection: Injection) -> Trial {
         let project = self.waiting.copy();
         let traced = tracer::run(&project.command(&self.arguments), Some(injection)).unwrap();
-        let finding = if traced.ended == Ended::Hung {
+        // A thread that is never woken leaves nothing but to kill the program, and then it is as if it was killed.
+        let finding = if traced.ended == Ended::Hung && !injection.name.wakes_threads() {
             Err("it hung".to_owned())
         } else {
             self.go_on(&project, &traced)
@@ -154,6 +155,8 @@ fn check_ending(traced: &Traced) -> Result<(), String> {
     match traced.ended {
         Ended::Exit(0) => Ok(()),
         Ended::Exit(_) if traced.stderr.contains("agentd: ") => Ok(()),
+        // The loader gives up before the program begins.
+        Ended::Exit(127) if !traced.stderr.is_empty() => Ok(()),
         // The standard library gives up where a call fails that cannot fail; that is a crash like others.
         Ended::Exit(101) if traced.stderr.contains("panicked at") => Ok(()),
         Ended::Exit(code) => Err(format!("exit code {code} without a word: {}", traced.stderr)),

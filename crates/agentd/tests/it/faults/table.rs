@@ -19,10 +19,12 @@ const TOLD: usize = 60;
 struct Row {
     injected: BTreeMap<Fault, u32>,
     found: BTreeMap<Finding, u32>,
-    /// How the disturbed runs ended: killed by the fault, by itself with a message, in a crash of its own, done.
+    /// How the disturbed runs ended: killed by the fault, by itself with a message, in a crash of its own, killed because
+    /// it would not end, done.
     killed: u32,
     refused: u32,
     crashed: u32,
+    hung: u32,
     done: u32,
     different: u32,
 }
@@ -47,6 +49,9 @@ impl Table {
                     loop {
                         let next = queue.lock().unwrap().pop_front();
                         let Some(injection) = next else { break };
+                        if to_the_end && injection.number == 1 {
+                            eprintln!("{:?} at {} …", injection.fault, injection.name);
+                        }
                         let trial = cycle.trial(injection);
                         if to_the_end && trial.is_reached && injection.number >= cycle.counts[&injection.name]
                         {
@@ -68,7 +73,8 @@ impl Table {
             match trial.ended {
                 Ended::Signal(_) if injection.fault == Fault::Kill => row.killed += 1,
                 Ended::Exit(0) => row.done += 1,
-                Ended::Exit(101) | Ended::Signal(_) | Ended::Hung => row.crashed += 1,
+                Ended::Exit(101) | Ended::Signal(_) => row.crashed += 1,
+                Ended::Hung => row.hung += 1,
                 Ended::Exit(_) => row.refused += 1,
             }
         }
@@ -145,7 +151,7 @@ impl fmt::Display for Table {
         for (_, name) in FAULTS {
             write!(head, "{name:>8}")?;
         }
-        head.push_str(" |  killed refused crashed    done | ");
+        head.push_str(" |  killed refused crashed    hung    done | ");
         for (_, name, _) in FINDINGS {
             write!(head, "{name:>9}")?;
         }
@@ -178,6 +184,7 @@ impl Row {
         self.killed += other.killed;
         self.refused += other.refused;
         self.crashed += other.crashed;
+        self.hung += other.hung;
         self.done += other.done;
         self.different += other.different;
     }
@@ -188,8 +195,8 @@ impl fmt::Display for Row {
         for (fault, _) in FAULTS {
             write!(formatter, "{:>8}", self.injected.get(&fault).copied().unwrap_or_default())?;
         }
-        let Row { killed, refused, crashed, done, .. } = self;
-        write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{done:>8} | ")?;
+        let Row { killed, refused, crashed, hung, done, .. } = self;
+        write!(formatter, " |{killed:>8}{refused:>8}{crashed:>8}{hung:>8}{done:>8} | ")?;
         for (finding, _, _) in FINDINGS {
             write!(formatter, "{:>9}", self.found.get(&finding).copied().unwrap_or_default())?;
         }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -23,6 +24,9 @@ use super::call_name::CallName;
 /// How long a program may take before it counts as hanging. A lock of the database that cannot be released is waited for
 /// several times, ten seconds each.
 const PATIENCE: Duration = Duration::from_secs(240);
+
+/// The same where a thread was not woken, which it may wait for without end.
+const PATIENCE_WITH_SLEEPERS: Duration = Duration::from_secs(20);
 
 /// What happens at a call instead of what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,7 +57,7 @@ pub(crate) struct Injection {
 pub(crate) enum Ended {
     Exit(i32),
     Signal(Signal),
-    /// It was killed after [`PATIENCE`].
+    /// It was killed because it did not end by itself.
     Hung,
 }
 
@@ -79,6 +83,8 @@ pub(crate) fn run(command: &Command, injection: Option<Injection>) -> io::Result
     // It stops itself before it becomes the program, so that not one call is missed.
     let mut stopped = Command::new("/bin/sh");
     stopped.args(["-c", "kill -STOP $$; exec \"$0\" \"$@\""]).arg(command.get_program());
+    // A signal to its process group, which a fault may bring about, is not for us.
+    stopped.process_group(0);
     stopped.args(command.get_args()).current_dir(command.get_current_dir().unwrap());
     for (name, value) in command.get_envs() {
         match value {
@@ -149,10 +155,14 @@ impl Tracer {
         }
         kill(self.program, Signal::SIGCONT)?;
         let program = self.program;
+        let patience = match self.injection {
+            Some(injection) if injection.name.wakes_threads() => PATIENCE_WITH_SLEEPERS,
+            _ => PATIENCE,
+        };
         thread::scope(|scope| {
             let (ended, ends) = mpsc::channel::<()>();
             let watch = scope.spawn(move || {
-                let is_hanging = ends.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout);
+                let is_hanging = ends.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
                 if is_hanging {
                     // It has not been waited for yet, so the number is still its own.
                     let _ = kill(program, Signal::SIGKILL);
