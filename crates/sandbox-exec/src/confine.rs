@@ -2,11 +2,11 @@
 
 use std::fs;
 
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capability_is_in_bounding_set,
-    clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
-    set_capabilities_secure_bits,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
 };
 
 use crate::call_filter::CallFilters;
@@ -54,17 +54,25 @@ fn lower(resource: Resource, value: u64) -> rustix::io::Result<()> {
     setrlimit(resource, Rlimit { current: Some(maximum), maximum: Some(maximum) })
 }
 
+/// Takes every capability away from what this process will ever execute, but none from itself.
+pub(crate) fn limit_capabilities() -> rustix::io::Result<()> {
+    // Only a process with this capability can do it; without it there is nothing to give up.
+    if !rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
+    }
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // The kernel may know fewer capabilities than this list.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
 /// Gives up every capability, and the way in which a program executed as root would get them back.
 pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
-    // Only a process with this capability can do the first two steps; without it there is nothing to give up.
-    let privileged = rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP);
-    if privileged {
-        for capability in CapabilitySet::all().iter() {
-            // The kernel may know fewer capabilities than this list.
-            if capability_is_in_bounding_set(capability) == Ok(true) {
-                remove_capability_from_bounding_set(capability)?;
-            }
-        }
+    if rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
         set_capabilities_secure_bits(
             CapabilitiesSecureBits::NO_ROOT
                 | CapabilitiesSecureBits::NO_ROOT_LOCKED

@@ -83,6 +83,11 @@ impl ControlGroup {
             fs::create_dir(&folder)?;
             self.folders.push(folder);
         }
+        self.limit(limits)
+    }
+
+    /// Sets the limits, or sets others.
+    pub(crate) fn limit(&self, limits: &ChildLimits) -> io::Result<()> {
         let memory = limits.memory_bytes.to_string();
         let first = &self.folders[0];
         let last = &self.folders[self.folders.len() - 1];

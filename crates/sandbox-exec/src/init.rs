@@ -6,7 +6,7 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -22,7 +22,9 @@ use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::confine;
 use crate::isolation::Isolation;
-use crate::new_root;
+use crate::mount_entry::MountEntry;
+use crate::new_root::NewRoot;
+use crate::preparation::Preparation;
 use crate::request::{Request, Task};
 use crate::step::{AtStep, Step, StepError};
 use crate::sweep;
@@ -31,24 +33,65 @@ use crate::sys::{self, Cloned};
 /// The exit code of an init or a child that could not do its work; the status stream says why.
 pub(crate) const EXIT_BROKEN: i32 = 127;
 
-/// What an init gets from the spawner beside the request.
-pub(crate) struct ChildFiles {
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
-    pub(crate) status: OwnedFd,
+/// What an init gets from the spawner before there is a request.
+pub(crate) struct InitEnds {
+    /// Brings first the permission to begin and then the request.
+    pub(crate) orders: OwnedFd,
     /// Its end of file says that the spawner is dead.
     pub(crate) lifeline: OwnedFd,
     /// The user's and the group's id of the spawner.
     pub(crate) ids: (u32, u32),
 }
 
-/// Is the init of one command.
-pub(crate) fn run(request: &Request, files: ChildFiles, filters: &CallFilters) -> ! {
-    let ChildFiles { stdout, stderr, status, lifeline, ids } = files;
-    let started =
-        prepare(request, ids, &lifeline).and_then(|()| start_child(request, &stdout, &stderr, filters));
-    let shell = match started {
-        Ok(shell) => shell,
+/// The request and where its command's output and news go.
+pub(crate) struct RequestFiles {
+    pub(crate) body: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    pub(crate) status: OwnedFd,
+}
+
+impl RequestFiles {
+    /// Takes the descriptors of one packet.
+    pub(crate) fn from_packet(descriptors: Vec<OwnedFd>) -> Option<RequestFiles> {
+        let [body, stdout, stderr, status] = <[OwnedFd; 4]>::try_from(descriptors).ok()?;
+        Some(RequestFiles { body, stdout, stderr, status })
+    }
+
+    /// Reads the request itself; both the spawner and the init do.
+    pub(crate) fn read(&self) -> Result<Request, StepError> {
+        let length = rustix::fs::fstat(&self.body).at(Step::Request)?.st_size;
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        let whole = rustix::io::pread(&self.body, &mut *bytes, 0).at(Step::Request)? == bytes.len();
+        let request = if whole { Request::decode(&bytes) } else { None };
+        request.ok_or(StepError::new(Step::Request, Errno::BADMSG))
+    }
+}
+
+/// Is the init of one command: makes what can be made, waits for the request, and runs it.
+pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilters) -> ! {
+    let InitEnds { orders, lifeline, ids } = ends;
+    // Held back until it is in its control group: what it did before would not be limited.
+    if !matches!(channel::receive(&orders), Ok(Some(_))) {
+        sys::exit_now(EXIT_BROKEN);
+    }
+    let prepared = prepare(preparation, ids, &lifeline);
+    let packet = channel::receive(&orders).ok().flatten();
+    let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
+        sys::exit_now(EXIT_BROKEN)
+    };
+    let request = match prepared.and_then(|new_root| Ok((new_root, files.read()?))) {
+        Ok((new_root, request)) => finish(new_root, &request, &orders).map(|()| request),
+        Err(error) => Err(error),
+    };
+    let RequestFiles { body, stdout, stderr, status } = files;
+    drop((orders, body));
+    let started = request.and_then(|request| {
+        let shell = start_child(&request, &stdout, &stderr, filters)?;
+        Ok((shell, request.isolation))
+    });
+    let (shell, isolation) = match started {
+        Ok(started) => started,
         Err(error) => {
             // The launcher may be gone; there is nobody else to tell.
             let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
@@ -58,13 +101,17 @@ pub(crate) fn run(request: &Request, files: ChildFiles, filters: &CallFilters) -
     let _ = channel::send(&status, &Status::Started.encode(), &[]);
     // Held open here, they would keep the launcher waiting for the end of the output.
     drop((stdout, stderr));
-    reap(shell, &status, request.isolation.contains(Isolation::PROCESSES));
+    reap(shell, &status, isolation.contains(Isolation::PROCESSES));
     sys::exit_now(0)
 }
 
-/// Does everything that takes privileges.
-fn prepare(request: &Request, ids: (u32, u32), lifeline: &OwnedFd) -> Result<(), StepError> {
-    let isolation = request.isolation;
+/// Does what takes privileges and does not depend on the command.
+fn prepare(
+    preparation: &Preparation,
+    ids: (u32, u32),
+    lifeline: &OwnedFd,
+) -> Result<Option<NewRoot>, StepError> {
+    let isolation = preparation.isolation;
     sys::block_all_signals().at(Step::ParentDeath)?;
     follow_parent(isolation.contains(Isolation::PROCESSES), lifeline)?;
     if isolation.contains(Isolation::USER) {
@@ -76,18 +123,41 @@ fn prepare(request: &Request, ids: (u32, u32), lifeline: &OwnedFd) -> Result<(),
     if isolation.contains(Isolation::IPC_AND_NAME) {
         rustix::system::sethostname(b"sandbox").at(Step::Root)?;
     }
-    if isolation.contains(Isolation::ROOT) {
-        new_root::enter(&request.mounts)?;
-    }
     if !isolation.contains(Isolation::PROCESSES) {
         set_child_subreaper(Some(rustix::process::getpid())).at(Step::Session)?;
     }
-    rustix::process::chdir(&request.working_directory).at(Step::WorkingDirectory)?;
+    let new_root = isolation.contains(Isolation::ROOT).then(|| NewRoot::begin(&preparation.mounts));
+    let new_root = new_root.transpose()?;
     if isolation.contains(Isolation::PRIVILEGES) {
+        confine::limit_capabilities().at(Step::Capabilities)?;
+    }
+    Ok(new_root)
+}
+
+/// Does the rest of what takes privileges, and gives them up.
+fn finish(new_root: Option<NewRoot>, request: &Request, orders: &OwnedFd) -> Result<(), StepError> {
+    if let Some(new_root) = new_root {
+        if request.mounts.iter().all(MountEntry::may_linger) {
+            leave_mounts(orders);
+        }
+        new_root.finish(&request.mounts)?;
+    }
+    rustix::process::chdir(&request.working_directory).at(Step::WorkingDirectory)?;
+    if request.isolation.contains(Isolation::PRIVILEGES) {
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
     Ok(())
+}
+
+/// Leaves this process's mounts for the spawner to take down, by a descriptor that it need not even receive.
+///
+/// Their end takes the kernel some time, and nobody should have to wait for it who waits for the command.
+fn leave_mounts(orders: &OwnedFd) {
+    // Without it, they are taken down as this process ends.
+    if let Ok(namespace) = File::open("/proc/self/ns/mnt") {
+        let _ = channel::send(orders, b"M", &[namespace.as_fd()]);
+    }
 }
 
 /// Ties this process's life to the spawner's.

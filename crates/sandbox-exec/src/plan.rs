@@ -10,6 +10,7 @@ use crate::isolation::Isolation;
 use crate::launcher::SpawnError;
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
+use crate::preparation;
 use crate::private_folder::PrivateFolder;
 use crate::request::{ChildLimits, FileAccess, Request, Task};
 use crate::system_tree;
@@ -199,11 +200,13 @@ impl Plan {
     ) -> Request {
         let working_directory =
             working_directory.map_or_else(|| self.workspace.clone(), |directory| self.rebase(directory));
+        let (prepared_mounts, mounts) = preparation::split(self.mounts);
         let mut variables = self.environment;
         variables.extend(environment.clone());
         Request {
             isolation: self.isolation,
-            mounts: self.mounts,
+            prepared_mounts,
+            mounts,
             access: self.access,
             limits: ChildLimits {
                 memory_bytes: policy.limits.memory_bytes,

@@ -12,7 +12,9 @@ use crate::wire::{Decoder, Encoder};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) isolation: Isolation,
-    /// The new root, in this order; used with [`Isolation::ROOT`].
+    /// What of the new root can be made before the command is known; used with [`Isolation::ROOT`].
+    pub(crate) prepared_mounts: Vec<MountEntry>,
+    /// The rest of the new root.
     pub(crate) mounts: Vec<MountEntry>,
     /// What Landlock lets through; used with [`Isolation::LANDLOCK`].
     pub(crate) access: FileAccess,
@@ -68,6 +70,7 @@ impl Request {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::default();
         out.number(self.isolation.bits());
+        out.list(&self.prepared_mounts, |out, entry| entry.encode(out));
         out.list(&self.mounts, |out, entry| entry.encode(out));
         out.list(&self.access.readable, |out, path| out.path(path));
         out.list(&self.access.writable, |out, path| out.path(path));
@@ -104,6 +107,7 @@ impl Request {
         let mut input = Decoder::new(bytes);
         let request = Request {
             isolation: Isolation::from_bits(input.number()?)?,
+            prepared_mounts: input.list(MountEntry::decode)?,
             mounts: input.list(MountEntry::decode)?,
             access: FileAccess { readable: input.list(Decoder::path)?, writable: input.list(Decoder::path)? },
             limits: ChildLimits {
@@ -147,8 +151,8 @@ mod tests {
     fn sample() -> Request {
         Request {
             isolation: Isolation::ALL,
+            prepared_mounts: vec![MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() }],
             mounts: vec![
-                MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
                 MountEntry::Bind { source: "/usr".into(), target: "/usr".into(), access: Access::ReadOnly },
                 MountEntry::Tmpfs { target: "/tmp".into(), size_bytes: 7, mode: 0o1777 },
                 MountEntry::File { target: "/etc/passwd".into(), contents: b"\xff".into(), mode: 0o444 },

@@ -1,11 +1,13 @@
 //! The spawner: a small process with one thread that creates every command's init.
 //!
+//! One init is kept in reserve: it has made all of a sandbox that does not depend on the command, and is used for one
+//! command only, if that asks for the same and the files that it shows are still the same.
+//!
 //! It exists because creating namespaces takes a fork, and a fork is quick and safe only in a process that is small
 //! and has a single thread. It never runs a shell itself and never touches a file of the workspace. It ends, and
 //! every command with it, when the launcher's end of its socket is closed, however the launcher ended.
 
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -16,9 +18,11 @@ use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::control_group::{ControlGroup, ControlGroups};
-use crate::init::{self, ChildFiles};
+use crate::init::{self, InitEnds, RequestFiles};
 use crate::isolation::Isolation;
-use crate::request::Request;
+use crate::mount_watch::MountWatch;
+use crate::preparation::{Identity, Preparation};
+use crate::request::{ChildLimits, Request, Task};
 use crate::step::{AtStep, Step, StepError};
 use crate::sweep;
 use crate::sys::{self, Cloned};
@@ -53,7 +57,9 @@ struct Spawner {
     lifeline: OwnedFd,
     filters: Result<CallFilters, StepError>,
     groups: ControlGroups,
+    mount_watch: MountWatch,
     children: Vec<Child>,
+    reserve: Option<Reserve>,
 }
 
 /// What no other process may keep a copy of.
@@ -63,15 +69,28 @@ struct OwnEnds {
     _lifeline: OwnedFd,
 }
 
+/// An init, with a command or in reserve.
 struct Child {
     pid: Pid,
     pidfd: OwnedFd,
-    status: OwnedFd,
+    /// To the launcher; `None` while it is in reserve.
+    status: Option<OwnedFd>,
+    /// By which the init is told what to do. It may come to hold what keeps the command's mounts, see
+    /// [`init::run`]; they are taken down when it is dropped.
+    orders: OwnedFd,
     /// Not removed when dropped: a child drops its copy while the group is in use.
     group: Option<ControlGroup>,
     /// Whether the kernel kills all its descendants with it.
     owns_namespace: bool,
     killed: bool,
+}
+
+/// The init in reserve.
+struct Reserve {
+    pid: Pid,
+    preparation: Preparation,
+    identities: Vec<Identity>,
+    limits: ChildLimits,
 }
 
 impl Spawner {
@@ -94,7 +113,9 @@ impl Spawner {
             lifeline,
             filters: CallFilters::compile(),
             groups: ControlGroups::find(),
+            mount_watch: MountWatch::start(),
             children: Vec::new(),
+            reserve: None,
         })
     }
 
@@ -129,7 +150,11 @@ impl Spawner {
         for child in &self.children {
             watched.push(PollFd::new(&child.pidfd, PollFlags::IN));
             let wanted = if child.killed { PollFlags::empty() } else { PollFlags::IN };
-            watched.push(PollFd::new(&child.status, wanted));
+            // There is nothing to hear from an init in reserve but its end.
+            watched.push(match &child.status {
+                Some(status) => PollFd::new(status, wanted),
+                None => PollFd::new(&child.pidfd, PollFlags::empty()),
+            });
         }
         match poll(&mut watched, None) {
             Err(Errno::INTR) => return Ok(Event::Nothing),
@@ -148,60 +173,128 @@ impl Spawner {
     }
 
     fn create(&mut self, descriptors: Vec<OwnedFd>) {
-        let Ok([request, stdout, stderr, status]) = <[OwnedFd; 4]>::try_from(descriptors) else {
-            return;
+        let Some(files) = RequestFiles::from_packet(descriptors) else { return };
+        // A copy: the descriptors themselves are dropped in the new child, wherever it leaves the way.
+        let Ok(status) = files.status.try_clone() else { return };
+        let request = match files
+            .read()
+            .and_then(|request| self.start_command(&request, files, &status).map(|()| request))
+        {
+            Ok(request) => request,
+            Err(error) => {
+                let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
+                return;
+            }
         };
-        if let Err(error) = self.clone_init(request, stdout, stderr, &status) {
-            let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
+        drop(status);
+        // The launcher's own attacks are run once.
+        if request.isolation.contains(Isolation::ROOT) && matches!(request.task, Task::Shell(_)) {
+            self.keep_reserve(request);
         }
     }
 
-    fn clone_init(
+    /// Gives the request to the init in reserve, or to a new one.
+    fn start_command(
         &mut self,
-        request: OwnedFd,
-        stdout: OwnedFd,
-        stderr: OwnedFd,
+        request: &Request,
+        files: RequestFiles,
         status: &OwnedFd,
     ) -> Result<(), StepError> {
-        let mut bytes = Vec::new();
-        let mut file = File::from(request);
-        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).at(Step::Request)?;
-        let request = Request::decode(&bytes).ok_or(StepError::new(Step::Request, Errno::BADMSG))?;
+        let (index, files) = match self.take_reserve(request) {
+            Some(index) => (index, files),
+            None => {
+                let preparation = Preparation::of(request);
+                let (index, files) = self.make_init(&preparation, &request.limits, Some(files))?;
+                (index, files.expect("only the child drops them"))
+            }
+        };
+        let child = &mut self.children[index];
+        let RequestFiles { body, stdout, stderr, status: status_end } = files;
+        // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
+        let _ = channel::send(status, &Status::Created.encode(), &[child.pidfd.as_fd()]);
+        let descriptors = [body.as_fd(), stdout.as_fd(), stderr.as_fd(), status.as_fd()];
+        // An init that is dead already is reaped like every other.
+        let _ = channel::send(&child.orders, b"R", &descriptors);
+        child.status = Some(status_end);
+        Ok(())
+    }
+
+    /// Takes the init in reserve if it is what the request needs; one that is not is killed.
+    fn take_reserve(&mut self, request: &Request) -> Option<usize> {
+        let have_mounts_changed = self.mount_watch.has_changed();
+        let reserve = self.reserve.take()?;
+        let index = self.children.iter().position(|child| child.pid == reserve.pid)?;
+        let fits = !have_mounts_changed
+            && reserve.preparation.isolation == request.isolation
+            && reserve.preparation.mounts == request.prepared_mounts
+            && reserve.preparation.identities().as_ref() == Some(&reserve.identities);
+        let is_limited = || match &self.children[index].group {
+            Some(group) if reserve.limits != request.limits => group.limit(&request.limits).is_ok(),
+            _ => true,
+        };
+        if fits && is_limited() {
+            return Some(index);
+        }
+        self.kill(index);
+        None
+    }
+
+    /// Has an init make what the next command will probably need, while nobody waits for it.
+    fn keep_reserve(&mut self, request: Request) {
+        if self.reserve.is_some() {
+            return;
+        }
+        let preparation = Preparation { isolation: request.isolation, mounts: request.prepared_mounts };
+        // Looked at before: what is replaced in between is noticed as well.
+        let Some(identities) = preparation.identities() else { return };
+        // If it cannot be made now, the next command's own attempt says why.
+        if let Ok((index, _)) = self.make_init(&preparation, &request.limits, None) {
+            let pid = self.children[index].pid;
+            self.reserve = Some(Reserve { pid, preparation, identities, limits: request.limits });
+        }
+    }
+
+    /// Makes an init. `inherited` is what the child must not keep open; it comes back in this process.
+    fn make_init(
+        &mut self,
+        preparation: &Preparation,
+        limits: &ChildLimits,
+        inherited: Option<RequestFiles>,
+    ) -> Result<(usize, Option<RequestFiles>), StepError> {
+        let isolation = preparation.isolation;
         let filters = self.filters.as_ref().map_err(|error| *error)?;
         let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         // Made before the clone, so that the child has them: a child that cannot have its copies must not run.
-        let copies =
-            (status.try_clone().at(Step::Descriptors)?, self.lifeline.try_clone().at(Step::Descriptors)?);
-        let gate = Gate::new().at(Step::Descriptors)?;
-        let needs_group = request.isolation.contains(Isolation::GROUP);
-        let group =
-            needs_group.then(|| self.groups.create(&request.limits)).transpose().at(Step::ControlGroup)?;
-        match sys::clone_process(request.isolation.clone_flags()) {
+        let lifeline = self.lifeline.try_clone().at(Step::Descriptors)?;
+        let (orders, init_end) = channel::pair().at(Step::Descriptors)?;
+        let needs_group = isolation.contains(Isolation::GROUP);
+        let group = needs_group.then(|| self.groups.create(limits)).transpose().at(Step::ControlGroup)?;
+        match sys::clone_process(isolation.clone_flags()) {
             Ok(Cloned::Child) => {
                 // What other commands' ends, and this process's own end, are told by must not be held open here.
                 self.children.clear();
                 self.own = None;
-                if gate.pass() {
-                    let (status, lifeline) = copies;
-                    init::run(&request, ChildFiles { stdout, stderr, status, lifeline, ids }, filters);
-                }
-                sys::exit_now(init::EXIT_BROKEN)
+                drop((inherited, orders));
+                init::run(preparation, InitEnds { orders: init_end, lifeline, ids }, filters)
             }
             Ok(Cloned::Parent { child: pid, pidfd }) => {
                 let entered = group.as_ref().map_or(Ok(()), |group| group.add(pid)).at(Step::ControlGroup);
-                match entered {
-                    Ok(()) => {
-                        // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
-                        let _ = channel::send(status, &Status::Created.encode(), &[pidfd.as_fd()]);
-                        gate.open();
-                    }
-                    // A gate that is dropped unopened ends the child, which is reaped like every other.
-                    Err(_) => drop(gate),
+                let owns_namespace = isolation.contains(Isolation::PROCESSES);
+                if entered.is_ok() {
+                    let _ = channel::send(&orders, b"G", &[]);
                 }
-                let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
-                let status = copies.0;
-                self.children.push(Child { pid, pidfd, status, group, owns_namespace, killed: false });
-                entered
+                // Orders that are dropped end the child, which is reaped like every other.
+                let orders = if entered.is_ok() { orders } else { init_end };
+                self.children.push(Child {
+                    pid,
+                    pidfd,
+                    status: None,
+                    orders,
+                    group,
+                    owns_namespace,
+                    killed: false,
+                });
+                entered.map(|()| (self.children.len() - 1, inherited))
             }
             Err(errno) => {
                 if let Some(group) = group {
@@ -228,43 +321,25 @@ impl Spawner {
         let child = &self.children[index];
         while matches!(waitpid(Some(child.pid), WaitOptions::empty()), Err(Errno::INTR)) {}
         let child = self.children.swap_remove(index);
+        if self.reserve.as_ref().is_some_and(|reserve| reserve.pid == child.pid) {
+            self.reserve = None;
+        }
         if !child.owns_namespace {
             let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
             sweep::kill_orphans(&known);
         }
-        if let Some(group) = child.group {
+        if let (Some(status), Some(group)) = (&child.status, &child.group) {
             let kills = group.memory_kills();
             if kills > 0 {
-                let status = Status::MemoryKills(kills.try_into().unwrap_or(i32::MAX));
-                let _ = channel::send(&child.status, &status.encode(), &[]);
+                let news = Status::MemoryKills(kills.try_into().unwrap_or(i32::MAX));
+                let _ = channel::send(status, &news.encode(), &[]);
             }
+        }
+        // The launcher need not wait for what comes now: all processes have ended.
+        drop(child.status);
+        if let Some(group) = child.group {
             group.remove();
         }
-    }
-}
-
-/// Holds a new child back until it is in its control group: what it did before would not be limited.
-struct Gate {
-    reader: OwnedFd,
-    writer: OwnedFd,
-}
-
-impl Gate {
-    fn new() -> rustix::io::Result<Gate> {
-        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        Ok(Gate { reader, writer })
-    }
-
-    /// Waits, in the child, until the gate is opened; `false` says that it never will be.
-    fn pass(self) -> bool {
-        drop(self.writer);
-        rustix::io::read(&self.reader, &mut [0; 1]) == Ok(1)
-    }
-
-    /// Lets the child go on.
-    fn open(self) {
-        // It fails only when the child is dead already.
-        let _ = rustix::io::write(&self.writer, b"G");
     }
 }
 
