@@ -21,6 +21,7 @@ use crate::attacks;
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::confine;
+use crate::control_group::ControlGroup;
 use crate::isolation::Isolation;
 use crate::mount_entry::MountEntry;
 use crate::new_root::NewRoot;
@@ -35,12 +36,14 @@ pub(crate) const EXIT_BROKEN: i32 = 127;
 
 /// What an init gets from the spawner before there is a request.
 pub(crate) struct InitEnds {
-    /// Brings first the permission to begin and then the request.
+    /// Brings the request.
     pub(crate) orders: OwnedFd,
     /// Its end of file says that the spawner is dead.
     pub(crate) lifeline: OwnedFd,
     /// The user's and the group's id of the spawner.
     pub(crate) ids: (u32, u32),
+    /// The control group to enter, if it was not created in it.
+    pub(crate) group: Option<ControlGroup>,
 }
 
 /// The request and where its command's output and news go.
@@ -70,27 +73,25 @@ impl RequestFiles {
 
 /// Is the init of one command: makes what can be made, waits for the request, and runs it.
 pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilters) -> ! {
-    let InitEnds { orders, lifeline, ids } = ends;
-    // Held back until it is in its control group: what it did before would not be limited.
-    if !matches!(channel::receive(&orders), Ok(Some(_))) {
-        sys::exit_now(EXIT_BROKEN);
-    }
-    let prepared = prepare(preparation, ids, &lifeline);
+    let InitEnds { orders, lifeline, ids, group } = ends;
+    // First of all: what it did before would not be limited.
+    let entered = group.map_or(Ok(()), |group| group.enter()).at(Step::ControlGroup);
+    let prepared = entered.and_then(|()| prepare(preparation, ids, &lifeline));
     let packet = channel::receive(&orders).ok().flatten();
     let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
         sys::exit_now(EXIT_BROKEN)
     };
     let request = match prepared.and_then(|new_root| Ok((new_root, files.read()?))) {
-        Ok((new_root, request)) => finish(new_root, &request, &orders).map(|()| request),
+        Ok((new_root, request)) => finish(new_root, &request).map(|mounts| (request, mounts)),
         Err(error) => Err(error),
     };
     let RequestFiles { body, stdout, stderr, status } = files;
-    drop((orders, body));
-    let started = request.and_then(|request| {
+    drop(body);
+    let started = request.and_then(|(request, mounts)| {
         let shell = start_child(&request, &stdout, &stderr, filters)?;
-        Ok((shell, request.isolation))
+        Ok((shell, request.isolation, mounts))
     });
-    let (shell, isolation) = match started {
+    let (shell, isolation, mounts) = match started {
         Ok(started) => started,
         Err(error) => {
             // The launcher may be gone; there is nobody else to tell.
@@ -99,6 +100,9 @@ pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilte
         }
     };
     let _ = channel::send(&status, &Status::Started.encode(), &[]);
+    let mounts_end = mounts.as_ref().map(AsFd::as_fd);
+    let _ = channel::send(&orders, b"B", mounts_end.as_slice());
+    drop((orders, mounts));
     // Held open here, they would keep the launcher waiting for the end of the output.
     drop((stdout, stderr));
     reap(shell, &status, isolation.contains(Isolation::PROCESSES));
@@ -135,10 +139,14 @@ fn prepare(
 }
 
 /// Does the rest of what takes privileges, and gives them up.
-fn finish(new_root: Option<NewRoot>, request: &Request, orders: &OwnedFd) -> Result<(), StepError> {
+///
+/// Returns what keeps the mounts, for the spawner to take them down: their end takes the kernel some time, and nobody
+/// should have to wait for it who waits for the command. Without it, they are taken down as this process ends.
+fn finish(new_root: Option<NewRoot>, request: &Request) -> Result<Option<OwnedFd>, StepError> {
+    let mut mounts = None;
     if let Some(new_root) = new_root {
         if request.mounts.iter().all(MountEntry::may_linger) {
-            leave_mounts(orders);
+            mounts = File::open("/proc/self/ns/mnt").ok().map(OwnedFd::from);
         }
         new_root.finish(&request.mounts)?;
     }
@@ -147,17 +155,7 @@ fn finish(new_root: Option<NewRoot>, request: &Request, orders: &OwnedFd) -> Res
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    Ok(())
-}
-
-/// Leaves this process's mounts for the spawner to take down, by a descriptor that it need not even receive.
-///
-/// Their end takes the kernel some time, and nobody should have to wait for it who waits for the command.
-fn leave_mounts(orders: &OwnedFd) {
-    // Without it, they are taken down as this process ends.
-    if let Ok(namespace) = File::open("/proc/self/ns/mnt") {
-        let _ = channel::send(orders, b"M", &[namespace.as_fd()]);
-    }
+    Ok(mounts)
 }
 
 /// Ties this process's life to the spawner's.

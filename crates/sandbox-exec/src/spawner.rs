@@ -75,9 +75,12 @@ struct Child {
     pidfd: OwnedFd,
     /// To the launcher; `None` while it is in reserve.
     status: Option<OwnedFd>,
-    /// By which the init is told what to do. It may come to hold what keeps the command's mounts, see
-    /// [`init::run`]; they are taken down when it is dropped.
+    /// By which the init is told what to do, and tells that it has begun.
     orders: OwnedFd,
+    /// What to keep in reserve for the next command, once this one has begun: it comes first.
+    next: Option<(Preparation, ChildLimits)>,
+    /// Keeps the command's mounts, which are taken down when it is dropped.
+    mounts: Option<OwnedFd>,
     /// Not removed when dropped: a child drops its copy while the group is in use.
     group: Option<ControlGroup>,
     /// Whether the kernel kills all its descendants with it.
@@ -128,6 +131,7 @@ impl Spawner {
                 },
                 Ok(Event::Kill(index)) => self.kill(index),
                 Ok(Event::Ended(index)) => self.reap(index),
+                Ok(Event::Begun(index)) => self.begun(index),
                 Ok(Event::Nothing) => {}
                 Err(_) => break,
             }
@@ -155,6 +159,8 @@ impl Spawner {
                 Some(status) => PollFd::new(status, wanted),
                 None => PollFd::new(&child.pidfd, PollFlags::empty()),
             });
+            let wanted = if child.next.is_some() { PollFlags::IN } else { PollFlags::empty() };
+            watched.push(PollFd::new(&child.orders, wanted));
         }
         match poll(&mut watched, None) {
             Err(Errno::INTR) => return Ok(Event::Nothing),
@@ -162,34 +168,27 @@ impl Spawner {
         };
         let is_ready = |index: usize| !watched[index].revents().is_empty();
         for (index, child) in self.children.iter().enumerate() {
-            if is_ready(1 + 2 * index) {
+            if is_ready(1 + 3 * index) {
                 return Ok(Event::Ended(index));
             }
-            if is_ready(2 + 2 * index) && !child.killed {
+            if is_ready(2 + 3 * index) && !child.killed {
                 return Ok(Event::Kill(index));
             }
         }
-        Ok(if is_ready(0) { Event::Request } else { Event::Nothing })
+        if is_ready(0) {
+            return Ok(Event::Request);
+        }
+        let begun = |index: &usize| self.children[*index].next.is_some() && is_ready(3 + 3 * index);
+        Ok((0..self.children.len()).find(begun).map_or(Event::Nothing, Event::Begun))
     }
 
     fn create(&mut self, descriptors: Vec<OwnedFd>) {
         let Some(files) = RequestFiles::from_packet(descriptors) else { return };
         // A copy: the descriptors themselves are dropped in the new child, wherever it leaves the way.
         let Ok(status) = files.status.try_clone() else { return };
-        let request = match files
-            .read()
-            .and_then(|request| self.start_command(&request, files, &status).map(|()| request))
-        {
-            Ok(request) => request,
-            Err(error) => {
-                let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
-                return;
-            }
-        };
-        drop(status);
-        // The launcher's own attacks are run once.
-        if request.isolation.contains(Isolation::ROOT) && matches!(request.task, Task::Shell(_)) {
-            self.keep_reserve(request);
+        let started = files.read().and_then(|request| self.start_command(&request, files, &status));
+        if let Err(error) = started {
+            let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
         }
     }
 
@@ -216,7 +215,21 @@ impl Spawner {
         // An init that is dead already is reaped like every other.
         let _ = channel::send(&child.orders, b"R", &descriptors);
         child.status = Some(status_end);
+        // The launcher's own attacks are run once.
+        if request.isolation.contains(Isolation::ROOT) && matches!(request.task, Task::Shell(_)) {
+            child.next = Some((Preparation::of(request), request.limits));
+        }
         Ok(())
+    }
+
+    /// Takes notice that a command has begun, or never will.
+    fn begun(&mut self, index: usize) {
+        let child = &mut self.children[index];
+        let packet = channel::receive(&child.orders).ok().flatten();
+        child.mounts = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
+        if let Some((preparation, limits)) = child.next.take() {
+            self.keep_reserve(preparation, limits);
+        }
     }
 
     /// Takes the init in reserve if it is what the request needs; one that is not is killed.
@@ -240,17 +253,16 @@ impl Spawner {
     }
 
     /// Has an init make what the next command will probably need, while nobody waits for it.
-    fn keep_reserve(&mut self, request: Request) {
+    fn keep_reserve(&mut self, preparation: Preparation, limits: ChildLimits) {
         if self.reserve.is_some() {
             return;
         }
-        let preparation = Preparation { isolation: request.isolation, mounts: request.prepared_mounts };
         // Looked at before: what is replaced in between is noticed as well.
         let Some(identities) = preparation.identities() else { return };
         // If it cannot be made now, the next command's own attempt says why.
-        if let Ok((index, _)) = self.make_init(&preparation, &request.limits, None) {
+        if let Ok((index, _)) = self.make_init(&preparation, &limits, None) {
             let pid = self.children[index].pid;
-            self.reserve = Some(Reserve { pid, preparation, identities, limits: request.limits });
+            self.reserve = Some(Reserve { pid, preparation, identities, limits });
         }
     }
 
@@ -269,32 +281,36 @@ impl Spawner {
         let (orders, init_end) = channel::pair().at(Step::Descriptors)?;
         let needs_group = isolation.contains(Isolation::GROUP);
         let group = needs_group.then(|| self.groups.create(limits)).transpose().at(Step::ControlGroup)?;
-        match sys::clone_process(isolation.clone_flags()) {
+        let entrance = group.as_ref().and_then(ControlGroup::open);
+        let flags = isolation.clone_flags();
+        let (cloned, is_inside) = match entrance.map(|group| sys::clone_process_into(flags, &group)) {
+            Some(Ok(cloned)) => (Ok(cloned), true),
+            // An old kernel, or a filter around this process.
+            Some(Err(_)) | None => (sys::clone_process(flags), false),
+        };
+        match cloned {
             Ok(Cloned::Child) => {
                 // What other commands' ends, and this process's own end, are told by must not be held open here.
                 self.children.clear();
                 self.own = None;
                 drop((inherited, orders));
-                init::run(preparation, InitEnds { orders: init_end, lifeline, ids }, filters)
+                let group = group.filter(|_| !is_inside);
+                init::run(preparation, InitEnds { orders: init_end, lifeline, ids, group }, filters)
             }
             Ok(Cloned::Parent { child: pid, pidfd }) => {
-                let entered = group.as_ref().map_or(Ok(()), |group| group.add(pid)).at(Step::ControlGroup);
                 let owns_namespace = isolation.contains(Isolation::PROCESSES);
-                if entered.is_ok() {
-                    let _ = channel::send(&orders, b"G", &[]);
-                }
-                // Orders that are dropped end the child, which is reaped like every other.
-                let orders = if entered.is_ok() { orders } else { init_end };
                 self.children.push(Child {
                     pid,
                     pidfd,
                     status: None,
                     orders,
+                    next: None,
+                    mounts: None,
                     group,
                     owns_namespace,
                     killed: false,
                 });
-                entered.map(|()| (self.children.len() - 1, inherited))
+                Ok((self.children.len() - 1, inherited))
             }
             Err(errno) => {
                 if let Some(group) = group {
@@ -337,6 +353,7 @@ impl Spawner {
         }
         // The launcher need not wait for what comes now: all processes have ended.
         drop(child.status);
+        drop(child.mounts);
         if let Some(group) = child.group {
             group.remove();
         }
@@ -347,5 +364,6 @@ enum Event {
     Request,
     Kill(usize),
     Ended(usize),
+    Begun(usize),
     Nothing,
 }

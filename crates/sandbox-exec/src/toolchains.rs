@@ -52,6 +52,8 @@ pub(crate) fn find(home: &Path) -> Vec<PathBuf> {
     PLACES
         .iter()
         .map(|place| home.join(place))
+        // Most of them are not there, and that is quickly seen.
+        .filter(|place| fs::symlink_metadata(place).is_ok())
         .filter(|place| fs::canonicalize(place).is_ok_and(|canonical| canonical == *place))
         .collect()
 }
