@@ -12,24 +12,26 @@ use rustix::thread::{
 use crate::call_filter::CallFilters;
 use crate::file_rules;
 use crate::isolation::Isolation;
-use crate::request::{ChildLimits, Request};
+use crate::preparation::Preparation;
+use crate::request::ChildLimits;
 use crate::step::{AtStep, Step, StepError};
 
-/// Confines the calling process as the request says. The init has dropped capabilities before.
-pub(crate) fn restrict(request: &Request, filters: &CallFilters) -> Result<(), StepError> {
-    if request.isolation.contains(Isolation::PRIVILEGES) {
+/// Confines the calling process as the preparation says.
+pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Result<(), StepError> {
+    let isolation = preparation.isolation;
+    if isolation.contains(Isolation::PRIVILEGES) {
         // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
         // privilege; where `/proc` is not to be had, the score stays.
         let _ = fs::write("/proc/self/oom_score_adj", "1000");
         // Commands must not keep the launcher from answering.
         let _ = rustix::process::nice(5);
-        set_limits(&request.limits, request.isolation).at(Step::ResourceLimits)?;
+        set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
     }
-    let without_sockets = request.isolation.contains(Isolation::NO_SOCKETS);
-    if request.isolation.contains(Isolation::LANDLOCK) {
-        file_rules::restrict(&request.access, without_sockets)?;
+    let without_sockets = isolation.contains(Isolation::NO_SOCKETS);
+    if isolation.contains(Isolation::LANDLOCK) {
+        file_rules::restrict(&preparation.access, without_sockets)?;
     }
-    if request.isolation.contains(Isolation::FILTER) {
+    if isolation.contains(Isolation::FILTER) {
         filters.apply(without_sockets)?;
     }
     Ok(())

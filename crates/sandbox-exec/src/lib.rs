@@ -9,8 +9,10 @@
 
 mod attacks;
 mod call_filter;
+mod canonical;
 mod capture;
 mod channel;
+mod child;
 mod confine;
 mod control_group;
 mod drain;
@@ -35,6 +37,7 @@ mod request;
 mod running;
 mod self_test;
 mod shell_command;
+mod shell_process;
 mod spawner;
 mod spawner_program;
 mod spool;

@@ -17,6 +17,11 @@ impl MountWatch {
         MountWatch { list: File::open("/proc/self/mountinfo").ok() }
     }
 
+    /// Returns what to wait for; it is ready once after a change: each wait counts as having asked.
+    pub(crate) fn poll_fd(&self) -> Option<PollFd<'_>> {
+        self.list.as_ref().map(|list| PollFd::new(list, PollFlags::PRI))
+    }
+
     /// Whether anything has changed since the last time that this was asked, or since the start. Where the kernel does
     /// not tell, it always has.
     pub(crate) fn has_changed(&self) -> bool {

@@ -34,7 +34,7 @@ pub(crate) struct NewRoot {
 }
 
 impl NewRoot {
-    /// Begins the new root with these entries. The old one is still this process's root.
+    /// Begins the new root with these entries. The old one is still this process's root until [`NewRoot::enter`].
     pub(crate) fn begin(entries: &[MountEntry]) -> Result<NewRoot, StepError> {
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
             .at(Step::PrivateMounts)?;
@@ -43,10 +43,9 @@ impl NewRoot {
         Ok(new_root)
     }
 
-    /// Makes the other entries and makes it this process's root. The old one is not reachable afterwards.
-    pub(crate) fn finish(self, entries: &[MountEntry]) -> Result<(), StepError> {
-        entries.iter().try_for_each(|entry| self.make(entry))?;
-        self.enter().at(Step::PivotRoot)
+    /// Makes the other entries. Once the root was entered, only those that need nothing of the old one can be made.
+    pub(crate) fn finish(&self, entries: &[MountEntry]) -> Result<(), StepError> {
+        entries.iter().try_for_each(|entry| self.make(entry))
     }
 
     fn create() -> rustix::io::Result<NewRoot> {
@@ -209,8 +208,8 @@ impl NewRoot {
         fchmod(&file, Mode::from_raw_mode(mode))
     }
 
-    /// Makes this the root of the process and lets go of the old one.
-    fn enter(self) -> rustix::io::Result<()> {
+    /// Makes this the root of the process and lets go of the old one, which is not reachable afterwards.
+    pub(crate) fn enter(&self) -> rustix::io::Result<()> {
         set_mount_attributes(&self.root, MountAttributes::READ_ONLY, false)?;
         rustix::process::fchdir(&self.root)?;
         // The old root comes to lie over the new one, at the same place, and is taken off from there.

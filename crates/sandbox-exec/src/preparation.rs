@@ -1,4 +1,4 @@
-//! What of a command's sandbox can be made before the command is known: all that does not lie in its workspace.
+//! What of a command's sandbox can be made before the command is known: all but what lies inside its workspace.
 //!
 //! The spawner keeps one init in reserve that has made this much, so that a command need not wait for it. An init is
 //! used for one command only; nothing that a command did can be there for the next.
@@ -8,21 +8,54 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use crate::isolation::Isolation;
-use crate::mount_entry::{Access, MountEntry};
-use crate::request::Request;
+use crate::mount_entry::MountEntry;
+use crate::request::{ChildLimits, FileAccess};
+use crate::wire::{Decoder, Encoder};
 
 /// The part of a sandbox that is made first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Preparation {
     pub(crate) isolation: Isolation,
-    /// The first entries of the new root, in this order.
+    pub(crate) limits: ChildLimits,
+    /// What Landlock lets through; used with [`Isolation::LANDLOCK`].
+    pub(crate) access: FileAccess,
+    /// The first entries of the new root, in this order; used with [`Isolation::ROOT`].
     pub(crate) mounts: Vec<MountEntry>,
+    /// Whether the other entries show nothing more of the old root, so that it can be left before they are made.
+    pub(crate) is_closed: bool,
 }
 
 impl Preparation {
-    /// Takes the first part of a request.
-    pub(crate) fn of(request: &Request) -> Preparation {
-        Preparation { isolation: request.isolation, mounts: request.prepared_mounts.clone() }
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Encoder::default();
+        out.number(self.isolation.bits());
+        out.number(self.limits.memory_bytes);
+        out.number(self.limits.processes.into());
+        out.number(self.limits.file_size_bytes);
+        out.number(self.limits.open_files.into());
+        out.list(&self.access.readable, |out, path| out.path(path));
+        out.list(&self.access.writable, |out, path| out.path(path));
+        out.list(&self.mounts, |out, entry| entry.encode(out));
+        out.number(self.is_closed.into());
+        out.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Preparation> {
+        let mut input = Decoder::new(bytes);
+        let preparation = Preparation {
+            isolation: Isolation::from_bits(input.number()?)?,
+            limits: ChildLimits {
+                memory_bytes: input.number()?,
+                processes: input.number_u32()?,
+                file_size_bytes: input.number()?,
+                open_files: input.number_u32()?,
+            },
+            access: FileAccess { readable: input.list(Decoder::path)?, writable: input.list(Decoder::path)? },
+            mounts: input.list(MountEntry::decode)?,
+            is_closed: input.number()? != 0,
+        };
+        input.end()?;
+        Some(preparation)
     }
 
     /// Notes which files the entries show now, to be compared when the preparation is to be used.
@@ -75,6 +108,14 @@ pub(crate) fn split(entries: Vec<MountEntry>) -> (Vec<MountEntry>, Vec<MountEntr
     (first, rest)
 }
 
+/// Whether these entries change only what is in the new root already.
+pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
+    let is_inside = |entry: &MountEntry| {
+        matches!(entry, MountEntry::Pin { .. } | MountEntry::Protect { .. } | MountEntry::Cover { .. })
+    };
+    entries.iter().all(is_inside)
+}
+
 /// Whether an entry stays right however long ago it was made, as long as what it shows is the same file.
 fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
     let is_own_file = |place: &PathBuf| {
@@ -86,9 +127,9 @@ fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
         | MountEntry::File { .. }
         | MountEntry::Tmpfs { .. }
         | MountEntry::Proc { .. }
+        | MountEntry::Bind { .. }
         | MountEntry::Terminals
         | MountEntry::Seal { .. } => true,
-        MountEntry::Bind { access, .. } => *access != Access::Writable,
         MountEntry::Protect { target } => is_own_file(target),
         // What lies in a workspace can be another file the next moment.
         _ => false,
@@ -98,6 +139,7 @@ fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mount_entry::Access;
 
     fn bind(path: &str, access: Access) -> MountEntry {
         MountEntry::Bind { source: path.into(), target: path.into(), access }
@@ -108,27 +150,33 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_workspace_or_around_it_waits_for_the_command() {
+    fn what_lies_in_the_workspace_waits_for_the_command() {
         let protect = |path: &str| MountEntry::Protect { target: path.into() };
         let entries = vec![
             bind("/usr", Access::ReadOnly),
             bind("/w", Access::Writable),
-            bind("/home/.cargo/bin", Access::ReadOnly),
-            bind("/w/tools", Access::ReadOnly),
             file("/home/.profile"),
             protect("/home/.profile"),
             protect("/w/.git/config"),
             MountEntry::Cover { target: "/w/.agentd".into() },
         ];
         let (first, rest) = split(entries.clone());
-        assert_eq!(first, [&entries[0], &entries[2], &entries[4], &entries[5]].map(Clone::clone));
-        assert_eq!(rest, [&entries[1], &entries[3], &entries[6], &entries[7]].map(Clone::clone));
+        assert_eq!((first.as_slice(), rest.as_slice()), entries.split_at(4));
+        assert!(is_closed(&rest));
     }
 
     #[test]
-    fn a_tree_that_contains_the_workspace_is_made_after_what_it_would_hide() {
-        let entries = vec![bind("/a/b", Access::Writable), bind("/a", Access::ReadOnly)];
-        assert_eq!(split(entries.clone()), (Vec::new(), entries));
+    fn no_entry_moves_ahead_of_one_that_it_would_hide_or_that_would_hide_it() {
+        let cover = |path: &str| MountEntry::Cover { target: path.into() };
+        let entries = vec![
+            cover("/a/b"),
+            bind("/a", Access::ReadOnly),
+            bind("/a/b/c", Access::ReadOnly),
+            bind("/else", Access::ReadOnly),
+        ];
+        let (first, rest) = split(entries.clone());
+        assert_eq!((first.as_slice(), rest.as_slice()), (&entries[3..], &entries[..3]));
+        assert!(!is_closed(&rest));
     }
 
     #[test]

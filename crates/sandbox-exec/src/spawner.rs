@@ -17,12 +17,13 @@ use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
+use crate::child::{Child, Reserve};
 use crate::control_group::{ControlGroup, ControlGroups};
 use crate::init::{self, InitEnds, RequestFiles};
 use crate::isolation::Isolation;
 use crate::mount_watch::MountWatch;
-use crate::preparation::{Identity, Preparation};
-use crate::request::{ChildLimits, Request, Task};
+use crate::preparation::Preparation;
+use crate::request::Request;
 use crate::step::{AtStep, Step, StepError};
 use crate::sweep;
 use crate::sys::{self, Cloned};
@@ -69,33 +70,6 @@ struct OwnEnds {
     _lifeline: OwnedFd,
 }
 
-/// An init, with a command or in reserve.
-struct Child {
-    pid: Pid,
-    pidfd: OwnedFd,
-    /// To the launcher; `None` while it is in reserve.
-    status: Option<OwnedFd>,
-    /// By which the init is told what to do, and tells that it has begun.
-    orders: OwnedFd,
-    /// What to keep in reserve for the next command, once this one has begun: it comes first.
-    next: Option<(Preparation, ChildLimits)>,
-    /// Keeps the command's mounts, which are taken down when it is dropped.
-    mounts: Option<OwnedFd>,
-    /// Not removed when dropped: a child drops its copy while the group is in use.
-    group: Option<ControlGroup>,
-    /// Whether the kernel kills all its descendants with it.
-    owns_namespace: bool,
-    killed: bool,
-}
-
-/// The init in reserve.
-struct Reserve {
-    pid: Pid,
-    preparation: Preparation,
-    identities: Vec<Identity>,
-    limits: ChildLimits,
-}
-
 impl Spawner {
     fn start() -> rustix::io::Result<Spawner> {
         // One that the launcher's program let slip would be held open here as long as the launcher lives.
@@ -132,6 +106,7 @@ impl Spawner {
                 Ok(Event::Kill(index)) => self.kill(index),
                 Ok(Event::Ended(index)) => self.reap(index),
                 Ok(Event::Begun(index)) => self.begun(index),
+                Ok(Event::MountsChanged) => self.drop_reserve(),
                 Ok(Event::Nothing) => {}
                 Err(_) => break,
             }
@@ -162,11 +137,16 @@ impl Spawner {
             let wanted = if child.next.is_some() { PollFlags::IN } else { PollFlags::empty() };
             watched.push(PollFd::new(&child.orders, wanted));
         }
+        watched.extend(self.mount_watch.poll_fd().filter(|_| self.reserve.is_some()));
         match poll(&mut watched, None) {
             Err(Errno::INTR) => return Ok(Event::Nothing),
             other => other?,
         };
         let is_ready = |index: usize| !watched[index].revents().is_empty();
+        // First, because the kernel says it only once.
+        if watched.len() > 1 + 3 * self.children.len() && is_ready(watched.len() - 1) {
+            return Ok(Event::MountsChanged);
+        }
         for (index, child) in self.children.iter().enumerate() {
             if is_ready(1 + 3 * index) {
                 return Ok(Event::Ended(index));
@@ -186,25 +166,23 @@ impl Spawner {
         let Some(files) = RequestFiles::from_packet(descriptors) else { return };
         // A copy: the descriptors themselves are dropped in the new child, wherever it leaves the way.
         let Ok(status) = files.status.try_clone() else { return };
-        let started = files.read().and_then(|request| self.start_command(&request, files, &status));
-        if let Err(error) = started {
+        if let Err(error) = self.start_command(files, &status) {
             let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
         }
     }
 
     /// Gives the request to the init in reserve, or to a new one.
-    fn start_command(
-        &mut self,
-        request: &Request,
-        files: RequestFiles,
-        status: &OwnedFd,
-    ) -> Result<(), StepError> {
-        let (index, files) = match self.take_reserve(request) {
-            Some(index) => (index, files),
+    fn start_command(&mut self, files: RequestFiles, status: &OwnedFd) -> Result<(), StepError> {
+        let malformed = StepError::new(Step::Request, Errno::BADMSG);
+        let request = files.read()?;
+        let (wanted, _) = Request::split(&request).ok_or(malformed)?;
+        let (index, reserve, files) = match self.take_reserve(wanted) {
+            Some((index, reserve)) => (index, reserve, files),
             None => {
-                let preparation = Preparation::of(request);
-                let (index, files) = self.make_init(&preparation, &request.limits, Some(files))?;
-                (index, files.expect("only the child drops them"))
+                let preparation = Preparation::decode(wanted).ok_or(malformed)?;
+                let (index, files) = self.make_init(&preparation, Some(files))?;
+                let reserve = Reserve::of(self.children[index].pid, wanted.to_owned(), preparation);
+                (index, reserve, files.expect("only the child drops them"))
             }
         };
         let child = &mut self.children[index];
@@ -215,54 +193,45 @@ impl Spawner {
         // An init that is dead already is reaped like every other.
         let _ = channel::send(&child.orders, b"R", &descriptors);
         child.status = Some(status_end);
-        // The launcher's own attacks are run once.
-        if request.isolation.contains(Isolation::ROOT) && matches!(request.task, Task::Shell(_)) {
-            child.next = Some((Preparation::of(request), request.limits));
-        }
+        // Without a root of its own there is little to prepare.
+        child.next = Some(reserve).filter(|next| next.preparation.isolation.contains(Isolation::ROOT));
         Ok(())
     }
 
-    /// Takes notice that a command has begun, or never will.
-    fn begun(&mut self, index: usize) {
-        let child = &mut self.children[index];
-        let packet = channel::receive(&child.orders).ok().flatten();
-        child.mounts = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
-        if let Some((preparation, limits)) = child.next.take() {
-            self.keep_reserve(preparation, limits);
-        }
-    }
-
     /// Takes the init in reserve if it is what the request needs; one that is not is killed.
-    fn take_reserve(&mut self, request: &Request) -> Option<usize> {
+    fn take_reserve(&mut self, wanted: &[u8]) -> Option<(usize, Reserve)> {
         let have_mounts_changed = self.mount_watch.has_changed();
         let reserve = self.reserve.take()?;
         let index = self.children.iter().position(|child| child.pid == reserve.pid)?;
-        let fits = !have_mounts_changed
-            && reserve.preparation.isolation == request.isolation
-            && reserve.preparation.mounts == request.prepared_mounts
-            && reserve.preparation.identities().as_ref() == Some(&reserve.identities);
-        let is_limited = || match &self.children[index].group {
-            Some(group) if reserve.limits != request.limits => group.limit(&request.limits).is_ok(),
-            _ => true,
-        };
-        if fits && is_limited() {
-            return Some(index);
+        if !have_mounts_changed && reserve.encoded == wanted && reserve.is_the_same() {
+            return Some((index, reserve));
         }
         self.kill(index);
         None
     }
 
-    /// Has an init make what the next command will probably need, while nobody waits for it.
-    fn keep_reserve(&mut self, preparation: Preparation, limits: ChildLimits) {
-        if self.reserve.is_some() {
-            return;
+    /// Lets go of the init in reserve: it holds file systems in use that were unmounted from the host.
+    fn drop_reserve(&mut self) {
+        if let Some(reserve) = self.reserve.take()
+            && let Some(index) = self.children.iter().position(|child| child.pid == reserve.pid)
+        {
+            self.kill(index);
         }
-        // Looked at before: what is replaced in between is noticed as well.
-        let Some(identities) = preparation.identities() else { return };
+    }
+
+    /// Takes notice that a command has begun, or never will, and has an init make what the next command will probably
+    /// need, while nobody waits for it.
+    fn begun(&mut self, index: usize) {
+        let child = &mut self.children[index];
+        let packet = channel::receive(&child.orders).ok().flatten();
+        child.mounts = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
+        let Some(mut next) = child.next.take().filter(|_| self.reserve.is_none()) else { return };
+        // Looked at before it is made: what is replaced in between is noticed as well.
+        next.identities = next.preparation.identities();
         // If it cannot be made now, the next command's own attempt says why.
-        if let Ok((index, _)) = self.make_init(&preparation, &limits, None) {
-            let pid = self.children[index].pid;
-            self.reserve = Some(Reserve { pid, preparation, identities, limits });
+        if let Ok((index, _)) = self.make_init(&next.preparation, None) {
+            next.pid = self.children[index].pid;
+            self.reserve = Some(next);
         }
     }
 
@@ -270,7 +239,6 @@ impl Spawner {
     fn make_init(
         &mut self,
         preparation: &Preparation,
-        limits: &ChildLimits,
         inherited: Option<RequestFiles>,
     ) -> Result<(usize, Option<RequestFiles>), StepError> {
         let isolation = preparation.isolation;
@@ -280,7 +248,10 @@ impl Spawner {
         let lifeline = self.lifeline.try_clone().at(Step::Descriptors)?;
         let (orders, init_end) = channel::pair().at(Step::Descriptors)?;
         let needs_group = isolation.contains(Isolation::GROUP);
-        let group = needs_group.then(|| self.groups.create(limits)).transpose().at(Step::ControlGroup)?;
+        let group = needs_group
+            .then(|| self.groups.create(&preparation.limits))
+            .transpose()
+            .at(Step::ControlGroup)?;
         let entrance = group.as_ref().and_then(ControlGroup::open);
         let flags = isolation.clone_flags();
         let (cloned, is_inside) = match entrance.map(|group| sys::clone_process_into(flags, &group)) {
@@ -365,5 +336,6 @@ enum Event {
     Kill(usize),
     Ended(usize),
     Begun(usize),
+    MountsChanged,
     Nothing,
 }
