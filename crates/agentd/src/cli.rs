@@ -126,6 +126,8 @@ pub(crate) enum Command {
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
     },
+    /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
+    Wap,
     /// Say what this machine can and cannot do.
     Doctor,
     /// A task: the same as `new`.

@@ -13,7 +13,8 @@ mod parse;
 mod replay;
 mod session;
 mod sessions;
-mod undo;
+pub(crate) mod undo;
+mod wap;
 
 use crate::cli::{Cli, Command, Following, Format, New, Resume};
 use crate::console::Console;
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Wap) => wap::wap(common, console),
         Some(Command::Doctor) => doctor::doctor(common, console),
         Some(Command::Demo) => demo::demo(common, console),
     }
