@@ -8,7 +8,8 @@ mod doctor;
 mod dry_run;
 mod export;
 mod gc;
-mod log;
+pub(crate) mod log;
+mod mcp;
 mod parse;
 mod replay;
 mod session;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
         Some(Command::Wap) => wap::wap(common, console),
         Some(Command::Doctor) => doctor::doctor(common, console),
         Some(Command::Demo) => demo::demo(common, console),

@@ -12,6 +12,7 @@ mod interrupt;
 mod json_rpc;
 mod line_input;
 mod link;
+mod mcp;
 mod owner;
 mod owner_protocol;
 mod plan_view;

@@ -43,31 +43,50 @@ impl Tool {
     }
 }
 
-/// Shortens a schema of [`Tool::request_schema`] or [`Tool::response_schema`] for a list that a model reads.
+/// Shortens the schema of a tool's arguments for a list that a model reads.
 ///
-/// Titles, formats and the schema's own address go, an optional field is no longer said to take `null`, and what was
-/// defined once and referred to stands where it is used. With `descriptions` off, those go as well. Every value that
-/// fits the short schema fits the full one.
+/// Titles, formats, the schema's own address and description go, an optional field is no longer said to take `null`, and
+/// what was defined once and referred to stands where it is used. Every value that fits the short schema fits the full one.
 #[must_use]
-pub fn compact_schema(schema: &Value, descriptions: bool) -> Value {
-    let definitions = schema.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
-    Compactor { definitions, descriptions }.schema(schema)
+pub fn compact_schema(schema: &Value) -> Value {
+    let mut short = Compactor::of(schema).schema(schema);
+    if let Value::Object(short) = &mut short {
+        short.remove("description");
+    }
+    short
+}
+
+/// Reduces the schema of a response to the fields that are always there, one level deep. Every response that fits the
+/// full schema fits this one.
+#[must_use]
+pub fn outline_schema(schema: &Value) -> Value {
+    let compactor = Compactor::of(schema);
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let outline = |name: &Value| {
+        let name = name.as_str()?;
+        let field = compactor.schema(&schema["properties"][name]);
+        Some((name.to_owned(), json!({ "type": field["type"] })))
+    };
+    let properties: Map<String, Value> = required.iter().filter_map(outline).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
 }
 
 struct Compactor {
     definitions: Map<String, Value>,
-    descriptions: bool,
 }
 
 impl Compactor {
+    fn of(schema: &Value) -> Compactor {
+        let definitions = schema.get("$defs").and_then(Value::as_object);
+        Compactor { definitions: definitions.cloned().unwrap_or_default() }
+    }
+
     fn schema(&self, schema: &Value) -> Value {
         let Some(schema) = schema.as_object() else { return schema.clone() };
         if let Some(meant) = self.meant(schema) {
             let mut short = self.schema(meant);
             // What is said where it is used is more to the point than what is said where it is defined.
-            if let (Some(said), Value::Object(short)) = (schema.get("description"), &mut short)
-                && self.descriptions
-            {
+            if let (Some(said), Value::Object(short)) = (schema.get("description"), &mut short) {
                 short.insert("description".to_owned(), said.clone());
             }
             return short;
@@ -76,13 +95,13 @@ impl Compactor {
         for (keyword, rule) in schema {
             let rule = match keyword.as_str() {
                 "$schema" | "$defs" | "title" | "format" | "default" | "minimum" => continue,
-                "description" if !self.descriptions => continue,
-                "type" => self.without_null(rule),
+                // A constant says what it is.
+                "type" if schema.contains_key("const") => continue,
+                "type" => without_null(rule),
                 "properties" => self.properties(rule),
                 "items" | "additionalProperties" => self.schema(rule),
-                "oneOf" | "anyOf" => match (rule.as_array(), self.constants(rule)) {
+                "oneOf" | "anyOf" => match (rule.as_array(), constants(rule)) {
                     (_, Some(constants)) => {
-                        short.insert("type".to_owned(), json!("string"));
                         short.insert("enum".to_owned(), constants);
                         continue;
                     }
@@ -111,16 +130,16 @@ impl Compactor {
         let properties = properties.as_object().into_iter().flatten();
         Value::Object(properties.map(|(name, schema)| (name.clone(), self.schema(schema))).collect())
     }
+}
 
-    fn without_null(&self, types: &Value) -> Value {
-        match types.as_array().map(Vec::as_slice) {
-            Some([one, null]) if null == "null" => one.clone(),
-            _ => types.clone(),
-        }
+fn without_null(types: &Value) -> Value {
+    match types.as_array().map(Vec::as_slice) {
+        Some([one, null]) if null == "null" => one.clone(),
+        _ => types.clone(),
     }
+}
 
-    /// The texts of variants that are nothing but texts.
-    fn constants(&self, variants: &Value) -> Option<Value> {
-        variants.as_array()?.iter().map(|variant| variant.get("const").cloned()).collect()
-    }
+/// The texts of variants that are nothing but texts.
+fn constants(variants: &Value) -> Option<Value> {
+    variants.as_array()?.iter().map(|variant| variant.get("const").cloned()).collect()
 }

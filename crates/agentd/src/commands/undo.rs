@@ -75,6 +75,27 @@ fn origin() -> Origin {
     }
 }
 
+/// What came of an undo, as a text for a model; a refusal is an error.
+pub(crate) fn told(answer: Result<UndoAnswer, UndoRefusal>) -> Result<String, String> {
+    match answer {
+        Ok(answer) => {
+            let mut told = lines(&answer.undone);
+            told.extend(
+                answer.taken_back_by.map(|number| format!("undoing change {number} takes this back")),
+            );
+            Ok(told.join("\n"))
+        }
+        Err(refusal) => {
+            let mut told = vec![refusal.message];
+            for obstacle in refusal.obstacles {
+                told.push(format!("`{}` {}", obstacle.path, obstacle.why));
+                told.push(obstacle.diff);
+            }
+            Err(told.join("\n"))
+        }
+    }
+}
+
 /// Takes something back as a run of its own.
 pub(crate) fn take_back(
     workspace: &LocalWorkspace,

@@ -14,6 +14,7 @@ mod holders;
 mod inbox;
 mod interrupts;
 mod line_client;
+mod mcp;
 mod one_step;
 mod owners;
 mod places;
