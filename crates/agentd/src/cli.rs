@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::confinement::SandboxChoice;
+use crate::mcp::{ExtraTool, PageLimit};
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///
@@ -126,6 +127,10 @@ pub(crate) enum Command {
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
     },
+    /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
+    Wap,
+    /// Serve the workspace tools to an MCP client on standard input and output.
+    Mcp(McpOptions),
     /// Say what this machine can and cannot do.
     Doctor,
     /// A task: the same as `new`.
@@ -187,6 +192,20 @@ pub(crate) struct Apply {
     /// Execute a text that was executed before.
     #[arg(long)]
     pub again: bool,
+}
+
+/// How MCP clients are served.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct McpOptions {
+    /// Answer exact WAP JSON in place of text.
+    #[arg(long)]
+    pub wap_json: bool,
+    /// Tools beside the usual seven.
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub tools: Vec<ExtraTool>,
+    /// Longest answer in characters, 0 for no limit.
+    #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
+    pub page: PageLimit,
 }
 
 #[derive(Debug, Args)]

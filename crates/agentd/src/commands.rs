@@ -8,12 +8,14 @@ mod doctor;
 mod dry_run;
 mod export;
 mod gc;
-mod log;
+pub(crate) mod log;
+mod mcp;
 mod parse;
 mod replay;
 mod session;
 mod sessions;
-mod undo;
+pub(crate) mod undo;
+mod wap;
 
 use crate::cli::{Cli, Command, Following, Format, New, Resume};
 use crate::console::Console;
@@ -39,6 +41,8 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
+        Some(Command::Wap) => wap::wap(common, console),
         Some(Command::Doctor) => doctor::doctor(common, console),
         Some(Command::Demo) => demo::demo(common, console),
     }

@@ -77,6 +77,11 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     policy
 }
 
+/// What the user asks for, as a text to compare with what another process was asked for.
+pub(crate) fn asked_for(common: &Common) -> String {
+    format!("{:?} {:?}", common.sandbox, common.network)
+}
+
 /// The user's home folder.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
