@@ -18,5 +18,6 @@ mod places;
 mod project;
 mod replays;
 mod skip;
+mod stopped;
 mod transcripts;
 mod undo;
