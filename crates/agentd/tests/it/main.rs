@@ -21,6 +21,7 @@ mod places;
 mod project;
 mod replays;
 mod skip;
+mod stopped;
 mod transcripts;
 mod undo;
 mod wap;

@@ -166,3 +166,40 @@ fn demo_undoes_the_last_reply_and_the_undo() {
     assert!(ran.stdout.matches("(exit code 1)").count() >= 3, "{ran}");
     assert_eq!(project.tree(), []);
 }
+
+/// The notes of a session's pending message.
+fn notes(project: &Project) -> Vec<String> {
+    let outbox = project.run(&["outbox"]).ok().stdout;
+    let notes = outbox.lines().filter_map(|line| line.strip_prefix("[NOTE] "));
+    notes.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_message_after_an_undo_tells_the_model_of_it_once() {
+    const ASK: &str = "[READ_FILE path=\"a\"]\n";
+    let (project, id) = edited();
+    let pending = project.run(&["outbox"]).ok().stdout;
+    project.run(&["undo", "--reply"]).ok();
+    assert_eq!(project.run(&["outbox"]).ok().stdout, pending, "it may be in a chat already");
+    project.apply(ASK, &[]).ok();
+    let undone = "the user has undone changes that you had made to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [undone]);
+    project.apply(&format!("{ASK}[READ_FILE path=\"gone\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    // What is undone and brought back between two messages is as it was; one that is brought back alone is told.
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    let again =
+        project.run(&["undo", &number.to_string(), "--json"]).ok().json()["takenBackBy"].as_u64().unwrap();
+    project.run(&["undo", &again.to_string()]).ok();
+    project.apply(&format!("{ASK}[READ_FILE path=\"b\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    project.run(&["undo", &number.to_string()]).ok();
+    // Another session is not told: they were no changes of its own.
+    let other = project.begin("another task");
+    project.apply("[READ_FILE path=\"c\"]\n", &["--session", &other]).ok();
+    assert!(notes(&project).is_empty());
+    project.apply("[READ_FILE path=\"d\"]\n", &["--session", &id]).ok();
+    let back = "the user has brought back changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [back]);
+}
