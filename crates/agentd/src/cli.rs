@@ -1,6 +1,7 @@
 //! The command line as types.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::confinement::SandboxChoice;
+use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
@@ -129,6 +131,8 @@ pub(crate) enum Command {
     },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
     Wap,
+    /// Serve the workspace tools over HTTP, and MCP at /mcp.
+    Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
     /// Say what this machine can and cannot do.
@@ -206,6 +210,25 @@ pub(crate) struct McpOptions {
     /// Longest answer in characters, 0 for no limit.
     #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
     pub page: PageLimit,
+}
+
+/// How HTTP clients are served.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// The address and port to listen on.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7411")]
+    pub listen: SocketAddr,
+    /// The file with the bearer token, made if it is not there [default: in the user's state directory].
+    #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
+    pub token_file: Option<PathBuf>,
+    /// Ask for no token; on addresses of this machine only.
+    #[arg(long)]
+    pub no_token: bool,
+    /// Another name of this server's host.
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<HostName>,
+    #[command(flatten)]
+    pub mcp: McpOptions,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod commands;
 mod confinement;
 mod console;
 mod exit;
+mod http;
 mod interrupt;
 mod json_rpc;
 mod line_input;

@@ -24,3 +24,5 @@ mod skip;
 mod transcripts;
 mod undo;
 mod wap;
+mod web;
+mod web_server;
