@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::confinement::SandboxChoice;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
+use crate::setup::McpClient;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///
@@ -26,6 +27,9 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
+
+/// How long a command may run unless the user says something else: the default of `--timeout`.
+const USUAL_TIMEOUT_SECONDS: u64 = 30;
 
 /// Options of every command; they may stand before or after it.
 #[derive(Clone, Debug, Args)]
@@ -57,6 +61,26 @@ pub(crate) struct Common {
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
+}
+
+impl Common {
+    /// Returns the options that a server started in the same way needs, folders apart; the usual ones are left out.
+    pub(crate) fn server_arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if let Some(sandbox) = &self.sandbox {
+            arguments.extend(["--sandbox".to_owned(), sandbox.to_string()]);
+        }
+        if self.network == Switch::On {
+            arguments.extend(["--network".to_owned(), "on".to_owned()]);
+        }
+        if self.timeout != Duration::from_secs(USUAL_TIMEOUT_SECONDS) {
+            arguments.extend(["--timeout".to_owned(), self.timeout.as_secs().to_string()]);
+        }
+        if self.read_only {
+            arguments.push("--read-only".to_owned());
+        }
+        arguments
+    }
 }
 
 /// On or off.
@@ -131,6 +155,8 @@ pub(crate) enum Command {
     },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
     Wap,
+    /// Print the configuration that lets an MCP client use this folder, or write it.
+    Setup(SetupOptions),
     /// Serve the workspace tools over HTTP, and MCP at /mcp.
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
@@ -210,6 +236,16 @@ pub(crate) struct McpOptions {
     /// Longest answer in characters, 0 for no limit.
     #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
     pub page: PageLimit,
+}
+
+/// Which MCP client is configured.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SetupOptions {
+    /// The client.
+    pub client: McpClient,
+    /// Write it into the client's file, and keep what else is there.
+    #[arg(long)]
+    pub write: bool,
 }
 
 /// How HTTP clients are served.

@@ -19,6 +19,7 @@ mod owner_protocol;
 mod plan_view;
 mod progress;
 mod session_failure;
+mod setup;
 mod shared_workspace;
 mod state;
 mod state_socket;

@@ -20,6 +20,7 @@ mod owners;
 mod places;
 mod project;
 mod replays;
+mod setup;
 mod skip;
 mod transcripts;
 mod undo;
