@@ -19,6 +19,7 @@ mod one_step;
 mod owners;
 mod places;
 mod project;
+mod real_clients;
 mod replays;
 mod setup;
 mod skip;
