@@ -12,7 +12,7 @@ struct Program {
     package: Option<&'static str>,
 }
 
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 5] = [
     Program { name: "git", purpose: "tests of worktrees and of protected folders", package: Some("git") },
     Program {
         name: "strace",
@@ -23,6 +23,11 @@ const PROGRAMS: [Program; 4] = [
         name: "rg",
         purpose: "the search that `cargo xtask bench files` measures beside ours",
         package: Some("ripgrep"),
+    },
+    Program {
+        name: "bwrap",
+        purpose: "the sandbox that `cargo xtask bench exec` measures beside ours",
+        package: Some("bubblewrap"),
     },
     Program {
         name: "cargo-deny",

@@ -2,14 +2,14 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use change_journal::{Journal, RunNumber};
+use change_journal::{Journal, RunNumber, StepKind};
 use rel_path::RelPath;
 use sandbox_exec::{Launcher, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
-    FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError,
-    Workspace, WorkspaceInfo,
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::checkpoint::Checkpoint;
@@ -19,6 +19,7 @@ use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
 use crate::output_store::OutputStore;
 use crate::recovery::{self, Recovery};
+use crate::runs::{EngineRun, Known};
 use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
@@ -122,6 +123,13 @@ impl LocalWorkspace {
         self.commands.wait(call.cancel).ok_or_else(not_begun)
     }
 
+    /// Whether a command is a step that was started before.
+    fn is_on_record(&self, call: &Call<'_>) -> Result<bool, WapError> {
+        let run = EngineRun::enter(&self.journal, call.origin)?;
+        let known = run.recall(call.origin.step, StepKind::ShellCommand);
+        Ok(matches!(known, Ok(Known::Unknown | Known::Finished(_))))
+    }
+
     #[expect(clippy::unused_self, reason = "every tool begins with it, like with the other checks")]
     pub(crate) fn check_cancelled(&self, call: &Call<'_>) -> Result<(), WapError> {
         if call.cancel.is_cancelled() {
@@ -190,6 +198,11 @@ impl Workspace for LocalWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
+        if call.cancel.is_cancelled() && self.is_on_record(call)? {
+            // Nothing is started: the record answers, or it is found that nobody knows how the command ended.
+            let call = Call { cancel: &CancelFlag::new(), ..*call };
+            return self.execute(&call, request, observer);
+        }
         self.execute(call, request, observer)
     }
 }

@@ -37,7 +37,8 @@ pub trait Workspace: Send + Sync {
     ///
     /// Items succeed or fail one by one, and a later item sees the effect of an earlier one. The outer error is for
     /// what stops the batch as a whole before anything was changed. A batch whose steps were already carried out
-    /// (see [`Origin`](crate::Origin)) is answered from the record.
+    /// (see [`Origin`](crate::Origin)) is answered from the record, whether or not the call is cancelled; a change that a
+    /// cancelled call has not begun answers [`Reason::Cancelled`](crate::Reason::Cancelled) and leaves its step free.
     fn change_files(
         &self,
         call: &Call<'_>,
@@ -46,7 +47,10 @@ pub trait Workspace: Send + Sync {
 
     /// Runs a shell command. A step that was already carried out is answered from the record; one that was
     /// interrupted by the end of the engine is never run again and answers
-    /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown).
+    /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown). Both hold for a cancelled call as well.
+    ///
+    /// A command that was not begun because the call was cancelled answers
+    /// [`Reason::Cancelled`](crate::Reason::Cancelled) without any detail; one that was killed says what it printed.
     fn execute_command(
         &self,
         call: &Call<'_>,

@@ -19,4 +19,6 @@ mod output;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod reserve;
+#[cfg(test)]
 mod spawner;

@@ -1,5 +1,7 @@
 //! Collecting what an outbox shows of the workspace.
 
+use std::collections::BTreeSet;
+
 use wap_core::{Call, ExploreFiles, ExploredFile, ReadFileResponse, WapError, Workspace};
 
 use super::{Context, ListedEntry, OutboxLimits, RequestedFile, RequestedText};
@@ -37,12 +39,13 @@ pub fn gather<W: Workspace + ?Sized>(
 
     let mut bytes_left = limits.all_files_bytes;
     let mut files: Vec<RequestedFile> = Vec::new();
+    let mut shown = BTreeSet::new();
     for path in &session.read_file_requests {
         let file = match read_start(workspace, call, path, i64::MAX) {
             Ok(response) => requested(response, limits.file_bytes.min(bytes_left)),
             Err(_) => RequestedFile { path: path.clone(), text: None },
         };
-        if files.iter().any(|other| other.path == file.path) {
+        if !shown.insert(file.path.clone()) {
             continue;
         }
         bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
