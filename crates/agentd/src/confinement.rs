@@ -1,5 +1,6 @@
 //! What the user asks of the confinement of commands.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -17,6 +18,16 @@ pub(crate) enum SandboxChoice {
     Allow(Level),
     /// Use no confinement.
     Off,
+}
+
+impl fmt::Display for SandboxChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxChoice::Require(level) => write!(formatter, "require={level}"),
+            SandboxChoice::Allow(level) => write!(formatter, "allow={level}"),
+            SandboxChoice::Off => formatter.write_str("off"),
+        }
+    }
 }
 
 impl FromStr for SandboxChoice {

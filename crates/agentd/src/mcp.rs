@@ -5,6 +5,7 @@
 
 mod answer;
 mod extra_tool;
+mod http;
 mod page;
 mod progress;
 mod recent_outputs;
@@ -14,6 +15,7 @@ mod text;
 mod tool_list;
 
 pub(crate) use extra_tool::ExtraTool;
+pub(crate) use http::HttpMcp;
 pub(crate) use page::PageLimit;
 pub(crate) use recent_outputs::RecentOutputs;
 pub(crate) use server::{McpConfig, McpServer};

@@ -34,6 +34,8 @@ pub(crate) struct Host {
     pub(crate) hello: Hello,
     /// Whether this process stays. One that is about to end begins no command for others.
     stays: AtomicBool,
+    /// Whether the door is closing: then clients are not gone, but sent to the next owner.
+    closing: AtomicBool,
     work: Mutex<Work>,
     changed: Condvar,
 }
@@ -56,6 +58,7 @@ impl Host {
             pool: CallPool::new(),
             hello,
             stays: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             work: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -63,6 +66,11 @@ impl Host {
 
     fn work(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whether this process is about to give the state folder up.
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::SeqCst)
     }
 
     /// Takes note of a call until the returned value is dropped; `None` if it must not begin.
@@ -99,7 +107,6 @@ impl Drop for Begun {
 pub(crate) struct Door {
     host: Arc<Host>,
     listening: Option<(UnixListener, JoinHandle<()>)>,
-    closing: Arc<AtomicBool>,
     state_folder: PathBuf,
 }
 
@@ -107,9 +114,8 @@ impl Door {
     /// Lets clients in from now on. Without a socket there are none, and everything else goes on.
     pub(crate) fn open(state_folder: &Path, host: Host) -> Door {
         let host = Arc::new(host);
-        let closing = Arc::new(AtomicBool::new(false));
-        let listening = start(state_folder, &host, &closing).ok();
-        Door { host, listening, closing, state_folder: state_folder.to_owned() }
+        let listening = start(state_folder, &host).ok();
+        Door { host, listening, state_folder: state_folder.to_owned() }
     }
 
     /// Says that this process stays, so that clients may have it run commands.
@@ -131,7 +137,7 @@ impl Door {
 impl Drop for Door {
     fn drop(&mut self) {
         self.host.stays.store(false, Ordering::SeqCst);
-        self.closing.store(true, Ordering::SeqCst);
+        self.host.closing.store(true, Ordering::SeqCst);
         if let Some((listener, thread)) = self.listening.take() {
             // While the folder is still ours, so that it is our name that goes.
             state_socket::remove(&self.state_folder);
@@ -151,19 +157,15 @@ impl Drop for Door {
     }
 }
 
-fn start(
-    state_folder: &Path,
-    host: &Arc<Host>,
-    closing: &Arc<AtomicBool>,
-) -> io::Result<(UnixListener, JoinHandle<()>)> {
+fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<(UnixListener, JoinHandle<()>)> {
     let listener = state_socket::listen(state_folder)?;
     let accepting = listener.try_clone()?;
-    let (host, closing) = (Arc::clone(host), Arc::clone(closing));
+    let host = Arc::clone(host);
     let thread = thread::Builder::new().name("door".to_owned()).spawn(move || {
-        while !closing.load(Ordering::SeqCst) {
+        while !host.is_closing() {
             match accepting.accept() {
                 Ok((stream, _)) => admit(&host, stream),
-                Err(_) if closing.load(Ordering::SeqCst) => break,
+                Err(_) if host.is_closing() => break,
                 // No more files can be opened, for instance: it may pass.
                 Err(_) => thread::sleep(Duration::from_millis(100)),
             }

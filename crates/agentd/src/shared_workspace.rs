@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
-    FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, Tool,
-    Unobserved, WapError, Workspace, WorkspaceInfo,
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::cli::Common;
@@ -22,6 +22,9 @@ use crate::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
 
 /// How long the state folder may be held by somebody who does not let clients in.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long commands of others may go on once this process was asked to end.
+const HURRY: Duration = Duration::from_secs(10);
 
 /// How soon it is tried again.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -73,10 +76,14 @@ impl SharedWorkspace {
     }
 
     /// Waits until what runs for others has ended, then lets go. Whoever is a client takes over.
-    pub(crate) fn leave(&self, is_hurried: &dyn Fn() -> bool) {
+    ///
+    /// Somebody who has asked this process to end does not wait for long: the commands that are left end with it.
+    pub(crate) fn leave(&self, asked_to_end: &CancelFlag) {
         let mut access = self.lock();
         if let Access::Owner(opened) = &*access {
-            opened.door.wait_for_commands(is_hurried);
+            let began = Instant::now();
+            let is_hurried = || asked_to_end.is_cancelled() && began.elapsed() > HURRY;
+            opened.door.wait_for_commands(&is_hurried);
         }
         *access = Access::None;
     }

@@ -66,7 +66,7 @@ pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch,
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use tool::{Request, Response, Tool};
 #[cfg(feature = "schema")]
-pub use tool_schema::{compact_schema, outline_schema};
+pub use tool_schema::{compact_schema, outline_schema, schema_of};
 pub use tool_table::{GUIDELINES, ToolEffect};
 pub use version::FileVersion;
 pub use workspace::{Workspace, WorkspaceExt};

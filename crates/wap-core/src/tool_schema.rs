@@ -43,6 +43,12 @@ impl Tool {
     }
 }
 
+/// Returns the JSON Schema (draft 2020-12) of any type of this crate, the error object for instance.
+#[must_use]
+pub fn schema_of<T: schemars::JsonSchema>() -> Value {
+    schema_for!(T).into()
+}
+
 /// Shortens the schema of a tool's arguments for a list that a model reads.
 ///
 /// Titles, formats, the schema's own address and description go, an optional field is no longer said to take `null`, and

@@ -48,7 +48,7 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
     serve_stdio(server, &interrupted).map_err(failed)?;
     client.cancel_all();
     client.wait_until_idle(PARTING);
-    workspace.leave(&|| false);
+    workspace.leave(&cancel);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 

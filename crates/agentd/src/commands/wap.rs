@@ -76,7 +76,7 @@ pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
         End::Broken(_) | End::Interrupted => service.client.cancel_all(),
     }
     service.client.wait_until_idle(PARTING);
-    workspace.leave(&|| false);
+    workspace.leave(&cancel);
     match end {
         End::Input => Ok(Exit::Done),
         End::Interrupted => Ok(Exit::Interrupted),

@@ -52,6 +52,10 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
             Err(_) => break,
         }
     }
+    if host.is_closing() {
+        // The client is there: it gets the answers of what was begun, and asks the next owner for the rest.
+        return;
+    }
     let running: Vec<_> = client.running().drain().collect();
     for (_, cancel) in running {
         cancel.cancel();

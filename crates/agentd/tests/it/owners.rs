@@ -153,6 +153,25 @@ fn an_owner_that_leaves_lets_the_commands_of_others_end() {
 }
 
 #[test]
+fn an_owner_that_leaves_fails_no_call_of_others() {
+    let project = Project::new();
+    for round in 0..5 {
+        let mut owner = wap(&project);
+        let mut other = wap(&project);
+        let ids: Vec<_> =
+            (0..60).map(|number| other.request("writeFile", append(&format!("{round}-{number}")))).collect();
+        owner.close_input();
+        for id in ids {
+            let answer = other.answer(id);
+            assert!(answer["error"].is_null(), "{answer}");
+        }
+        owner.end().ok();
+        other.end().ok();
+    }
+    assert_eq!(project.read("log.txt").lines().count(), 300);
+}
+
+#[test]
 fn the_command_of_a_client_that_was_killed_is_ended() {
     let project = Project::new();
     let mut owner = wap(&project);
