@@ -47,7 +47,13 @@ impl Layer {
         if change.path.is_root() {
             return self.adopt_root_mode(change);
         }
-        let adoption = Adoption::new(self, change)?;
+        let adoption = match Adoption::new(self, change) {
+            // A path without its folder is free, which is all that a removal wants.
+            Err(AdoptError::ParentMissing { .. } | AdoptError::Changed { .. }) if change.after.is_none() => {
+                return Ok(Adopted::Already);
+            }
+            other => other?,
+        };
         let was_folder = change.before.as_ref().is_some_and(Side::is_folder);
         match (&change.after, &change.before) {
             (None, None) => Ok(Adopted::Already),

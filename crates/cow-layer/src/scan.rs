@@ -75,13 +75,15 @@ impl Layer {
 struct Context {
     /// Somebody changed a folder above in a way that makes everything in it theirs.
     saved_meanwhile: bool,
+    /// A folder above stands in the place of the one beneath it, so nothing beneath is seen here either.
+    is_opaque: bool,
     /// The folder's permissions, if it is there on both sides and its owner may not change what is in it.
     closed: Option<u32>,
 }
 
 impl Context {
     fn below(saved_meanwhile: bool) -> Context {
-        Context { saved_meanwhile, closed: None }
+        Context { saved_meanwhile, ..Context::default() }
     }
 }
 
@@ -128,7 +130,9 @@ impl<'a> Scan<'a> {
     ) -> Result<(), LayerError> {
         let at = |errno| LayerError::at(path, errno);
         let (above, beneath) = (upper.1, lower.1);
-        let opacity = xattr::opacity(upper.0).map_err(at)?;
+        // Only the outermost of the folders that hide what is beneath them says so.
+        let opacity =
+            if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
         let is_changed = self.moment.is_before(beneath.changed);
         if opacity == Opacity::Opaque && (self.rules.whole)(path) {
             return self.replaced_tree(
@@ -147,6 +151,7 @@ impl<'a> Scan<'a> {
         let is_closed = above.mode == beneath.mode && above.mode & OWN_FOLDER != OWN_FOLDER;
         let inside = Context {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
+            is_opaque: opacity == Opacity::Opaque,
             closed: is_closed.then_some(above.mode),
         };
         let names = handle::names(upper.0).map_err(at)?;
@@ -244,6 +249,7 @@ impl<'a> Scan<'a> {
         }
         // Only new folders can be moved inside a layer, so one that was copied had its original here.
         let is_orphan = lower.1.is_none()
+            && !context.is_opaque
             && xattr::opacity(&folder).map_err(at)? != Opacity::Opaque
             && xattr::is_copied_up(parent, name);
         let context = Context {
