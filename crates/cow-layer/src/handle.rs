@@ -14,6 +14,9 @@ pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 /// A file to read, which must not block when it turns out to be something else.
 pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
+/// The set-user and the set-group bit, which a file of the layer never brings into the workspace.
+pub(crate) const SET_ID_BITS: u32 = 0o6000;
+
 /// What kind of thing an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -149,6 +152,12 @@ pub(crate) fn path_at(folder: impl AsFd, name: &[u8]) -> Vec<u8> {
     let mut path = format!("/proc/self/fd/{}/", folder.as_fd().as_raw_fd()).into_bytes();
     path.extend_from_slice(name);
     path
+}
+
+/// Gives what is behind a handle these permission bits; one for resolving is enough.
+pub(crate) fn set_mode(handle: impl AsFd, mode: u32) -> Result<(), Errno> {
+    let path = format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd());
+    rustix::fs::chmod(path, Mode::from_raw_mode(mode))
 }
 
 /// Whether this process may do everything to every file, whatever its permission bits.

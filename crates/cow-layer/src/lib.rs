@@ -15,6 +15,7 @@
 
 mod access;
 mod adopt;
+mod adoption;
 mod adoption_order;
 mod before_image;
 mod change;

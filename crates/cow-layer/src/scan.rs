@@ -18,7 +18,7 @@ use crate::access::{OWN_FOLDER, OpenFolder};
 use crate::change::{LayerChange, Side, Stamp};
 use crate::changes::LayerChanges;
 use crate::error::LayerError;
-use crate::handle::{self, Entry, FOLDER, Kind};
+use crate::handle::{self, Entry, FOLDER, Kind, SET_ID_BITS};
 use crate::layer::{Layer, UPPER};
 use crate::moment::Moment;
 use crate::same_content::is_same;
@@ -77,13 +77,13 @@ struct Context {
     saved_meanwhile: bool,
     /// A folder above stands in the place of the one beneath it, so nothing beneath is seen here either.
     is_opaque: bool,
-    /// The folder's permissions, if it is there on both sides and its owner may not change what is in it.
+    /// The permissions that the folder has or gets, if its owner may not change what is in it.
     closed: Option<u32>,
 }
 
 impl Context {
-    fn below(saved_meanwhile: bool) -> Context {
-        Context { saved_meanwhile, ..Context::default() }
+    fn below(saved_meanwhile: bool, mode: u32) -> Context {
+        Context { saved_meanwhile, closed: closed(mode), ..Context::default() }
     }
 }
 
@@ -135,12 +135,8 @@ impl<'a> Scan<'a> {
             if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
         let is_changed = self.moment.is_before(beneath.changed);
         if opacity == Opacity::Opaque && (self.rules.whole)(path) {
-            return self.replaced_tree(
-                path,
-                upper,
-                lower,
-                Context::below(context.saved_meanwhile || is_changed),
-            );
+            let saved_meanwhile = context.saved_meanwhile || is_changed;
+            return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
         }
         if above.mode != beneath.mode {
             let [before, after] = [beneath, above]
@@ -148,11 +144,10 @@ impl<'a> Scan<'a> {
             let change = self.change(path, before, after, false, context);
             self.changes.push(change);
         }
-        let is_closed = above.mode == beneath.mode && above.mode & OWN_FOLDER != OWN_FOLDER;
         let inside = Context {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
             is_opaque: opacity == Opacity::Opaque,
-            closed: is_closed.then_some(above.mode),
+            closed: closed(above.mode),
         };
         let names = handle::names(upper.0).map_err(at)?;
         for name in &names {
@@ -203,7 +198,8 @@ impl<'a> Scan<'a> {
             Some(beneath) if beneath.kind == Kind::Folder => {
                 let inside = match handle::open_at(lower.0, name, FOLDER) {
                     Ok(folder) => {
-                        self.removed_children(&path, folder.as_fd(), Context::below(saved_meanwhile))?
+                        let below = Context::below(saved_meanwhile, beneath.mode);
+                        self.removed_children(&path, folder.as_fd(), below)?
                     }
                     Err(_) => Tally::unknown(),
                 };
@@ -217,7 +213,7 @@ impl<'a> Scan<'a> {
             None => {}
         }
         let before = beneath.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
-        let after = side_of(upper.0.as_fd(), name, &above).map_err(at)?;
+        let after = own_side_of(upper.0.as_fd(), name, &above).map_err(at)?;
         let change = self.change(&path, before, Some(after), saved_meanwhile, context);
         self.changes.push(change);
         Ok(())
@@ -272,7 +268,8 @@ impl<'a> Scan<'a> {
         let removed = self.removed_children(path, lower.0, context)?;
         self.changes.truncate(first);
         let before = Found { side: Side::Folder { mode: lower.1.mode }, entry: *lower.1 };
-        let context = Context::below(context.saved_meanwhile || removed.saved_meanwhile);
+        let saved_meanwhile = context.saved_meanwhile || removed.saved_meanwhile;
+        let context = Context { saved_meanwhile, ..context };
         let tally = self.new_folder(path, upper, Some(before), context)?;
         self.collapse(first, true, &tally);
         self.unnameable = unnameable;
@@ -340,6 +337,19 @@ impl<'a> Scan<'a> {
         self.changes.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
         LayerChanges { list: self.changes, unnameable: self.unnameable, seen_at: self.seen_at }
     }
+}
+
+fn closed(mode: u32) -> Option<u32> {
+    (mode & OWN_FOLDER != OWN_FOLDER).then_some(mode)
+}
+
+/// One side as the layer has it: without the bits that are not adopted.
+fn own_side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
+    let mut found = side_of(folder, name, entry)?;
+    if let Side::File { mode, .. } = &mut found.side {
+        *mode &= !SET_ID_BITS;
+    }
+    Ok(found)
 }
 
 fn side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
