@@ -87,7 +87,7 @@ fn a_layer_that_was_not_finished_is_incomplete_and_can_be_discarded_by_its_name(
     }
     fs::write(folder.join("moment"), "nonsense").unwrap();
     assert_eq!(ground.store.reopen(&name).unwrap_err(), LayerError::Incomplete);
-    assert_eq!(ground.store.existing().unwrap(), [name.clone()]);
+    assert_eq!(ground.store.existing().unwrap(), std::slice::from_ref(&name));
     ground.store.discard(&name).unwrap();
     ground.store.discard(&name).unwrap();
     assert_eq!(ground.store.reopen(&name).unwrap_err(), LayerError::NotFound);

@@ -40,6 +40,7 @@ pub(crate) fn run(command: &Command, number: u32) -> Ended {
     stopped.args(["-c", "kill -STOP $$; exec \"$0\" \"$@\""]).arg(command.get_program());
     stopped.args(command.get_args()).process_group(0).stdin(Stdio::null()).stdout(Stdio::null());
     stopped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    #[expect(clippy::zombie_processes, reason = "a traced process is waited for by its number")]
     let child = stopped.spawn().unwrap();
     let program = Pid::from_raw(i32::try_from(child.id()).unwrap());
     waitpid(program, Some(WaitPidFlag::WUNTRACED | WaitPidFlag::__WNOTHREAD)).unwrap();

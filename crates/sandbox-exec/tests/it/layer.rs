@@ -226,5 +226,7 @@ fn what_is_mounted_in_the_workspace_is_seen_through_the_layer() {
     assert!(mounted.unwrap().success());
     fs::write(place.join("inside"), "seen\n").unwrap();
     let outcome = ground.run("cat 'mounted here/inside'");
+    let unmounted = std::process::Command::new("umount").arg(&place).status();
+    assert!(unmounted.unwrap().success());
     assert_eq!(stdout(&outcome), "seen\n", "{}", stderr(&outcome));
 }
