@@ -13,6 +13,10 @@ mod ground;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod layer;
+#[cfg(test)]
+mod layer_scripts;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod output;
@@ -22,3 +26,5 @@ mod refusals;
 mod reserve;
 #[cfg(test)]
 mod spawner;
+#[cfg(test)]
+mod tree_image;
