@@ -5,13 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use change_journal::{JournalError, StepKind};
+use change_journal::StepKind;
 use sandbox_exec::{FileConfinement, OutputStream as ExecStream, ShellCommand, Spool, Timeout};
 use wap_core::{Call, CommandObserver, ExecuteCommand, OUTPUT_PREFIX, OutputStream, Reason, WapError};
 
 use crate::command_answer::{
-    CommandOutcome, answer, command_error, outcome_unknown, spawn_error, unrecorded, wait_error,
-    without_output,
+    CommandOutcome, answer, command_error, outcome_unknown, spawn_error, wait_error,
 };
 use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
@@ -53,28 +52,14 @@ impl LocalWorkspace {
         }
         let (command, warnings) = self.check_command(call, request)?;
         let report = self.confinement()?;
+        let before = self.look_before()?;
         self.check_cancelled(call)?;
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &describe(command.text()))
             .map_err(journal_error)?;
         let output_name = output_name(run.number(), step);
         let outcome = self.run(call, &command, &report, &output_name, warnings, observer);
-        self.record(&run, step, outcome)
-    }
-
-    /// Records how a command ended, and answers with it.
-    fn record(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
-        let finish =
-            |outcome: &CommandOutcome| self.journal.finish_step(run.number(), step, &encode(outcome), &[]);
-        match finish(&outcome) {
-            Ok(_) => outcome,
-            Err(JournalError::TooLarge { .. }) => {
-                let outcome = without_output(outcome);
-                finish(&outcome).map_err(|error| unrecorded(&error, &outcome))?;
-                outcome
-            }
-            Err(error) => Err(unrecorded(&error, &outcome)),
-        }
+        self.record_compared(&run, step, outcome, before)
     }
 
     /// Checks everything that can be refused before anything starts.

@@ -19,6 +19,7 @@ use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
 use crate::output_store::OutputStore;
 use crate::recovery::{self, Recovery};
+use crate::tree_snapshot::TreeSnapshot;
 use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
@@ -36,6 +37,8 @@ pub struct LocalWorkspace {
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Mutex<()>,
     commands: Turns,
+    /// The folder after the last command, which spares the next comparison most of its reading.
+    last_snapshot: Mutex<Option<TreeSnapshot>>,
 }
 
 /// Why a workspace cannot be opened.
@@ -82,6 +85,7 @@ impl LocalWorkspace {
             launcher: OnceLock::new(),
             changes: Mutex::default(),
             commands: Turns::default(),
+            last_snapshot: Mutex::default(),
         };
         Ok((workspace, recovery))
     }
@@ -115,6 +119,10 @@ impl LocalWorkspace {
 
     pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn last_snapshot(&self) -> MutexGuard<'_, Option<TreeSnapshot>> {
+        self.last_snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no other command runs.

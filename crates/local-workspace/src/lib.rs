@@ -12,19 +12,29 @@
 //!
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
 
+mod adoption;
+mod build_folders;
 mod change;
 mod checkpoint;
 mod command;
 mod command_answer;
+mod command_effects;
+mod comparison;
 mod config;
 mod differences;
 mod dry_run;
 mod edit_request;
+mod effect;
+mod effect_notes;
 mod engine;
 mod errors;
 mod explore;
+mod folder_modes;
 mod git_credentials;
+mod git_guard;
 mod git_ignores;
+mod git_settings;
+mod guard;
 mod held_versions;
 mod hidden;
 mod info;
@@ -44,6 +54,7 @@ mod step_record;
 mod text_probe;
 mod timestamp;
 mod torn;
+mod tree_snapshot;
 mod turns;
 mod undo;
 mod undo_error;

@@ -61,7 +61,10 @@ impl Present {
     /// Looks at a canonical path that may be a folder, too.
     pub(crate) fn of_any_kind(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
         match Present::on_disk(root, path) {
-            Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => Ok(Some(Present::folder())),
+            Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {
+                let mode = root.metadata(path).ok().map(|metadata| metadata.mode & 0o7777);
+                Ok(Some(Present { mode, ..Present::folder() }))
+            }
             other => other,
         }
     }

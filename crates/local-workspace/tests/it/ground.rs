@@ -12,6 +12,15 @@ use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tempfile::TempDir;
 use wap_core::*;
 
+/// Whether commands run on a copy-on-write layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layered {
+    /// They change the folder itself, which is compared before and after.
+    No,
+}
+
+pub(crate) const LAYERS: [Layered; 1] = [Layered::No];
+
 /// A folder with `workspace`, `outside`, `state`, `home` and `scratch`, removed when dropped.
 pub(crate) struct Ground {
     _folder: Option<TempDir>,
@@ -82,6 +91,10 @@ impl Ground {
 
     pub(crate) fn open(&self) -> LocalWorkspace {
         self.open_with(self.open_journal(), self.config()).0
+    }
+
+    pub(crate) fn open_layered(&self, _: Layered) -> LocalWorkspace {
+        self.open()
     }
 
     pub(crate) fn open_with(&self, journal: Journal, config: EngineConfig) -> (LocalWorkspace, Recovery) {

@@ -16,6 +16,8 @@ mod corpus;
 #[cfg(test)]
 mod dry_run;
 #[cfg(test)]
+mod escapes;
+#[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
 mod full_disk;
