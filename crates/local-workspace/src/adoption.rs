@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cow_layer::AdoptError;
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
@@ -9,12 +10,14 @@ use crate::effect::{Effect, EffectSide};
 use crate::folder_modes::FolderModes;
 use crate::git_guard::in_git_folder;
 use crate::present::{Present, PresentKind};
-use crate::publish::{publish_dated, publish_file};
+use crate::publish::publish_file;
 
 /// Where an effect stands in the order of adoption: a repository's references change only when everything that they
 /// lead to is there, and nothing goes that they may still lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
+    /// The permissions of a folder that stays, which may be in the way of what is done in it.
+    Folder,
     Removal,
     Change,
     NewObject,
@@ -51,6 +54,10 @@ pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
 }
 
 fn turn(effect: &Effect) -> Turn {
+    let folder = Some(PresentKind::Folder);
+    if effect.kind_before() == folder && effect.kind_after() == folder {
+        return Turn::Folder;
+    }
     let goes = effect.after.is_none();
     match in_git_folder(&effect.path) {
         None if goes => Turn::Removal,
@@ -80,75 +87,31 @@ fn turn(effect: &Effect) -> Turn {
 #[derive(Debug, Default)]
 pub(crate) struct Adopted {
     pub done: Vec<usize>,
-    pub failed: Vec<(usize, FsError)>,
+    pub failed: Vec<(usize, AdoptError)>,
 }
 
-/// Carries out effects that are recorded. `other` does it for those whose after side the journal does not keep.
+/// Carries out recorded effects one after the other by `put`, which is given their indexes.
 ///
 /// If a part of a repository cannot be had, the rest of it is left as well.
-pub(crate) fn adopt(
-    root: &FileRoot,
-    effects: &[Effect],
-    other: &mut dyn FnMut(usize) -> Result<(), FsError>,
-) -> Adopted {
-    let modes = folder_modes(effects);
-    modes.open(root);
+pub(crate) fn adopt(effects: &[Effect], put: &mut dyn FnMut(usize) -> Result<(), AdoptError>) -> Adopted {
     let mut adopted = Adopted::default();
     let mut broken: BTreeSet<RelPath> = BTreeSet::new();
     for index in in_order(effects) {
         let effect = &effects[index];
         let repository = in_git_folder(&effect.path).map(|place| place.folder);
         let is_left = repository.as_ref().is_some_and(|folder| broken.contains(folder));
-        let done = if is_left {
-            Err(FsError::Changed { path: effect.path.clone() })
-        } else {
-            match (&effect.before, &effect.after) {
-                (_, Some(EffectSide::Unkept(_))) => other(index),
-                (Some(before), _) if before.present().is_none() => other(index),
-                _ => carry_out(root, effect),
-            }
-        };
+        let done = if is_left { Err(AdoptError::Changed { path: effect.path.clone() }) } else { put(index) };
         match done {
             Ok(()) => adopted.done.push(index),
+            // Somebody has put something into a folder that the command removed: it stays, for them.
+            Err(AdoptError::FolderNotEmpty { .. }) if effect.after.is_none() => adopted.done.push(index),
             Err(error) => {
                 broken.extend(repository);
                 adopted.failed.push((index, error));
             }
         }
     }
-    for (path, error) in modes.close(root) {
-        if let Some(index) = effects.iter().position(|effect| effect.path == path) {
-            adopted.done.retain(|done| *done != index);
-            adopted.failed.push((index, error));
-        }
-    }
     adopted
-}
-
-/// The folders whose permission bits are in the way, or change.
-pub(crate) fn folder_modes(effects: &[Effect]) -> FolderModes {
-    let mut modes = FolderModes::default();
-    for effect in effects {
-        let mode = |side: &Option<EffectSide>| {
-            side.as_ref().filter(|side| side.kind() == PresentKind::Folder).and_then(EffectSide::mode)
-        };
-        let is_tree = matches!(&effect.after, Some(EffectSide::Unkept(_)));
-        modes.add(&effect.path, mode(&effect.before), mode(&effect.after).filter(|_| !is_tree));
-    }
-    modes
-}
-
-fn carry_out(root: &FileRoot, effect: &Effect) -> Result<(), FsError> {
-    let [before, after] =
-        [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::present));
-    let done =
-        publish_dated(root, &effect.path, before.as_ref(), after.as_ref(), effect.modified_nanoseconds);
-    match done {
-        // A folder that somebody has put something into is theirs as well.
-        Err(FsError::FolderNotEmpty { .. }) if after.is_none() => Ok(()),
-        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. }) if after.is_none() => Ok(()),
-        other => other,
-    }
 }
 
 /// Puts what a command wrote where it must not back to what was there. Answers with the paths where that failed.

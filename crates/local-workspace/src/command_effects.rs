@@ -1,6 +1,6 @@
 //! What a command did to files: found, sorted, recorded with its outcome in one commit, and brought into place.
 
-use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError};
+use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError, Oversized};
 use rel_path::RelPath;
 use wap_core::WapError;
 
@@ -12,7 +12,6 @@ use crate::effect_notes::EffectNotes;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::guard::{Guard, Sorted};
-use crate::present::Present;
 use crate::publish::open_root;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
@@ -61,7 +60,10 @@ impl LocalWorkspace {
             Ok(after) => after,
             Err(error) => {
                 notes.other.push(format!("what the command did to files is not known: {error}"));
-                return self.record(run, step, notes.add_to(outcome), &[]).0;
+                return self
+                    .record(run, step, notes.add_to(outcome), &[])
+                    .unwrap_or_else(|outcome| outcome)
+                    .0;
             }
         };
         note_gaps(&before.snapshot, &after, &mut notes);
@@ -92,7 +94,8 @@ impl LocalWorkspace {
                 if failed.contains(&effect.path) { in_place(effect) } else { kept_out(effect) }
             }))
             .collect();
-        let (outcome, numbers) = self.record(run, step, notes.add_to(outcome), &records);
+        let (outcome, numbers) =
+            self.record(run, step, notes.add_to(outcome), &records).unwrap_or_else(|outcome| outcome);
         let paths = allowed.iter().map(|effect| effect.path.clone());
         self.checkpoint.add(numbers.into_iter().zip(paths).collect());
         *self.last_snapshot() = Some(after);
@@ -119,30 +122,40 @@ impl LocalWorkspace {
         effects.into_iter().filter(|effect| !is_own(effect)).collect()
     }
 
-    /// Records how a command ended with its changes, and answers with it. Without numbers the changes are not recorded.
+    /// Records how a command ended with its changes, and answers with it and their numbers.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is recorded; the outcome says so.
     pub(crate) fn record(
         &self,
         run: &EngineRun<'_>,
         step: u32,
         outcome: CommandOutcome,
         changes: &[JournalChange<'_>],
-    ) -> (CommandOutcome, Vec<ChangeNumber>) {
+    ) -> Result<Recorded, Recorded> {
         let finish = |outcome: &CommandOutcome| {
             self.journal.finish_step(run.number(), step, &encode(outcome), changes)
         };
-        match finish(&outcome) {
-            Ok(numbers) => (outcome, numbers),
-            Err(JournalError::TooLarge { .. }) => {
+        let outcome_too_large =
+            |error: &JournalError| matches!(error, JournalError::TooLarge { what: Oversized::Outcome, .. });
+        let (outcome, finished) = match finish(&outcome) {
+            Err(error) if outcome_too_large(&error) => {
                 let outcome = without_output(outcome);
-                match finish(&outcome) {
-                    Ok(numbers) => (outcome, numbers),
-                    Err(error) => (Err(unrecorded(&error, &outcome)), Vec::new()),
-                }
+                let finished = finish(&outcome);
+                (outcome, finished)
             }
-            Err(error) => (Err(unrecorded(&error, &outcome)), Vec::new()),
+            finished => (outcome, finished),
+        };
+        match finished {
+            Ok(numbers) => Ok((outcome, numbers)),
+            Err(error) => Err((Err(unrecorded(&error, &outcome)), Vec::new())),
         }
     }
 }
+
+/// An outcome, and the numbers of its changes.
+type Recorded = (CommandOutcome, Vec<ChangeNumber>);
 
 /// The paths whose effects cannot be taken back.
 pub(crate) fn not_undoable(effects: &[Effect]) -> impl Iterator<Item = String> {
@@ -161,12 +174,5 @@ fn note_gaps(before: &TreeSnapshot, after: &TreeSnapshot, notes: &mut EffectNote
     }
     if before.unreadable + after.unreadable > 0 {
         notes.other.push("what the command did in folders that cannot be read is not recorded".to_owned());
-    }
-}
-
-impl Present {
-    /// Whether a recorded side is this one, permission bits included where they are known.
-    pub(crate) fn is_exactly(&self, entry: &change_journal::Entry) -> bool {
-        self.is(entry) && (self.mode.is_none() || entry.mode.is_none() || self.mode == entry.mode)
     }
 }

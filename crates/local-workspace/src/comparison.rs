@@ -20,7 +20,6 @@ pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect
             path: path.clone(),
             before: old.map(side),
             after: new.map(side),
-            modified_nanoseconds: new.map(|seen| seen.modified_nanoseconds),
         })
     };
     paths.into_iter().filter_map(effect).collect()

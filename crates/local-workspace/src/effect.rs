@@ -11,8 +11,6 @@ pub(crate) struct Effect {
     pub path: RelPath,
     pub before: Option<EffectSide>,
     pub after: Option<EffectSide>,
-    /// When the content of the after side changed, in nanoseconds since 1970.
-    pub modified_nanoseconds: Option<i128>,
 }
 
 /// One side of an effect.
@@ -31,8 +29,6 @@ pub(crate) struct Unkept {
     pub hash: Option<ContentHash>,
     /// Permission bits, where they are known.
     pub mode: Option<u32>,
-    /// Whether it is a folder that stands for everything in it.
-    pub is_tree: bool,
 }
 
 impl Effect {
@@ -84,7 +80,7 @@ impl EffectSide {
 
     /// A pipe, a socket or a device.
     pub(crate) fn special() -> EffectSide {
-        EffectSide::Unkept(Unkept { kind: PresentKind::Other, hash: None, mode: None, is_tree: false })
+        EffectSide::Unkept(Unkept { kind: PresentKind::Other, hash: None, mode: None })
     }
 
     pub(crate) fn kind(&self) -> PresentKind {

@@ -1,9 +1,11 @@
 //! Putting one file in its place.
 
+use change_journal::{Entry, EntryKind, RecordedChange};
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, WriteBits};
 
 use crate::folder_modes::OWNER_BITS;
+use crate::git_guard::in_git_folder;
 use crate::present::{Present, PresentKind};
 
 /// The same root for putting back what had its name already, whatever a new file may be called.
@@ -25,6 +27,19 @@ pub(crate) fn open_root(root: &FileRoot) -> Result<FileRoot, FsError> {
     root.subfolder(&RelPath::root(), policy)
 }
 
+/// Whether a path that was changed before can only be changed by an [`open_root`]: commands alone change what is in a
+/// repository, and leave files that nobody may write.
+pub(crate) fn needs_open_root(path: &RelPath, changes: &[RecordedChange]) -> bool {
+    let is_closed =
+        |entry: &Entry| entry.kind == EntryKind::File && entry.mode.is_some_and(|mode| mode & 0o222 == 0);
+    in_git_folder(path).is_some()
+        || changes
+            .iter()
+            .flat_map(|change| [change.before, change.after])
+            .flatten()
+            .any(|side| is_closed(&side))
+}
+
 /// Puts one file in its place, or removes it, if what is there is `before`, which the change was planned against.
 ///
 /// Links and folders are put back and removed in the same way; a folder only if it is empty. A folder that gets
@@ -40,28 +55,11 @@ pub(crate) fn publish_file(
     before: Option<&Present>,
     after: Option<&Present>,
 ) -> Result<(), FsError> {
-    publish_dated(root, path, before, after, None)
-}
-
-/// The same with the time at which the content of a file changed, in nanoseconds since 1970.
-pub(crate) fn publish_dated(
-    root: &FileRoot,
-    path: &RelPath,
-    before: Option<&Present>,
-    after: Option<&Present>,
-    modified_nanoseconds: Option<i128>,
-) -> Result<(), FsError> {
     let before_file = before.filter(|present| present.kind == PresentKind::File);
     let after_file = after.filter(|present| present.kind == PresentKind::File);
     let mode = decided_mode(before_file, after_file);
-    let publish = |after: &Present, expected| {
-        let mut staged = root.stage(path, &after.bytes, mode)?;
-        if let Some(nanoseconds) = modified_nanoseconds {
-            // A time that cannot be set costs a program that compares times some work, and nothing else.
-            let _ = staged.set_modified(nanoseconds);
-        }
-        staged.publish(expected).map(drop)
-    };
+    let publish =
+        |after: &Present, expected| root.stage(path, &after.bytes, mode)?.publish(expected).map(drop);
     if let (Some(before), Some(after)) = (before_file, after_file) {
         return publish(after, Expected::Content(before.fs_hash()));
     }

@@ -45,7 +45,6 @@ pub(crate) struct Seen {
     pub kind: FileKind,
     /// Permission bits, special ones included.
     pub mode: u32,
-    pub modified_nanoseconds: i128,
     stamp: FileStamp,
     /// Whether it had been changed so shortly before that its stamp tells nothing.
     is_fresh: bool,
@@ -213,7 +212,6 @@ impl Seen {
         Seen {
             kind: metadata.kind,
             mode: metadata.mode,
-            modified_nanoseconds: metadata.modified_nanoseconds,
             stamp: metadata.stamp(),
             // A time in the future says nothing either.
             is_fresh: metadata.status_changed_nanoseconds > now - ONE_TICK,

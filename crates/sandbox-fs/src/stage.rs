@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 use rel_path::RelPath;
-use rustix::fs::{Mode, OFlags, Timespec, Timestamps};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::error::FsError;
@@ -113,24 +113,6 @@ impl Staged<'_> {
     /// The file that was there when this was staged.
     pub fn existing(&self) -> Option<&Metadata> {
         self.existing.as_ref()
-    }
-
-    /// Says when the content last changed, in nanoseconds since 1970, for a version that is a copy of another file.
-    ///
-    /// # Errors
-    ///
-    /// Those of the system; the version can be published all the same.
-    pub fn set_modified(&mut self, nanoseconds: i128) -> Result<(), FsError> {
-        let part = |value: i128| i64::try_from(value).unwrap_or(0);
-        let modified = Timespec {
-            tv_sec: part(nanoseconds.div_euclid(1_000_000_000)),
-            tv_nsec: part(nanoseconds.rem_euclid(1_000_000_000)) as _,
-        };
-        let unchanged = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT as _ };
-        rustix::fs::futimens(&self.file, &Timestamps { last_access: unchanged, last_modification: modified })
-            .map_err(|errno| FsError::from_errno(errno, &self.place.path))?;
-        self.staged = self.metadata()?;
-        Ok(())
     }
 
     /// Gives the new file its owner and, last, its permission bits, since a change of owner clears some of them.
