@@ -41,12 +41,14 @@ impl Moment {
     /// the next.
     pub(crate) fn take(file: impl AsFd) -> Result<Option<Moment>, Errno> {
         for _ in 0..ATTEMPTS {
-            // The look that makes the next time a fine one.
-            handle::stat(&file)?;
+            // The first change may get the latest time that any file has, and the look at it makes the next one get a
+            // later time than any file has.
+            touch(&file)?;
+            let latest = handle::stat(&file)?.changed;
             touch(&file)?;
             let nanoseconds = handle::stat(&file)?.changed;
             // A time of the last tick is never later than the clock's last tick.
-            if nanoseconds > last_tick() {
+            if nanoseconds > latest && nanoseconds > last_tick() {
                 return Ok(Some(Moment { nanoseconds, fine: true }));
             }
         }

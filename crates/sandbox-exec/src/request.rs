@@ -150,6 +150,12 @@ mod tests {
             mounts: vec![
                 MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
                 MountEntry::Bind { source: "/usr".into(), target: "/usr".into(), access: Access::ReadOnly },
+                MountEntry::Layer {
+                    target: "/w".into(),
+                    lower: "/w".into(),
+                    upper: "/u".into(),
+                    work: "/k".into(),
+                },
                 MountEntry::Tmpfs { target: "/tmp".into(), size_bytes: 7, mode: 0o1777 },
                 MountEntry::File { target: "/etc/passwd".into(), contents: b"\xff".into(), mode: 0o444 },
             ],

@@ -13,6 +13,8 @@ mod ground;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod layer;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod output;
