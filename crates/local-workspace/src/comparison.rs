@@ -51,12 +51,9 @@ fn side(seen: &Seen) -> EffectSide {
             bytes: bytes.clone(),
             mode: Some(mode),
         }),
-        (FileKind::File, None) => EffectSide::Unkept(Unkept {
-            kind: PresentKind::File,
-            hash: None,
-            mode: Some(mode),
-            is_tree: false,
-        }),
+        (FileKind::File, None) => {
+            EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode: Some(mode) })
+        }
         (FileKind::Link, Some(target)) => EffectSide::link(target.to_vec()),
         _ => EffectSide::special(),
     }

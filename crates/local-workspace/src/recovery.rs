@@ -72,6 +72,7 @@ pub(crate) fn recover(
     let modes = folder_modes(&open, &by_path);
     modes.open(&open);
     let mut conflicts = StepConflicts::new(journal);
+    let mut looked_at = Vec::new();
     // What goes makes room for what comes, and a folder can go only after what is in it.
     let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
@@ -98,12 +99,14 @@ pub(crate) fn recover(
                 continue;
             }
         }
-        checkpoint.add(changes.iter().map(|change| (change.number, path.clone())).collect());
+        looked_at.extend(changes.iter().map(|change| (change.number, path.clone())));
     }
     for (path, error) in modes.close(&open) {
         recovery.failed.push((path.to_string(), error.to_string()));
     }
+    // What is settled is no conflict any more, so these are noted first.
     conflicts.note();
+    checkpoint.add(looked_at);
     recovery.redone.sort_unstable();
     recovery.conflicts.sort_unstable();
     recovery.failed.sort_unstable();

@@ -2,11 +2,8 @@
 //!
 //! Each way is tried twice: plainly, where the canary shows that it works, and as a command of the workspace.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
-
-use wap_core::*;
 
 use crate::ground::*;
 

@@ -9,6 +9,8 @@ mod changes;
 #[cfg(test)]
 mod children;
 #[cfg(test)]
+mod command_effects;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 #[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
@@ -39,6 +41,8 @@ mod search;
 mod searching;
 #[cfg(test)]
 mod steps;
+#[cfg(test)]
+mod tree;
 #[cfg(test)]
 mod undo;
 #[cfg(test)]

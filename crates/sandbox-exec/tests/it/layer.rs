@@ -68,7 +68,11 @@ fn the_confinement_is_the_same_on_a_layer() {
     // The list of mounts does not tell where the layer is.
     renew(&mut ground, "second");
     let outcome = ground.run("cat /proc/self/mountinfo");
-    assert!(stdout(&outcome).contains(" overlay ") && !stdout(&outcome).contains("second"), "{}", stdout(&outcome));
+    assert!(
+        stdout(&outcome).contains(" overlay ") && !stdout(&outcome).contains("second"),
+        "{}",
+        stdout(&outcome)
+    );
 }
 
 #[test]
