@@ -65,7 +65,20 @@ impl UndoPath {
         self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
     }
 
-    pub(crate) fn check(&self, ground: &UndoGround<'_>) -> Result<(), WapError> {
+    /// Whether it is a folder now and will be none.
+    pub(crate) fn is_folder_that_goes(&self) -> bool {
+        self.is_now_folder() && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder)
+    }
+
+    /// Whether it is a link now and will be none.
+    pub(crate) fn is_link_that_goes(&self) -> bool {
+        let is_link = self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Other);
+        is_link && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Symlink)
+    }
+
+    /// Makes sure that it can be done, as far as can be told before. `is_opened` tells whether a link on the way goes
+    /// first.
+    pub(crate) fn check(&self, ground: &UndoGround<'_>, is_opened: bool) -> Result<(), WapError> {
         ground.hidden.check(&self.path)?;
         let asked = self.path.to_string();
         let root = ground.root_for(self);
@@ -79,6 +92,11 @@ impl UndoPath {
             (None, _) => match root.write_target(&self.path) {
                 // A folder on the way is a file that goes first.
                 Err(FsError::NotAFolder { .. }) => self.check_protected(ground),
+                Err(FsError::IsLink { .. } | FsError::Escape { .. } | FsError::LinkLoop { .. })
+                    if is_opened =>
+                {
+                    self.check_protected(ground)
+                }
                 other => other.map(drop),
             },
         };

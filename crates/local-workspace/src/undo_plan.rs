@@ -78,8 +78,12 @@ impl UndoPlan {
     fn keep_used_folders(&mut self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let mut going: BTreeSet<RelPath> =
             self.paths.iter().filter(|path| path.wanted.is_none()).map(|path| path.path.clone()).collect();
-        let mut folders: Vec<_> =
-            self.paths.iter().filter(|path| path.is_now_folder()).map(|path| path.path.clone()).collect();
+        let mut folders: Vec<_> = self
+            .paths
+            .iter()
+            .filter(|path| path.is_folder_that_goes())
+            .map(|path| path.path.clone())
+            .collect();
         folders.sort_unstable();
         // A folder is decided after those in it.
         for folder in folders.into_iter().rev() {
@@ -126,8 +130,11 @@ impl UndoPlan {
 
     /// Makes sure, as far as can be told before, that everything may be written and removed.
     fn check(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        let links: Vec<_> =
+            self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| &path.path).collect();
         for path in &self.paths {
-            if let Err(error) = path.check(ground) {
+            let is_opened = links.iter().any(|link| path.path.starts_with(link));
+            if let Err(error) = path.check(ground, is_opened) {
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }
         }

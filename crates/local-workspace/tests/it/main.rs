@@ -11,6 +11,8 @@ mod children;
 #[cfg(test)]
 mod command_effects;
 #[cfg(test)]
+mod command_properties;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 #[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
