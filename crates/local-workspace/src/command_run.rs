@@ -1,6 +1,7 @@
 //! Running one command to its end on its ground.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use rel_path::RelPath;
 use sandbox_exec::{OutputStream as ExecStream, Running, ShellCommand, SpawnError, Spool, Step, StepError};
@@ -43,6 +44,15 @@ impl LocalWorkspace {
         ground: CommandGround,
         observer: &mut dyn CommandObserver,
     ) -> Ran {
+        // What is not there cannot be protected, and is seen to afterwards.
+        let policy = &self.config.policy;
+        let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
+        let there: Vec<PathBuf> = [&policy.read_only, &policy.pinned, &policy.hidden]
+            .into_iter()
+            .flatten()
+            .filter(is_there)
+            .cloned()
+            .collect();
         let (running, ground) = match self.spawn(&mut prepared, ground) {
             Ok(spawned) => spawned,
             Err((error, ground)) => {
@@ -51,7 +61,7 @@ impl LocalWorkspace {
                 return Ran { outcome: Err(spawn_error(error)), ground, is_over };
             }
         };
-        self.warn_unprotected(&running, &ground, &mut prepared.warnings);
+        self.warn_unprotected(&running, &ground, &there, &mut prepared.warnings);
         let waited = self.wait(call, prepared, running, observer);
         let (outcome, is_over) = waited.map_or_else(|outcome| (outcome, false), |outcome| (outcome, true));
         Ran { outcome, ground, is_over }
@@ -130,9 +140,15 @@ impl LocalWorkspace {
         Ok(answer(&outcome, whole_output, report, warnings))
     }
 
-    /// Says what of the policy no mount could protect while the command ran. What a layer catches needs none; a path
-    /// that is not there was seen to afterwards.
-    fn warn_unprotected(&self, running: &Running, ground: &CommandGround, warnings: &mut Vec<String>) {
+    /// Says what of the paths that were `there` no mount could protect while the command ran. What a layer catches needs
+    /// no mount.
+    fn warn_unprotected(
+        &self,
+        running: &Running,
+        ground: &CommandGround,
+        there: &[PathBuf],
+        warnings: &mut Vec<String>,
+    ) {
         if matches!(ground, CommandGround::Layer(_)) {
             return;
         }
@@ -140,7 +156,7 @@ impl LocalWorkspace {
         let names: Vec<_> = running
             .unprotected()
             .iter()
-            .filter(|path| path.symlink_metadata().is_ok())
+            .filter(|path| there.contains(path))
             .filter_map(|path| {
                 RelPath::from_bytes(path.strip_prefix(workspace).ok()?.as_os_str().as_bytes()).ok()
             })

@@ -83,6 +83,8 @@ impl UndoPath {
         let asked = self.path.to_string();
         let root = ground.root_for(self);
         let checked = match (&self.now, &self.wanted) {
+            // It was made and removed again.
+            (None, None) => Ok(()),
             (Some(now), _) if now.kind == PresentKind::Folder => self.check_protected(ground),
             (_, Some(wanted)) if wanted.kind == EntryKind::Folder => self.check_protected(ground),
             (Some(now), Some(wanted)) if now.kind == PresentKind::File && wanted.kind == EntryKind::File => {
