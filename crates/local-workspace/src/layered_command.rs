@@ -30,9 +30,11 @@ impl LocalWorkspace {
         layer: Layer,
     ) -> CommandOutcome {
         let _no_batch_meanwhile = self.lock_changes();
-        let outcome = self.take_over(run, step, outcome, &layer);
-        // What is left of it goes at the next opening.
-        let _ = layer.discard();
+        let (outcome, is_needed) = self.take_over(run, step, outcome, &layer);
+        if !is_needed {
+            // What is left of it goes at the next opening.
+            let _ = layer.discard();
+        }
         outcome
     }
 
@@ -46,26 +48,24 @@ impl LocalWorkspace {
     ) -> CommandOutcome {
         let mut notes = EffectNotes::default();
         notes.other.push("nothing that the command changed was kept".to_owned());
-        self.record(run, step, notes.add_to(outcome), &[]).unwrap_or_else(|outcome| outcome).0
+        self.record_alone(run, step, notes.add_to(outcome))
     }
 
+    /// Answers with the outcome, and whether the layer has to be kept for the next opening.
     fn take_over(
         &self,
         run: &EngineRun<'_>,
         step: u32,
         outcome: CommandOutcome,
         layer: &Layer,
-    ) -> CommandOutcome {
+    ) -> (CommandOutcome, bool) {
         let mut notes = EffectNotes::default();
         let protected = &self.root.policy().protected;
         let changes = match list(layer, &self.root, protected) {
             Ok(changes) => changes,
             Err(error) => {
                 notes.other.push(format!("nothing that the command changed was kept: {error}"));
-                return self
-                    .record(run, step, notes.add_to(outcome), &[])
-                    .unwrap_or_else(|outcome| outcome)
-                    .0;
+                return (self.record_alone(run, step, notes.add_to(outcome)), false);
             }
         };
         if changes.unnameable() > 0 {
@@ -88,6 +88,13 @@ impl LocalWorkspace {
         notes.conflicts = conflicts.iter().map(shown_conflict).collect();
         notes.conflicts.dedup();
         notes.not_undoable.extend(not_undoable(&wanted));
+        let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
+        if !lost.is_empty() {
+            notes.other.push(format!(
+                "the command's versions of these were too large to be kept: {}",
+                lost.join(", ")
+            ));
+        }
         let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };
         let records: Vec<_> = wanted
             .iter()
@@ -98,12 +105,12 @@ impl LocalWorkspace {
         if let Err(error) = prepare(layer, &changes, &wanted) {
             notes = EffectNotes::default();
             notes.other.push(format!("nothing that the command changed was kept: {error}"));
-            return self.record(run, step, notes.add_to(outcome), &[]).unwrap_or_else(|outcome| outcome).0;
+            return (self.record_alone(run, step, notes.add_to(outcome)), false);
         }
         let outcome = notes.add_to(outcome);
         let (outcome, numbers) = match self.record(run, step, outcome, &records) {
             Ok(recorded) => recorded,
-            Err((outcome, _)) => return outcome,
+            Err((outcome, _)) => return (outcome, false),
         };
         let change_of = |index: usize| changes.find(&wanted[index].path);
         let adopted = adopt(&wanted, &mut |index| match change_of(index) {
@@ -117,7 +124,14 @@ impl LocalWorkspace {
         let published: Vec<_> =
             adopted.done.iter().map(|index| (numbers[*index], wanted[*index].path.clone())).collect();
         let failed: Vec<_> = adopted.failed.iter().map(|(index, _)| numbers[*index]).collect();
-        self.finish_adoption(outcome, published, &failed, &failures)
+        let outcome = self.finish_adoption(outcome, published, &failed, &failures);
+        // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
+        let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
+        (outcome, is_up_to_layer && self.journal.flush().is_err())
+    }
+
+    fn record_alone(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
+        self.record(run, step, outcome, &[]).unwrap_or_else(|outcome| outcome).0
     }
 
     /// Notes in the journal what came of recorded changes.
