@@ -25,20 +25,30 @@ enum Turn {
     Repository,
     /// What git reads first.
     Head,
-    OldObject,
+    /// What may still be led to, or be the only copy of what another effect brings into its place.
+    Last,
 }
 
 /// Orders effects so that each can be carried out after those before it.
 pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
-    // A folder that goes with a repository in it goes after that.
-    let around_repositories: BTreeSet<RelPath> = effects
+    let replaced: BTreeSet<&RelPath> =
+        effects.iter().filter(|effect| is_replaced_folder(effect)).map(|effect| &effect.path).collect();
+    let makes_room = |effect: &Effect| {
+        std::iter::successors(effect.path.parent(), RelPath::parent).any(|folder| replaced.contains(&folder))
+    };
+    let is_late = |effect: &Effect| {
+        effect.after.is_none()
+            && (in_git_folder(&effect.path).is_some() || !effect.is_undoable())
+            && !makes_room(effect)
+    };
+    // A folder that goes with something in it that goes late goes after that.
+    let around: BTreeSet<RelPath> = effects
         .iter()
-        .filter(|effect| effect.after.is_none())
-        .filter_map(|effect| in_git_folder(&effect.path))
-        .flat_map(|place| std::iter::successors(place.folder.parent(), RelPath::parent))
+        .filter(|effect| is_late(effect))
+        .flat_map(|effect| std::iter::successors(effect.path.parent(), RelPath::parent))
         .collect();
     let turn = |effect: &Effect| match turn(effect) {
-        Turn::Removal if around_repositories.contains(&effect.path) => Turn::OldObject,
+        Turn::Removal if is_late(effect) || around.contains(&effect.path) => Turn::Last,
         turn => turn,
     };
     let mut order: Vec<_> = (0..effects.len()).collect();
@@ -47,10 +57,16 @@ pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
         let (turn_of_one, turn_of_other) = (turn(one), turn(other));
         let by_path = one.path.cmp(&other.path);
         // A folder goes after what is in it, and comes before.
-        let goes = matches!(turn_of_one, Turn::Removal | Turn::RepositoryRemoval | Turn::OldObject);
+        let goes = matches!(turn_of_one, Turn::Removal | Turn::RepositoryRemoval | Turn::Last);
         turn_of_one.cmp(&turn_of_other).then(if goes { by_path.reverse() } else { by_path })
     });
     order
+}
+
+/// Whether something else comes into the place of a folder.
+fn is_replaced_folder(effect: &Effect) -> bool {
+    let folder = Some(PresentKind::Folder);
+    effect.kind_before() == folder && effect.kind_after() != folder && effect.after.is_some()
 }
 
 fn turn(effect: &Effect) -> Turn {
@@ -65,14 +81,14 @@ fn turn(effect: &Effect) -> Turn {
         // The folder itself comes before what is in it, and goes after.
         Some(place) if place.names.is_empty() => {
             if goes {
-                Turn::OldObject
+                Turn::Last
             } else {
                 Turn::Change
             }
         }
         Some(place) if place.is_object() => {
             if goes {
-                Turn::OldObject
+                Turn::Last
             } else {
                 Turn::NewObject
             }
@@ -88,17 +104,25 @@ fn turn(effect: &Effect) -> Turn {
 pub(crate) struct Adopted {
     pub done: Vec<usize>,
     pub failed: Vec<(usize, AdoptError)>,
+    /// Removals that were left, because what is removed may be the only copy of something that failed.
+    pub left: Vec<usize>,
 }
 
 /// Carries out recorded effects one after the other by `put`, which is given their indexes.
 ///
-/// If a part of a repository cannot be had, the rest of it is left as well.
+/// If a part of a repository cannot be had, the rest of it is left as well. If something cannot be had that nobody else
+/// keeps, a large file that was renamed for instance, nothing goes that may be its only copy.
 pub(crate) fn adopt(effects: &[Effect], put: &mut dyn FnMut(usize) -> Result<(), AdoptError>) -> Adopted {
     let mut adopted = Adopted::default();
     let mut broken: BTreeSet<RelPath> = BTreeSet::new();
     for index in in_order(effects) {
         let effect = &effects[index];
         let repository = in_git_folder(&effect.path).map(|place| place.folder);
+        let is_only_copy = effect.after.is_none() && !effect.is_undoable();
+        if is_only_copy && adopted.failed.iter().any(|(failed, _)| !effects[*failed].is_undoable()) {
+            adopted.left.push(index);
+            continue;
+        }
         let is_left = repository.as_ref().is_some_and(|folder| broken.contains(folder));
         let done = if is_left { Err(AdoptError::Changed { path: effect.path.clone() }) } else { put(index) };
         match done {

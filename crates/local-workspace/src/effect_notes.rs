@@ -85,11 +85,7 @@ impl EffectNotes {
             "saved by someone else while the command ran, so theirs stayed and the journal keeps the command's: ",
             "",
         );
-        say(
-            self.failed.iter().map(with_reason).collect(),
-            "could not be written: ",
-            "; the journal keeps what the command left",
-        );
+        say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");
         say(quoted(&self.not_undoable), "changed, not undoable: ", "");
         warnings.extend(self.other.iter().cloned());
         warnings

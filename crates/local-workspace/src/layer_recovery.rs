@@ -80,7 +80,9 @@ fn adopt_rest(
             }
             continue;
         };
-        let is_in_place = layer.adopt(change).is_ok();
+        // What the command removed may be the only copy of what could not be brought into its place.
+        let may_go = change.after.is_some() || found.by_change.values().all(|is_in_place| *is_in_place);
+        let is_in_place = may_go && layer.adopt(change).is_ok();
         found.by_change.insert(recorded.number, is_in_place);
         if is_in_place {
             adopted.push(change);

@@ -123,7 +123,8 @@ impl LocalWorkspace {
         failures.other.extend(unfinished.map(|error| error.to_string()));
         let published: Vec<_> =
             adopted.done.iter().map(|index| (numbers[*index], wanted[*index].path.clone())).collect();
-        let failed: Vec<_> = adopted.failed.iter().map(|(index, _)| numbers[*index]).collect();
+        let failed = adopted.failed.iter().map(|(index, _)| *index).chain(adopted.left.iter().copied());
+        let failed: Vec<_> = failed.map(|index| numbers[index]).collect();
         let outcome = self.finish_adoption(outcome, published, &failed, &failures);
         // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
         let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
@@ -181,6 +182,16 @@ impl LocalWorkspace {
             }
         }
         notes.conflicts.dedup();
+        let left = adopted.left.iter().map(|index| wanted[*index].path.to_string());
+        notes.failed.extend(
+            left.map(|path| (path, "it stays, because another file could not be written".to_owned())),
+        );
+        let lost = adopted.failed.iter().any(|(index, _)| !wanted[*index].is_undoable());
+        if lost {
+            notes
+                .other
+                .push("what was too large for the journal and could not be written is not kept".to_owned());
+        }
         notes
     }
 

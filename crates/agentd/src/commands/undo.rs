@@ -1,7 +1,8 @@
 //! `agentd undo`: taking changes back.
 
 use change_journal::{
-    ChangeNumber, ChangeState, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind,
+    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
+    StepKind,
 };
 use local_workspace::{
     LocalWorkspace, Undo, UndoEffect, UndoError, UndoObstacle, Undone, UndonePath, undone_by,
@@ -152,7 +153,9 @@ fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo
 
 fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool, JournalError> {
     let is_folder = [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
+    let is_kept = [change.before, change.after].iter().flatten().all(Entry::was_kept);
     Ok(!is_folder
+        && is_kept
         && change.undoes.is_none()
         && change.state != ChangeState::Conflicted
         && undone_by(journal, change.number)?.is_none())

@@ -50,6 +50,8 @@ pub(crate) enum Finding {
     CommandResultLost,
     /// The command is answered as failed and did not run.
     CommandNotRun,
+    /// The command ran, and its result says that nothing of what it did was kept.
+    NothingKept,
     /// Something that the command did could not be brought into its place: its result says so, and it is as it was.
     EffectRefused,
     /// Changes of files are answered as failed with the cause, and their files are untouched.
@@ -99,6 +101,11 @@ impl Aftermath {
         for (result, expected) in results.iter().zip(expected).filter(|(result, expected)| result != expected)
         {
             let summary = result["summary"].as_str().unwrap_or_default();
+            let says = |text| result["output"].as_str().is_some_and(|output| output.contains(text));
+            if result["summary"] == expected["summary"] && says("nothing that the command changed was kept") {
+                findings.push(Finding::NothingKept);
+                continue;
+            }
             let refused = result["output"].as_str().and_then(|output| output.split_once(NOT_WRITTEN));
             if let Some((_, refused)) = refused.filter(|_| result["summary"] == expected["summary"]) {
                 findings.push(Finding::EffectRefused);
@@ -142,9 +149,9 @@ impl Aftermath {
         findings: &[Finding],
     ) -> Result<(), String> {
         let names = self.tree.keys().chain(undisturbed.tree.keys());
-        let has_not_run = findings
-            .iter()
-            .any(|finding| matches!(finding, Finding::CommandUnknown | Finding::CommandNotRun));
+        let has_not_run = findings.iter().any(|finding| {
+            matches!(finding, Finding::CommandUnknown | Finding::CommandNotRun | Finding::NothingKept)
+        });
         for name in names {
             let is_above = |path: &&str| path.starts_with(&format!("{name}/"));
             let expected = if untouched.contains(&name.as_str()) || (is_by_command(name) && has_not_run) {
