@@ -6,7 +6,6 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rel_path::RelPath;
-use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
 
 use crate::handle::{self, FOLDER, is_root};
@@ -59,7 +58,34 @@ impl Drop for OpenFolder {
     fn drop(&mut self) {
         if let Some(mode) = self.mode {
             // If this fails the folder stays wider than it was, for its owner alone.
-            let _ = fchmod(&self.handle, Mode::from_raw_mode(mode));
+            let _ = handle::set_mode(&self.handle, mode);
         }
+    }
+}
+
+/// A folder of the workspace whose owner opens it for a moment, as the command did.
+#[derive(Debug)]
+pub(crate) struct Widened {
+    handle: OwnedFd,
+    mode: u32,
+}
+
+impl Widened {
+    /// Takes a folder that has exactly these permissions; `None` if it has others, or needs none for root.
+    pub(crate) fn open(handle: impl AsFd, mode: u32) -> Result<Option<Widened>, Errno> {
+        let is_closed = !is_root() && mode & OWN_FOLDER != OWN_FOLDER;
+        if !is_closed || handle::stat(&handle)?.mode != mode {
+            return Ok(None);
+        }
+        let handle = rustix::io::fcntl_dupfd_cloexec(handle, 0)?;
+        handle::set_mode(&handle, mode | OWN_FOLDER)?;
+        Ok(Some(Widened { handle, mode }))
+    }
+}
+
+impl Drop for Widened {
+    fn drop(&mut self) {
+        // If this fails, `finish_folders` tries again.
+        let _ = handle::set_mode(&self.handle, self.mode);
     }
 }

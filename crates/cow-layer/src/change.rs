@@ -2,6 +2,7 @@
 
 use rel_path::RelPath;
 
+use crate::access::OWN_FOLDER;
 use crate::handle::{Entry, Kind};
 use crate::moment::Moment;
 
@@ -21,7 +22,7 @@ pub struct LayerChange {
     /// For a folder that is adopted with everything beneath it in one step, how much that is. The entries beneath are
     /// no changes of their own.
     pub tree: Option<TreeSize>,
-    /// The permission bits of an existing folder that the command closed again after it changed this path.
+    /// The permission bits that the path's folder has or gets, if its owner may not change what is in it.
     pub(crate) closed_parent: Option<u32>,
     pub(crate) before_stamp: Option<Stamp>,
     pub(crate) after_stamp: Option<Stamp>,
@@ -35,7 +36,7 @@ pub struct LayerChange {
 pub enum Side {
     /// A regular file.
     File {
-        /// Permission bits, set-user and set-group bit included (`0o7777`).
+        /// Permission bits (`0o7777`); those of the layer without set-user and set-group bit, which are not adopted.
         mode: u32,
         /// How many bytes it has.
         size_bytes: u64,
@@ -106,10 +107,10 @@ impl Stamp {
 
     /// Whether the entry is this one and nobody has written to it, though it may have been renamed since.
     pub(crate) fn is_renamed(&self, entry: &Entry) -> bool {
-        // A rename changes a folder's own time of change too, and its size is nobody's concern.
+        // A folder's size and time change with what is adopted in it, and its owner may have opened it for that.
         let is_folder = entry.kind == Kind::Folder;
         self.inode == entry.inode
-            && self.mode == entry.mode
+            && (self.mode == entry.mode || is_folder && self.mode | OWN_FOLDER == entry.mode)
             && (is_folder || (self.size_bytes, self.modified) == (entry.size_bytes, entry.modified))
     }
 }

@@ -26,19 +26,8 @@ pub(crate) enum Exchanged {
     Unsettled,
 }
 
-/// Puts the layer's entry `ours`, which has this inode, in the place of `theirs` if `is_expected` says so of what
-/// comes out.
-pub(crate) fn put(
-    ours: At<'_>,
-    theirs: At<'_>,
-    inode: u64,
-    is_expected: &dyn Fn(&Entry) -> Result<bool, Errno>,
-) -> Result<Exchanged, Errno> {
-    exchange(ours, theirs)?;
-    look(ours, theirs, inode, is_expected)
-}
-
-/// Looks at what came out of an exchange, now or before a crash.
+/// Looks at what came out of an exchange, just now or before a crash, and puts it back unless `is_expected` says so of
+/// it. `inode` is that of the layer's entry, which is in the place of `theirs`.
 pub(crate) fn look(
     ours: At<'_>,
     theirs: At<'_>,

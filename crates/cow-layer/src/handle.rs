@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, fchown};
 use rustix::io::{Errno, retry_on_intr};
 
 /// Flags that every opening has.
@@ -13,6 +13,9 @@ pub(crate) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 /// A file to read, which must not block when it turns out to be something else.
 pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// The set-user and the set-group bit, which a file of the layer never brings into the workspace.
+pub(crate) const SET_ID_BITS: u32 = 0o6000;
 
 /// What kind of thing an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +152,31 @@ pub(crate) fn path_at(folder: impl AsFd, name: &[u8]) -> Vec<u8> {
     let mut path = format!("/proc/self/fd/{}/", folder.as_fd().as_raw_fd()).into_bytes();
     path.extend_from_slice(name);
     path
+}
+
+/// Gives what is behind a handle to the owner and the group of something else, as far as this user may.
+///
+/// An ordinary user in somebody else's folder gives nothing away, and works with what the group may do.
+pub(crate) fn give_like(handle: impl AsFd, model: &Entry) -> Result<(), Errno> {
+    let own = stat(&handle)?;
+    if (own.user, own.group) == (model.user, model.group) {
+        return Ok(());
+    }
+    let (user, group) = (Uid::from_raw(model.user), Gid::from_raw(model.group));
+    match fchown(&handle, Some(user), Some(group)).or_else(|_| fchown(&handle, None, Some(group))) {
+        Ok(()) | Err(Errno::PERM) => Ok(()),
+        Err(other) => Err(other),
+    }
+}
+
+/// Gives what is behind a handle these permission bits; one for resolving is enough.
+pub(crate) fn set_mode(handle: impl AsFd, mode: u32) -> Result<(), Errno> {
+    rustix::fs::chmod(path_of(handle), Mode::from_raw_mode(mode))
+}
+
+/// A path to what is behind a handle, for the calls that do not take handles for resolving.
+pub(crate) fn path_of(handle: impl AsFd) -> String {
+    format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
 }
 
 /// Whether this process may do everything to every file, whatever its permission bits.

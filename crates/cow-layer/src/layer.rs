@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rel_path::RelPath;
-use rustix::fs::{Gid, Mode, Uid, fchmod, fchown, mkdirat};
+use rustix::fs::{Mode, fchmod, mkdirat};
 use rustix::io::Errno;
 use sandbox_fs::{FileRoot, FsError};
 
@@ -181,15 +181,7 @@ impl Layer {
 /// Gives the upper folder what commands see as the workspace's own: owner, permissions, access lists.
 fn imitate(store: &LayerStore, upper: &OwnedFd) -> Result<(), Errno> {
     let workspace = handle::stat(store.workspace.handle())?;
-    let own = handle::stat(upper)?;
-    if (own.user, own.group) != (workspace.user, workspace.group) {
-        let (user, group) = (Uid::from_raw(workspace.user), Gid::from_raw(workspace.group));
-        // An ordinary user in somebody else's folder works with what the group may do.
-        match fchown(upper, Some(user), Some(group)).or_else(|_| fchown(upper, None, Some(group))) {
-            Ok(()) | Err(Errno::PERM) => {}
-            Err(other) => return Err(other),
-        }
-    }
+    handle::give_like(upper, &workspace)?;
     xattr::copy_access_lists(store.workspace.handle(), upper);
     fchmod(upper, Mode::from_raw_mode(workspace.mode))
 }

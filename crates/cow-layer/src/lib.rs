@@ -11,10 +11,11 @@
 //! 4. [`Layer::discard`] removes the layer with everything in it.
 //!
 //! The crate mounts nothing, runs nothing, and knows no protocol. It decides about no name: which changes are
-//! adopted is for the caller to say. Source: docs/durability.md.
+//! adopted is for the caller to say. Source: docs/layers.md.
 
 mod access;
 mod adopt;
+mod adoption;
 mod adoption_order;
 mod before_image;
 mod change;

@@ -6,14 +6,14 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use crate::handle::{self, Entry, FILE_READ, Kind};
+use crate::handle::{self, Entry, FILE_READ, Kind, SET_ID_BITS};
 
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Whether an entry of the layer and the one beneath it are the same to whoever reads them: kind, permissions and
 /// content, or target.
 ///
-/// Times, owners and attributes are not looked at. What cannot be read counts as different.
+/// Times, owners, attributes, and a file's set-user and set-group bit are not looked at. What cannot be read counts as different.
 pub(crate) fn is_same(
     upper: (impl AsFd, &Entry),
     lower: (impl AsFd, &Entry),
@@ -25,7 +25,8 @@ pub(crate) fn is_same(
     }
     match above.kind {
         Kind::File => {
-            let is_alike = (above.mode, above.size_bytes) == (beneath.mode, beneath.size_bytes);
+            let is_alike =
+                (above.mode ^ beneath.mode) & !SET_ID_BITS == 0 && above.size_bytes == beneath.size_bytes;
             Ok(is_alike && (above.size_bytes == 0 || holds_same(upper, above, lower, name)?))
         }
         Kind::Link => Ok(handle::link_target(upper, name)? == handle::link_target(lower, name)?),

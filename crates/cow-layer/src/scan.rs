@@ -18,7 +18,7 @@ use crate::access::{OWN_FOLDER, OpenFolder};
 use crate::change::{LayerChange, Side, Stamp};
 use crate::changes::LayerChanges;
 use crate::error::LayerError;
-use crate::handle::{self, Entry, FOLDER, Kind};
+use crate::handle::{self, Entry, FOLDER, Kind, SET_ID_BITS};
 use crate::layer::{Layer, UPPER};
 use crate::moment::Moment;
 use crate::same_content::is_same;
@@ -75,13 +75,15 @@ impl Layer {
 struct Context {
     /// Somebody changed a folder above in a way that makes everything in it theirs.
     saved_meanwhile: bool,
-    /// The folder's permissions, if it is there on both sides and its owner may not change what is in it.
+    /// A folder above stands in the place of the one beneath it, so nothing beneath is seen here either.
+    is_opaque: bool,
+    /// The permissions that the folder has or gets, if its owner may not change what is in it.
     closed: Option<u32>,
 }
 
 impl Context {
-    fn below(saved_meanwhile: bool) -> Context {
-        Context { saved_meanwhile, closed: None }
+    fn below(saved_meanwhile: bool, mode: u32) -> Context {
+        Context { saved_meanwhile, closed: closed(mode), ..Context::default() }
     }
 }
 
@@ -128,15 +130,13 @@ impl<'a> Scan<'a> {
     ) -> Result<(), LayerError> {
         let at = |errno| LayerError::at(path, errno);
         let (above, beneath) = (upper.1, lower.1);
-        let opacity = xattr::opacity(upper.0).map_err(at)?;
+        // Only the outermost of the folders that hide what is beneath them says so.
+        let opacity =
+            if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
         let is_changed = self.moment.is_before(beneath.changed);
         if opacity == Opacity::Opaque && (self.rules.whole)(path) {
-            return self.replaced_tree(
-                path,
-                upper,
-                lower,
-                Context::below(context.saved_meanwhile || is_changed),
-            );
+            let saved_meanwhile = context.saved_meanwhile || is_changed;
+            return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
         }
         if above.mode != beneath.mode {
             let [before, after] = [beneath, above]
@@ -144,10 +144,10 @@ impl<'a> Scan<'a> {
             let change = self.change(path, before, after, false, context);
             self.changes.push(change);
         }
-        let is_closed = above.mode == beneath.mode && above.mode & OWN_FOLDER != OWN_FOLDER;
         let inside = Context {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
-            closed: is_closed.then_some(above.mode),
+            is_opaque: opacity == Opacity::Opaque,
+            closed: closed(above.mode),
         };
         let names = handle::names(upper.0).map_err(at)?;
         for name in &names {
@@ -198,7 +198,8 @@ impl<'a> Scan<'a> {
             Some(beneath) if beneath.kind == Kind::Folder => {
                 let inside = match handle::open_at(lower.0, name, FOLDER) {
                     Ok(folder) => {
-                        self.removed_children(&path, folder.as_fd(), Context::below(saved_meanwhile))?
+                        let below = Context::below(saved_meanwhile, beneath.mode);
+                        self.removed_children(&path, folder.as_fd(), below)?
                     }
                     Err(_) => Tally::unknown(),
                 };
@@ -212,7 +213,7 @@ impl<'a> Scan<'a> {
             None => {}
         }
         let before = beneath.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
-        let after = side_of(upper.0.as_fd(), name, &above).map_err(at)?;
+        let after = own_side_of(upper.0.as_fd(), name, &above).map_err(at)?;
         let change = self.change(&path, before, Some(after), saved_meanwhile, context);
         self.changes.push(change);
         Ok(())
@@ -244,6 +245,7 @@ impl<'a> Scan<'a> {
         }
         // Only new folders can be moved inside a layer, so one that was copied had its original here.
         let is_orphan = lower.1.is_none()
+            && !context.is_opaque
             && xattr::opacity(&folder).map_err(at)? != Opacity::Opaque
             && xattr::is_copied_up(parent, name);
         let context = Context {
@@ -266,7 +268,8 @@ impl<'a> Scan<'a> {
         let removed = self.removed_children(path, lower.0, context)?;
         self.changes.truncate(first);
         let before = Found { side: Side::Folder { mode: lower.1.mode }, entry: *lower.1 };
-        let context = Context::below(context.saved_meanwhile || removed.saved_meanwhile);
+        let saved_meanwhile = context.saved_meanwhile || removed.saved_meanwhile;
+        let context = Context { saved_meanwhile, ..context };
         let tally = self.new_folder(path, upper, Some(before), context)?;
         self.collapse(first, true, &tally);
         self.unnameable = unnameable;
@@ -334,6 +337,19 @@ impl<'a> Scan<'a> {
         self.changes.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
         LayerChanges { list: self.changes, unnameable: self.unnameable, seen_at: self.seen_at }
     }
+}
+
+fn closed(mode: u32) -> Option<u32> {
+    (mode & OWN_FOLDER != OWN_FOLDER).then_some(mode)
+}
+
+/// One side as the layer has it: without the bits that are not adopted.
+fn own_side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
+    let mut found = side_of(folder, name, entry)?;
+    if let Side::File { mode, .. } = &mut found.side {
+        *mode &= !SET_ID_BITS;
+    }
+    Ok(found)
 }
 
 fn side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {

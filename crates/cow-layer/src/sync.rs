@@ -16,7 +16,7 @@ const SINGLY: u64 = 200;
 
 impl Layer {
     /// Syncs the contents that these changes would put into the workspace. The layer is mounted without syncing, so
-    /// nothing of it is safe from a power failure before.
+    /// nothing of it is safe from a power failure before. What was adopted already is left out.
     ///
     /// # Errors
     ///
@@ -38,13 +38,15 @@ impl Layer {
 
     fn sync_file(&self, path: &RelPath) -> Result<(), Errno> {
         let (folder, name) = self.upper_place(path)?;
-        let found = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?;
-        fsync(open_own(&folder, name, found.mode)?)
+        match handle::stat_at(&folder, name)? {
+            Some(found) if found.kind == Kind::File => fsync(open_own(&folder, name, found.mode)?),
+            _ => Ok(()),
+        }
     }
 
     fn sync_tree(&self, path: &RelPath) -> Result<(), Errno> {
         let (folder, name) = self.upper_place(path)?;
-        let found = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?;
+        let Some(found) = handle::stat_at(&folder, name)? else { return Ok(()) };
         tree::visit(&folder, name, &found, &mut |folder, name, entry| match entry.kind {
             Kind::File => match handle::open_at(folder, name, FILE_READ) {
                 // Without the right to read it, it is synced with its file system.

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use crate::access::OpenFolder;
-use crate::handle::{self, Entry, FOLDER, Kind};
+use crate::handle::{self, Entry, FOLDER, Kind, SET_ID_BITS};
 use crate::moment::Moment;
 use crate::xattr;
 
@@ -73,24 +73,15 @@ pub(crate) fn prepare(parent: impl AsFd, name: &[u8], entry: &Entry) -> Result<(
         if entry.kind == Kind::Whiteout {
             return handle::unlink_at(folder, name);
         }
-        prepare_entry(folder, name, entry, 0)
+        prepare_entry(folder, name, entry)
     })
 }
 
-/// The same for a single entry, which keeps those of the bits that `kept_bits` has.
-pub(crate) fn prepare_entry(
-    folder: impl AsFd,
-    name: &[u8],
-    entry: &Entry,
-    kept_bits: u32,
-) -> Result<(), Errno> {
+/// The same for a single entry.
+pub(crate) fn prepare_entry(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
     xattr::strip(&folder, name, entry)?;
-    let gained = entry.mode & SET_ID_BITS & !kept_bits;
-    if entry.kind == Kind::File && gained != 0 {
-        handle::set_mode_at(&folder, name, entry.mode & !gained)?;
+    if entry.kind == Kind::File && entry.mode & SET_ID_BITS != 0 {
+        handle::set_mode_at(&folder, name, entry.mode & !SET_ID_BITS)?;
     }
     Ok(())
 }
-
-/// Set-user and set-group bit.
-const SET_ID_BITS: u32 = 0o6000;

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-use rustix::fs::{lgetxattr, llistxattr, lremovexattr, lsetxattr};
+use rustix::fs::{getxattr, lgetxattr, llistxattr, lremovexattr, setxattr};
 use rustix::io::Errno;
 
 use crate::handle::{self, Entry, Kind, is_root};
@@ -98,12 +98,12 @@ fn notes(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
 
 /// Gives one folder the access lists of another. Most folders have none.
 pub(crate) fn copy_access_lists(from: impl AsFd, to: impl AsFd) {
-    let (from, to) = (handle::path_at(from, b"."), handle::path_at(to, b"."));
+    let (from, to) = (handle::path_of(from), handle::path_of(to));
     for list in ["system.posix_acl_access", "system.posix_acl_default"] {
         let mut value = vec![0_u8; 4096];
-        if let Ok(length) = lgetxattr(from.as_slice(), list, value.as_mut_slice()) {
+        if let Ok(length) = getxattr(from.as_str(), list, value.as_mut_slice()) {
             // Without them new files get the permissions that the umask leaves, as where there are no lists.
-            let _ = lsetxattr(to.as_slice(), list, &value[..length], rustix::fs::XattrFlags::empty());
+            let _ = setxattr(to.as_str(), list, &value[..length], rustix::fs::XattrFlags::empty());
         }
     }
 }

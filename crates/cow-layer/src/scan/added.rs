@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use rel_path::RelPath;
 
 use super::tally::Tally;
-use super::{Context, Found, Scan, side_of};
+use super::{Context, Found, Scan, own_side_of};
 use crate::access::OpenFolder;
 use crate::change::Side;
 use crate::error::LayerError;
@@ -26,7 +26,7 @@ impl Scan<'_> {
         let after = Found { side: Side::Folder { mode: above.mode }, entry: *above };
         let change = self.change(path, before, Some(after), context.saved_meanwhile, context);
         self.changes.push(change);
-        let below = Context::below(context.saved_meanwhile);
+        let below = Context::below(context.saved_meanwhile, above.mode);
         let mut tally = Tally::default();
         for name in handle::names(folder).map_err(|errno| LayerError::at(path, errno))? {
             tally.add(self.new_entry(path, folder, &name, below)?);
@@ -59,7 +59,7 @@ impl Scan<'_> {
             let below = OpenFolder::open(folder, name, above.mode).map_err(at)?;
             tally.add(self.new_folder(&path, (&below, &above), None, context)?);
         } else {
-            let after = side_of(folder.as_fd(), name, &above).map_err(at)?;
+            let after = own_side_of(folder.as_fd(), name, &above).map_err(at)?;
             let change = self.change(&path, None, Some(after), context.saved_meanwhile, context);
             self.changes.push(change);
         }

@@ -31,8 +31,7 @@ fn renew(ground: &mut Ground, name: &str) -> PathBuf {
 /// What the kernel leaves in the work folder has no permissions, and the folder is to be removed.
 impl Drop for Ground {
     fn drop(&mut self) {
-        let text = "find \"$0\" -type d ! -perm -700 -exec chmod 700 {} + 2>/dev/null";
-        let shell = std::process::Command::new("sh").args(["-c", text]).arg(self.root()).status();
+        let shell = std::process::Command::new("chmod").args(["-R", "u+rwx"]).arg(self.root()).output();
         assert!(shell.is_ok());
     }
 }
@@ -227,5 +226,7 @@ fn what_is_mounted_in_the_workspace_is_seen_through_the_layer() {
     assert!(mounted.unwrap().success());
     fs::write(place.join("inside"), "seen\n").unwrap();
     let outcome = ground.run("cat 'mounted here/inside'");
+    let unmounted = std::process::Command::new("umount").arg(&place).status();
+    assert!(unmounted.unwrap().success());
     assert_eq!(stdout(&outcome), "seen\n", "{}", stderr(&outcome));
 }

@@ -15,6 +15,8 @@ mod kills;
 #[cfg(test)]
 mod layer;
 #[cfg(test)]
+mod layer_scripts;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod output;
@@ -22,3 +24,5 @@ mod output;
 mod refusals;
 #[cfg(test)]
 mod spawner;
+#[cfg(test)]
+mod tree_image;
