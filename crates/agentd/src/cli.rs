@@ -55,6 +55,9 @@ pub(crate) struct Common {
     /// Whether commands may use the network.
     #[arg(long, global = true, value_name = "on|off", default_value = "off")]
     pub network: Switch,
+    /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
+    #[arg(long, global = true, value_name = "on|off", default_value = "on")]
+    pub layer: Switch,
     /// Longest run time of a command, in seconds.
     #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub timeout: Duration,

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use change_journal::{Journal, JournalLimits, JournalReader, OpenError};
-use local_workspace::{EngineConfig, LocalWorkspace};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 use tag_session::{Sessions, StateFolders};
 use tempfile::TempDir;
 use wap_core::Limits;
 
-use crate::cli::Common;
+use crate::cli::{Common, Switch};
 use crate::confinement;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -129,7 +129,8 @@ pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result
         // Said once is enough: sessions that are taken over remember that their history is lost.
         journal.acknowledge_set_aside().map_err(|error| state_failure(&error.to_string(), &places.base))?;
     }
-    let engine = open_engine(common, places, places.base.join("output"), root, journal.clone(), console)?;
+    let kept = KeptFolders { outputs: places.base.join("output"), layers: Some(places.base.join("layers")) };
+    let engine = open_engine(common, places, kept, root, journal.clone(), console)?;
     let engine = Arc::new(engine);
     let folders =
         StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
@@ -167,7 +168,8 @@ pub(crate) fn open_for_reading(
     let root = open_root(common, places)?;
     let journal = Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))?;
     if places.base.join("output").is_dir() {
-        let engine = open_engine(common, places, places.base.join("output"), root, journal, console)?;
+        let kept = KeptFolders { outputs: places.base.join("output"), layers: None };
+        let engine = open_engine(common, places, kept, root, journal, console)?;
         return Ok(ReadingEngine { engine, _outputs: None });
     }
     let outputs = tempfile::tempdir().map_err(|error| {
@@ -175,14 +177,22 @@ pub(crate) fn open_for_reading(
         Failure::new(Exit::Failed, format!("no temporary folder can be made in {}: {error}", place.display()))
             .advise("name a folder with space in the variable TMPDIR")
     })?;
-    let engine = open_engine(common, places, outputs.path().join("output"), root, journal, console)?;
+    let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
+    let engine = open_engine(common, places, kept, root, journal, console)?;
     Ok(ReadingEngine { engine, _outputs: Some(outputs) })
+}
+
+/// The folders that the engine keeps things in.
+struct KeptFolders {
+    outputs: PathBuf,
+    /// Layers of commands; none where no command is run.
+    layers: Option<PathBuf>,
 }
 
 fn open_engine(
     common: &Common,
     places: &Places,
-    output_folder: PathBuf,
+    kept: KeptFolders,
     root: FileRoot,
     journal: Journal,
     console: Console,
@@ -195,7 +205,9 @@ fn open_engine(
         launcher: confinement::launcher(common.sandbox),
         policy: confinement::policy(common, &places.workspace, &places.base),
         state_folder: places.state_folder(),
-        output_folder,
+        output_folder: kept.outputs,
+        layers_folder: kept.layers,
+        layer: if common.layer == Switch::On { LayerUse::WherePossible } else { LayerUse::Off },
     };
     let (engine, recovery) = LocalWorkspace::open(root, journal, config)
         .map_err(|error| state_failure(&error.to_string(), &places.base))?;

@@ -56,6 +56,7 @@ impl LayerStore {
         // Taken anew: the handle that was given may be one for resolving only.
         let folder = handle::open_at(&folder, b".", FOLDER).map_err(system)?;
         let store = LayerStore { folder, folder_path, workspace, workspace_path };
+        probe::sweep(store.folder.as_fd(), store.workspace.handle()).map_err(system)?;
         store.try_out()?;
         Ok(store)
     }
