@@ -18,13 +18,15 @@ const PREFIX: &[u8] = b"probe-";
 pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt: &str) -> Result<(), Errno> {
     let random = ContentHash::of(salt.as_bytes()).to_string();
     let name = temp_name(&random[..32]);
-    let other = [PREFIX, random[..32].as_bytes()].concat();
+    let other = [PREFIX, &random.as_bytes()[..32]].concat();
     let result = try_out(layers, workspace, &name, &other);
     // The file that tells what the others are called comes first and goes last, so that a crash leaves none unknown.
     for (folder, name) in [(workspace, &name), (layers, &name), (layers, &other)] {
-        if matches!(stat_at(folder, name), Ok(Some(found)) if found.size_bytes == 0) {
-            // What cannot be removed has the name of a leftover.
-            let _ = unlink_at(folder, name);
+        if matches!(stat_at(folder, name), Ok(Some(found)) if found.size_bytes == 0)
+            && unlink_at(folder, name).is_err()
+        {
+            // The next probe sees to what is left.
+            break;
         }
     }
     result
