@@ -32,6 +32,7 @@ mod policy;
 mod preparation;
 mod private_folder;
 mod proc_mount;
+mod processes;
 mod report;
 mod request;
 mod running;

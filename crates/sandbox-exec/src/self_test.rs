@@ -151,6 +151,7 @@ fn judge(
     }
     let has_process_limit = has(Isolation::GROUP)
         || has(Isolation::USER)
+        || (has(Isolation::PRIVILEGES) && !rustix::process::geteuid().is_root())
         || (has(Isolation::PROCESSES) && is_process_limit_per_namespace());
     let is_full = has(wanted(Level::Full).without(Isolation::CGROUP | Isolation::GROUP))
         && is_refused(Attack::ALL)

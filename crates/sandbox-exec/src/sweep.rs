@@ -23,18 +23,22 @@ pub(crate) fn kill_tree(root: Pid) {
     }
 }
 
-/// Kills every descendant of this process and takes leave of it.
+/// Kills every descendant of this process and takes leave of it, however long that takes.
 pub(crate) fn kill_descendants() {
-    kill_orphans(&[]);
+    while !kill_orphans(&[]) {}
 }
 
-/// Kills every child of this process that is not `known`, with its descendants, until there is none.
-pub(crate) fn kill_orphans(known: &[Pid]) {
+/// Kills every child of this process that is not `known`, with its descendants, until there is none. After a time it
+/// gives up, and says so by `false`: something makes new ones faster.
+pub(crate) fn kill_orphans(known: &[Pid]) -> bool {
     let started = Instant::now();
     loop {
         let orphans: Vec<Pid> = own_children().into_iter().filter(|pid| !known.contains(pid)).collect();
-        if orphans.is_empty() || started.elapsed() > SEARCH_LIMIT {
-            return;
+        if orphans.is_empty() {
+            return true;
+        }
+        if started.elapsed() > SEARCH_LIMIT {
+            return false;
         }
         for orphan in &orphans {
             kill_tree(*orphan);
