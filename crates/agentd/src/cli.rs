@@ -127,7 +127,11 @@ pub(crate) enum Command {
         arguments: Option<String>,
     },
     /// Say what this machine can and cannot do.
-    Doctor,
+    Doctor {
+        /// Try a long list of ways out of the sandbox of commands, and list them.
+        #[arg(long)]
+        probe: bool,
+    },
     /// A task: the same as `new`.
     #[command(external_subcommand)]
     Task(Vec<OsString>),

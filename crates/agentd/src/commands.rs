@@ -39,7 +39,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
-        Some(Command::Doctor) => doctor::doctor(common, console),
+        Some(Command::Doctor { probe }) => doctor::doctor(common, probe, console),
         Some(Command::Demo) => demo::demo(common, console),
     }
 }

@@ -17,6 +17,7 @@ mod confine;
 mod control_group;
 mod drain;
 mod environment;
+mod escapes;
 mod file_rules;
 mod init;
 mod isolation;
@@ -33,6 +34,7 @@ mod preparation;
 mod private_folder;
 mod proc_mount;
 mod processes;
+mod remedy;
 mod report;
 mod request;
 mod running;
@@ -57,10 +59,12 @@ pub use launcher::{Launcher, LauncherConfig, SpawnError, StartError};
 pub use outcome::{Ending, Outcome, Signal};
 pub use plan::PolicyError;
 pub use policy::{ExecLimits, GitIdentity, Policy};
+pub use remedy::{Remedy, remedies};
 pub use report::{
     FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
 };
 pub use running::{Running, WaitError};
+pub use self_test::{Escape, ProbeError};
 pub use shell_command::{COMMAND_LIMIT_BYTES, CommandError, ENVIRONMENT_LIMIT_BYTES, ShellCommand, Timeout};
 pub use spawner::{SPAWNER_ARGUMENT, spawner_main, spawner_main_if_requested};
 pub use spawner_program::SpawnerProgram;

@@ -30,6 +30,8 @@ pub(crate) struct Scene {
     before: (Option<(u32, i64)>, Option<String>),
     level: Level,
     tools: TempDir,
+    /// What stands in the arguments of the next.
+    bystander_mark: String,
     /// A process outside with a secret among its variables.
     bystander: Child,
 }
@@ -79,9 +81,12 @@ impl Scene {
         datagrams.set_nonblocking(true).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let marker = crate::ground::marker().bytes().filter(u8::is_ascii_digit).map(char::from).collect();
-        let bystander = Command::new("sleep").arg("300").env("CANARY_TOKEN", CANARY).spawn().unwrap();
+        let marker = digits();
+        let bystander_mark = format!("299.{}", digits());
+        let mut bystander = Command::new("sleep");
+        let bystander = bystander.arg(&bystander_mark).env("CANARY_TOKEN", CANARY).spawn().unwrap();
         let mut scene = Scene {
+            bystander_mark,
             bystander,
             abstract_listener: UnixListener::bind_addr(&abstract_name).unwrap(),
             workspace_listener: UnixListener::bind(workspace.join("agent.sock")).unwrap(),
@@ -157,6 +162,11 @@ impl Scene {
             && is_none(self.workspace_listener.accept().err().map(|error| error.kind()))
             && is_none(self.datagrams.recv(&mut [0; 8]).err().map(|error| error.kind())))
     }
+}
+
+/// Returns digits that no other process has in its arguments.
+fn digits() -> String {
+    crate::ground::marker().bytes().filter(u8::is_ascii_digit).map(char::from).collect()
 }
 
 /// Returns a port that nobody listens on, for a moment at least.
@@ -237,10 +247,7 @@ pub(crate) fn check(name: &str, scene: &mut Scene, outcome: Option<&Outcome>) ->
         "nice-minus" => require(!outcome.ending.is_success(), "more urgent than allowed"),
         "no-output" => require(outcome.stdout.total_bytes == 0, "output"),
         "pager" => require(is_quick, "it waits for a key"),
-        "proc-cmdline" => {
-            let own = std::env::current_exe().unwrap();
-            require(!stdout.contains(own.to_str().unwrap()), "sees the launcher's arguments")
-        }
+        "proc-cmdline" => require(!stdout.contains(&scene.bystander_mark), "sees a foreign process"),
         "setuid-su" => require(!stdout.contains("uid=0") || stdout.is_empty(), "privileges were gained"),
         "stdin-read" => require(stdout == "got::1\n", "not at its end"),
         "tcp-public" => require(is_quick, "a packet was sent"),

@@ -6,6 +6,7 @@
 //! are not run, and the tests fail and say so.
 
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
@@ -115,6 +116,8 @@ fn become_ordinary(test: &str) {
         .uid(NOBODY)
         .gid(NOBODY);
     if let Some(file) = &report {
+        // It is opened anew by nobody.
+        file.set_permissions(std::fs::Permissions::from_mode(0o666)).unwrap();
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty()).unwrap();
         command.env(crate::exec_report::VARIABLE, format!("/proc/self/fd/{}", file.as_raw_fd()));
     }

@@ -9,6 +9,8 @@ mod commands;
 #[cfg(test)]
 mod containment;
 #[cfg(test)]
+mod escapes;
+#[cfg(test)]
 mod exec_attacks;
 #[cfg(test)]
 mod exec_report;
@@ -28,3 +30,5 @@ mod reserve;
 mod spawner;
 #[cfg(test)]
 mod special_cases;
+#[cfg(test)]
+mod survivors;
