@@ -16,6 +16,7 @@ use rustix::mount::{
     unmount,
 };
 
+use crate::layer_mount::mount_layer;
 use crate::mount_entry::{Access, MountEntry};
 use crate::proc_mount;
 use crate::step::{AtStep, Step, StepError};
@@ -67,6 +68,11 @@ impl NewRoot {
             }
             MountEntry::Bind { source, target, access } => {
                 self.bind(source, inside(target), *access).at(Step::Bind)
+            }
+            MountEntry::Layer { target, lower, upper, work } => {
+                self.make_folder(inside(target), 0o755).at(Step::Root)?;
+                let mount = mount_layer(lower, upper, work).at(Step::Layer)?;
+                self.attach(&mount, inside(target)).at(Step::Layer)
             }
             MountEntry::Tmpfs { target, size_bytes, mode } => {
                 self.make_folder(inside(target), 0o755).at(Step::Tmpfs)?;

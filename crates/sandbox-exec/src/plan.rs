@@ -8,6 +8,7 @@ use crate::canonical::canonicalize;
 use crate::environment::{User, base_environment};
 use crate::isolation::Isolation;
 use crate::launcher::SpawnError;
+use crate::layer_mount::{LayerMount, mounts_beneath};
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
 use crate::preparation::{self, Preparation};
@@ -32,6 +33,12 @@ pub enum PolicyError {
     /// A readable or writable path of the policy does not exist.
     #[error("a path that the policy makes visible does not exist")]
     MissingPath,
+    /// The policy has a layer, and this machine gives commands no root of their own to mount it in.
+    #[error("a copy-on-write layer cannot be mounted without a root of the command's own")]
+    NoRootForLayer,
+    /// The policy's layer is one over another folder than the workspace.
+    #[error("the copy-on-write layer is not one over the workspace")]
+    ForeignLayer,
 }
 
 /// Everything about a child that follows from the policy, the user and the machine.
@@ -66,6 +73,14 @@ impl Plan {
         let real_home = canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
         if has_root && workspace == real_home {
             return Err(PolicyError::HomeFolder.into());
+        }
+        if let Some(layer) = &policy.layer {
+            if !has_root {
+                return Err(PolicyError::NoRootForLayer.into());
+            }
+            if canonicalize(&layer.lower).ok().as_ref() != Some(&workspace) {
+                return Err(PolicyError::ForeignLayer.into());
+            }
         }
         let isolation = if policy.network {
             isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
@@ -146,7 +161,8 @@ impl Plan {
             [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
                 .into_iter()
                 .chain(toolchains.iter().chain(readable).map(|path| bind(path, Access::ReadOnly)))
-                .chain(writable.iter().map(|path| bind(path, Access::Writable)));
+                .chain(writable.iter().map(|path| bind(path, Access::Writable)))
+                .chain(self.layer_entries(policy.layer.as_ref()));
         for entry in entries {
             let target = entry.target().to_owned();
             trees.insert((target.components().count(), target), entry);
@@ -173,6 +189,25 @@ impl Plan {
                 None => self.unprotected.push(path.clone()),
             }
         }
+    }
+
+    /// Returns the layer over the workspace, and what is shown through it.
+    fn layer_entries(&self, layer: Option<&LayerMount>) -> Vec<MountEntry> {
+        let Some(layer) = layer else { return Vec::new() };
+        let mut entries = vec![MountEntry::Layer {
+            target: self.workspace.clone(),
+            lower: self.workspace.clone(),
+            upper: layer.upper.clone(),
+            work: layer.work.clone(),
+        }];
+        let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
+        let shown = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
+        entries.extend(shown.chain(mounts_beneath(&self.workspace)).map(|path| MountEntry::Bind {
+            source: path.clone(),
+            target: path,
+            access: Access::Writable,
+        }));
+        entries
     }
 
     /// Returns where a mount can go for this path of the policy: nowhere if it does not exist or leads over a link.

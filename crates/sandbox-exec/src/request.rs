@@ -176,7 +176,15 @@ mod tests {
                 is_closed: true,
             },
             order: Order {
-                mounts: vec![MountEntry::Pin { target: "/w/.git".into() }],
+                mounts: vec![
+                    MountEntry::Layer {
+                        target: "/w".into(),
+                        lower: "/w".into(),
+                        upper: "/u".into(),
+                        work: "/k".into(),
+                    },
+                    MountEntry::Pin { target: "/w/.git".into() },
+                ],
                 working_directory: "/w".into(),
                 environment: vec![("A".into(), "1".into())],
                 task: Task::Shell("echo".into()),

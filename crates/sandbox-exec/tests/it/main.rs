@@ -19,6 +19,10 @@ mod ground;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod layer;
+#[cfg(test)]
+mod layer_scripts;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod output;
@@ -32,3 +36,5 @@ mod spawner;
 mod special_cases;
 #[cfg(test)]
 mod survivors;
+#[cfg(test)]
+mod tree_image;
