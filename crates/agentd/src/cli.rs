@@ -165,7 +165,11 @@ pub(crate) enum Command {
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
     /// Say what this machine can and cannot do.
-    Doctor,
+    Doctor {
+        /// Try a long list of ways out of the sandbox of commands, and list them.
+        #[arg(long)]
+        probe: bool,
+    },
     /// A task: the same as `new`.
     #[command(external_subcommand)]
     Task(Vec<OsString>),

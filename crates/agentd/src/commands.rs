@@ -47,7 +47,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Serve(options)) => serve::serve(common, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
         Some(Command::Wap) => wap::wap(common, console),
-        Some(Command::Doctor) => doctor::doctor(common, console),
+        Some(Command::Doctor { probe }) => doctor::doctor(common, probe, console),
         Some(Command::Demo) => demo::demo(common, console),
     }
 }

@@ -201,7 +201,7 @@ fn open_engine(
     let config = EngineConfig {
         limits: Limits { max_execution_time: milliseconds, ..Limits::default() },
         read_only: common.read_only,
-        sandbox: confinement::need(common.sandbox),
+        sandbox: confinement::need(common.sandbox, confinement::is_attended()),
         launcher: confinement::launcher(common.sandbox),
         policy: confinement::policy(common, &places.workspace, &places.base),
         state_folder: places.state_folder(),
