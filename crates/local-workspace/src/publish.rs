@@ -1,7 +1,7 @@
 //! Putting one file in its place.
 
 use rel_path::RelPath;
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError, NewNames};
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError, NewNames, OpenFile};
 
 use crate::present::{Present, PresentKind};
 
@@ -25,22 +25,37 @@ pub(crate) fn publish_file(
     before: Option<&Present>,
     after: Option<&Present>,
 ) -> Result<(), FsError> {
+    publish_and_hold(root, path, before, after).map(drop)
+}
+
+/// The same, giving the file that was replaced or removed, which a program may still have open.
+///
+/// # Errors
+///
+/// Those of [`publish_file`].
+pub(crate) fn publish_and_hold(
+    root: &FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: Option<&Present>,
+) -> Result<Option<OpenFile>, FsError> {
     let before_file = before.filter(|present| present.kind == PresentKind::File);
     let after_file = after.filter(|present| present.kind == PresentKind::File);
     let mode = decided_mode(before_file, after_file);
     if let (Some(before), Some(after)) = (before_file, after_file) {
         let expected = Expected::Content(before.fs_hash());
-        return root.stage(path, &after.bytes, mode)?.publish(expected).map(drop);
+        return Ok(root.stage(path, &after.bytes, mode)?.publish(expected)?.replaced);
     }
+    let mut removed = None;
     match before {
         Some(present) if present.kind == PresentKind::File => {
-            root.remove_file(path, Some(&present.fs_hash())).map(drop)?;
+            removed = root.remove_file(path, Some(&present.fs_hash()))?.content;
         }
         Some(present) if present.kind == PresentKind::Folder => root.remove_empty_folder(path)?,
         Some(present) => remove_other(root, path, present)?,
         None => {}
     }
-    let Some(after) = after else { return Ok(()) };
+    let Some(after) = after else { return Ok(removed) };
     let folder = path.parent().filter(|folder| !folder.is_root());
     let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
     let published = match after.kind {
@@ -56,7 +71,7 @@ pub(crate) fn publish_file(
             let _ = root.remove_empty_folder(folder);
         }
     }
-    published
+    published.map(|()| removed)
 }
 
 /// The permission bits of the new version: only a change that has other bits after it than before decides them, so that

@@ -24,6 +24,7 @@ mod ground;
 #[cfg(test)]
 mod hidden;
 #[cfg(test)]
+mod late_writes;
 mod line_numbers;
 #[cfg(test)]
 mod peers;
