@@ -25,7 +25,7 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     for name in ["d/edited", "d/written", "d/deleted", "d/quiet"] {
         ground.put(name, "1\n2\n");
     }
-    let [mut edited, mut written, mut deleted, quiet] =
+    let [mut edited, written, mut deleted, quiet] =
         ["d/edited", "d/written", "d/deleted", "d/quiet"].map(|name| opened(&ground, name));
     let workspace = ground.open();
     let changes = [

@@ -25,6 +25,7 @@ mod ground;
 mod hidden;
 #[cfg(test)]
 mod late_writes;
+#[cfg(test)]
 mod line_numbers;
 #[cfg(test)]
 mod peers;
