@@ -167,6 +167,7 @@ impl<'a> Plan<'a> {
             success: true,
             path: path.to_string(),
             version: Some(version(&after.hash)),
+            previous_version: Some(version(&before.hash)),
             shifts: shifts.collect(),
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),

@@ -1,5 +1,7 @@
 //! The seam between protocol adapters and engines.
 
+use std::sync::Arc;
+
 use crate::{
     Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
     ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, ReadFile,
@@ -55,6 +57,46 @@ pub trait Workspace: Send + Sync {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError>;
+}
+
+/// A shared workspace is a workspace.
+impl<W: Workspace + ?Sized> Workspace for Arc<W> {
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        (**self).workspace_info(call)
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        (**self).explore_files(call, request)
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        (**self).read_file(call, request)
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        (**self).search_files(call, request)
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        (**self).change_files(call, changes)
+    }
+
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        (**self).execute_command(call, request, observer)
+    }
 }
 
 /// The file tools one at a time: batches of one over [`Workspace::change_files`].

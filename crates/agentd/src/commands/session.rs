@@ -4,9 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use local_workspace::{LateWrite, LocalWorkspace};
 use serde::Serialize;
-use tag_session::{
-    Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Sessions, Waited,
-};
+use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
 use tagproto::{Reply, Session, SessionId};
 use wap_core::CancelFlag;
 
@@ -18,7 +16,7 @@ use crate::interrupt::cancel_on_signals;
 use crate::plan_view::describe;
 use crate::progress::{Progress, one_line};
 use crate::session_failure::{explain, unwritten};
-use crate::state::{self, Places};
+use crate::state::{self, LocalSessions, Opened, Places};
 
 #[derive(Serialize)]
 struct Started {
@@ -31,7 +29,7 @@ struct Started {
 struct Loop<'a> {
     common: &'a Common,
     console: Console,
-    sessions: &'a Sessions<LocalWorkspace>,
+    sessions: &'a LocalSessions,
     id: SessionId,
     following: Following,
     cancel: &'a CancelFlag,
@@ -62,7 +60,8 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
         return Ok(Exit::Done);
     }
     let id = session.session_id;
-    Loop { common, console, sessions: &sessions, id, following: new.following, cancel: &cancel }.follow()
+    let following = new.following;
+    stay_with(&sessions, &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel })
 }
 
 /// Goes on with a session.
@@ -85,7 +84,16 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
         copy(console, &sessions, &session)?;
     }
     let id = session.session_id;
-    Loop { common, console, sessions: &sessions, id, following: resume.following, cancel: &cancel }.follow()
+    let following = resume.following;
+    stay_with(&sessions, &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel })
+}
+
+/// Follows a session; meanwhile other processes may work on the same folder through this one.
+fn stay_with(opened: &Opened, session: &Loop<'_>) -> Outcome {
+    opened.door.stay();
+    let outcome = session.follow();
+    opened.door.wait_for_commands(&|| false);
+    outcome
 }
 
 /// The failure where an unfinished session is needed and there is none.
@@ -109,14 +117,14 @@ pub(crate) fn cancel_flag() -> Result<CancelFlag, Failure> {
     Ok(cancel)
 }
 
-fn introduce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) {
+fn introduce(console: Console, sessions: &LocalSessions, session: &Session) {
     console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
     let report = sessions.workspace().sandbox_report();
     console.styled(Tone::Faint, &report.map_or_else(|error| error.to_string(), ToString::to_string));
     announce(console, sessions, session);
 }
 
-fn announce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) {
+fn announce(console: Console, sessions: &LocalSessions, session: &Session) {
     console.progress(&format!("message {} to copy into the chat:", session.sequence_number));
     console.progress(&format!("  {}", outbox_path(sessions, session)));
     console.progress("save the reply as a .txt file in:");
@@ -124,7 +132,7 @@ fn announce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Ses
 }
 
 /// Puts the pending message on the clipboard, or says that it cannot be.
-fn copy(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) -> Result<(), Failure> {
+fn copy(console: Console, sessions: &LocalSessions, session: &Session) -> Result<(), Failure> {
     let text = sessions.outbox(session).map_err(explain)?.unwrap_or_default();
     let number = session.sequence_number;
     match clipboard::copy(&text) {
@@ -136,7 +144,7 @@ fn copy(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session
     Ok(())
 }
 
-fn outbox_path(sessions: &Sessions<LocalWorkspace>, session: &Session) -> String {
+fn outbox_path(sessions: &LocalSessions, session: &Session) -> String {
     sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string()
 }
 

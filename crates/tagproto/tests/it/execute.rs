@@ -264,6 +264,7 @@ fn an_engine_that_answers_another_change_is_no_reason_to_panic() {
         success: true,
         path: "f".into(),
         version: None,
+        previous_version: None,
         shifts: Vec::new(),
         lines_added: 0,
         lines_removed: 0,
