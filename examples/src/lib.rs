@@ -1,6 +1,7 @@
 //! Small programs, each of which uses a single crate of this repository or a few of them.
 //!
 //! - `embed-sandbox-fs`: files beneath one folder, with no way out of it.
+//! - `minimal-agent`: a coding agent by the contract of cocode; `agents/` has it in other languages, too.
 //! - `one-reply`: a model's reply is carried out, and the next message to the model is written.
 //!
 //! `cargo run -p examples --bin one-reply` runs one. The library itself is empty. When its documentation is tested, that is
@@ -10,5 +11,6 @@
 #![cfg_attr(doctest, doc = include_str!("../../docs/wap.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/files.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/commands.md"))]
+#![cfg_attr(doctest, doc = include_str!("../../docs/cocode.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/durability.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/guide.md"))]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cocode_cli::CocodeCommand;
 use crate::confinement::SandboxChoice;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
@@ -48,12 +49,19 @@ pub(crate) struct Common {
     /// Whether commands may use the network.
     #[arg(long, global = true, value_name = "on|off", default_value = "off")]
     pub network: Switch,
-    /// Longest run time of a command, in seconds.
-    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    pub timeout: Duration,
+    /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
+}
+
+impl Common {
+    /// How long a command may take.
+    pub(crate) fn command_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs(30))
+    }
 }
 
 /// On or off.
@@ -125,6 +133,11 @@ pub(crate) enum Command {
         tool: String,
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
+    },
+    /// Run coding agents in git worktrees, and find out which of them are really done.
+    Cocode {
+        #[command(subcommand)]
+        command: CocodeCommand,
     },
     /// Say what this machine can and cannot do.
     Doctor,

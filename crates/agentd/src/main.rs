@@ -2,6 +2,7 @@
 
 mod cli;
 mod clipboard;
+mod cocode_cli;
 mod commands;
 mod confinement;
 mod console;

@@ -1,4 +1,5 @@
 //! Tests through the public API, with real repositories and processes.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cleaning;
 mod confinement;
