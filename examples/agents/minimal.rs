@@ -1,7 +1,7 @@
 //! A minimal agent: five variables in, one commit with the ready marker out.
 //!
-//! `cargo run -p examples --bin minimal-agent` is what it is started as; it uses the crate `cocode-env` for the
-//! contract.
+//! It uses the crate `cocode-env` for the contract, and is built with the tests of `cocode-runner`:
+//! `cargo build -p cocode-runner --bin minimal-agent`.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -1,7 +1,6 @@
 //! Small programs, each of which uses a single crate of this repository or a few of them.
 //!
 //! - `embed-sandbox-fs`: files beneath one folder, with no way out of it.
-//! - `minimal-agent`: a coding agent by the contract of cocode; `agents/` has it in other languages, too.
 //! - `one-reply`: a model's reply is carried out, and the next message to the model is written.
 //!
 //! `cargo run -p examples --bin one-reply` runs one. The library itself is empty. When its documentation is tested, that is

@@ -3,6 +3,7 @@
 
 mod cleaning;
 mod confinement;
+mod contract;
 mod definitions;
 mod ground;
 mod picking;
