@@ -4,8 +4,10 @@ use cocode_env::AgentName;
 use serde::Serialize;
 
 use crate::error::RunnerError;
+use crate::git::Git;
 use crate::record::AgentRecord;
-use crate::runner::Runner;
+use crate::repository::Repository;
+use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
 
 /// How an agent's work gets into the current branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,7 +49,7 @@ impl Runner {
         if !record.state.is_final() {
             return Err(RunnerError::NotEnded { agent: record.agent.clone() });
         }
-        let commit = self.work_of(record)?;
+        let commit = work_of(repository, record)?;
         if !repository.is_clean()? {
             return Err(RunnerError::Dirty);
         }
@@ -78,35 +80,28 @@ impl Runner {
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         Ok(Picked { agent: record.agent.clone(), branch: record.branch.clone(), commit, way, is_ready, done })
     }
+}
 
-    /// Returns the differences between where an agent started and what it has committed; `summary` for a line for each
-    /// file.
-    ///
-    /// # Errors
-    /// [`RunnerError::NothingToPick`], [`RunnerError::Git`].
-    pub fn diff(&self, record: &AgentRecord, summary: bool) -> Result<String, RunnerError> {
-        let commit = self.work_of(record)?;
-        let format = if summary { "--stat" } else { "--patch" };
-        let arguments = [
-            "diff",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            format,
-            &record.start_commit,
-            &commit,
-            "--",
-        ];
-        Ok(self.repository.git.run(self.repository.place(), &arguments)?)
-    }
+/// Returns the differences between where an agent started and what it has committed, also while agents run; `summary`
+/// for a line for each file.
+///
+/// # Errors
+/// [`RunnerError::NothingToPick`], [`RunnerError::Repository`], [`RunnerError::Git`].
+pub fn diff(config: &RunnerConfig, record: &AgentRecord, summary: bool) -> Result<String, RunnerError> {
+    let git = Git::new(&config.host, config.state_folder.join(NO_HOOKS));
+    let repository = Repository::open(git, &config.repository)?;
+    let commit = work_of(&repository, record)?;
+    let format = if summary { "--stat" } else { "--patch" };
+    let arguments =
+        ["diff", "--no-ext-diff", "--no-textconv", "--no-color", format, &record.start_commit, &commit, "--"];
+    Ok(repository.git.run(repository.place(), &arguments)?)
+}
 
-    /// The commit that holds an agent's work: where its worktree was when it ended, or where its branch is.
-    fn work_of(&self, record: &AgentRecord) -> Result<String, RunnerError> {
-        let branch = || self.repository.commit(&format!("refs/heads/{}", record.branch));
-        let commit =
-            record.head.clone().filter(|head| self.repository.commit(head).is_some()).or_else(branch);
-        commit
-            .filter(|commit| *commit != record.start_commit)
-            .ok_or_else(|| RunnerError::NothingToPick { agent: record.agent.clone() })
-    }
+/// The commit that holds an agent's work: where its worktree was when it ended, or where its branch is.
+fn work_of(repository: &Repository, record: &AgentRecord) -> Result<String, RunnerError> {
+    let branch = || repository.commit(&format!("refs/heads/{}", record.branch));
+    let commit = record.head.clone().filter(|head| repository.commit(head).is_some()).or_else(branch);
+    commit
+        .filter(|commit| *commit != record.start_commit)
+        .ok_or_else(|| RunnerError::NothingToPick { agent: record.agent.clone() })
 }

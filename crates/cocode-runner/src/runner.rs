@@ -19,6 +19,9 @@ use crate::repository::Repository;
 use crate::store::{self, Store};
 use crate::worktree::{Worktree, file_error};
 
+/// The folder of the state folder that stands for every repository's hooks. It is empty.
+pub(crate) const NO_HOOKS: &str = "no-hooks";
+
 /// Where the runner works and what it works with.
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
@@ -56,9 +59,9 @@ impl Runner {
     /// [`RunnerError::Repository`], [`RunnerError::Open`] (`Held` while another process runs agents),
     /// [`RunnerError::File`].
     pub fn open(config: RunnerConfig) -> Result<Runner, RunnerError> {
-        let hooks = config.state_folder.join("no-hooks");
+        let hooks = config.state_folder.join(NO_HOOKS);
         let repository = Repository::open(Git::new(&config.host, hooks.clone()), &config.repository)?;
-        let folders = ["logs", "cancel", "no-hooks"].map(|name| config.state_folder.join(name));
+        let folders = ["logs", "cancel", NO_HOOKS].map(|name| config.state_folder.join(name));
         for folder in [&config.state_folder].into_iter().chain(&folders) {
             make_folder(folder)?;
         }

@@ -6,7 +6,7 @@ mod look;
 mod run;
 mod view;
 
-use cocode_runner::{PickWay, request_cancel};
+use cocode_runner::{PickWay, diff, request_cancel};
 use serde::Serialize;
 
 use crate::cli::Common;
@@ -14,7 +14,7 @@ use crate::cocode_cli::{CocodeCommand, CocodePlace};
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Outcome};
 
-use ground::{explain, find, open, records, state_folder};
+use ground::{config, explain, find, open, records, state_folder};
 
 /// Runs what the command line asks for.
 pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) -> Outcome {
@@ -24,8 +24,8 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
         CocodeCommand::Logs { agent, follow } => look::logs(common, console, agent, *follow),
         CocodeCommand::Diff { agent, stat } => {
             let record = find(records(common)?, agent)?;
-            let runner = open(common, &CocodePlace::default())?;
-            console.result(&runner.diff(&record, *stat).map_err(explain)?);
+            let config = config(common, &CocodePlace::default())?;
+            console.result(&diff(&config, &record, *stat).map_err(explain)?);
             Ok(Exit::Done)
         }
         CocodeCommand::Cancel { agent } => {

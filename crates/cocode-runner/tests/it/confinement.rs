@@ -121,7 +121,7 @@ fn what_an_agent_leaves_never_runs_outside() {
     let runner = ground.runner();
     let record = runner.run(&request(vec![definition]), &StopFlag::new(), &Log::default()).unwrap().remove(0);
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
-    runner.diff(&record, false).unwrap();
+    cocode_runner::diff(&ground.config(), &record, false).unwrap();
     runner.clean(true, true).unwrap();
     runner.pick(&record, false).unwrap();
     assert!(!trap.exists());

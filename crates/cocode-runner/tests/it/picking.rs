@@ -35,6 +35,6 @@ fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
     assert!(matches!(refused(runner.pick(&records[3], false)), RunnerError::NothingToPick { .. }));
     assert_eq!(ground.git(&["rev-parse", "HEAD"]), before);
     assert_eq!(ground.git(&["status", "--porcelain"]), "");
-    assert!(runner.diff(&records[1], true).unwrap().contains("c.txt"));
-    assert!(runner.diff(&records[1], false).unwrap().contains("+c"));
+    assert!(cocode_runner::diff(&ground.config(), &records[1], true).unwrap().contains("c.txt"));
+    assert!(cocode_runner::diff(&ground.config(), &records[1], false).unwrap().contains("+c"));
 }

@@ -46,15 +46,20 @@ pub(crate) fn least_level(common: &Common) -> Level {
 
 /// Opens the runner; this process then owns the records.
 pub(crate) fn open(common: &Common, place: &CocodePlace) -> Result<Runner, Failure> {
+    state::make_state_folder(&Places::find(common)?)?;
+    Runner::open(config(common, place)?).map_err(explain)
+}
+
+/// Where the runner works and what it works with. Nothing is made.
+pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfig, Failure> {
     let places = Places::find(common)?;
-    state::make_state_folder(&places)?;
     let user_state = user_folder("XDG_STATE_HOME", ".local/state");
     let worktrees = match &place.worktrees {
         Some(folder) => std::path::absolute(folder)
             .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", folder.display())))?,
         None => user_state.join("worktrees"),
     };
-    let config = RunnerConfig {
+    Ok(RunnerConfig {
         repository: places.workspace.clone(),
         state_folder: places.base.join("cocode"),
         worktrees,
@@ -63,8 +68,7 @@ pub(crate) fn open(common: &Common, place: &CocodePlace) -> Result<Runner, Failu
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
         least_level: least_level(common),
-    };
-    Runner::open(config).map_err(explain)
+    })
 }
 
 /// What is known of agents. If nobody runs any, those that a process left behind are marked as lost first.
