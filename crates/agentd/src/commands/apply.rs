@@ -50,7 +50,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);
     let applied = sessions
-        .apply(session.session_id, &text, common.timeout, options, &cancel, &mut progress)
+        .apply(session.session_id, &text, common.command_timeout(), options, &cancel, &mut progress)
         .map_err(explain)?;
     let (session, sequence, results, not_written) = match applied {
         Applied::Executed(executed) => {

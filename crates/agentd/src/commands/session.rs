@@ -186,8 +186,14 @@ impl Loop<'_> {
             file: Some(file),
         };
         let mut progress = Progress::new(console);
-        let applied =
-            sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
+        let applied = sessions.apply(
+            self.id,
+            &file.text,
+            self.common.command_timeout(),
+            options,
+            self.cancel,
+            &mut progress,
+        );
         match applied {
             Ok(Applied::Executed(executed)) => {
                 let moved = sessions.move_to_processed(&file.name);
