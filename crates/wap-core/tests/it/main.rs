@@ -6,6 +6,7 @@ mod document;
 mod error;
 mod exclusions;
 mod memory;
+mod memory_index;
 mod memory_vectors;
 mod request;
 mod schema;
