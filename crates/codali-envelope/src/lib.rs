@@ -2,9 +2,10 @@
 //!
 //! An agent that only writes text asks with an `AGENT_REQUEST`: a list of needs (search this, read that) in YAML, or in
 //! what models write when they mean YAML. [`extract_request`] finds the request in a model's reply, [`read_request`] reads
-//! one that stands alone, and a bad need does not sink the good ones. [`render_response`] writes the `CODALI_RESPONSE`
+//! one that stands alone, and a bad need does not sink the good ones. [`answer`] has a workspace and an index answer it.
+//! [`render_response`] writes the `CODALI_RESPONSE`
 //! with one result for each need, in either of two [`Form`]s; [`read_response`] and [`render_request`] are the ways back.
-//! [`critic`] judges what a builder has done.
+//! [`critic`] judges what a builder has done, [`history`] keeps what was said within an agent's window.
 //!
 //! No function here does I/O of its own, reads a clock or looks at the environment.
 //!
@@ -18,6 +19,7 @@
 //! # Ok::<(), codali_envelope::ReadError>(())
 //! ```
 
+mod adapter;
 mod almost_yaml;
 pub mod critic;
 mod envelope_text;
@@ -25,6 +27,7 @@ mod error;
 mod fields;
 mod form;
 mod header;
+pub mod history;
 mod json;
 mod limits;
 mod need;
@@ -43,6 +46,7 @@ mod warning;
 mod web;
 mod yaml;
 
+pub use adapter::{AnswerOptions, Budget, RootShown, Sources, Stopwatch, answer, refuse};
 pub use critic::CriticResult;
 pub use error::{ReadError, ReadErrorKind};
 pub use form::{Form, UnknownForm, render_request, render_response};

@@ -125,7 +125,7 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
     },
-    /// What has changed since the last commit.
+    /// What has changed and is not staged.
     #[serde(rename = "file.diff")]
     FileDiff {
         /// Files and folders; none for everything.

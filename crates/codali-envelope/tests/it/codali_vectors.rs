@@ -9,7 +9,7 @@ use crate::reply_vectors::holds;
 
 const CODALI: &str = include_str!("../../../../fixtures/vectors/codali.json");
 
-fn cases(kind: &str) -> Vec<Value> {
+pub(crate) fn cases(kind: &str) -> Vec<Value> {
     let mut vectors: Value = serde_json::from_str(CODALI).unwrap();
     let cases = vectors["cases"].as_array_mut().unwrap().drain(..);
     cases.filter(|case| case["name"].as_str().unwrap().starts_with(&format!("{kind}/"))).collect()
