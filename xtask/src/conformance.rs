@@ -1,8 +1,10 @@
 //! The conformance cases: data in JSON files, run against the crates.
 
 mod case;
+mod codali;
 mod crash;
 mod crate_tests;
+mod envelope_replies;
 mod expected;
 mod ground;
 mod mortal;

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::ruling::Ruling;
-use super::{Outcome, Run, Tally, cases, tag_exec, tag_flow, tag_parse, tag_paste, wap};
+use super::{
+    Outcome, Run, Tally, cases, codali, envelope_replies, tag_exec, tag_flow, tag_parse, tag_paste, wap,
+};
 use crate::TaskError;
 
 /// How many cases run at the same time. Most of them wait, for disks and commands.
@@ -37,6 +39,8 @@ impl Registry {
             ("tagproto.json", Some("exec"), tag_exec::run),
             ("tagproto.json", Some("flow"), tag_flow::run),
             ("paste.json", None, tag_paste::run),
+            ("codali.json", None, codali::run),
+            ("envelope-replies.json", None, envelope_replies::run),
             ("wap.json", Some("read"), wap::run),
             ("wap.json", Some("write"), wap::run),
             ("wap.json", Some("modify"), wap::run),
