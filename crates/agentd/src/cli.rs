@@ -126,6 +126,8 @@ pub(crate) enum Command {
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
     },
+    /// Answer a request of an agent, which is an envelope or a reply with one in it.
+    Codali(Codali),
     /// Say what this machine can and cannot do.
     Doctor,
     /// A task: the same as `new`.
@@ -202,6 +204,22 @@ pub(crate) struct Undo {
     pub session: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Codali {
+    /// The text, or `-` for standard input.
+    #[arg(value_name = "FILE|-", default_value = "-")]
+    pub file: PathBuf,
+    /// How the response is written.
+    #[arg(long, value_name = "yaml|json-body", default_value = "yaml")]
+    pub format: codali_envelope::Form,
+    /// Keep the response below about this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<u32>,
+    /// Leave out how long it took, so that the same files give the same response.
+    #[arg(long)]
+    pub deterministic: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Format {
     /// A reply in the bracket-tag protocol.
@@ -210,6 +228,15 @@ pub(crate) enum Format {
         #[arg(value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
         /// Leave out the repair of pasted text.
+        #[arg(long)]
+        strict: bool,
+    },
+    /// A request in a Codali envelope, with nothing in front of it.
+    Codali {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Take YAML only.
         #[arg(long)]
         strict: bool,
     },

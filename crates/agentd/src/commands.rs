@@ -2,6 +2,7 @@
 
 mod apply;
 mod call;
+mod codali;
 mod demo;
 mod diff;
 mod doctor;
@@ -38,6 +39,10 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
+        Some(Command::Parse { format: Format::Codali { file, strict } }) => {
+            parse::codali(console, &file, strict)
+        }
+        Some(Command::Codali(codali)) => codali::answer(common, console, &codali),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Doctor) => doctor::doctor(common, console),
         Some(Command::Demo) => demo::demo(common, console),
