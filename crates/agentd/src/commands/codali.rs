@@ -47,7 +47,7 @@ pub(crate) fn answer(common: &Common, console: Console, asked: &Codali) -> Outco
     };
     let cancel = cancel_flag()?;
     let places = Places::find(common)?;
-    let opened = state::open_for_reading(common, &places, console)?;
+    let opened = state::open_apart(common, &places, console)?;
     let origin = Origin {
         conversation: ConversationId("codali".to_owned()),
         run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::project::Project;
+use crate::skip::skip;
 
 const ARCHITECT: &str = "AGENT_REQUEST v1\nrole: architect\nrequest_id: 123\nneeds:\n  - type: docdex.search\n    query: \"landing page HTML\"\n    limit: 5\n  - type: file.read\n    path: \"src/public/index.html\"\ncontext:\n  summary: \"Need root page HTML to finish plan\"\n";
 
@@ -112,4 +113,38 @@ fn codali_keeps_within_its_budget_and_the_folder() {
     assert!(small.stdout.len() < 2_000, "{}", small.stdout);
     assert!(small.stdout.contains("truncated: true\n    total_lines: 1000\n"), "{}", small.stdout);
     assert!(small.stdout.contains("\"truncated: long.txt "), "{}", small.stdout);
+}
+
+#[test]
+fn codali_shows_what_has_changed_in_a_repository() {
+    let project = project();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(arguments).current_dir(project.workspace());
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        git.output().is_ok_and(|output| output.status.success())
+    };
+    if !git(&["init", "--quiet"]) {
+        return skip("codali_shows_what_has_changed_in_a_repository", "there is no git here");
+    }
+    assert!(git(&["add", "--all"]));
+    project.write("notes.md", "one\ntwo\n").write("ran.sh", "#!/bin/sh\necho ran >> ran.log\n");
+    // What a repository configures is not run.
+    for key in ["diff.external", "core.fsmonitor", "core.pager"] {
+        assert!(git(&["config", key, "sh ran.sh"]));
+    }
+    let request = "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - {type: file.diff, paths: [notes.md]}\n  - {type: file.diff, paths: [src]}\n";
+    let answered = project.run_with_input(&["codali", "--json"], request).ok().json();
+    if answered["results"][0]["message"].as_str().is_some_and(|why| why.contains("git is not installed")) {
+        return skip("codali_shows_what_has_changed_in_a_repository", "confined commands find no git");
+    }
+    let diff = answered["results"][0]["diff"].as_str().unwrap_or_else(|| panic!("{answered}"));
+    assert!(
+        diff.starts_with("diff --git a/notes.md b/notes.md\n") && diff.ends_with(" one\n+two\n"),
+        "{diff}"
+    );
+    assert_eq!(answered["results"][1]["diff"], "", "{answered}");
+    assert!(!project.has("ran.log") && !project.base().exists());
+    // It would be, if it were left to the repository.
+    assert!(git(&["diff"]) && project.has("ran.log"));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Map;
-use wap_core::{Call, CodeIndex, Workspace};
+use wap_core::{Call, CodeIndex, Origin, Workspace};
 
 use super::budget::{Budget, Ledger};
 use super::failure::{Failure, shown};
@@ -57,7 +57,8 @@ const UNKNOWN_ID: &str = "invalid";
 
 /// Answers a request: one result for each of its needs, the rejected ones included, in their order.
 ///
-/// The needs are the steps of the run, numbered from `call.origin.step` on. A need that fails costs the others nothing.
+/// The needs are the steps of the run, numbered from `call.origin.step` on; where the run has no sequence, and so is for
+/// one call only, each need has a run of its own. A need that fails costs the others nothing.
 /// When the budget is used up, or `call.cancel` is raised, the needs that are left are answered as `budget_exhausted`.
 ///
 /// Source: Codali protocol, response rules; ruling in docs/codali.md.
@@ -91,8 +92,7 @@ pub fn answer(
             results.push(Failure::new(WarningCode::BudgetExhausted).result(need));
             continue;
         };
-        let step = call.origin.step.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
-        let origin = call.origin.at_step(step);
+        let origin = origin_of(index, call.origin);
         let allowed = time_left.min(options.budget.need_time);
         let time_left = Some(call.time_left.map_or(allowed, |left| left.min(allowed)));
         let call = Call { origin: &origin, cancel: call.cancel, time_left };
@@ -121,6 +121,16 @@ pub fn answer(
         },
         extra: Map::new(),
     }
+}
+
+/// The origin of the need at `index`.
+fn origin_of(index: usize, origin: &Origin) -> Origin {
+    let step = origin.step.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
+    let mut origin = origin.at_step(step);
+    if origin.run.sequence == 0 {
+        origin.run.digest = format!("{}-{step}", origin.run.digest);
+    }
+    origin
 }
 
 /// Returns the response to a text that is no request that can be answered; `None` if it is no request at all.
