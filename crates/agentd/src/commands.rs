@@ -9,12 +9,16 @@ mod doctor;
 mod dry_run;
 mod export;
 mod gc;
-mod log;
+pub(crate) mod log;
+mod mcp;
 mod parse;
 mod replay;
+mod serve;
 mod session;
 mod sessions;
-mod undo;
+mod setup;
+pub(crate) mod undo;
+mod wap;
 
 use crate::cli::{Cli, Command, Following, Format, New, Resume};
 use crate::console::Console;
@@ -44,6 +48,10 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         }
         Some(Command::Codali(codali)) => codali::answer(common, console, &codali),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
+        Some(Command::Serve(options)) => serve::serve(common, console, &options),
+        Some(Command::Setup(options)) => setup::setup(common, console, &options),
+        Some(Command::Wap) => wap::wap(common, console),
         Some(Command::Doctor) => doctor::doctor(common, console),
         Some(Command::Demo) => demo::demo(common, console),
     }

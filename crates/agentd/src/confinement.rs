@@ -1,5 +1,6 @@
 //! What the user asks of the confinement of commands.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -17,6 +18,16 @@ pub(crate) enum SandboxChoice {
     Allow(Level),
     /// Use no confinement.
     Off,
+}
+
+impl fmt::Display for SandboxChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxChoice::Require(level) => write!(formatter, "require={level}"),
+            SandboxChoice::Allow(level) => write!(formatter, "allow={level}"),
+            SandboxChoice::Off => formatter.write_str("off"),
+        }
+    }
 }
 
 impl FromStr for SandboxChoice {
@@ -75,6 +86,11 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
         policy.hidden.push(state_folder.to_owned());
     }
     policy
+}
+
+/// What the user asks for, as a text to compare with what another process was asked for.
+pub(crate) fn asked_for(common: &Common) -> String {
+    format!("{:?} {:?}", common.sandbox, common.network)
 }
 
 /// The user's home folder.

@@ -2,20 +2,24 @@
 
 use std::fs;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use change_journal::{Journal, JournalLimits, JournalReader, OpenError};
-use local_workspace::{EngineConfig, LocalWorkspace};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 use tag_session::{Sessions, StateFolders};
 use tempfile::TempDir;
 use wap_core::Limits;
 
-use crate::cli::Common;
+use crate::cli::{Common, Switch};
 use crate::confinement;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::owner::{Door, Host};
+use crate::owner_protocol::{self, Hello};
 use crate::session_failure;
 
 /// The name of the state folder within a workspace.
@@ -81,12 +85,36 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Opens the engine and its sessions; this process then owns the state folder.
-pub(crate) fn open(
-    common: &Common,
-    places: &Places,
-    console: Console,
-) -> Result<Sessions<LocalWorkspace>, Failure> {
+/// The sessions of a state folder that this process owns.
+pub(crate) type LocalSessions = Sessions<Arc<LocalWorkspace>>;
+
+/// An open state folder with its door for clients.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// First, so that clients are gone when the journal closes.
+    pub door: Door,
+    sessions: LocalSessions,
+}
+
+impl Deref for Opened {
+    type Target = LocalSessions;
+
+    fn deref(&self) -> &LocalSessions {
+        &self.sessions
+    }
+}
+
+/// What a client of a state folder says about itself, and its owner expects.
+pub(crate) fn hello(common: &Common, places: &Places) -> Hello {
+    Hello {
+        version: owner_protocol::VERSION,
+        workspace: places.workspace.to_string_lossy().into_owned(),
+        confinement: confinement::asked_for(common),
+    }
+}
+
+/// Opens the engine and its sessions; this process then owns the state folder and answers its clients.
+pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<Opened, Failure> {
     let root = open_root(common, places)?;
     make_state_folder(places)?;
     let (journal, report) = Journal::open(&places.base.join("journal"), JournalLimits::default())
@@ -101,11 +129,13 @@ pub(crate) fn open(
         // Said once is enough: sessions that are taken over remember that their history is lost.
         journal.acknowledge_set_aside().map_err(|error| state_failure(&error.to_string(), &places.base))?;
     }
-    let engine = open_engine(common, places, places.base.join("output"), root, journal.clone(), console)?;
+    let kept = KeptFolders { outputs: places.base.join("output"), layers: Some(places.base.join("layers")) };
+    let engine = open_engine(common, places, kept, root, journal.clone(), console)?;
+    let engine = Arc::new(engine);
     let folders =
         StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
     let (sessions, reconciled) =
-        Sessions::open(engine, journal, folders).map_err(session_failure::explain)?;
+        Sessions::open(Arc::clone(&engine), journal.clone(), folders).map_err(session_failure::explain)?;
     for name in &reconciled.imported {
         console.notice(&format!("session {name} was taken over from its file"));
     }
@@ -118,7 +148,8 @@ pub(crate) fn open(
     for name in &reconciled.rewritten {
         console.detail(&format!("{name} was written again from the journal"));
     }
-    Ok(sessions)
+    let door = Door::open(&places.base, Host::new(engine, journal, hello(common, places)));
+    Ok(Opened { door, sessions })
 }
 
 /// The engine for calls that only read, and a folder that is needed as long as it is.
@@ -134,17 +165,18 @@ pub(crate) fn open_for_reading(
     places: &Places,
     console: Console,
 ) -> Result<ReadingEngine, Failure> {
-    let output = places.base.join("output");
-    if !output.is_dir() {
+    let outputs = places.base.join("output");
+    if !outputs.is_dir() {
         return open_apart(common, places, console);
     }
     let root = open_root(common, places)?;
-    let engine = open_engine(common, places, output, root, forgetful_journal(places)?, console)?;
+    let kept = KeptFolders { outputs, layers: None };
+    let engine = open_engine(common, places, kept, root, forgetful_journal(places)?, console)?;
     Ok(ReadingEngine { engine, _outputs: None })
 }
 
-/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands: their outputs are kept apart from
-/// those of the state folder, whose names are the journal's to give.
+/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read: their outputs are
+/// kept apart from those of the state folder, whose names are the journal's to give.
 pub(crate) fn open_apart(
     common: &Common,
     places: &Places,
@@ -159,8 +191,8 @@ pub(crate) fn open_apart(
     // Where there is no state folder, none needs to be kept from commands.
     let elsewhere = Places { base: outputs.path().to_owned(), ..places.clone() };
     let places = if places.base.exists() { places } else { &elsewhere };
-    let journal = forgetful_journal(places)?;
-    let engine = open_engine(common, places, outputs.path().join("output"), root, journal, console)?;
+    let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
+    let engine = open_engine(common, places, kept, root, forgetful_journal(places)?, console)?;
     Ok(ReadingEngine { engine, _outputs: Some(outputs) })
 }
 
@@ -168,10 +200,17 @@ fn forgetful_journal(places: &Places) -> Result<Journal, Failure> {
     Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))
 }
 
+/// The folders that the engine keeps things in.
+struct KeptFolders {
+    outputs: PathBuf,
+    /// Layers of commands; none where no command changes anything.
+    layers: Option<PathBuf>,
+}
+
 fn open_engine(
     common: &Common,
     places: &Places,
-    output_folder: PathBuf,
+    kept: KeptFolders,
     root: FileRoot,
     journal: Journal,
     console: Console,
@@ -184,7 +223,9 @@ fn open_engine(
         launcher: confinement::launcher(common.sandbox),
         policy: confinement::policy(common, &places.workspace, &places.base),
         state_folder: places.state_folder(),
-        output_folder,
+        output_folder: kept.outputs,
+        layers_folder: kept.layers,
+        layer: if common.layer == Switch::On { LayerUse::WherePossible } else { LayerUse::Off },
     };
     let (engine, recovery) = LocalWorkspace::open(root, journal, config)
         .map_err(|error| state_failure(&error.to_string(), &places.base))?;

@@ -27,7 +27,7 @@ use crate::run::{RunKey, RunNumber, RunState};
 use crate::run_writes::{AcknowledgeSetAside, FinishRun};
 use crate::step::{StepKind, StepRecord};
 use crate::step_writes::{
-    ChangeRows, ConflictChange, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
+    ChangeRows, ConflictChanges, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
 };
 use crate::work::{Flush, Job, Queued, Work};
 use crate::writer::Writer;
@@ -278,8 +278,17 @@ impl Journal {
     ///
     /// `TooLarge` or `Closed`. A number that does not exist is ignored.
     pub fn conflict_change(&self, number: ChangeNumber, outcome: &[u8]) -> Result<(), JournalError> {
+        self.conflict_changes(&[number], outcome)
+    }
+
+    /// Does the same for several changes of one step at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`conflict_change`](Self::conflict_change).
+    pub fn conflict_changes(&self, numbers: &[ChangeNumber], outcome: &[u8]) -> Result<(), JournalError> {
         let outcome = self.preparation().outcome(outcome)?;
-        self.enqueue(Queued::new(ConflictChange { number, outcome }, None))
+        self.enqueue(Queued::new(ConflictChanges { numbers: numbers.to_owned(), outcome }, None))
     }
 
     /// Finishes a run and writes documents in the same commit. Returns the version of each document, `None`
@@ -331,6 +340,17 @@ impl Journal {
         documents: &[DocumentWrite<'_>],
     ) -> Result<Vec<Option<DocumentVersion>>, JournalError> {
         self.wait_for(self.preparation().documents(documents)?)
+    }
+
+    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and rides with the next commit, before
+    /// everything that is written later.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` or `Closed`.
+    pub fn write_documents_lazily(&self, documents: &[DocumentWrite<'_>]) -> Result<(), JournalError> {
+        let documents = self.preparation().documents(documents)?;
+        self.enqueue(Queued::new(documents, None))
     }
 
     /// Keeps a content that no change refers to, such as a version of a file that somebody was shown. Lazy: it

@@ -15,7 +15,7 @@ pub(crate) fn answer(
     warnings: Vec<String>,
 ) -> CommandOutcome {
     let gap = |omitted: u64| match &whole_output {
-        Some(name) => format!("\n… {omitted} bytes left out; readFile '{name}' gives the whole output …\n"),
+        Some(name) => format!("\n… {omitted} bytes left out; '{name}' has the whole output …\n"),
         None => format!("\n… {omitted} bytes left out …\n"),
     };
     let stdout = collapse_progress(&outcome.stdout.text(gap));
@@ -121,6 +121,14 @@ pub(crate) fn outcome_unknown() -> WapError {
     WapError::new(
         Reason::OutcomeUnknown,
         "the daemon stopped while this command ran; it was not run again: look at what it has done before repeating it",
+    )
+}
+
+/// The same for a command that ran on a layer, of which nothing was taken over.
+pub(crate) fn outcome_dropped() -> WapError {
+    WapError::new(
+        Reason::OutcomeUnknown,
+        "the daemon stopped while this command ran; it was not run again, and nothing that it changed was kept",
     )
 }
 

@@ -1,24 +1,29 @@
 //! The engine: everything that the tools share.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use change_journal::{Journal, RunNumber};
+use change_journal::{Journal, RunNumber, StepKind};
 use rel_path::RelPath;
-use sandbox_exec::{Launcher, SandboxReport, StartError};
+use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
-    FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError,
-    Workspace, WorkspaceInfo,
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::checkpoint::Checkpoint;
-use crate::config::EngineConfig;
+use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
 use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
+use crate::layer_recovery;
+use crate::layer_shelf::LayerShelf;
 use crate::output_store::OutputStore;
 use crate::recovery::{self, Recovery};
+use crate::runs::{EngineRun, Known};
+use crate::tree_snapshot::TreeSnapshot;
 use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
@@ -36,6 +41,14 @@ pub struct LocalWorkspace {
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Mutex<()>,
     commands: Turns,
+    /// Where layers are kept, or why there are none.
+    pub(crate) layers: Result<LayerShelf, String>,
+    /// Steps whose command ran on a layer when the last process ended.
+    pub(crate) untouched: BTreeSet<(RunNumber, u32)>,
+    /// What confines commands here, the layer included.
+    report: OnceLock<SandboxReport>,
+    /// The folder after the last command, which spares the next comparison most of its reading.
+    last_snapshot: Mutex<Option<TreeSnapshot>>,
 }
 
 /// Why a workspace cannot be opened.
@@ -69,8 +82,15 @@ impl LocalWorkspace {
         let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
         let checkpoint =
             Checkpoint::start(std::sync::Arc::clone(&root), journal.clone()).map_err(OpenError::Thread)?;
-        let recovery =
-            recovery::recover(&root, &journal, &checkpoint, config.read_only).map_err(OpenError::Recovery)?;
+        let layers = match &config.layers_folder {
+            Some(_) if config.read_only => Err("nothing can be changed".to_owned()),
+            Some(folder) => LayerShelf::open(folder, &root),
+            None => Err("there is no folder for layers".to_owned()),
+        };
+        let adopted =
+            layers.as_ref().map(|shelf| layer_recovery::resume(shelf, &journal)).unwrap_or_default();
+        let recovery = recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)
+            .map_err(OpenError::Recovery)?;
         let workspace = LocalWorkspace {
             root,
             hidden: Hidden::new(config.state_folder.clone()),
@@ -82,6 +102,10 @@ impl LocalWorkspace {
             launcher: OnceLock::new(),
             changes: Mutex::default(),
             commands: Turns::default(),
+            layers,
+            untouched: adopted.untouched,
+            report: OnceLock::new(),
+            last_snapshot: Mutex::default(),
         };
         Ok((workspace, recovery))
     }
@@ -92,7 +116,22 @@ impl LocalWorkspace {
     ///
     /// [`Reason::SandboxUnavailable`] if not even an unconfined process can be started.
     pub fn sandbox_report(&self) -> Result<&SandboxReport, WapError> {
-        self.launcher().map(Launcher::report)
+        let report = self.launcher()?.report();
+        Ok(self.report.get_or_init(|| self.with_layer_of_this_folder(report.clone())))
+    }
+
+    /// The report of this machine, with what is known about layers over this folder.
+    fn with_layer_of_this_folder(&self, mut report: SandboxReport) -> SandboxReport {
+        if report.layer != LayerKind::None {
+            let why = match (&self.layers, self.config.layer) {
+                (_, LayerUse::Off) => "switched off",
+                (Err(why), _) => why,
+                (Ok(_), LayerUse::WherePossible) => return report,
+            };
+            report.layer = LayerKind::None;
+            report.missing.push(format!("a layer: {why}"));
+        }
+        report
     }
 
     /// Waits until everything that was answered is synced to the disk.
@@ -117,9 +156,20 @@ impl LocalWorkspace {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn last_snapshot(&self) -> MutexGuard<'_, Option<TreeSnapshot>> {
+        self.last_snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until no other command runs.
     pub(crate) fn command_turn(&self, call: &Call<'_>) -> Result<Turn<'_>, WapError> {
         self.commands.wait(call.cancel).ok_or_else(not_begun)
+    }
+
+    /// Whether a command is a step that was started before.
+    fn is_on_record(&self, call: &Call<'_>) -> Result<bool, WapError> {
+        let run = EngineRun::enter(&self.journal, call.origin)?;
+        let known = run.recall(call.origin.step, StepKind::ShellCommand);
+        Ok(matches!(known, Ok(Known::Unknown | Known::Finished(_))))
     }
 
     #[expect(clippy::unused_self, reason = "every tool begins with it, like with the other checks")]
@@ -190,6 +240,11 @@ impl Workspace for LocalWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
+        if call.cancel.is_cancelled() && self.is_on_record(call)? {
+            // Nothing is started: the record answers, or it is found that nobody knows how the command ended.
+            let call = Call { cancel: &CancelFlag::new(), ..*call };
+            return self.execute(&call, request, observer);
+        }
         self.execute(call, request, observer)
     }
 }

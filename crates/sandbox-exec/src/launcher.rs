@@ -206,7 +206,7 @@ impl Launcher {
             .map_err(SpawnError::SpawnerGone)?;
         drop((stdout_end, stderr_end, status_end));
         let (pidfd, early_end) = await_start(&status)?;
-        let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
+        let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
         Ok(Started { stdout, stderr, status, pidfd, early_end, owns_namespace, folder: None })
     }
 }

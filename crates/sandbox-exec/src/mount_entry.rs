@@ -35,6 +35,13 @@ pub(crate) enum MountEntry {
         target: PathBuf,
         access: Access,
     },
+    /// Mounts a copy-on-write layer. Its folders hold no links.
+    Layer {
+        target: PathBuf,
+        lower: PathBuf,
+        upper: PathBuf,
+        work: PathBuf,
+    },
     Tmpfs {
         target: PathBuf,
         size_bytes: u64,
@@ -72,6 +79,7 @@ impl MountEntry {
             | MountEntry::Symlink { target, .. }
             | MountEntry::File { target, .. }
             | MountEntry::Bind { target, .. }
+            | MountEntry::Layer { target, .. }
             | MountEntry::Tmpfs { target, .. }
             | MountEntry::Pin { target }
             | MountEntry::Protect { target }
@@ -80,6 +88,24 @@ impl MountEntry {
             MountEntry::Proc { .. } => Path::new("/proc"),
             MountEntry::Terminals => Path::new("/dev/pts"),
         }
+    }
+
+    /// Whether it does no harm if the mount is taken down a moment after the command's last process has ended.
+    pub(crate) fn may_linger(&self) -> bool {
+        matches!(
+            self,
+            MountEntry::Directory { .. }
+                | MountEntry::Symlink { .. }
+                | MountEntry::File { .. }
+                | MountEntry::Bind { .. }
+                | MountEntry::Tmpfs { .. }
+                | MountEntry::Proc { .. }
+                | MountEntry::Terminals
+                | MountEntry::Pin { .. }
+                | MountEntry::Protect { .. }
+                | MountEntry::Cover { .. }
+                | MountEntry::Seal { .. }
+        )
     }
 
     pub(crate) fn encode(&self, out: &mut Encoder) {
@@ -95,6 +121,7 @@ impl MountEntry {
             MountEntry::Protect { .. } => 8,
             MountEntry::Cover { .. } => 9,
             MountEntry::Seal { .. } => 10,
+            MountEntry::Layer { .. } => 11,
         };
         out.number(kind);
         out.path(self.target());
@@ -112,6 +139,11 @@ impl MountEntry {
                     Access::Writable => 1,
                     Access::Device => 2,
                 });
+            }
+            MountEntry::Layer { lower, upper, work, .. } => {
+                out.path(lower);
+                out.path(upper);
+                out.path(work);
             }
             MountEntry::Tmpfs { size_bytes, mode, .. } => {
                 out.number(*size_bytes);
@@ -150,6 +182,9 @@ impl MountEntry {
             8 => MountEntry::Protect { target },
             9 => MountEntry::Cover { target },
             10 => MountEntry::Seal { target },
+            11 => {
+                MountEntry::Layer { target, lower: input.path()?, upper: input.path()?, work: input.path()? }
+            }
             _ => return None,
         })
     }

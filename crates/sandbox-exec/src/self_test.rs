@@ -11,6 +11,7 @@ use crate::attacks::{Attack, REFUSED};
 use crate::drain::OutputStream;
 use crate::isolation::Isolation;
 use crate::launcher::{Launcher, SpawnError, StartError};
+use crate::layer_test;
 use crate::outcome::Ending;
 use crate::policy::Policy;
 use crate::private_folder::PrivateFolder;
@@ -41,7 +42,12 @@ pub(crate) fn find_confinement(
         match ground.attack(launcher, isolation) {
             Ok(refused) => {
                 let kill_reaches_all = ground.kill_reaches_all(launcher, isolation);
-                return Ok((isolation, judge(isolation, &refused, kill_reaches_all, missing)));
+                let mut report = judge(isolation, &refused, kill_reaches_all, missing);
+                match layer_test::try_out(launcher, isolation, ground.folder.path()) {
+                    Ok(()) => report.layer = LayerKind::Overlay,
+                    Err(reason) => report.missing.push(format!("copy-on-write layer: {reason}")),
+                }
+                return Ok((isolation, report));
             }
             Err(SpawnError::Step(error)) if isolation.intersects(layers_of(error.step, isolation)) => {
                 let (layers, name) = (layers_of(error.step, isolation), layer_name(error.step, isolation));
@@ -170,7 +176,6 @@ fn judge(
     if !has_process_limit {
         missing.push("limit on processes".into());
     }
-    missing.push("copy-on-write layer".into());
     SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
 }
 

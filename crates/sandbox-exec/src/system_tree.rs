@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::canonical::canonicalize;
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
 
@@ -176,6 +177,6 @@ pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<
 
 /// Shows something of the host at its own place, if it exists; a link is followed and shown as what it leads to.
 fn bind(path: &Path, access: Access) -> Option<MountEntry> {
-    let source = fs::canonicalize(path).ok()?;
+    let source = canonicalize(path).ok()?;
     Some(MountEntry::Bind { source, target: path.into(), access })
 }

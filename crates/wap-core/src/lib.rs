@@ -24,6 +24,7 @@
 mod call;
 mod cancel;
 mod code_index;
+mod conversation;
 mod delete_file;
 mod error;
 mod exclusions;
@@ -43,6 +44,9 @@ mod read_file;
 mod search_files;
 mod shown_versions;
 mod tool;
+#[cfg(feature = "schema")]
+mod tool_schema;
+mod tool_table;
 mod version;
 mod workspace;
 mod workspace_info;
@@ -55,6 +59,7 @@ pub use code_index::{
     IndexState, ListSymbols, ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse,
     ReadSnippet, ReadSnippetResponse, SearchCode, SearchCodeResponse, UnresolvedImport,
 };
+pub use conversation::Conversation;
 pub use delete_file::{DeleteFile, DeleteFileResponse};
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
@@ -74,6 +79,9 @@ pub use read_file::{ReadFile, ReadFileResponse};
 pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use tool::{Request, Response, Tool};
+#[cfg(feature = "schema")]
+pub use tool_schema::{compact_schema, outline_schema, schema_of};
+pub use tool_table::{GUIDELINES, ToolEffect};
 pub use version::FileVersion;
 pub use workspace::{Workspace, WorkspaceExt};
 pub use workspace_info::WorkspaceInfo;

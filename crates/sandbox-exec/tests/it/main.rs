@@ -13,10 +13,18 @@ mod ground;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod layer;
+#[cfg(test)]
+mod layer_scripts;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod reserve;
+#[cfg(test)]
 mod spawner;
+#[cfg(test)]
+mod tree_image;
