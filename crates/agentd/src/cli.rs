@@ -175,6 +175,8 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
+    /// Answer a request of an agent, which is an envelope or a reply with one in it.
+    Codali(Codali),
     /// Say what this machine can and cannot do.
     Doctor {
         /// Try a long list of ways out of the sandbox of commands, and list them.
@@ -298,6 +300,22 @@ pub(crate) struct Undo {
     pub session: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Codali {
+    /// The text, or `-` for standard input.
+    #[arg(value_name = "FILE|-", default_value = "-")]
+    pub file: PathBuf,
+    /// How the response is written.
+    #[arg(long, value_name = "yaml|json-body", default_value = "yaml")]
+    pub format: codali_envelope::Form,
+    /// Keep the response below about this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<u32>,
+    /// Leave out how long it took, so that the same files give the same response.
+    #[arg(long)]
+    pub deterministic: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Format {
     /// A reply in the bracket-tag protocol.
@@ -306,6 +324,15 @@ pub(crate) enum Format {
         #[arg(value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
         /// Leave out the repair of pasted text.
+        #[arg(long)]
+        strict: bool,
+    },
+    /// A request in a Codali envelope, with nothing in front of it.
+    Codali {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Take YAML only.
         #[arg(long)]
         strict: bool,
     },
