@@ -22,9 +22,11 @@ pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt:
     let result = try_out(layers, workspace, &name, &other);
     // The file that tells what the others are called comes first and goes last, so that a crash leaves none unknown.
     for (folder, name) in [(workspace, &name), (layers, &name), (layers, &other)] {
-        if matches!(stat_at(folder, name), Ok(Some(found)) if found.size_bytes == 0) {
-            // What cannot be removed has the name of a leftover.
-            let _ = unlink_at(folder, name);
+        if matches!(stat_at(folder, name), Ok(Some(found)) if found.size_bytes == 0)
+            && unlink_at(folder, name).is_err()
+        {
+            // The next probe sees to what is left.
+            break;
         }
     }
     result

@@ -60,10 +60,7 @@ impl LocalWorkspace {
             Ok(after) => after,
             Err(error) => {
                 notes.other.push(format!("what the command did to files is not known: {error}"));
-                return self
-                    .record(run, step, notes.add_to(outcome), &[])
-                    .unwrap_or_else(|outcome| outcome)
-                    .0;
+                return self.record(run, step, notes.add_to(outcome), &[]).outcome;
             }
         };
         note_gaps(&before.snapshot, &after, &mut notes);
@@ -94,8 +91,7 @@ impl LocalWorkspace {
                 if failed.contains(&effect.path) { in_place(effect) } else { kept_out(effect) }
             }))
             .collect();
-        let (outcome, numbers) =
-            self.record(run, step, notes.add_to(outcome), &records).unwrap_or_else(|outcome| outcome);
+        let Recorded { outcome, numbers, .. } = self.record(run, step, notes.add_to(outcome), &records);
         let paths = allowed.iter().map(|effect| effect.path.clone());
         self.checkpoint.add(numbers.into_iter().zip(paths).collect());
         *self.last_snapshot() = Some(after);
@@ -122,18 +118,14 @@ impl LocalWorkspace {
         effects.into_iter().filter(|effect| !is_own(effect)).collect()
     }
 
-    /// Records how a command ended with its changes, and answers with it and their numbers.
-    ///
-    /// # Errors
-    ///
-    /// Nothing is recorded; the outcome says so.
+    /// Records how a command ended with its changes. Where that fails, the outcome says so.
     pub(crate) fn record(
         &self,
         run: &EngineRun<'_>,
         step: u32,
         outcome: CommandOutcome,
         changes: &[JournalChange<'_>],
-    ) -> Result<Recorded, Recorded> {
+    ) -> Recorded {
         let finish = |outcome: &CommandOutcome| {
             self.journal.finish_step(run.number(), step, &encode(outcome), changes)
         };
@@ -148,14 +140,23 @@ impl LocalWorkspace {
             finished => (outcome, finished),
         };
         match finished {
-            Ok(numbers) => Ok((outcome, numbers)),
-            Err(error) => Err((Err(unrecorded(&error, &outcome)), Vec::new())),
+            Ok(numbers) => Recorded { outcome, numbers, is_recorded: true },
+            Err(error) => Recorded {
+                outcome: Err(unrecorded(&error, &outcome)),
+                numbers: Vec::new(),
+                is_recorded: false,
+            },
         }
     }
 }
 
-/// An outcome, and the numbers of its changes.
-type Recorded = (CommandOutcome, Vec<ChangeNumber>);
+/// What came of recording a command.
+pub(crate) struct Recorded {
+    pub outcome: CommandOutcome,
+    /// The numbers of its changes, in their order.
+    pub numbers: Vec<ChangeNumber>,
+    pub is_recorded: bool,
+}
 
 /// The paths whose effects cannot be taken back.
 pub(crate) fn not_undoable(effects: &[Effect]) -> impl Iterator<Item = String> {

@@ -53,17 +53,17 @@ impl LocalWorkspace {
             .filter(is_there)
             .cloned()
             .collect();
-        let (running, ground) = match self.spawn(&mut prepared, ground) {
-            Ok(spawned) => spawned,
-            Err((error, ground)) => {
+        let (spawned, ground) = self.spawn(&mut prepared, ground);
+        let running = match spawned {
+            Ok(running) => running,
+            Err(error) => {
                 // Only what has not been started at all is known to be over.
                 let is_over = !matches!(error, SpawnError::Unconfirmed);
                 return Ran { outcome: Err(spawn_error(error)), ground, is_over };
             }
         };
         self.warn_unprotected(&running, &ground, &there, &mut prepared.warnings);
-        let waited = self.wait(call, prepared, running, observer);
-        let (outcome, is_over) = waited.map_or_else(|outcome| (outcome, false), |outcome| (outcome, true));
+        let (outcome, is_over) = self.wait(call, prepared, running, observer);
         Ran { outcome, ground, is_over }
     }
 
@@ -72,41 +72,37 @@ impl LocalWorkspace {
         &self,
         prepared: &mut PreparedCommand<'_>,
         ground: CommandGround,
-    ) -> Result<(Running, CommandGround), (SpawnError, CommandGround)> {
+    ) -> (Result<Running, SpawnError>, CommandGround) {
         let spawn = |ground: &CommandGround| match self.launcher() {
             Ok(launcher) => launcher.spawn(&self.policy_on(ground), prepared.command),
             // It was there when what confines commands was asked about.
             Err(_) => Err(SpawnError::NotStarted),
         };
         match (spawn(&ground), ground) {
-            (Ok(running), ground) => Ok((running, ground)),
             (Err(SpawnError::Step(StepError { step: Step::Layer, .. })), CommandGround::Layer(layer)) => {
                 let Ok(folder) = self.folder_ground() else {
-                    return Err((SpawnError::NotStarted, CommandGround::Layer(layer)));
+                    return (Err(SpawnError::NotStarted), CommandGround::Layer(layer));
                 };
                 // It is empty; if it stays, the next opening removes it.
                 let _ = layer.discard();
+                let spawned = spawn(&folder);
                 let text =
                     "the copy-on-write layer could not be mounted, so the command changed the folder itself";
-                let spawned = spawn(&folder);
                 prepared.warnings.push(text.to_owned());
-                match spawned {
-                    Ok(running) => Ok((running, folder)),
-                    Err(error) => Err((error, folder)),
-                }
+                (spawned, folder)
             }
-            (Err(error), ground) => Err((error, ground)),
+            (spawned, ground) => (spawned, ground),
         }
     }
 
-    /// Waits for the end. The inner outcome of an error is that of a command of which nobody knows whether it is over.
+    /// Waits for the end. Answers with the outcome, and whether all processes are known to be gone.
     fn wait(
         &self,
         call: &Call<'_>,
         prepared: PreparedCommand<'_>,
         running: Running,
         observer: &mut dyn CommandObserver,
-    ) -> Result<CommandOutcome, CommandOutcome> {
+    ) -> (CommandOutcome, bool) {
         let PreparedCommand { report, output_name, mut warnings, .. } = prepared;
         observer.started(report);
         let killer = running.killer();
@@ -120,10 +116,13 @@ impl LocalWorkspace {
             };
             observer.output(stream, bytes);
         };
-        let outcome = running.wait_with(&mut watch, spool).map_err(|error| {
-            self.outputs.discard(output_name);
-            Err(wait_error(error))
-        })?;
+        let outcome = match running.wait_with(&mut watch, spool) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.outputs.discard(output_name);
+                return (Err(wait_error(error)), false);
+            }
+        };
         let total = outcome.stdout.total_bytes + outcome.stderr.total_bytes;
         let is_kept = total > SMALL_OUTPUT_BYTES && outcome.spooled.is_some();
         if !is_kept {
@@ -137,7 +136,7 @@ impl LocalWorkspace {
             warnings.push("a process that stayed in the background was ended with the command".to_owned());
         }
         self.outputs.make_room(output_name);
-        Ok(answer(&outcome, whole_output, report, warnings))
+        (answer(&outcome, whole_output, report, warnings), true)
     }
 
     /// Says what of the paths that were `there` no mount could protect while the command ran. What a layer catches needs

@@ -195,8 +195,8 @@ impl InRepository<'_> {
         if self.ends_with(&["commondir"]) {
             let is_of_worktree = self.first_is(&["worktrees"]) && self.names.len() == 3;
             let leads_up = effect.text_after().is_some_and(|text| text.trim_ascii() == b"../..");
-            return (!(is_of_worktree && leads_up || after.is_none() && is_of_worktree))
-                .then_some(Refusal::Redirection);
+            let is_plain = is_of_worktree && (leads_up || after.is_none());
+            return (!is_plain).then_some(Refusal::Redirection);
         }
         let is_alternates =
             self.ends_with(&["info", "alternates"]) || self.ends_with(&["info", "http-alternates"]);

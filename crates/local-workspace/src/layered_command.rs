@@ -9,7 +9,7 @@ use sandbox_fs::{Expected, FileMode};
 
 use crate::adoption::{Adopted, adopt};
 use crate::command_answer::CommandOutcome;
-use crate::command_effects::not_undoable;
+use crate::command_effects::{Recorded, not_undoable};
 use crate::effect::Effect;
 use crate::effect_notes::EffectNotes;
 use crate::engine::LocalWorkspace;
@@ -108,10 +108,10 @@ impl LocalWorkspace {
             return (self.record_alone(run, step, notes.add_to(outcome)), false);
         }
         let outcome = notes.add_to(outcome);
-        let (outcome, numbers) = match self.record(run, step, outcome, &records) {
-            Ok(recorded) => recorded,
-            Err((outcome, _)) => return (outcome, false),
-        };
+        let Recorded { outcome, numbers, is_recorded } = self.record(run, step, outcome, &records);
+        if !is_recorded {
+            return (outcome, false);
+        }
         let change_of = |index: usize| changes.find(&wanted[index].path);
         let adopted = adopt(&wanted, &mut |index| match change_of(index) {
             Some(change) => layer.adopt(change).map(drop),
@@ -132,7 +132,7 @@ impl LocalWorkspace {
     }
 
     fn record_alone(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
-        self.record(run, step, outcome, &[]).unwrap_or_else(|outcome| outcome).0
+        self.record(run, step, outcome, &[]).outcome
     }
 
     /// Notes in the journal what came of recorded changes.
@@ -166,9 +166,7 @@ impl LocalWorkspace {
         for (index, error) in &adopted.failed {
             let effect = &wanted[*index];
             match error {
-                AdoptError::Changed { .. }
-                | AdoptError::FolderNotEmpty { .. }
-                | AdoptError::ParentMissing { .. } => {
+                AdoptError::Changed { .. } | AdoptError::FolderNotEmpty { .. } => {
                     notes.conflicts.push(shown_conflict(effect));
                 }
                 AdoptError::KeepsChanging { .. } => {

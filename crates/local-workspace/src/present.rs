@@ -110,7 +110,7 @@ impl Present {
 }
 
 /// Whether a link is on the way to a path.
-fn is_behind_link(root: &FileRoot, path: &RelPath) -> bool {
+pub(crate) fn is_behind_link(root: &FileRoot, path: &RelPath) -> bool {
     let Some(folder) = path.parent().filter(|folder| !folder.is_root()) else { return false };
     match root.canonical_path(&folder) {
         Ok(canonical) => canonical != folder,

@@ -10,7 +10,7 @@ use sandbox_fs::FsError;
 use wap_core::WapError;
 
 use crate::errors::fs_error;
-use crate::present::{Present, PresentKind};
+use crate::present::{Present, PresentKind, is_behind_link};
 use crate::publish::needs_open_root;
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::{InForce, WayBack};
@@ -162,7 +162,16 @@ pub(crate) fn plan_path(
         let diff = diff_since(ground, path, buried.after.as_ref(), now.as_ref());
         return Ok(Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
     }
-    Ok(plan_file(ground, path, now, &back))
+    let planned = plan_file(ground, path, now, &back);
+    Ok(planned.map_err(|found| match (&found.why, ground.root.write_target(path)) {
+        // It has changed because somebody has put a link on the way.
+        (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
+            if is_behind_link(ground.root, path) =>
+        {
+            obstacle(path, ObstacleKind::Closed(fs_error(&error, &path.to_string())))
+        }
+        _ => found,
+    }))
 }
 
 /// A path at which only folders were made or removed.

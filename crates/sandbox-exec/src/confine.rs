@@ -13,6 +13,7 @@ use crate::call_filter::CallFilters;
 use crate::file_rules;
 use crate::isolation::Isolation;
 use crate::preparation::Preparation;
+use crate::processes;
 use crate::request::ChildLimits;
 use crate::step::{AtStep, Step, StepError};
 
@@ -42,9 +43,13 @@ fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<
     setrlimit(Resource::Core, Rlimit { current: Some(1), maximum: Some(1) })?;
     lower(Resource::Fsize, limits.file_size_bytes)?;
     lower(Resource::Nofile, limits.open_files.into())?;
-    // Elsewhere the kernel counts all of the user's processes, and the user may have more than the limit already.
     if isolation.contains(Isolation::USER) {
         lower(Resource::Nproc, limits.processes.into())?;
+    } else if !rustix::process::geteuid().is_root() && !isolation.contains(Isolation::GROUP) {
+        // The kernel counts all of the user's processes: those of now come on top. The user starting more makes the
+        // command's share smaller; without any limit, no search would ever catch up with a bomb.
+        let present = processes::count_of_user(rustix::process::geteuid().as_raw());
+        lower(Resource::Nproc, present.saturating_add(limits.processes.into()))?;
     }
     // Data and not address space: runtimes reserve far more addresses than they ever use.
     lower(Resource::Data, limits.memory_bytes)

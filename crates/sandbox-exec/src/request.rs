@@ -33,6 +33,8 @@ pub(crate) enum Task {
     Shell(String),
     /// Runs the attacks of the self-test and prints what came of them.
     Attacks(Targets),
+    /// Tries the long list of escapes and prints what came of them.
+    Escapes(Targets),
 }
 
 /// What the attacks of the self-test aim at: all of it belongs to the launcher, outside the sandbox.
@@ -97,8 +99,8 @@ impl Order {
                 out.number(0);
                 out.bytes(text.as_bytes());
             }
-            Task::Attacks(targets) => {
-                out.number(1);
+            Task::Attacks(targets) | Task::Escapes(targets) => {
+                out.number(if matches!(self.task, Task::Attacks(_)) { 1 } else { 2 });
                 out.path(&targets.secret);
                 out.path(&targets.home);
                 out.number(targets.home_identity.0);
@@ -119,19 +121,26 @@ impl Order {
             environment: input.list(|input| Some((input.os()?, input.os()?)))?,
             task: match input.number()? {
                 0 => Task::Shell(String::from_utf8(input.bytes()?.to_vec()).ok()?),
-                1 => Task::Attacks(Targets {
-                    secret: input.path()?,
-                    home: input.path()?,
-                    home_identity: (input.number()?, input.number()?),
-                    process: input.number_u32()?,
-                    process_namespace: input.path()?,
-                    listener: decode_listener(input.bytes()?)?,
-                }),
+                1 => Task::Attacks(Targets::decode(&mut input)?),
+                2 => Task::Escapes(Targets::decode(&mut input)?),
                 _ => return None,
             },
         };
         input.end()?;
         Some(order)
+    }
+}
+
+impl Targets {
+    fn decode(input: &mut Decoder<'_>) -> Option<Targets> {
+        Some(Targets {
+            secret: input.path()?,
+            home: input.path()?,
+            home_identity: (input.number()?, input.number()?),
+            process: input.number_u32()?,
+            process_namespace: input.path()?,
+            listener: decode_listener(input.bytes()?)?,
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use crate::attacks;
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::confine;
+use crate::escapes;
 use crate::init::{EXIT_BROKEN, RequestFiles};
 use crate::isolation::Isolation;
 use crate::preparation::Preparation;
@@ -108,6 +109,10 @@ fn become_shell(
         }
         Task::Attacks(targets) => {
             attacks::run(targets);
+            sys::exit_now(0)
+        }
+        Task::Escapes(targets) => {
+            escapes::run(targets);
             sys::exit_now(0)
         }
     }

@@ -154,10 +154,11 @@ impl Aftermath {
         });
         for name in names {
             let is_above = |path: &&str| path.starts_with(&format!("{name}/"));
-            let expected = if untouched.contains(&name.as_str()) || (is_by_command(name) && has_not_run) {
+            let expected = if untouched.contains(&name.as_str()) {
+                before
+            } else if is_by_command(name) && has_not_run {
                 // A command that is not known to have run may have.
-                let is_unknown = is_by_command(name) && self.times_run() == 1;
-                if is_unknown { undisturbed } else { before }
+                if self.times_run() == 1 { undisturbed } else { before }
             } else if untouched.iter().any(is_above) {
                 // A folder that was made for a file that could not be written may stay or go.
                 continue;
