@@ -91,6 +91,9 @@ impl MountEntry {
     }
 
     /// Whether it does no harm if the mount is taken down a moment after the command's last process has ended.
+    ///
+    /// A layer does none either: nobody is left who could write through it, its upper folder holds all that was
+    /// written, since an overlay caches no contents of its own, and taking it down writes nothing there.
     pub(crate) fn may_linger(&self) -> bool {
         matches!(
             self,
@@ -98,6 +101,7 @@ impl MountEntry {
                 | MountEntry::Symlink { .. }
                 | MountEntry::File { .. }
                 | MountEntry::Bind { .. }
+                | MountEntry::Layer { .. }
                 | MountEntry::Tmpfs { .. }
                 | MountEntry::Proc { .. }
                 | MountEntry::Terminals
