@@ -132,7 +132,7 @@ fn a_reply_begun_in_one_session_does_not_run_in_another() {
     let project = Project::new();
     let first = project.begin("first");
     let file = project.reply_file("[RUN_COMMAND]\necho ran >> ran.log; sleep 30\n[/RUN_COMMAND]\n");
-    let arguments = ["apply".as_ref(), file.as_os_str()];
+    let arguments = ["--layer=off".as_ref(), "apply".as_ref(), file.as_os_str()];
     let daemon = crate::daemon::Daemon::start(project.command(&arguments));
     crate::daemon::eventually("it runs", || project.has("ran.log"));
     daemon.interrupt().exits(130);
