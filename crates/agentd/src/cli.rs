@@ -1,6 +1,7 @@
 //! The command line as types.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +9,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::confinement::SandboxChoice;
+use crate::http::HostName;
+use crate::mcp::{ExtraTool, PageLimit};
+use crate::setup::McpClient;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///
@@ -23,6 +27,9 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
+
+/// How long a command may run unless the user says something else: the default of `--timeout`.
+const USUAL_TIMEOUT_SECONDS: u64 = 30;
 
 /// Options of every command; they may stand before or after it.
 #[derive(Clone, Debug, Args)]
@@ -57,6 +64,26 @@ pub(crate) struct Common {
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
+}
+
+impl Common {
+    /// Returns the options that a server started in the same way needs, folders apart; the usual ones are left out.
+    pub(crate) fn server_arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if let Some(sandbox) = &self.sandbox {
+            arguments.extend(["--sandbox".to_owned(), sandbox.to_string()]);
+        }
+        if self.network == Switch::On {
+            arguments.extend(["--network".to_owned(), "on".to_owned()]);
+        }
+        if self.timeout != Duration::from_secs(USUAL_TIMEOUT_SECONDS) {
+            arguments.extend(["--timeout".to_owned(), self.timeout.as_secs().to_string()]);
+        }
+        if self.read_only {
+            arguments.push("--read-only".to_owned());
+        }
+        arguments
+    }
 }
 
 /// On or off.
@@ -129,8 +156,20 @@ pub(crate) enum Command {
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
     },
+    /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
+    Wap,
+    /// Print the configuration that lets an MCP client use this folder, or write it.
+    Setup(SetupOptions),
+    /// Serve the workspace tools over HTTP, and MCP at /mcp.
+    Serve(ServeOptions),
+    /// Serve the workspace tools to an MCP client on standard input and output.
+    Mcp(McpOptions),
     /// Say what this machine can and cannot do.
-    Doctor,
+    Doctor {
+        /// Try a long list of ways out of the sandbox of commands, and list them.
+        #[arg(long)]
+        probe: bool,
+    },
     /// A task: the same as `new`.
     #[command(external_subcommand)]
     Task(Vec<OsString>),
@@ -190,6 +229,49 @@ pub(crate) struct Apply {
     /// Execute a text that was executed before.
     #[arg(long)]
     pub again: bool,
+}
+
+/// How MCP clients are served.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct McpOptions {
+    /// Answer exact WAP JSON in place of text.
+    #[arg(long)]
+    pub wap_json: bool,
+    /// Tools beside the usual seven.
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub tools: Vec<ExtraTool>,
+    /// Longest answer in characters, 0 for no limit.
+    #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
+    pub page: PageLimit,
+}
+
+/// Which MCP client is configured.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SetupOptions {
+    /// The client.
+    pub client: McpClient,
+    /// Write it into the client's file, and keep what else is there.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// How HTTP clients are served.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// The address and port to listen on.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7411")]
+    pub listen: SocketAddr,
+    /// The file with the bearer token, made if it is not there [default: in the user's state directory].
+    #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
+    pub token_file: Option<PathBuf>,
+    /// Ask for no token; on addresses of this machine only.
+    #[arg(long)]
+    pub no_token: bool,
+    /// Another name of this server's host.
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<HostName>,
+    #[command(flatten)]
+    pub mcp: McpOptions,
 }
 
 #[derive(Debug, Args)]

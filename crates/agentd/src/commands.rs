@@ -8,12 +8,16 @@ mod doctor;
 mod dry_run;
 mod export;
 mod gc;
-mod log;
+pub(crate) mod log;
+mod mcp;
 mod parse;
 mod replay;
+mod serve;
 mod session;
 mod sessions;
-mod undo;
+mod setup;
+pub(crate) mod undo;
+mod wap;
 
 use crate::cli::{Cli, Command, Following, Format, New, Resume};
 use crate::console::Console;
@@ -39,7 +43,11 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
-        Some(Command::Doctor) => doctor::doctor(common, console),
+        Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
+        Some(Command::Serve(options)) => serve::serve(common, console, &options),
+        Some(Command::Setup(options)) => setup::setup(common, console, &options),
+        Some(Command::Wap) => wap::wap(common, console),
+        Some(Command::Doctor { probe }) => doctor::doctor(common, probe, console),
         Some(Command::Demo) => demo::demo(common, console),
     }
 }

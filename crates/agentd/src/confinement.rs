@@ -1,5 +1,7 @@
 //! What the user asks of the confinement of commands.
 
+use std::fmt;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -17,6 +19,16 @@ pub(crate) enum SandboxChoice {
     Allow(Level),
     /// Use no confinement.
     Off,
+}
+
+impl fmt::Display for SandboxChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxChoice::Require(level) => write!(formatter, "require={level}"),
+            SandboxChoice::Allow(level) => write!(formatter, "allow={level}"),
+            SandboxChoice::Off => formatter.write_str("off"),
+        }
+    }
 }
 
 impl FromStr for SandboxChoice {
@@ -40,13 +52,21 @@ impl FromStr for SandboxChoice {
     }
 }
 
-/// The least confinement under which commands run. Without a choice it is whatever the machine gives; the report in
-/// front of every session says what that is.
-pub(crate) fn need(choice: Option<SandboxChoice>) -> SandboxNeed {
+/// The least confinement under which commands run.
+///
+/// Without a choice it is whatever the machine gives while a person is there to read the report in front of the session
+/// (`is_attended`), and all of it otherwise.
+pub(crate) fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
     match choice {
         Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
+        None if !is_attended => SandboxNeed::AtLeast(Level::Full),
         Some(SandboxChoice::Off) | None => SandboxNeed::Whatever,
     }
+}
+
+/// Whether standard input is a terminal, and so a person is there.
+pub(crate) fn is_attended() -> bool {
+    std::io::stdin().is_terminal()
 }
 
 /// How commands are started on this machine for this user.
@@ -77,7 +97,28 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     policy
 }
 
+/// What the user asks for, as a text to compare with what another process was asked for.
+pub(crate) fn asked_for(common: &Common) -> String {
+    format!("{:?} {:?}", common.sandbox, common.network)
+}
+
 /// The user's home folder.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_confinement_is_required_where_nobody_watches_and_nothing_was_chosen() {
+        assert_eq!(need(None, false), SandboxNeed::AtLeast(Level::Full));
+        assert_eq!(need(None, true), SandboxNeed::Whatever);
+        for is_attended in [true, false] {
+            assert_eq!(need(Some(SandboxChoice::Off), is_attended), SandboxNeed::Whatever);
+            let allowed = Some(SandboxChoice::Allow(Level::Landlock));
+            assert_eq!(need(allowed, is_attended), SandboxNeed::AtLeast(Level::Landlock));
+        }
+    }
 }

@@ -1,16 +1,29 @@
 //! `agentd`: the command line over the libraries of this workspace.
 
+mod call_pool;
 mod cli;
+mod client;
 mod clipboard;
 mod commands;
 mod confinement;
 mod console;
 mod exit;
+mod http;
 mod interrupt;
+mod json_rpc;
+mod line_input;
+mod link;
+mod mcp;
+mod owner;
+mod owner_protocol;
 mod plan_view;
 mod progress;
 mod session_failure;
+mod setup;
+mod shared_workspace;
 mod state;
+mod state_socket;
+mod undo_request;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use change_journal::{Journal, JournalLimits, JournalReader, OpenError};
 use local_workspace::{EngineConfig, LayerUse, LocalWorkspace};
@@ -16,6 +18,8 @@ use crate::cli::{Common, Switch};
 use crate::confinement;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::owner::{Door, Host};
+use crate::owner_protocol::{self, Hello};
 use crate::session_failure;
 
 /// The name of the state folder within a workspace.
@@ -81,12 +85,36 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Opens the engine and its sessions; this process then owns the state folder.
-pub(crate) fn open(
-    common: &Common,
-    places: &Places,
-    console: Console,
-) -> Result<Sessions<LocalWorkspace>, Failure> {
+/// The sessions of a state folder that this process owns.
+pub(crate) type LocalSessions = Sessions<Arc<LocalWorkspace>>;
+
+/// An open state folder with its door for clients.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// First, so that clients are gone when the journal closes.
+    pub door: Door,
+    sessions: LocalSessions,
+}
+
+impl Deref for Opened {
+    type Target = LocalSessions;
+
+    fn deref(&self) -> &LocalSessions {
+        &self.sessions
+    }
+}
+
+/// What a client of a state folder says about itself, and its owner expects.
+pub(crate) fn hello(common: &Common, places: &Places) -> Hello {
+    Hello {
+        version: owner_protocol::VERSION,
+        workspace: places.workspace.to_string_lossy().into_owned(),
+        confinement: confinement::asked_for(common),
+    }
+}
+
+/// Opens the engine and its sessions; this process then owns the state folder and answers its clients.
+pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<Opened, Failure> {
     let root = open_root(common, places)?;
     make_state_folder(places)?;
     let (journal, report) = Journal::open(&places.base.join("journal"), JournalLimits::default())
@@ -103,10 +131,11 @@ pub(crate) fn open(
     }
     let kept = KeptFolders { outputs: places.base.join("output"), layers: Some(places.base.join("layers")) };
     let engine = open_engine(common, places, kept, root, journal.clone(), console)?;
+    let engine = Arc::new(engine);
     let folders =
         StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
     let (sessions, reconciled) =
-        Sessions::open(engine, journal, folders).map_err(session_failure::explain)?;
+        Sessions::open(Arc::clone(&engine), journal.clone(), folders).map_err(session_failure::explain)?;
     for name in &reconciled.imported {
         console.notice(&format!("session {name} was taken over from its file"));
     }
@@ -119,7 +148,8 @@ pub(crate) fn open(
     for name in &reconciled.rewritten {
         console.detail(&format!("{name} was written again from the journal"));
     }
-    Ok(sessions)
+    let door = Door::open(&places.base, Host::new(engine, journal, hello(common, places)));
+    Ok(Opened { door, sessions })
 }
 
 /// The engine for calls that only read, and a folder that is needed as long as it is.
@@ -171,7 +201,7 @@ fn open_engine(
     let config = EngineConfig {
         limits: Limits { max_execution_time: milliseconds, ..Limits::default() },
         read_only: common.read_only,
-        sandbox: confinement::need(common.sandbox),
+        sandbox: confinement::need(common.sandbox, confinement::is_attended()),
         launcher: confinement::launcher(common.sandbox),
         policy: confinement::policy(common, &places.workspace, &places.base),
         state_folder: places.state_folder(),

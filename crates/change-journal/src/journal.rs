@@ -342,6 +342,17 @@ impl Journal {
         self.wait_for(self.preparation().documents(documents)?)
     }
 
+    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and rides with the next commit, before
+    /// everything that is written later.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` or `Closed`.
+    pub fn write_documents_lazily(&self, documents: &[DocumentWrite<'_>]) -> Result<(), JournalError> {
+        let documents = self.preparation().documents(documents)?;
+        self.enqueue(Queued::new(documents, None))
+    }
+
     /// Keeps a content that no change refers to, such as a version of a file that somebody was shown. Lazy: it
     /// returns at once and rides with the next commit, except that a large content is synced as a file first.
     ///

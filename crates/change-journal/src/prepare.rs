@@ -29,13 +29,12 @@ impl Preparation<'_> {
         changes: &[ChangeRecord<'_>],
         rows: &mut ChangeRows,
     ) -> Result<(), JournalError> {
-        let mut seen: HashSet<ContentHash> = rows.contents.iter().map(|row| row.hash).collect();
         for change in changes {
             if change.before.is_none() && change.after.is_none() {
                 return Err(JournalError::EmptyChange);
             }
             let mut side = |record: Option<EntryRecord<'_>>| {
-                record.map(|record| self.entry(&record, &mut seen, &mut rows.contents)).transpose()
+                record.map(|record| self.entry(&record, &mut rows.seen, &mut rows.contents)).transpose()
             };
             let (before, after) = (side(change.before)?, side(change.after)?);
             rows.changes.push(ChangeRow {

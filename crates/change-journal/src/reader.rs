@@ -1,6 +1,7 @@
 //! Owns reading from a journal, beside its writer or without one.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -124,6 +125,19 @@ impl JournalReader {
     pub fn steps(&self, run: RunNumber) -> Result<Vec<RecordedStep>, JournalError> {
         let sql = format!("SELECT {STEP_COLUMNS} FROM step WHERE run = ?1 ORDER BY step_index");
         self.list(&sql, [run], rows::step)
+    }
+
+    /// The steps of a run whose indexes (0-based) lie in a range, in order of their index.
+    pub fn steps_within(
+        &self,
+        run: RunNumber,
+        indexes: Range<u32>,
+    ) -> Result<Vec<RecordedStep>, JournalError> {
+        let sql = format!(
+            "SELECT {STEP_COLUMNS} FROM step
+             WHERE run = ?1 AND step_index >= ?2 AND step_index < ?3 ORDER BY step_index"
+        );
+        self.list(&sql, params![run, indexes.start, indexes.end], rows::step)
     }
 
     /// The bytes whose hash is `hash`, if they are held.

@@ -1,5 +1,6 @@
 //! Owns the writes about steps and their changes.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, params};
@@ -38,6 +39,8 @@ pub(crate) struct ChangeRow {
 pub(crate) struct ChangeRows {
     pub(crate) changes: Vec<ChangeRow>,
     pub(crate) contents: Vec<ContentRow>,
+    /// The hashes of `contents`.
+    pub(crate) seen: HashSet<ContentHash>,
 }
 
 impl ChangeRows {

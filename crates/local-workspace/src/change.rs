@@ -1,6 +1,6 @@
 //! Carrying out a batch of file changes: plan, one commit, publish.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
     ChangeNumber, ChangeRecord as JournalChange, Content, EntryKind, EntryRecord, StepKind, StepRecord,
@@ -29,20 +29,46 @@ impl LocalWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<ItemOutcome>, WapError> {
-        self.check_cancelled(call)?;
         let _one_batch_at_a_time = self.lock_changes();
-        let run = EngineRun::enter(&self.journal, call.origin)?;
-        if let Some(recorded) = recorded_outcomes(&run, call.origin.step, changes.len())? {
-            return Ok(recorded);
+        let run = EngineRun::enter_for(&self.journal, call.origin, changes.len())?;
+        let mut outcomes = recorded_outcomes(&run, call.origin.step, changes.len())?;
+        let (recorded, rest) = changes.split_at(outcomes.len());
+        if rest.is_empty() {
+            return Ok(outcomes);
         }
+        let first_step = call.origin.step + small(recorded.len());
+        match self.change_rest(call, &run, first_step, rest) {
+            Ok(answers) => outcomes.extend(answers),
+            // What is on record is told to a caller who has cancelled, too.
+            Err(error) if error.reason() == Reason::Cancelled && !recorded.is_empty() => {
+                outcomes.extend(rest.iter().map(|_| Err(error.clone())));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(outcomes)
+    }
+
+    /// Carries out what is not on record.
+    fn change_rest(
+        &self,
+        call: &Call<'_>,
+        run: &EngineRun<'_>,
+        first_step: u32,
+        changes: &[FileChange],
+    ) -> Result<Vec<ItemOutcome>, WapError> {
         self.check_cancelled(call)?;
         if self.config.read_only {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
         let mut plan = Plan::new(&self.root, &self.hidden, &self.held);
-        let planned: Vec<_> = changes.iter().map(|change| plan.change(change)).collect();
+        let mut planned = Vec::with_capacity(changes.len());
+        for change in changes {
+            // Until the commit nothing has happened, and a long plan takes its time.
+            self.check_cancelled(call)?;
+            planned.push(plan.change(change));
+        }
         let folders = new_folders(&plan, &planned);
-        let numbers = self.commit(&run, call.origin.step, changes, &planned, &folders)?;
+        let numbers = self.commit(run, first_step, changes, &planned, &folders)?;
         let failures = self.publish(plan.into_files());
         Ok(self.answer(planned, numbers, &failures))
     }
@@ -84,7 +110,7 @@ impl LocalWorkspace {
     }
 
     /// Puts every file of the plan in its place. Returns what could not be done, by path.
-    fn publish(&self, files: Vec<(RelPath, PlannedFile)>) -> Vec<(RelPath, FsError)> {
+    fn publish(&self, files: Vec<(RelPath, PlannedFile)>) -> BTreeMap<RelPath, FsError> {
         let publish = |(path, file): (RelPath, PlannedFile)| {
             publish_file(&self.root, &path, file.before.as_ref(), file.after.as_ref())
                 .err()
@@ -100,14 +126,14 @@ impl LocalWorkspace {
         &self,
         planned: Vec<Result<PlannedStep, WapError>>,
         numbers: Vec<StepNumbers>,
-        failures: &[(RelPath, FsError)],
+        failures: &BTreeMap<RelPath, FsError>,
     ) -> Vec<ItemOutcome> {
         let mut published = Vec::new();
         let mut outcomes = Vec::with_capacity(planned.len());
         for (step, StepNumbers { folders, file: number }) in planned.into_iter().zip(numbers) {
             published.extend(folders);
             let outcome = step.and_then(|step| {
-                if let Some((_, failure)) = failures.iter().find(|(path, _)| *path == step.path) {
+                if let Some(failure) = failures.get(&step.path) {
                     let error = fs_error(failure, &step.path.to_string());
                     if let Some(number) = number {
                         self.note_failure(number, &error);
@@ -124,7 +150,8 @@ impl LocalWorkspace {
             outcomes.push(outcome);
         }
         if !failures.is_empty() {
-            // From now on the same step must answer what is answered here.
+            // From now on the same step must answer what is answered here. If it cannot be noted, that holds all the
+            // same: recovery looks at the file again and comes to the same finding.
             let _ = self.journal.flush();
         }
         let numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
@@ -151,9 +178,10 @@ struct StepNumbers {
 /// The folders that each step of a plan makes: those that are missing above its file, unless an earlier step makes them,
 /// and unless no file remains there in the end.
 fn new_folders(plan: &Plan<'_>, planned: &[Result<PlannedStep, WapError>]) -> Vec<Vec<RelPath>> {
+    let created = plan.folders_of_new_files();
     let mut known = BTreeSet::new();
     let mut of_step = |step: &PlannedStep| {
-        let is_new = |folder: &&RelPath| plan.creates_beneath(folder) && known.insert((*folder).clone());
+        let is_new = |folder: &&RelPath| created.contains(*folder) && known.insert((*folder).clone());
         step.missing_folders.iter().filter(is_new).cloned().collect()
     };
     planned.iter().map(|step| step.as_ref().map_or_else(|_| Vec::new(), &mut of_step)).collect()
@@ -164,30 +192,29 @@ pub(crate) fn folder_creation(path: &RelPath) -> JournalChange<'_> {
     JournalChange::intended(path.as_bytes(), None, Some(folder))
 }
 
-/// The outcomes of all steps of a batch, if they are in the record.
-fn recorded_outcomes(
-    run: &EngineRun<'_>,
-    first: u32,
-    count: usize,
-) -> Result<Option<Vec<ItemOutcome>>, WapError> {
+/// The outcomes of the first steps of a batch that are in the record: none, all, or those of a batch that ended
+/// earlier, when another version divided the same calls otherwise.
+fn recorded_outcomes(run: &EngineRun<'_>, first: u32, count: usize) -> Result<Vec<ItemOutcome>, WapError> {
     let mut outcomes = Vec::with_capacity(count);
     let mut is_missing = false;
     for index in (first..).take(count) {
         match run.recall(index, StepKind::FileChange)? {
             // Changes are recorded with their outcome.
             Known::NotStarted | Known::Unknown => is_missing = true,
+            // Steps are carried out in their order, so these are not the calls that were recorded.
+            Known::Finished(_) if is_missing => {
+                let text =
+                    "later steps of this batch are on record and earlier ones are not, so nothing was done";
+                return Err(WapError::new(Reason::Conflict, text));
+            }
             Known::Finished(bytes) => outcomes.push(decode::<ChangeRecord>(bytes)?.outcome),
         }
     }
-    match (is_missing, outcomes.is_empty()) {
-        (false, _) => Ok(Some(outcomes)),
-        (true, true) => Ok(None),
-        // A batch is recorded as a whole or not at all, so this is another batch than the one that was recorded.
-        (true, false) => Err(WapError::new(
-            Reason::Conflict,
-            "some steps of this batch were carried out as parts of another one, so nothing was done",
-        )),
-    }
+    Ok(outcomes)
+}
+
+fn small(count: usize) -> u32 {
+    u32::try_from(count).expect("a batch has fewer changes than 32 bits count")
 }
 
 fn encode_outcome(planned: &Result<PlannedStep, WapError>) -> Vec<u8> {

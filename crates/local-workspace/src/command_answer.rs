@@ -15,7 +15,7 @@ pub(crate) fn answer(
     warnings: Vec<String>,
 ) -> CommandOutcome {
     let gap = |omitted: u64| match &whole_output {
-        Some(name) => format!("\n… {omitted} bytes left out; readFile '{name}' gives the whole output …\n"),
+        Some(name) => format!("\n… {omitted} bytes left out; '{name}' has the whole output …\n"),
         None => format!("\n… {omitted} bytes left out …\n"),
     };
     let stdout = collapse_progress(&outcome.stdout.text(gap));

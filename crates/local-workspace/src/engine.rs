@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use change_journal::{Journal, RunNumber};
+use change_journal::{Journal, RunNumber, StepKind};
 use rel_path::RelPath;
 use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
-    FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError,
-    Workspace, WorkspaceInfo,
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::checkpoint::Checkpoint;
@@ -22,6 +22,7 @@ use crate::layer_recovery;
 use crate::layer_shelf::LayerShelf;
 use crate::output_store::OutputStore;
 use crate::recovery::{self, Recovery};
+use crate::runs::{EngineRun, Known};
 use crate::tree_snapshot::TreeSnapshot;
 use crate::turns::{Turn, Turns};
 
@@ -164,6 +165,13 @@ impl LocalWorkspace {
         self.commands.wait(call.cancel).ok_or_else(not_begun)
     }
 
+    /// Whether a command is a step that was started before.
+    fn is_on_record(&self, call: &Call<'_>) -> Result<bool, WapError> {
+        let run = EngineRun::enter(&self.journal, call.origin)?;
+        let known = run.recall(call.origin.step, StepKind::ShellCommand);
+        Ok(matches!(known, Ok(Known::Unknown | Known::Finished(_))))
+    }
+
     #[expect(clippy::unused_self, reason = "every tool begins with it, like with the other checks")]
     pub(crate) fn check_cancelled(&self, call: &Call<'_>) -> Result<(), WapError> {
         if call.cancel.is_cancelled() {
@@ -232,6 +240,11 @@ impl Workspace for LocalWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
+        if call.cancel.is_cancelled() && self.is_on_record(call)? {
+            // Nothing is started: the record answers, or it is found that nobody knows how the command ended.
+            let call = Call { cancel: &CancelFlag::new(), ..*call };
+            return self.execute(&call, request, observer);
+        }
         self.execute(call, request, observer)
     }
 }

@@ -3,6 +3,7 @@
 use change_journal::JournalError;
 use rel_path::{PathError, RelPath};
 use sandbox_fs::FsError;
+use serde_json::Value;
 use text_edit::{EditError, EditErrorKind, ExcerptLimits, Source, excerpt};
 use wap_core::{FileVersion, Reason, WapError};
 
@@ -10,6 +11,8 @@ use wap_core::{FileVersion, Reason, WapError};
 const CONTEXT_LINES: usize = 3;
 
 /// Turns a failure of a file operation into an answer. `asked` is the path as the request spelled it.
+///
+/// A `hint` is for callers of the tools. What an adapter of another protocol words in its own way is data beside it.
 pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
     let (reason, hint) = match error {
         FsError::Path(path) => (path_reason(path), None),
@@ -42,6 +45,9 @@ pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
     let mut wap = WapError::new(reason, error.to_string()).with("path", asked);
     if let FsError::IsLink { target: Some(target), .. } = error {
         wap = wap.with("target", target.to_string());
+    }
+    if matches!(error, FsError::RootGone { .. }) {
+        wap = wap.with("rootGone", true);
     }
     match hint {
         Some(hint) => wap.with("hint", hint),
@@ -102,21 +108,23 @@ pub(crate) fn edit_error(
     } else {
         wap = wap.with("totalLines", current.total_lines() as u64);
     }
-    let Some(lines) = error.kind.lines_in_question() else { return wap };
-    // A stale edit is about the current text already; the others are about the text that the numbers mean.
-    let around = if matches!(error.kind, Kind::Stale(_)) { current } else { shown };
-    let first = lines.start().saturating_sub(CONTEXT_LINES).max(1);
-    let last = (lines.end() + CONTEXT_LINES).min(around.total_lines());
-    let text = excerpt(around, lines, CONTEXT_LINES, &ExcerptLimits::default());
-    wap = wap.with("currentText", text.to_string());
-    if std::ptr::eq(around, current) || around.bytes() == current.bytes() {
-        wap = wap.with("currentFirstLine", first as u64).with("currentLastLine", last as u64);
+    if let Some(lines) = error.kind.lines_in_question() {
+        // A stale edit is about the current text already; the others are about the text that the numbers mean.
+        let around = if matches!(error.kind, Kind::Stale(_)) { current } else { shown };
+        let first = lines.start().saturating_sub(CONTEXT_LINES).max(1);
+        let last = (lines.end() + CONTEXT_LINES).min(around.total_lines());
+        let text = excerpt(around, lines, CONTEXT_LINES, &ExcerptLimits::default());
+        wap = wap.with("currentText", text.to_string());
+        if std::ptr::eq(around, current) || around.bytes() == current.bytes() {
+            wap = wap.with("currentFirstLine", first as u64).with("currentLastLine", last as u64);
+        }
     }
     if let Kind::Stale(stale) = &error.kind {
         wap = wap.with("expectedText", stale.expected.clone()).with("alreadyApplied", stale.already_applied);
         if let Some(moved) = &stale.moved_to {
             let hint = format!("the same lines now stand at {}-{}", moved.start(), moved.end());
-            wap = wap.with("hint", hint);
+            let lines = vec![Value::from(*moved.start()), Value::from(*moved.end())];
+            wap = wap.with("hint", hint).with("movedTo", lines);
         }
     }
     wap

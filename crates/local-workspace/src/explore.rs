@@ -152,8 +152,10 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
         .map(|(count, text)| format!("{count} {text}"))
         .collect();
     if !is_complete(summary) {
-        warnings
-            .push(format!("the walk ended early after {} entries: name a smaller folder", summary.entries));
+        warnings.push(format!(
+            "the walk ended early after {} entries; a smaller folder may be walked to its end",
+            summary.entries
+        ));
     }
     warnings
 }

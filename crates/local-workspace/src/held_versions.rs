@@ -193,6 +193,6 @@ impl HeldVersions {
 }
 
 /// One map after the other, if they meet in a version of the same length.
-fn compose(first: &LineMap, second: &LineMap) -> Option<LineMap> {
+pub(crate) fn compose(first: &LineMap, second: &LineMap) -> Option<LineMap> {
     (first.new_lines() == second.old_lines()).then(|| first.compose(second))
 }

@@ -1,11 +1,11 @@
 //! A batch of changes worked out against a staged view, before anything is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::ContentHash;
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
-use text_edit::{EditLimits, Numbering, Source};
+use text_edit::{EditLimits, LineMap, Numbering, Source};
 use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineShift, ModifyFile,
     ModifyFileResponse, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
@@ -13,7 +13,7 @@ use wap_core::{
 
 use crate::edit_request::{content_bytes, operation};
 use crate::errors::{edit_error, fs_error, path_error};
-use crate::held_versions::{Edit, HeldVersions, version};
+use crate::held_versions::{Edit, HeldVersions, compose, version};
 use crate::hidden::Hidden;
 use crate::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::step_record::MapRecord;
@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     files: BTreeMap<RelPath, PlannedFile>,
     /// Canonical paths in the order in which they are first changed.
     order: Vec<RelPath>,
+    /// How many files the plan leaves beneath each folder, by the folder's canonical path; none is 0.
+    folders: BTreeMap<RelPath, usize>,
     /// How many bytes of contents the plan holds.
     held_bytes: u64,
 }
@@ -44,6 +46,19 @@ pub(crate) struct PlannedFile {
     pub after: Option<Present>,
     /// Edits by line so far, so that later line numbers can be followed through them.
     edits: Vec<Edit>,
+    /// The way from the version that the last edit's numbers meant to the one that it met, so that the edits between
+    /// them are not followed again for each further one.
+    followed: Option<Edit>,
+}
+
+impl PlannedFile {
+    /// The way from one version to another, if it is the known one or one edit longer.
+    fn followed_to(&self, from: &ContentHash, to: &ContentHash, current: &Source<'_>) -> Option<LineMap> {
+        let known = self.followed.as_ref().filter(|known| known.before == *from)?;
+        let last = self.edits.last().filter(|last| last.before == known.after && last.after == *to)?;
+        let map = compose(&known.line_map, &last.line_map)?;
+        (map.new_lines() == current.total_lines()).then_some(map)
+    }
 }
 
 /// What one item of a batch does.
@@ -60,7 +75,15 @@ pub(crate) struct PlannedStep {
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(root: &'a FileRoot, hidden: &'a Hidden, held: &'a HeldVersions) -> Plan<'a> {
-        Plan { root, hidden, held, files: BTreeMap::new(), order: Vec::new(), held_bytes: 0 }
+        Plan {
+            root,
+            hidden,
+            held,
+            files: BTreeMap::new(),
+            order: Vec::new(),
+            folders: BTreeMap::new(),
+            held_bytes: 0,
+        }
     }
 
     /// Returns the files of the plan in the order in which they are first changed.
@@ -73,13 +96,10 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
-    /// Whether a folder comes into being with a file of the plan.
-    pub(crate) fn creates_beneath(&self, folder: &RelPath) -> bool {
-        self.files.iter().any(|(path, file)| {
-            file.before.is_none()
-                && file.after.is_some()
-                && path.parent().is_some_and(|parent| parent.starts_with(folder))
-        })
+    /// The folders beneath which the plan creates a file.
+    pub(crate) fn folders_of_new_files(&self) -> BTreeSet<RelPath> {
+        let new_files = self.files.iter().filter(|(_, file)| file.before.is_none() && file.after.is_some());
+        new_files.flat_map(|(path, _)| folders_above(path)).collect()
     }
 
     /// What the plan makes of a canonical path: `None` if it has not changed it, `Some(None)` if it has deleted it.
@@ -147,6 +167,7 @@ impl<'a> Plan<'a> {
             success: true,
             path: path.to_string(),
             version: Some(version(&after.hash)),
+            previous_version: Some(version(&before.hash)),
             shifts: shifts.collect(),
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
@@ -159,7 +180,7 @@ impl<'a> Plan<'a> {
     /// Applies the operations of a request to the file as the plan has it, carried over from the version that their
     /// numbers mean.
     fn edit(
-        &self,
+        &mut self,
         path: &RelPath,
         before: &Present,
         modify: &ModifyFile,
@@ -182,8 +203,14 @@ impl<'a> Plan<'a> {
         let hash: ContentHash = expected.0.parse().map_err(|_| gone())?;
         let shown = self.held.bytes(&hash).ok_or_else(gone)?;
         let shown = Source::parse(&shown).map_err(|_| gone())?;
-        let planned = self.files.get(path).map_or(&[][..], |file| &file.edits);
-        let map = self.held.line_map(path, &hash, &before.hash, &current, planned).ok_or_else(gone)?;
+        let file = self.files.get(path);
+        let known = file.and_then(|file| file.followed_to(&hash, &before.hash, &current));
+        let planned = file.map_or(&[][..], |file| &file.edits);
+        let found = || self.held.line_map(path, &hash, &before.hash, &current, planned);
+        let map = known.or_else(found).ok_or_else(gone)?;
+        if let Some(file) = self.files.get_mut(path) {
+            file.followed = Some(Edit { before: hash, after: before.hash, line_map: map.clone() });
+        }
         let operations = text_edit::rebase(&operations, &shown, &current, &map, &limits)
             .map_err(|error| refused(&error, &shown))?;
         text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits)
@@ -216,10 +243,13 @@ impl<'a> Plan<'a> {
             before: before.clone(),
             after: None,
             edits: Vec::new(),
+            followed: None,
         });
+        let was_there = file.after.is_some();
         file.after.clone_from(&after);
         let line_map = edit.as_ref().map(|edit| MapRecord::from(&edit.line_map));
         file.edits.extend(edit);
+        self.count_file(&path, was_there, after.is_some());
         PlannedStep { path, before, after, changed, line_map, missing_folders: Vec::new() }
     }
 
@@ -235,12 +265,7 @@ impl<'a> Plan<'a> {
         };
         self.hidden.check(&target.path)?;
         self.check_planned_folders(&target.path, asked)?;
-        let folder_planned = |folder: &RelPath| {
-            self.files.iter().any(|(path, file)| {
-                file.after.is_some() && path.parent().is_some_and(|parent| parent.starts_with(folder))
-            })
-        };
-        match target.missing_folders.iter().find(|folder| !folder_planned(folder)) {
+        match target.missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
             Some(folder) if !create_folders => {
                 let error = FsError::ParentMissing { folder: folder.clone() };
                 Err(fs_error(&error, asked))
@@ -257,18 +282,31 @@ impl<'a> Plan<'a> {
 
     /// Refuses a file where the plan has a folder, and a folder where the plan has a file.
     fn check_planned_folders(&self, path: &RelPath, asked: &str) -> Result<(), WapError> {
-        for (planned, _) in self.files.iter().filter(|(_, file)| file.after.is_some()) {
-            let error = match planned {
-                _ if planned == path => continue,
-                _ if planned.starts_with(path) => {
-                    FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }
-                }
-                _ if path.starts_with(planned) => FsError::NotAFolder { path: planned.clone() },
-                _ => continue,
-            };
-            return Err(fs_error(&error, asked));
+        let is_file = |path: &RelPath| self.files.get(path).is_some_and(|file| file.after.is_some());
+        let error = if self.has_files_beneath(path) {
+            FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }
+        } else if let Some(file) = folders_above(path).find(is_file) {
+            FsError::NotAFolder { path: file }
+        } else {
+            return Ok(());
+        };
+        Err(fs_error(&error, asked))
+    }
+
+    /// Takes note that the plan leaves a file, or no file, where it did otherwise before.
+    fn count_file(&mut self, path: &RelPath, was_there: bool, is_there: bool) {
+        if was_there == is_there {
+            return;
         }
-        Ok(())
+        for folder in folders_above(path) {
+            let count = self.folders.entry(folder).or_default();
+            *count = if is_there { *count + 1 } else { count.saturating_sub(1) };
+        }
+    }
+
+    /// Whether the plan leaves a file beneath a folder.
+    fn has_files_beneath(&self, folder: &RelPath) -> bool {
+        self.folders.get(folder).is_some_and(|count| *count > 0)
     }
 
     /// Returns the canonical path of what a deletion would remove: a link stands for itself.
@@ -340,6 +378,11 @@ impl<'a> Plan<'a> {
         self.held_bytes = bytes;
         Ok(())
     }
+}
+
+/// The folders that a path lies in, the nearest first.
+fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    std::iter::successors(path.parent(), RelPath::parent)
 }
 
 fn too_large(path: &RelPath, bytes: u64) -> WapError {

@@ -284,7 +284,7 @@ fn respond(
         let next = request.start_line.unwrap_or(1).unsigned_abs() + seen.returned_lines;
         let ends_in_line = seen.bytes.last().is_some_and(|byte| *byte != b'\n');
         let rest = if ends_in_line { "the rest of this line is too long to be shown; " } else { "" };
-        warnings.push(format!("the text was cut at the size limit; {rest}go on with startLine {next}"));
+        warnings.push(format!("the text was cut at the size limit; {rest}it goes on at line {next}"));
     }
     if !seen.is_whole {
         warnings.push(format!(

@@ -20,6 +20,7 @@ pub(crate) struct EngineRun<'a> {
     stands_for_one_call: bool,
     /// Whether no further step belongs to it: only what is recorded can be had.
     is_over: bool,
+    /// What is recorded of the steps that the call is about, in order of their index.
     steps: Vec<RecordedStep>,
 }
 
@@ -35,10 +36,22 @@ pub(crate) enum Known<'a> {
 }
 
 impl<'a> EngineRun<'a> {
-    /// Finds the run of a call, or begins one for it.
+    /// Finds the run of a call, or begins one for it. Of its steps, the call's own and the next one can be recalled.
     pub(crate) fn enter(journal: &'a Journal, origin: &Origin) -> Result<EngineRun<'a>, WapError> {
+        EngineRun::enter_for(journal, origin, 2)
+    }
+
+    /// The same for a call that is so many steps.
+    pub(crate) fn enter_for(
+        journal: &'a Journal,
+        origin: &Origin,
+        steps: usize,
+    ) -> Result<EngineRun<'a>, WapError> {
         let stands_for_one_call = origin.run.sequence == 0;
-        let recorded = |number| journal.reader().steps(number).map_err(journal_error);
+        // A long reply makes many calls, and most steps of its run are about others.
+        let end = origin.step.saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
+        let recorded =
+            |number| journal.reader().steps_within(number, origin.step..end).map_err(journal_error);
         let (number, own, steps, is_over) =
             match journal.begin_run(&journal_key(origin)).map_err(journal_error)? {
                 RunState::New(run) => (run.number(), Some(run), Vec::new(), false),
@@ -70,7 +83,8 @@ impl<'a> EngineRun<'a> {
     ///
     /// [`Reason::Conflict`] if the step was of another kind, or if the run is over and has no such step.
     pub(crate) fn recall(&self, index: u32, kind: StepKind) -> Result<Known<'_>, WapError> {
-        match self.steps.iter().find(|step| step.index == index) {
+        let place = self.steps.binary_search_by_key(&index, |step| step.index).ok();
+        match place.map(|place| &self.steps[place]) {
             None if self.is_over => {
                 Err(WapError::new(Reason::Conflict, "the run of this call is over, so nothing was done"))
             }

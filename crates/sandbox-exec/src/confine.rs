@@ -2,34 +2,37 @@
 
 use std::fs;
 
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capability_is_in_bounding_set,
-    clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
-    set_capabilities_secure_bits,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
 };
 
 use crate::call_filter::CallFilters;
 use crate::file_rules;
 use crate::isolation::Isolation;
-use crate::request::{ChildLimits, Request};
+use crate::preparation::Preparation;
+use crate::processes;
+use crate::request::ChildLimits;
 use crate::step::{AtStep, Step, StepError};
 
-/// Confines the calling process as the request says. The init has dropped capabilities before.
-pub(crate) fn restrict(request: &Request, filters: &CallFilters) -> Result<(), StepError> {
-    if request.isolation.contains(Isolation::PRIVILEGES) {
+/// Confines the calling process as the preparation says.
+pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Result<(), StepError> {
+    let isolation = preparation.isolation;
+    if isolation.contains(Isolation::PRIVILEGES) {
         // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
         // privilege; where `/proc` is not to be had, the score stays.
         let _ = fs::write("/proc/self/oom_score_adj", "1000");
         // Commands must not keep the launcher from answering.
         let _ = rustix::process::nice(5);
-        set_limits(&request.limits, request.isolation).at(Step::ResourceLimits)?;
+        set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
     }
-    let without_sockets = request.isolation.contains(Isolation::NO_SOCKETS);
-    if request.isolation.contains(Isolation::LANDLOCK) {
-        file_rules::restrict(&request.access, without_sockets)?;
+    let without_sockets = isolation.contains(Isolation::NO_SOCKETS);
+    if isolation.contains(Isolation::LANDLOCK) {
+        file_rules::restrict(&preparation.access, without_sockets)?;
     }
-    if request.isolation.contains(Isolation::FILTER) {
+    if isolation.contains(Isolation::FILTER) {
         filters.apply(without_sockets)?;
     }
     Ok(())
@@ -40,9 +43,13 @@ fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<
     setrlimit(Resource::Core, Rlimit { current: Some(1), maximum: Some(1) })?;
     lower(Resource::Fsize, limits.file_size_bytes)?;
     lower(Resource::Nofile, limits.open_files.into())?;
-    // Elsewhere the kernel counts all of the user's processes, and the user may have more than the limit already.
     if isolation.contains(Isolation::USER) {
         lower(Resource::Nproc, limits.processes.into())?;
+    } else if !rustix::process::geteuid().is_root() && !isolation.contains(Isolation::GROUP) {
+        // The kernel counts all of the user's processes: those of now come on top. The user starting more makes the
+        // command's share smaller; without any limit, no search would ever catch up with a bomb.
+        let present = processes::count_of_user(rustix::process::geteuid().as_raw());
+        lower(Resource::Nproc, present.saturating_add(limits.processes.into()))?;
     }
     // Data and not address space: runtimes reserve far more addresses than they ever use.
     lower(Resource::Data, limits.memory_bytes)
@@ -54,17 +61,25 @@ fn lower(resource: Resource, value: u64) -> rustix::io::Result<()> {
     setrlimit(resource, Rlimit { current: Some(maximum), maximum: Some(maximum) })
 }
 
+/// Takes every capability away from what this process will ever execute, but none from itself.
+pub(crate) fn limit_capabilities() -> rustix::io::Result<()> {
+    // Only a process with this capability can do it; without it there is nothing to give up.
+    if !rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
+    }
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // The kernel may know fewer capabilities than this list.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
 /// Gives up every capability, and the way in which a program executed as root would get them back.
 pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
-    // Only a process with this capability can do the first two steps; without it there is nothing to give up.
-    let privileged = rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP);
-    if privileged {
-        for capability in CapabilitySet::all().iter() {
-            // The kernel may know fewer capabilities than this list.
-            if capability_is_in_bounding_set(capability) == Ok(true) {
-                remove_capability_from_bounding_set(capability)?;
-            }
-        }
+    if rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
         set_capabilities_secure_bits(
             CapabilitiesSecureBits::NO_ROOT
                 | CapabilitiesSecureBits::NO_ROOT_LOCKED

@@ -6,9 +6,11 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, test_kill_process};
 
 use crate::request::ChildLimits;
@@ -83,6 +85,11 @@ impl ControlGroup {
             fs::create_dir(&folder)?;
             self.folders.push(folder);
         }
+        self.limit(limits)
+    }
+
+    /// Sets the limits, or sets others.
+    pub(crate) fn limit(&self, limits: &ChildLimits) -> io::Result<()> {
         let memory = limits.memory_bytes.to_string();
         let first = &self.folders[0];
         let last = &self.folders[self.folders.len() - 1];
@@ -98,10 +105,21 @@ impl ControlGroup {
         fs::write(last.join("pids.max"), limits.processes.saturating_add(1).to_string())
     }
 
-    /// Puts a process into the group. Its later children are in it too.
-    pub(crate) fn add(&self, process: Pid) -> io::Result<()> {
-        let number = process.as_raw_nonzero().to_string();
-        self.folders.iter().try_for_each(|folder| fs::write(folder.join("cgroup.procs"), &number))
+    /// Opens the group for [`sys::clone_process`](crate::sys::clone_process), where the kernel can create a process in
+    /// a group: with version 2.
+    pub(crate) fn open(&self) -> Option<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = self.folders.first().filter(|_| self.is_version_two)?;
+        rustix::fs::open(folder, flags, Mode::empty()).ok()
+    }
+
+    /// Puts the calling process, which has one thread, into the group. Its later children are in it too.
+    ///
+    /// With version 1 it is the thread that moves itself: moving a process makes every fork and exit on the machine
+    /// wait for the kernel's grace period, often for many milliseconds.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        let list = if self.is_version_two { "cgroup.procs" } else { "tasks" };
+        self.folders.iter().try_for_each(|folder| fs::write(folder.join(list), "0"))
     }
 
     /// Counts the processes that the kernel killed because the limit on memory was reached.

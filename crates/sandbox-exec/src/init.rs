@@ -3,11 +3,8 @@
 //! In a process namespace it is process 1, so that the kernel ends the whole namespace with it. It is never the
 //! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
 
-use std::ffi::CString;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -17,54 +14,113 @@ use rustix::process::{
 };
 use rustix::time::Timespec;
 
-use crate::attacks;
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::confine;
+use crate::control_group::ControlGroup;
 use crate::isolation::Isolation;
-use crate::new_root;
-use crate::request::{Request, Task};
+use crate::mount_entry::MountEntry;
+use crate::new_root::NewRoot;
+use crate::preparation::Preparation;
+use crate::request::{Order, Request};
+use crate::shell_process::ShellProcess;
 use crate::step::{AtStep, Step, StepError};
 use crate::sweep;
-use crate::sys::{self, Cloned};
+use crate::sys;
 
 /// The exit code of an init or a child that could not do its work; the status stream says why.
 pub(crate) const EXIT_BROKEN: i32 = 127;
 
-/// What an init gets from the spawner beside the request.
-pub(crate) struct ChildFiles {
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
-    pub(crate) status: OwnedFd,
+/// What an init gets from the spawner before there is a request.
+pub(crate) struct InitEnds {
+    /// Brings the request, and takes the news that the command has begun.
+    pub(crate) orders: OwnedFd,
     /// Its end of file says that the spawner is dead.
     pub(crate) lifeline: OwnedFd,
     /// The user's and the group's id of the spawner.
     pub(crate) ids: (u32, u32),
+    /// The control group to enter, if it was not created in it.
+    pub(crate) group: Option<ControlGroup>,
 }
 
-/// Is the init of one command.
-pub(crate) fn run(request: &Request, files: ChildFiles, filters: &CallFilters) -> ! {
-    let ChildFiles { stdout, stderr, status, lifeline, ids } = files;
-    let started =
-        prepare(request, ids, &lifeline).and_then(|()| start_child(request, &stdout, &stderr, filters));
-    let shell = match started {
-        Ok(shell) => shell,
+/// The request and where its command's output and news go.
+pub(crate) struct RequestFiles {
+    pub(crate) body: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    pub(crate) status: OwnedFd,
+}
+
+impl RequestFiles {
+    /// Takes the descriptors of one packet.
+    pub(crate) fn from_packet(descriptors: Vec<OwnedFd>) -> Option<RequestFiles> {
+        let [body, stdout, stderr, status] = <[OwnedFd; 4]>::try_from(descriptors).ok()?;
+        Some(RequestFiles { body, stdout, stderr, status })
+    }
+
+    /// Reads the request itself; spawner, init and shell process each do, for its two parts.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, StepError> {
+        let length = rustix::fs::fstat(&self.body).at(Step::Request)?.st_size;
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        let whole = rustix::io::pread(&self.body, &mut *bytes, 0).at(Step::Request)? == bytes.len();
+        if whole { Ok(bytes) } else { Err(StepError::new(Step::Request, Errno::BADMSG)) }
+    }
+
+    /// Reads the request's order.
+    pub(crate) fn read_order(&self) -> Result<Order, StepError> {
+        let bytes = self.read()?;
+        let order = Request::split(&bytes).and_then(|(_, order)| Order::decode(order));
+        order.ok_or(StepError::new(Step::Request, Errno::BADMSG))
+    }
+}
+
+/// What an init has made before its request comes.
+struct Prepared {
+    /// The new root; `None` without a root of its own.
+    root: Option<NewRoot>,
+    /// `None` if the file tree must be finished first.
+    shell: Option<ShellProcess>,
+    /// Keeps the mounts, for the spawner to take them down: their end takes the kernel some time, and nobody should
+    /// have to wait for it who waits for the command. Without it, they are taken down as this process ends.
+    mounts: Option<OwnedFd>,
+}
+
+/// Is the init of one command: makes what can be made, waits for the request, and runs it.
+pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilters) -> ! {
+    let InitEnds { orders, lifeline, ids, group } = ends;
+    // First of all: what it did before would not be limited.
+    let entered = group.map_or(Ok(()), |group| group.enter()).at(Step::ControlGroup);
+    let prepared = entered.and_then(|()| prepare(preparation, ids, &lifeline, filters));
+    let packet = channel::receive(&orders).ok().flatten();
+    let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
+        sys::exit_now(EXIT_BROKEN)
+    };
+    let (shell, mounts) = match prepared.and_then(|prepared| start(prepared, preparation, &files, filters)) {
+        Ok(started) => started,
         Err(error) => {
             // The launcher may be gone; there is nobody else to tell.
-            let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
+            let _ = channel::send(&files.status, &Status::Failed(error).encode(), &[]);
             sys::exit_now(EXIT_BROKEN)
         }
     };
+    let RequestFiles { body, stdout, stderr, status } = files;
     let _ = channel::send(&status, &Status::Started.encode(), &[]);
-    // Held open here, they would keep the launcher waiting for the end of the output.
-    drop((stdout, stderr));
-    reap(shell, &status, request.isolation.contains(Isolation::PROCESSES));
+    let mounts_end = mounts.as_ref().map(AsFd::as_fd);
+    let _ = channel::send(&orders, b"B", mounts_end.as_slice());
+    // The output, held open here, would keep the launcher waiting for its end.
+    drop((orders, mounts, body, stdout, stderr));
+    reap(shell, &status, preparation.isolation.contains(Isolation::PROCESSES));
     sys::exit_now(0)
 }
 
-/// Does everything that takes privileges.
-fn prepare(request: &Request, ids: (u32, u32), lifeline: &OwnedFd) -> Result<(), StepError> {
-    let isolation = request.isolation;
+/// Makes what does not depend on the order.
+fn prepare(
+    preparation: &Preparation,
+    ids: (u32, u32),
+    lifeline: &OwnedFd,
+    filters: &CallFilters,
+) -> Result<Prepared, StepError> {
+    let isolation = preparation.isolation;
     sys::block_all_signals().at(Step::ParentDeath)?;
     follow_parent(isolation.contains(Isolation::PROCESSES), lifeline)?;
     if isolation.contains(Isolation::USER) {
@@ -76,18 +132,54 @@ fn prepare(request: &Request, ids: (u32, u32), lifeline: &OwnedFd) -> Result<(),
     if isolation.contains(Isolation::IPC_AND_NAME) {
         rustix::system::sethostname(b"sandbox").at(Step::Root)?;
     }
-    if isolation.contains(Isolation::ROOT) {
-        new_root::enter(&request.mounts)?;
-    }
     if !isolation.contains(Isolation::PROCESSES) {
         set_child_subreaper(Some(rustix::process::getpid())).at(Step::Session)?;
     }
-    rustix::process::chdir(&request.working_directory).at(Step::WorkingDirectory)?;
+    let mut prepared = Prepared { root: None, shell: None, mounts: None };
+    if isolation.contains(Isolation::ROOT) {
+        let root = NewRoot::begin(&preparation.mounts)?;
+        prepared.mounts = File::open("/proc/self/ns/mnt").ok().map(OwnedFd::from);
+        if preparation.is_closed {
+            root.enter().at(Step::PivotRoot)?;
+        }
+        prepared.root = Some(root);
+    }
     if isolation.contains(Isolation::PRIVILEGES) {
+        confine::limit_capabilities().at(Step::Capabilities)?;
+    }
+    if preparation.is_closed {
+        prepared.shell = Some(ShellProcess::create(preparation, filters)?);
+    }
+    Ok(prepared)
+}
+
+/// Does the rest of what takes privileges, gives them up, and has the order executed.
+fn start(
+    prepared: Prepared,
+    preparation: &Preparation,
+    files: &RequestFiles,
+    filters: &CallFilters,
+) -> Result<(Pid, Option<OwnedFd>), StepError> {
+    let Prepared { root, mut shell, mut mounts } = prepared;
+    if let Some(root) = root {
+        let order = files.read_order()?;
+        root.finish(&order.mounts)?;
+        if !preparation.is_closed {
+            root.enter().at(Step::PivotRoot)?;
+        }
+        if !order.mounts.iter().all(MountEntry::may_linger) {
+            mounts = None;
+        }
+    }
+    if preparation.isolation.contains(Isolation::PRIVILEGES) {
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    Ok(())
+    let shell = match shell.take() {
+        Some(shell) => shell,
+        None => ShellProcess::create(preparation, filters)?,
+    };
+    Ok((shell.start(files)?, mounts))
 }
 
 /// Ties this process's life to the spawner's.
@@ -113,75 +205,6 @@ fn map_ids(ids: (u32, u32)) -> std::io::Result<()> {
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", ids.0))?;
     std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", ids.1))
-}
-
-/// Starts the shell's process and returns once it executes the shell, or with the step at which it failed.
-fn start_child(
-    request: &Request,
-    stdout: &OwnedFd,
-    stderr: &OwnedFd,
-    filters: &CallFilters,
-) -> Result<Pid, StepError> {
-    let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at(Step::Fork)?;
-    match sys::clone_process(0).at(Step::Fork)? {
-        Cloned::Child => {
-            let error = match become_shell(request, stdout, stderr, filters) {
-                Ok(never) => match never {},
-                Err(error) => error,
-            };
-            // If even this cannot be written, the init sees a child that ended with EXIT_BROKEN.
-            let _ = File::from(writer).write_all(&Status::Failed(error).encode());
-            sys::exit_now(EXIT_BROKEN)
-        }
-        Cloned::Parent { child, .. } => {
-            drop(writer);
-            let mut report = Vec::new();
-            File::from(reader).read_to_end(&mut report).at(Step::Fork)?;
-            match Status::decode(&report) {
-                None => Ok(child),
-                Some(Status::Failed(error)) => Err(error),
-                Some(_) => Err(StepError::new(Step::Fork, Errno::BADMSG)),
-            }
-        }
-    }
-}
-
-/// Confines this process for good and executes the shell.
-fn become_shell(
-    request: &Request,
-    stdout: &OwnedFd,
-    stderr: &OwnedFd,
-    filters: &CallFilters,
-) -> Result<std::convert::Infallible, StepError> {
-    set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentDeath)?;
-    rustix::process::setsid().at(Step::Session)?;
-    let nothing = File::open("/dev/null").at(Step::Descriptors)?;
-    rustix::stdio::dup2_stdin(&nothing).at(Step::Descriptors)?;
-    rustix::stdio::dup2_stdout(stdout).at(Step::Descriptors)?;
-    rustix::stdio::dup2_stderr(stderr).at(Step::Descriptors)?;
-    // The shell's strings are made while memory may still be had.
-    let invalid = |_| StepError::new(Step::Request, Errno::INVAL);
-    let environment = request
-        .environment
-        .iter()
-        .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
-        .collect::<Result<Vec<CString>, _>>()
-        .map_err(invalid)?;
-    sys::close_on_execute_from(3).at(Step::Descriptors)?;
-    sys::default_signals().at(Step::Session)?;
-    confine::restrict(request, filters)?;
-    match &request.task {
-        Task::Shell(text) => {
-            let text = CString::new(text.as_str()).map_err(invalid)?;
-            let arguments = [c"sh".to_owned(), c"-c".to_owned(), text];
-            let errno = sys::execute(c"/bin/sh", &arguments, &environment);
-            Err(StepError::new(Step::Exec, errno))
-        }
-        Task::Attacks(targets) => {
-            attacks::run(targets);
-            sys::exit_now(0)
-        }
-    }
 }
 
 /// Reaps until no descendant is left, and reports the shell's end as soon as it comes.

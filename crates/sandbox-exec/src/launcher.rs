@@ -20,7 +20,7 @@ use crate::private_folder::PrivateFolder;
 use crate::report::{Level, SandboxReport};
 use crate::request::{Request, Task};
 use crate::running::{Running, Started};
-use crate::self_test;
+use crate::self_test::{self, Escape, ProbeError};
 use crate::shell_command::ShellCommand;
 use crate::spawner_program::SpawnerProgram;
 use crate::step::{Step, StepError};
@@ -132,6 +132,16 @@ impl Launcher {
         &self.report
     }
 
+    /// Tries a long list of ways out of the sandbox from inside, with the confinement that commands get.
+    ///
+    /// None of them changes anything if it succeeds. It takes some milliseconds.
+    ///
+    /// # Errors
+    /// [`ProbeError`]; the launcher stays usable.
+    pub fn probe(&self) -> Result<Vec<Escape>, ProbeError> {
+        self_test::probe(self, self.isolation)
+    }
+
     /// Starts a command and returns once its shell is executing.
     ///
     /// The deadline counts from here. Nothing drains the output before [`Running::wait`].
@@ -206,7 +216,7 @@ impl Launcher {
             .map_err(SpawnError::SpawnerGone)?;
         drop((stdout_end, stderr_end, status_end));
         let (pidfd, early_end) = await_start(&status)?;
-        let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
+        let owns_namespace = request.preparation.isolation.contains(Isolation::PROCESSES);
         Ok(Started { stdout, stderr, status, pidfd, early_end, owns_namespace, folder: None })
     }
 }

@@ -90,6 +90,24 @@ impl MountEntry {
         }
     }
 
+    /// Whether it does no harm if the mount is taken down a moment after the command's last process has ended.
+    pub(crate) fn may_linger(&self) -> bool {
+        matches!(
+            self,
+            MountEntry::Directory { .. }
+                | MountEntry::Symlink { .. }
+                | MountEntry::File { .. }
+                | MountEntry::Bind { .. }
+                | MountEntry::Tmpfs { .. }
+                | MountEntry::Proc { .. }
+                | MountEntry::Terminals
+                | MountEntry::Pin { .. }
+                | MountEntry::Protect { .. }
+                | MountEntry::Cover { .. }
+                | MountEntry::Seal { .. }
+        )
+    }
+
     pub(crate) fn encode(&self, out: &mut Encoder) {
         let kind = match self {
             MountEntry::Directory { .. } => 0,

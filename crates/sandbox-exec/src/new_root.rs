@@ -29,22 +29,26 @@ const ROOT_SIZE_BYTES: u64 = 4 << 20;
 const EMPTY_FOLDER: &str = ".hidden/folder";
 const EMPTY_FILE: &str = ".hidden/file";
 
-/// Makes the new root and makes it this process's root. The old one is not reachable afterwards.
-pub(crate) fn enter(entries: &[MountEntry]) -> Result<(), StepError> {
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).at(Step::PrivateMounts)?;
-    let new_root = NewRoot::create().at(Step::Root)?;
-    for entry in entries {
-        new_root.make(entry)?;
-    }
-    new_root.enter().at(Step::PivotRoot)
-}
-
 /// The root under construction.
 pub(crate) struct NewRoot {
     root: OwnedFd,
 }
 
 impl NewRoot {
+    /// Begins the new root with these entries. The old one is still this process's root until [`NewRoot::enter`].
+    pub(crate) fn begin(entries: &[MountEntry]) -> Result<NewRoot, StepError> {
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+            .at(Step::PrivateMounts)?;
+        let new_root = NewRoot::create().at(Step::Root)?;
+        entries.iter().try_for_each(|entry| new_root.make(entry))?;
+        Ok(new_root)
+    }
+
+    /// Makes the other entries. Once the root was entered, only those that need nothing of the old one can be made.
+    pub(crate) fn finish(&self, entries: &[MountEntry]) -> Result<(), StepError> {
+        entries.iter().try_for_each(|entry| self.make(entry))
+    }
+
     fn create() -> rustix::io::Result<NewRoot> {
         let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
@@ -158,9 +162,23 @@ impl NewRoot {
 
     /// Makes a folder and its parents; one that is there stays as it is.
     pub(crate) fn make_folder(&self, target: &Path, mode: u32) -> rustix::io::Result<()> {
-        self.make_parents(target)?;
-        match mkdirat(&self.root, target, Mode::from_raw_mode(mode)) {
+        match self.with_parents(target, || mkdirat(&self.root, target, Mode::from_raw_mode(mode))) {
             Err(Errno::EXIST) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Makes something, and if its parents turn out to be missing them first: mostly they are there.
+    fn with_parents<T>(
+        &self,
+        target: &Path,
+        make: impl Fn() -> rustix::io::Result<T>,
+    ) -> rustix::io::Result<T> {
+        match make() {
+            Err(Errno::NOENT) => {
+                self.make_parents(target)?;
+                make()
+            }
             other => other,
         }
     }
@@ -179,15 +197,14 @@ impl NewRoot {
     }
 
     fn make_link(&self, target: &Path, to: &Path) -> rustix::io::Result<()> {
-        self.make_parents(target)?;
-        symlinkat(to, &self.root, target)
+        self.with_parents(target, || symlinkat(to, &self.root, target))
     }
 
     /// Makes a file with its parents; one that is there stays as it is.
     fn make_file(&self, target: &Path, contents: &[u8], mode: u32) -> rustix::io::Result<()> {
-        self.make_parents(target)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = match openat(&self.root, target, flags, Mode::from_raw_mode(0o600)) {
+        let make = || openat(&self.root, target, flags, Mode::from_raw_mode(0o600));
+        let file = match self.with_parents(target, make) {
             Err(Errno::EXIST) => return Ok(()),
             other => other?,
         };
@@ -197,8 +214,8 @@ impl NewRoot {
         fchmod(&file, Mode::from_raw_mode(mode))
     }
 
-    /// Makes this the root of the process and lets go of the old one.
-    fn enter(self) -> rustix::io::Result<()> {
+    /// Makes this the root of the process and lets go of the old one, which is not reachable afterwards.
+    pub(crate) fn enter(&self) -> rustix::io::Result<()> {
         set_mount_attributes(&self.root, MountAttributes::READ_ONLY, false)?;
         rustix::process::fchdir(&self.root)?;
         // The old root comes to lie over the new one, at the same place, and is taken off from there.

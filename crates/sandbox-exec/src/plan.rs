@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::canonical::canonicalize;
 use crate::environment::{User, base_environment};
 use crate::isolation::Isolation;
 use crate::launcher::SpawnError;
 use crate::layer_mount::{LayerMount, mounts_beneath};
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
+use crate::preparation::{self, Preparation};
 use crate::private_folder::PrivateFolder;
-use crate::request::{ChildLimits, FileAccess, Request, Task};
+use crate::request::{ChildLimits, FileAccess, Order, Request, Task};
 use crate::system_tree;
 use crate::toolchains;
 
@@ -61,7 +62,7 @@ impl Plan {
         isolation: Isolation,
         folder: Option<&PrivateFolder>,
     ) -> Result<Plan, SpawnError> {
-        let workspace = fs::canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
+        let workspace = canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
         if !workspace.is_dir() {
             return Err(PolicyError::NotAFolder.into());
         }
@@ -69,7 +70,7 @@ impl Plan {
             return Err(PolicyError::SystemFolder.into());
         }
         let has_root = isolation.contains(Isolation::ROOT);
-        let real_home = fs::canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
+        let real_home = canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
         if has_root && workspace == real_home {
             return Err(PolicyError::HomeFolder.into());
         }
@@ -77,7 +78,7 @@ impl Plan {
             if !has_root {
                 return Err(PolicyError::NoRootForLayer.into());
             }
-            if fs::canonicalize(&layer.lower).ok().as_ref() != Some(&workspace) {
+            if canonicalize(&layer.lower).ok().as_ref() != Some(&workspace) {
                 return Err(PolicyError::ForeignLayer.into());
             }
         }
@@ -111,7 +112,7 @@ impl Plan {
         };
         let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
         plan.environment = base_environment(user, &home, &temporary, |folder| {
-            let Ok(folder) = fs::canonicalize(folder) else { return false };
+            let Ok(folder) = canonicalize(folder) else { return false };
             !has_root || system_tree::shows(&folder) || visible.iter().any(|tree| folder.starts_with(tree))
         });
         plan.environment.extend(policy.environment.clone());
@@ -212,7 +213,7 @@ impl Plan {
     /// Returns where a mount can go for this path of the policy: nowhere if it does not exist or leads over a link.
     fn mountable(&self, path: &Path) -> Option<PathBuf> {
         let path = self.rebase(path);
-        (fs::canonicalize(&path).ok()? == path).then_some(path)
+        (canonicalize(&path).ok()? == path).then_some(path)
     }
 
     /// Moves a path below the workspace as the caller wrote it to below the workspace's canonical path.
@@ -236,23 +237,24 @@ impl Plan {
             working_directory.map_or_else(|| self.workspace.clone(), |directory| self.rebase(directory));
         let mut variables = self.environment;
         variables.extend(environment.clone());
-        Request {
+        let (first, rest) = preparation::split(self.mounts);
+        let preparation = Preparation {
             isolation: self.isolation,
-            mounts: self.mounts,
-            access: self.access,
             limits: ChildLimits {
                 memory_bytes: policy.limits.memory_bytes,
                 processes: policy.limits.processes,
                 file_size_bytes: policy.limits.file_size_bytes,
                 open_files: policy.limits.open_files,
             },
-            working_directory,
-            environment: variables.into_iter().collect(),
-            task,
-        }
+            access: self.access,
+            mounts: first,
+            is_closed: preparation::is_closed(&rest),
+        };
+        let environment = variables.into_iter().collect();
+        Request { preparation, order: Order { mounts: rest, working_directory, environment, task } }
     }
 }
 
 fn canonical(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
-    paths.iter().map(|path| fs::canonicalize(path).map_err(|_| PolicyError::MissingPath)).collect()
+    paths.iter().map(|path| canonicalize(path).map_err(|_| PolicyError::MissingPath)).collect()
 }

@@ -4,19 +4,23 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::isolation::Isolation;
 use crate::mount_entry::MountEntry;
+use crate::preparation::Preparation;
 use crate::wire::{Decoder, Encoder};
 
 /// One child to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    pub(crate) isolation: Isolation,
-    /// The new root, in this order; used with [`Isolation::ROOT`].
+    /// What can be made before the rest is known.
+    pub(crate) preparation: Preparation,
+    pub(crate) order: Order,
+}
+
+/// What is to be done in a prepared sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// The rest of the new root, in this order.
     pub(crate) mounts: Vec<MountEntry>,
-    /// What Landlock lets through; used with [`Isolation::LANDLOCK`].
-    pub(crate) access: FileAccess,
-    pub(crate) limits: ChildLimits,
     pub(crate) working_directory: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) task: Task,
@@ -29,6 +33,8 @@ pub(crate) enum Task {
     Shell(String),
     /// Runs the attacks of the self-test and prints what came of them.
     Attacks(Targets),
+    /// Tries the long list of escapes and prints what came of them.
+    Escapes(Targets),
 }
 
 /// What the attacks of the self-test aim at: all of it belongs to the launcher, outside the sandbox.
@@ -67,14 +73,22 @@ pub(crate) struct ChildLimits {
 impl Request {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::default();
-        out.number(self.isolation.bits());
+        out.bytes(&self.preparation.encode());
+        self.order.encode(&mut out);
+        out.finish()
+    }
+
+    /// Splits a request into its preparation, which the spawner compares as it is, and its order.
+    pub(crate) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+        let mut input = Decoder::new(bytes);
+        let preparation = input.bytes()?;
+        Some((preparation, input.rest()))
+    }
+}
+
+impl Order {
+    fn encode(&self, out: &mut Encoder) {
         out.list(&self.mounts, |out, entry| entry.encode(out));
-        out.list(&self.access.readable, |out, path| out.path(path));
-        out.list(&self.access.writable, |out, path| out.path(path));
-        out.number(self.limits.memory_bytes);
-        out.number(self.limits.processes.into());
-        out.number(self.limits.file_size_bytes);
-        out.number(self.limits.open_files.into());
         out.path(&self.working_directory);
         out.list(&self.environment, |out, (name, value)| {
             out.os(name);
@@ -85,8 +99,8 @@ impl Request {
                 out.number(0);
                 out.bytes(text.as_bytes());
             }
-            Task::Attacks(targets) => {
-                out.number(1);
+            Task::Attacks(targets) | Task::Escapes(targets) => {
+                out.number(if matches!(self.task, Task::Attacks(_)) { 1 } else { 2 });
                 out.path(&targets.secret);
                 out.path(&targets.home);
                 out.number(targets.home_identity.0);
@@ -97,38 +111,36 @@ impl Request {
                 out.bytes(listener.as_bytes());
             }
         }
-        out.finish()
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Request> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Order> {
         let mut input = Decoder::new(bytes);
-        let request = Request {
-            isolation: Isolation::from_bits(input.number()?)?,
+        let order = Order {
             mounts: input.list(MountEntry::decode)?,
-            access: FileAccess { readable: input.list(Decoder::path)?, writable: input.list(Decoder::path)? },
-            limits: ChildLimits {
-                memory_bytes: input.number()?,
-                processes: input.number_u32()?,
-                file_size_bytes: input.number()?,
-                open_files: input.number_u32()?,
-            },
             working_directory: input.path()?,
             environment: input.list(|input| Some((input.os()?, input.os()?)))?,
             task: match input.number()? {
                 0 => Task::Shell(String::from_utf8(input.bytes()?.to_vec()).ok()?),
-                1 => Task::Attacks(Targets {
-                    secret: input.path()?,
-                    home: input.path()?,
-                    home_identity: (input.number()?, input.number()?),
-                    process: input.number_u32()?,
-                    process_namespace: input.path()?,
-                    listener: decode_listener(input.bytes()?)?,
-                }),
+                1 => Task::Attacks(Targets::decode(&mut input)?),
+                2 => Task::Escapes(Targets::decode(&mut input)?),
                 _ => return None,
             },
         };
         input.end()?;
-        Some(request)
+        Some(order)
+    }
+}
+
+impl Targets {
+    fn decode(input: &mut Decoder<'_>) -> Option<Targets> {
+        Some(Targets {
+            secret: input.path()?,
+            home: input.path()?,
+            home_identity: (input.number()?, input.number()?),
+            process: input.number_u32()?,
+            process_namespace: input.path()?,
+            listener: decode_listener(input.bytes()?)?,
+        })
     }
 }
 
@@ -142,36 +154,54 @@ fn decode_listener(bytes: &[u8]) -> Option<Option<SocketAddr>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isolation::Isolation;
     use crate::mount_entry::Access;
 
     fn sample() -> Request {
         Request {
-            isolation: Isolation::ALL,
-            mounts: vec![
-                MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
-                MountEntry::Bind { source: "/usr".into(), target: "/usr".into(), access: Access::ReadOnly },
-                MountEntry::Layer {
-                    target: "/w".into(),
-                    lower: "/w".into(),
-                    upper: "/u".into(),
-                    work: "/k".into(),
-                },
-                MountEntry::Tmpfs { target: "/tmp".into(), size_bytes: 7, mode: 0o1777 },
-                MountEntry::File { target: "/etc/passwd".into(), contents: b"\xff".into(), mode: 0o444 },
-            ],
-            access: FileAccess { readable: vec!["/usr".into()], writable: vec!["/w".into()] },
-            limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
-            working_directory: "/w".into(),
-            environment: vec![("A".into(), "1".into())],
-            task: Task::Shell("echo".into()),
+            preparation: Preparation {
+                isolation: Isolation::ALL,
+                limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
+                access: FileAccess { readable: vec!["/usr".into()], writable: vec!["/w".into()] },
+                mounts: vec![
+                    MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
+                    MountEntry::Bind {
+                        source: "/usr".into(),
+                        target: "/usr".into(),
+                        access: Access::ReadOnly,
+                    },
+                    MountEntry::Tmpfs { target: "/tmp".into(), size_bytes: 7, mode: 0o1777 },
+                    MountEntry::File { target: "/etc/passwd".into(), contents: b"\xff".into(), mode: 0o444 },
+                ],
+                is_closed: true,
+            },
+            order: Order {
+                mounts: vec![
+                    MountEntry::Layer {
+                        target: "/w".into(),
+                        lower: "/w".into(),
+                        upper: "/u".into(),
+                        work: "/k".into(),
+                    },
+                    MountEntry::Pin { target: "/w/.git".into() },
+                ],
+                working_directory: "/w".into(),
+                environment: vec![("A".into(), "1".into())],
+                task: Task::Shell("echo".into()),
+            },
         }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Request> {
+        let (preparation, order) = Request::split(bytes)?;
+        Some(Request { preparation: Preparation::decode(preparation)?, order: Order::decode(order)? })
     }
 
     #[test]
     fn a_request_survives_the_wire() {
         let mut request = sample();
-        assert_eq!(Request::decode(&request.encode()), Some(request.clone()));
-        request.task = Task::Attacks(Targets {
+        assert_eq!(decode(&request.encode()), Some(request.clone()));
+        request.order.task = Task::Attacks(Targets {
             secret: "/s".into(),
             home: "/h".into(),
             home_identity: (1, 2),
@@ -179,14 +209,14 @@ mod tests {
             process_namespace: "pid:[1]".into(),
             listener: Some(([127, 0, 0, 1], 80).into()),
         });
-        assert_eq!(Request::decode(&request.encode()), Some(request));
+        assert_eq!(decode(&request.encode()), Some(request));
     }
 
     #[test]
     fn a_cut_request_is_refused_and_never_panics() {
         let bytes = sample().encode();
         for length in 0..bytes.len() {
-            assert_eq!(Request::decode(&bytes[..length]), None, "{length}");
+            assert_eq!(decode(&bytes[..length]), None, "{length}");
         }
     }
 
@@ -197,12 +227,12 @@ mod tests {
             place in 0usize..400,
             value: u8,
         ) {
-            let _ = Request::decode(&bytes);
+            let _ = decode(&bytes);
             // Near misses reach further than noise.
             bytes = sample().encode();
             let place = place % bytes.len();
             bytes[place] = value;
-            let _ = Request::decode(&bytes);
+            let _ = decode(&bytes);
         }
     }
 }

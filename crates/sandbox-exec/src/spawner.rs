@@ -1,23 +1,29 @@
 //! The spawner: a small process with one thread that creates every command's init.
 //!
+//! One init is kept in reserve: it has made all of a sandbox that does not depend on the command, and is used for one
+//! command only, if that asks for the same and the files that it shows are still the same.
+//!
 //! It exists because creating namespaces takes a fork, and a fork is quick and safe only in a process that is small
 //! and has a single thread. It never runs a shell itself and never touches a file of the workspace. It ends, and
 //! every command with it, when the launcher's end of its socket is closed, however the launcher ended.
 
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
+use rustix::time::Timespec;
 
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
+use crate::child::{Child, Reserve};
 use crate::control_group::{ControlGroup, ControlGroups};
-use crate::init::{self, ChildFiles};
+use crate::init::{self, InitEnds, RequestFiles};
 use crate::isolation::Isolation;
+use crate::mount_watch::MountWatch;
+use crate::preparation::Preparation;
 use crate::request::Request;
 use crate::step::{AtStep, Step, StepError};
 use crate::sweep;
@@ -53,7 +59,11 @@ struct Spawner {
     lifeline: OwnedFd,
     filters: Result<CallFilters, StepError>,
     groups: ControlGroups,
+    mount_watch: MountWatch,
     children: Vec<Child>,
+    reserve: Option<Reserve>,
+    /// Whether something of a command that has ended goes on.
+    has_orphans: bool,
 }
 
 /// What no other process may keep a copy of.
@@ -61,17 +71,6 @@ struct OwnEnds {
     requests: OwnedFd,
     /// Nobody ever writes to it.
     _lifeline: OwnedFd,
-}
-
-struct Child {
-    pid: Pid,
-    pidfd: OwnedFd,
-    status: OwnedFd,
-    /// Not removed when dropped: a child drops its copy while the group is in use.
-    group: Option<ControlGroup>,
-    /// Whether the kernel kills all its descendants with it.
-    owns_namespace: bool,
-    killed: bool,
 }
 
 impl Spawner {
@@ -94,12 +93,18 @@ impl Spawner {
             lifeline,
             filters: CallFilters::compile(),
             groups: ControlGroups::find(),
+            mount_watch: MountWatch::start(),
             children: Vec::new(),
+            reserve: None,
+            has_orphans: false,
         })
     }
 
     fn serve(mut self) -> i32 {
         loop {
+            if self.has_orphans {
+                self.kill_orphans();
+            }
             match self.wait() {
                 Ok(Event::Request) => match channel::receive(self.requests()) {
                     Ok(Some((_, descriptors))) => self.create(descriptors),
@@ -107,6 +112,8 @@ impl Spawner {
                 },
                 Ok(Event::Kill(index)) => self.kill(index),
                 Ok(Event::Ended(index)) => self.reap(index),
+                Ok(Event::Begun(index)) => self.begun(index),
+                Ok(Event::MountsChanged) => self.drop_reserve(),
                 Ok(Event::Nothing) => {}
                 Err(_) => break,
             }
@@ -116,6 +123,9 @@ impl Spawner {
         }
         while !self.children.is_empty() {
             self.reap(0);
+        }
+        if self.has_orphans {
+            sweep::kill_descendants();
         }
         0
     }
@@ -129,79 +139,160 @@ impl Spawner {
         for child in &self.children {
             watched.push(PollFd::new(&child.pidfd, PollFlags::IN));
             let wanted = if child.killed { PollFlags::empty() } else { PollFlags::IN };
-            watched.push(PollFd::new(&child.status, wanted));
+            // There is nothing to hear from an init in reserve but its end.
+            watched.push(match &child.status {
+                Some(status) => PollFd::new(status, wanted),
+                None => PollFd::new(&child.pidfd, PollFlags::empty()),
+            });
+            let wanted = if child.next.is_some() { PollFlags::IN } else { PollFlags::empty() };
+            watched.push(PollFd::new(&child.orders, wanted));
         }
-        match poll(&mut watched, None) {
+        watched.extend(self.mount_watch.poll_fd().filter(|_| self.reserve.is_some()));
+        let limit = self.has_orphans.then_some(Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
+        match poll(&mut watched, limit.as_ref()) {
             Err(Errno::INTR) => return Ok(Event::Nothing),
             other => other?,
         };
         let is_ready = |index: usize| !watched[index].revents().is_empty();
+        // First, because the kernel says it only once.
+        if watched.len() > 1 + 3 * self.children.len() && is_ready(watched.len() - 1) {
+            return Ok(Event::MountsChanged);
+        }
         for (index, child) in self.children.iter().enumerate() {
-            if is_ready(1 + 2 * index) {
+            if is_ready(1 + 3 * index) {
                 return Ok(Event::Ended(index));
             }
-            if is_ready(2 + 2 * index) && !child.killed {
+            if is_ready(2 + 3 * index) && !child.killed {
                 return Ok(Event::Kill(index));
             }
         }
-        Ok(if is_ready(0) { Event::Request } else { Event::Nothing })
+        if is_ready(0) {
+            return Ok(Event::Request);
+        }
+        let begun = |index: &usize| self.children[*index].next.is_some() && is_ready(3 + 3 * index);
+        Ok((0..self.children.len()).find(begun).map_or(Event::Nothing, Event::Begun))
     }
 
     fn create(&mut self, descriptors: Vec<OwnedFd>) {
-        let Ok([request, stdout, stderr, status]) = <[OwnedFd; 4]>::try_from(descriptors) else {
-            return;
-        };
-        if let Err(error) = self.clone_init(request, stdout, stderr, &status) {
+        let Some(files) = RequestFiles::from_packet(descriptors) else { return };
+        // A copy: the descriptors themselves are dropped in the new child, wherever it leaves the way.
+        let Ok(status) = files.status.try_clone() else { return };
+        if let Err(error) = self.start_command(files, &status) {
             let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
         }
     }
 
-    fn clone_init(
+    /// Gives the request to the init in reserve, or to a new one.
+    fn start_command(&mut self, files: RequestFiles, status: &OwnedFd) -> Result<(), StepError> {
+        let malformed = StepError::new(Step::Request, Errno::BADMSG);
+        let request = files.read()?;
+        let (wanted, _) = Request::split(&request).ok_or(malformed)?;
+        let (index, reserve, files) = match self.take_reserve(wanted) {
+            Some((index, reserve)) => (index, reserve, files),
+            None => {
+                let preparation = Preparation::decode(wanted).ok_or(malformed)?;
+                let (index, files) = self.make_init(&preparation, Some(files))?;
+                let reserve = Reserve::of(self.children[index].pid, wanted.to_owned(), preparation);
+                (index, reserve, files.expect("only the child drops them"))
+            }
+        };
+        let child = &mut self.children[index];
+        let RequestFiles { body, stdout, stderr, status: status_end } = files;
+        // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
+        let _ = channel::send(status, &Status::Created.encode(), &[child.pidfd.as_fd()]);
+        let descriptors = [body.as_fd(), stdout.as_fd(), stderr.as_fd(), status.as_fd()];
+        // An init that is dead already is reaped like every other.
+        let _ = channel::send(&child.orders, b"R", &descriptors);
+        child.status = Some(status_end);
+        // Without a root of its own there is little to prepare.
+        child.next = Some(reserve).filter(|next| next.preparation.isolation.contains(Isolation::ROOT));
+        Ok(())
+    }
+
+    /// Takes the init in reserve if it is what the request needs; one that is not is killed.
+    fn take_reserve(&mut self, wanted: &[u8]) -> Option<(usize, Reserve)> {
+        let have_mounts_changed = self.mount_watch.has_changed();
+        let reserve = self.reserve.take()?;
+        let index = self.children.iter().position(|child| child.pid == reserve.pid)?;
+        if !have_mounts_changed && reserve.encoded == wanted && reserve.is_the_same() {
+            return Some((index, reserve));
+        }
+        self.kill(index);
+        None
+    }
+
+    /// Lets go of the init in reserve: it holds file systems in use that were unmounted from the host.
+    fn drop_reserve(&mut self) {
+        if let Some(reserve) = self.reserve.take()
+            && let Some(index) = self.children.iter().position(|child| child.pid == reserve.pid)
+        {
+            self.kill(index);
+        }
+    }
+
+    /// Takes notice that a command has begun, or never will, and has an init make what the next command will probably
+    /// need, while nobody waits for it.
+    fn begun(&mut self, index: usize) {
+        let child = &mut self.children[index];
+        let packet = channel::receive(&child.orders).ok().flatten();
+        child.mounts = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
+        let Some(mut next) = child.next.take().filter(|_| self.reserve.is_none()) else { return };
+        // Looked at before it is made: what is replaced in between is noticed as well.
+        next.identities = next.preparation.identities();
+        // If it cannot be made now, the next command's own attempt says why.
+        if let Ok((index, _)) = self.make_init(&next.preparation, None) {
+            next.pid = self.children[index].pid;
+            self.reserve = Some(next);
+        }
+    }
+
+    /// Makes an init. `inherited` is what the child must not keep open; it comes back in this process.
+    fn make_init(
         &mut self,
-        request: OwnedFd,
-        stdout: OwnedFd,
-        stderr: OwnedFd,
-        status: &OwnedFd,
-    ) -> Result<(), StepError> {
-        let mut bytes = Vec::new();
-        let mut file = File::from(request);
-        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).at(Step::Request)?;
-        let request = Request::decode(&bytes).ok_or(StepError::new(Step::Request, Errno::BADMSG))?;
+        preparation: &Preparation,
+        inherited: Option<RequestFiles>,
+    ) -> Result<(usize, Option<RequestFiles>), StepError> {
+        let isolation = preparation.isolation;
         let filters = self.filters.as_ref().map_err(|error| *error)?;
         let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         // Made before the clone, so that the child has them: a child that cannot have its copies must not run.
-        let copies =
-            (status.try_clone().at(Step::Descriptors)?, self.lifeline.try_clone().at(Step::Descriptors)?);
-        let gate = Gate::new().at(Step::Descriptors)?;
-        let needs_group = request.isolation.contains(Isolation::GROUP);
-        let group =
-            needs_group.then(|| self.groups.create(&request.limits)).transpose().at(Step::ControlGroup)?;
-        match sys::clone_process(request.isolation.clone_flags()) {
+        let lifeline = self.lifeline.try_clone().at(Step::Descriptors)?;
+        let (orders, init_end) = channel::pair().at(Step::Descriptors)?;
+        let needs_group = isolation.contains(Isolation::GROUP);
+        let group = needs_group
+            .then(|| self.groups.create(&preparation.limits))
+            .transpose()
+            .at(Step::ControlGroup)?;
+        let entrance = group.as_ref().and_then(ControlGroup::open);
+        let flags = isolation.clone_flags();
+        let (cloned, is_inside) = match entrance.map(|group| sys::clone_process_into(flags, &group)) {
+            Some(Ok(cloned)) => (Ok(cloned), true),
+            // An old kernel, or a filter around this process.
+            Some(Err(_)) | None => (sys::clone_process(flags), false),
+        };
+        match cloned {
             Ok(Cloned::Child) => {
                 // What other commands' ends, and this process's own end, are told by must not be held open here.
                 self.children.clear();
                 self.own = None;
-                if gate.pass() {
-                    let (status, lifeline) = copies;
-                    init::run(&request, ChildFiles { stdout, stderr, status, lifeline, ids }, filters);
-                }
-                sys::exit_now(init::EXIT_BROKEN)
+                drop((inherited, orders));
+                let group = group.filter(|_| !is_inside);
+                init::run(preparation, InitEnds { orders: init_end, lifeline, ids, group }, filters)
             }
             Ok(Cloned::Parent { child: pid, pidfd }) => {
-                let entered = group.as_ref().map_or(Ok(()), |group| group.add(pid)).at(Step::ControlGroup);
-                match entered {
-                    Ok(()) => {
-                        // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
-                        let _ = channel::send(status, &Status::Created.encode(), &[pidfd.as_fd()]);
-                        gate.open();
-                    }
-                    // A gate that is dropped unopened ends the child, which is reaped like every other.
-                    Err(_) => drop(gate),
-                }
-                let owns_namespace = request.isolation.contains(Isolation::PROCESSES);
-                let status = copies.0;
-                self.children.push(Child { pid, pidfd, status, group, owns_namespace, killed: false });
-                entered
+                let owns_namespace = isolation.contains(Isolation::PROCESSES);
+                self.children.push(Child {
+                    pid,
+                    pidfd,
+                    status: None,
+                    orders,
+                    next: None,
+                    mounts: None,
+                    group,
+                    owns_namespace,
+                    killed: false,
+                });
+                Ok((self.children.len() - 1, inherited))
             }
             Err(errno) => {
                 if let Some(group) = group {
@@ -223,48 +314,36 @@ impl Spawner {
         }
     }
 
+    /// Kills what has lost its init. What is left then is tried again before anything else is done.
+    fn kill_orphans(&mut self) {
+        let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
+        self.has_orphans = !sweep::kill_orphans(&known);
+    }
+
     /// Takes leave of a dead child; its launcher sees the end of its status stream when nothing of it is left.
     fn reap(&mut self, index: usize) {
         let child = &self.children[index];
         while matches!(waitpid(Some(child.pid), WaitOptions::empty()), Err(Errno::INTR)) {}
         let child = self.children.swap_remove(index);
-        if !child.owns_namespace {
-            let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
-            sweep::kill_orphans(&known);
+        if self.reserve.as_ref().is_some_and(|reserve| reserve.pid == child.pid) {
+            self.reserve = None;
         }
-        if let Some(group) = child.group {
+        if !child.owns_namespace {
+            self.kill_orphans();
+        }
+        if let (Some(status), Some(group)) = (&child.status, &child.group) {
             let kills = group.memory_kills();
             if kills > 0 {
-                let status = Status::MemoryKills(kills.try_into().unwrap_or(i32::MAX));
-                let _ = channel::send(&child.status, &status.encode(), &[]);
+                let news = Status::MemoryKills(kills.try_into().unwrap_or(i32::MAX));
+                let _ = channel::send(status, &news.encode(), &[]);
             }
+        }
+        // The launcher need not wait for what comes now: all processes have ended.
+        drop(child.status);
+        drop(child.mounts);
+        if let Some(group) = child.group {
             group.remove();
         }
-    }
-}
-
-/// Holds a new child back until it is in its control group: what it did before would not be limited.
-struct Gate {
-    reader: OwnedFd,
-    writer: OwnedFd,
-}
-
-impl Gate {
-    fn new() -> rustix::io::Result<Gate> {
-        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        Ok(Gate { reader, writer })
-    }
-
-    /// Waits, in the child, until the gate is opened; `false` says that it never will be.
-    fn pass(self) -> bool {
-        drop(self.writer);
-        rustix::io::read(&self.reader, &mut [0; 1]) == Ok(1)
-    }
-
-    /// Lets the child go on.
-    fn open(self) {
-        // It fails only when the child is dead already.
-        let _ = rustix::io::write(&self.writer, b"G");
     }
 }
 
@@ -272,5 +351,7 @@ enum Event {
     Request,
     Kill(usize),
     Ended(usize),
+    Begun(usize),
+    MountsChanged,
     Nothing,
 }

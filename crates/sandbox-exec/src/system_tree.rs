@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::canonical::canonicalize;
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
+use crate::private_folder::START_UP_FILES;
 
 /// Trees that hold installed programs and nothing of the user's.
 const TREES: [&str; 12] = [
@@ -167,7 +169,7 @@ pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<
         mode: 0o444,
     };
     let mut entries = vec![file(".gitconfig", git)];
-    for name in [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile"] {
+    for name in START_UP_FILES {
         entries.push(file(name, String::new()));
         entries.push(MountEntry::Protect { target: home.join(name) });
     }
@@ -176,6 +178,6 @@ pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<
 
 /// Shows something of the host at its own place, if it exists; a link is followed and shown as what it leads to.
 fn bind(path: &Path, access: Access) -> Option<MountEntry> {
-    let source = fs::canonicalize(path).ok()?;
+    let source = canonicalize(path).ok()?;
     Some(MountEntry::Bind { source, target: path.into(), access })
 }

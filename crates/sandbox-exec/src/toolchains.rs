@@ -1,7 +1,8 @@
 //! Toolchains in the home folder: found by name and shown read-only, without the secrets that lie beside them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::canonical::canonicalize;
 
 /// Paths below the home folder that hold programs and packages. Where a tool keeps credentials beside them
 /// (`.cargo/credentials.toml`, `.m2/settings.xml`, `.gradle/gradle.properties`), only the parts without are listed.
@@ -52,6 +53,6 @@ pub(crate) fn find(home: &Path) -> Vec<PathBuf> {
     PLACES
         .iter()
         .map(|place| home.join(place))
-        .filter(|place| fs::canonicalize(place).is_ok_and(|canonical| canonical == *place))
+        .filter(|place| canonicalize(place).is_ok_and(|canonical| canonical == *place))
         .collect()
 }

@@ -82,6 +82,11 @@ impl<'a> Decoder<'a> {
         (0..count).map(|_| each(self)).collect()
     }
 
+    /// Returns what has not been read yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Says that nothing may follow.
     pub(crate) fn end(&self) -> Option<()> {
         self.rest.is_empty().then_some(())

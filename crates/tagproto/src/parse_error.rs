@@ -66,6 +66,14 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
+    /// The block behind the last one that a reply may have. Found by [`read`](crate::read) only.
+    #[error("is one block too many: a reply may have {most}{}", not_run(*.later_blocks))]
+    TooManyBlocks {
+        /// The most blocks of a reply.
+        most: usize,
+        /// How many blocks behind this one were not run either.
+        later_blocks: usize,
+    },
 }
 
 impl ParseErrorKind {
@@ -86,12 +94,20 @@ impl ParseErrorKind {
             Self::OmittedCode { .. } => {
                 "; send the complete text, or a smaller EDIT_FILE that holds only the lines that change".to_owned()
             }
+            Self::TooManyBlocks { .. } => "; send the rest with your next reply".to_owned(),
         }
     }
 }
 
 fn for_path(path: Option<&str>) -> String {
     path.map(|path| format!("for '{path}' ")).unwrap_or_default()
+}
+
+fn not_run(blocks: usize) -> String {
+    match blocks {
+        0 => ", and it was not run".to_owned(),
+        _ => format!(", and it and the {blocks} behind it were not run"),
+    }
 }
 
 fn later(tags: usize) -> String {

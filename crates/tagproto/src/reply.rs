@@ -1,6 +1,6 @@
 //! Reading a whole reply, strictly or with paste repair.
 
-use crate::{Item, Refusal, RepairSet, repair};
+use crate::{Item, ParseError, ParseErrorKind, Refusal, RepairSet, repair};
 
 /// How a reply is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,9 @@ pub struct Reply<'a> {
 }
 
 impl Reply<'_> {
+    /// The most blocks of one reply, malformed ones included.
+    pub const MOST_BLOCKS: usize = 10_000;
+
     /// Returns the same reply with texts of its own.
     #[must_use]
     pub fn into_owned(self) -> Reply<'static> {
@@ -35,6 +38,8 @@ impl Reply<'_> {
 ///
 /// Never fails as a whole and never panics; the time taken is linear in the length of the text. With [`Strictness::Repair`], a reply to which no rule
 /// applies gives what strict reading gives, and `repairs` is empty.
+///
+/// Of a reply with more than [`Reply::MOST_BLOCKS`] blocks the first ones are given, and an error in the place of the others.
 ///
 /// # Example
 ///
@@ -50,8 +55,23 @@ impl Reply<'_> {
 /// Source: ruling in docs/tagproto.md, Paste repair; fixtures/vectors/paste.json.
 #[must_use]
 pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
-    match strictness {
+    let mut reply = match strictness {
         Strictness::Strict => Reply { items: crate::parse(text), repairs: RepairSet::EMPTY, refused: None },
         Strictness::Repair => repair::read(text),
-    }
+    };
+    leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+    reply
+}
+
+/// Puts one error in the place of all blocks behind the first `most`.
+fn leave_out_behind(items: &mut Vec<Item<'_>>, most: usize) {
+    let Some(first) = items.get(most) else { return };
+    let (span, lines) = match first {
+        Item::Block(block) => (block.span, block.lines),
+        Item::Error(error) => (error.span, error.lines),
+    };
+    let command = first.kind();
+    let kind = ParseErrorKind::TooManyBlocks { most, later_blocks: items.len() - most - 1 };
+    items.truncate(most);
+    items.push(Item::Error(ParseError { command, kind, span, lines }));
 }

@@ -71,6 +71,8 @@ reasons! {
     ReadOnly "READ_ONLY" => PermissionDenied,
     /// The operating system refused.
     OsPermission "OS_PERMISSION" => PermissionDenied,
+    /// The caller may not use the workspace at all, or not from where it asks.
+    Unauthorized "UNAUTHORIZED" => PermissionDenied,
     /// A variable of that name may not be set.
     EnvironmentNotAllowed "ENVIRONMENT_NOT_ALLOWED" => PermissionDenied,
     /// The file is larger than can be returned.

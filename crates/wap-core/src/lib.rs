@@ -21,6 +21,7 @@
 
 mod call;
 mod cancel;
+mod conversation;
 mod delete_file;
 mod error;
 mod exclusions;
@@ -37,6 +38,9 @@ mod read_file;
 mod search_files;
 mod shown_versions;
 mod tool;
+#[cfg(feature = "schema")]
+mod tool_schema;
+mod tool_table;
 mod version;
 mod workspace;
 mod workspace_info;
@@ -44,6 +48,7 @@ mod write_file;
 
 pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
+pub use conversation::Conversation;
 pub use delete_file::{DeleteFile, DeleteFileResponse};
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
@@ -60,6 +65,9 @@ pub use read_file::{ReadFile, ReadFileResponse};
 pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use tool::{Request, Response, Tool};
+#[cfg(feature = "schema")]
+pub use tool_schema::{compact_schema, outline_schema, schema_of};
+pub use tool_table::{GUIDELINES, ToolEffect};
 pub use version::FileVersion;
 pub use workspace::{Workspace, WorkspaceExt};
 pub use workspace_info::WorkspaceInfo;

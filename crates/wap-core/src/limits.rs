@@ -34,6 +34,8 @@ impl Default for Limits {
 impl Limits {
     /// Largest request, in bytes of its content, that an engine accepts: 16 MiB.
     pub const MAX_REQUEST_BYTES: u64 = 16 * 1_048_576;
+    /// Largest message that carries such a request as JSON, in bytes: every byte of the content may take six.
+    pub const MAX_MESSAGE_BYTES: u64 = 6 * Self::MAX_REQUEST_BYTES + 65_536;
     /// Most context lines around a match that `searchFiles` returns.
     pub const MAX_CONTEXT_LINES: u32 = 20;
     /// Longest `matchText` or context line, in characters.

@@ -184,7 +184,6 @@ impl Workspace for MemoryWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
-        check_cancelled(call)?;
         let mut state = self.lock();
         let origins = (call.origin.step..).map(|step| call.origin.at_step(step));
         let steps: Vec<_> = origins.zip(changes).collect();
@@ -193,10 +192,14 @@ impl Workspace for MemoryWorkspace {
                 return Err(other_step(origin));
             }
         }
+        if !steps.iter().any(|(origin, _)| state.record.outcome(origin).is_some()) {
+            check_cancelled(call)?;
+        }
         let outcomes = steps.into_iter().map(|(origin, change)| {
             if let Some(Outcome::Change(outcome)) = state.record.outcome(&origin) {
                 return outcome;
             }
+            check_cancelled(call)?;
             let outcome = answer::change(&mut state.tree, change);
             state.record.add(&origin, Outcome::Change(outcome.clone()));
             outcome
@@ -210,13 +213,12 @@ impl Workspace for MemoryWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        check_cancelled(call)?;
         let outcome = {
             let mut state = self.lock();
             match state.record.outcome(call.origin) {
                 Some(Outcome::Command(outcome)) => return outcome,
                 Some(Outcome::Change(_)) => return Err(other_step(call.origin)),
-                None => {}
+                None => check_cancelled(call)?,
             }
             check_command(&state.tree, request)?;
             let Some(outcome) = state.script.get(&request.command).cloned() else {

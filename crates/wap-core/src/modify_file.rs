@@ -127,6 +127,9 @@ pub struct ModifyFileResponse {
     /// Extension: the version of the file after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<FileVersion>,
+    /// Extension: the version that was changed; not the expected one if somebody else changed the file in between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_version: Option<FileVersion>,
     /// Extension: how later lines moved, in the order of the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shifts: Vec<LineShift>,

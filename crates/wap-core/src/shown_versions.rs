@@ -104,6 +104,20 @@ impl ShownVersions {
             .map(|shown| &shown.version)
     }
 
+    /// Returns the version in which a line was shown last; `None` if that very line never was.
+    #[must_use]
+    pub fn version_at(&self, path: &str, line: u64) -> Option<&FileVersion> {
+        let versions = self.files.get(path)?;
+        let shown = versions.iter().find(|shown| shown.lines.iter().any(|lines| lines.contains(line)))?;
+        Some(&shown.version)
+    }
+
+    /// Tells whether everything that was shown of a file is of this version. True too if nothing was.
+    #[must_use]
+    pub fn is_only(&self, path: &str, version: &FileVersion) -> bool {
+        self.files.get(path).is_none_or(|versions| versions.iter().all(|shown| shown.version == *version))
+    }
+
     /// Forgets a file, because it was deleted or wholly rewritten by the conversation itself.
     pub fn forget(&mut self, path: &str) {
         self.files.remove(path);

@@ -1,5 +1,7 @@
 //! The seam between protocol adapters and engines.
 
+use std::sync::Arc;
+
 use crate::{
     Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
     ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, ReadFile,
@@ -35,7 +37,8 @@ pub trait Workspace: Send + Sync {
     ///
     /// Items succeed or fail one by one, and a later item sees the effect of an earlier one. The outer error is for
     /// what stops the batch as a whole before anything was changed. A batch whose steps were already carried out
-    /// (see [`Origin`](crate::Origin)) is answered from the record.
+    /// (see [`Origin`](crate::Origin)) is answered from the record, whether or not the call is cancelled; a change that a
+    /// cancelled call has not begun answers [`Reason::Cancelled`](crate::Reason::Cancelled) and leaves its step free.
     fn change_files(
         &self,
         call: &Call<'_>,
@@ -44,13 +47,56 @@ pub trait Workspace: Send + Sync {
 
     /// Runs a shell command. A step that was already carried out is answered from the record; one that was
     /// interrupted by the end of the engine is never run again and answers
-    /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown).
+    /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown). Both hold for a cancelled call as well.
+    ///
+    /// A command that was not begun because the call was cancelled answers
+    /// [`Reason::Cancelled`](crate::Reason::Cancelled) without any detail; one that was killed says what it printed.
     fn execute_command(
         &self,
         call: &Call<'_>,
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError>;
+}
+
+/// A shared workspace is a workspace.
+impl<W: Workspace + ?Sized> Workspace for Arc<W> {
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        (**self).workspace_info(call)
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        (**self).explore_files(call, request)
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        (**self).read_file(call, request)
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        (**self).search_files(call, request)
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        (**self).change_files(call, changes)
+    }
+
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        (**self).execute_command(call, request, observer)
+    }
 }
 
 /// The file tools one at a time: batches of one over [`Workspace::change_files`].

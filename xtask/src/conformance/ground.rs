@@ -133,7 +133,7 @@ impl Ground {
             state_folder: Some(RelPath::parse(STATE_FOLDER)?),
             output_folder: self.state().join("output"),
             layers_folder: Some(self.state().join("layers")),
-            layer: LayerUse::WherePossible,
+            layer: LayerUse::default(),
         };
         let (engine, _) = LocalWorkspace::open(root, journal.clone(), config)?;
         Ok((engine, journal))

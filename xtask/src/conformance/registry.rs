@@ -13,9 +13,6 @@ use crate::TaskError;
 /// How many cases run at the same time. Most of them wait, for disks and commands.
 const WORKERS: usize = 4;
 
-/// Files that the tests of a crate run without a report that could be counted here: the command that does.
-const ELSEWHERE: [(&str, &str); 1] = [("exec-attacks.json", "cargo test -p sandbox-exec")];
-
 /// The runners, by vector file and kind of case.
 ///
 /// A runner is a function in a module of its own, named here with the file and the kind that it is for (`None` for a
@@ -63,11 +60,9 @@ impl Registry {
         let mut jobs = Vec::new();
         for case in cases(file, text)? {
             let name = case["name"].as_str().unwrap_or("(a case without a name)").to_owned();
-            let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == file);
-            match (self.runner(file, case["kind"].as_str()), elsewhere) {
-                (Some(run), _) => jobs.push((name, run, case)),
-                (None, Some((_, command))) => tally.elsewhere(file, command),
-                (None, None) => tally.no_runner(file, case["kind"].as_str()),
+            match self.runner(file, case["kind"].as_str()) {
+                Some(run) => jobs.push((name, run, case)),
+                None => tally.no_runner(file, case["kind"].as_str()),
             }
         }
         let outcomes = run_all(&jobs, |(name, run, case)| run_ruled(file, name, *run, case));

@@ -3,19 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-/// Counts the processes that have to do with a folder: those that work beneath it, and those of another mount namespace
-/// into which it is mounted. The name of the folder must be unique.
+/// Counts the processes that have to do with a case's folder: those that work beneath it, and those of another mount
+/// namespace into which its workspace is mounted. The name of the folder must be unique.
 ///
 /// This process and what shares its namespace without working beneath the folder, the spawner for instance, do not
-/// count. Neither do zombies.
+/// count. Neither do zombies, nor the process that waits for the next command and has no workspace yet.
 pub(super) fn survivors(folder: &Path) -> usize {
     let own_namespace = fs::read_link("/proc/self/ns/mnt").ok();
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+    let workspace = format!("{name}/workspace");
     let concerns_folder = |process: &Path| {
         let works_beneath = fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(folder));
         let is_elsewhere = fs::read_link(process.join("ns/mnt")).ok() != own_namespace;
         let mounts = || fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
-        works_beneath || (is_elsewhere && mounts().contains(&*name))
+        works_beneath || (is_elsewhere && mounts().contains(&workspace))
     };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());

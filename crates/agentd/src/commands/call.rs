@@ -4,14 +4,15 @@ use std::io::Read;
 
 use serde_json::Value;
 use wap_core::{
-    Call, CancelFlag, ConversationId, Limits, Origin, Reason, Request, Response, Retention, RunKey, Tool,
-    Unobserved, WapError, Workspace,
+    Call, CancelFlag, ConversationId, Limits, Origin, Reason, Request, Response, Retention, RunKey,
+    ToolEffect, Unobserved, WapError, Workspace,
 };
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::shared_workspace::SharedWorkspace;
 use crate::state::{self, Places};
 
 /// Makes one call and prints the response, or the error object.
@@ -27,14 +28,17 @@ pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Opt
     let cancel = cancel_flag()?;
     let places = Places::find(common).map_err(as_usage)?;
     let root = places.workspace.display().to_string();
-    let answer = if only_reads(request.tool()) {
+    // What leaves everything as it is needs no journal and works beside any other process.
+    let answer = if request.tool().effect() == ToolEffect::Reads {
         answer(
             &state::open_for_reading(common, &places, console).map_err(as_usage)?.engine,
             &request,
             &cancel,
         )
     } else {
-        answer(state::open(common, &places, console).map_err(as_usage)?.workspace(), &request, &cancel)
+        let workspace = SharedWorkspace::new(common, &places, console);
+        workspace.open().map_err(as_usage)?;
+        answer(&workspace, &request, &cancel)
     };
     match answer {
         Ok(response) => {
@@ -55,11 +59,6 @@ fn answer<W: Workspace>(workspace: &W, request: &Request, cancel: &CancelFlag) -
     request.answer(workspace, &Call { origin: &origin, cancel, time_left: None }, &mut Unobserved)
 }
 
-/// Whether a tool leaves everything as it is, so that it needs no journal and works beside another process.
-fn only_reads(tool: Tool) -> bool {
-    matches!(tool, Tool::ExploreFiles | Tool::ReadFile | Tool::SearchFiles | Tool::GetWorkspaceInfo)
-}
-
 fn failed(console: Console, error: &WapError) -> Exit {
     console.json_result(error);
     Exit::Failed
@@ -75,9 +74,7 @@ fn read_arguments(arguments: Option<&str>) -> Result<Value, Failure> {
         None => return Ok(Value::Null),
         Some("-") => {
             let mut text = String::new();
-            // Content is at most 16 MiB; as JSON every byte of it may take six.
-            let limit = 6 * Limits::MAX_REQUEST_BYTES + 65_536;
-            let read = std::io::stdin().lock().take(limit).read_to_string(&mut text);
+            let read = std::io::stdin().lock().take(Limits::MAX_MESSAGE_BYTES).read_to_string(&mut text);
             read.map_err(|error| Failure::new(Exit::Usage, format!("cannot read standard input: {error}")))?;
             text
         }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use change_journal::RunNumber;
-use local_workspace::{LocalWorkspace, Undo};
-use tag_session::{Applied, ApplyOptions, Sessions};
+use local_workspace::Undo;
+use tag_session::{Applied, ApplyOptions};
 use tagproto::{Dialect, Session};
 use wap_core::{
     Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Retention, RunKey, Unobserved, Workspace,
@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::progress::Progress;
 use crate::session_failure::explain;
-use crate::state::{self, Places};
+use crate::state::{self, LocalSessions, Places};
 
 macro_rules! fixture {
     ($path:literal) => {
@@ -61,12 +61,7 @@ pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
     play(&common, console, &sessions, &cancel)
 }
 
-fn play(
-    common: &Common,
-    console: Console,
-    sessions: &Sessions<LocalWorkspace>,
-    cancel: &CancelFlag,
-) -> Outcome {
+fn play(common: &Common, console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Outcome {
     say(
         console,
         "agentd demo: a language model works on a project through a chat window, here with scripted replies.",
@@ -114,11 +109,7 @@ fn play(
 
 /// Takes the last reply back that has changed files, runs the tests, and takes that undo back. Says whether the tests passed
 /// in between.
-fn undo_and_redo(
-    console: Console,
-    sessions: &Sessions<LocalWorkspace>,
-    cancel: &CancelFlag,
-) -> Result<bool, Failure> {
+fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is taken back");
     let last = undo::last(sessions.journal_reader(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
@@ -140,7 +131,7 @@ fn undo_and_redo(
 fn execute(
     common: &Common,
     console: Console,
-    sessions: &Sessions<LocalWorkspace>,
+    sessions: &LocalSessions,
     session: &Session,
     reply: &str,
     cancel: &CancelFlag,
@@ -164,7 +155,7 @@ fn execute(
 }
 
 /// Runs the project's tests in the same confinement as the model's commands.
-fn run_tests(sessions: &Sessions<LocalWorkspace>, cancel: &CancelFlag) -> Result<(bool, String), Failure> {
+fn run_tests(sessions: &LocalSessions, cancel: &CancelFlag) -> Result<(bool, String), Failure> {
     let origin = Origin {
         conversation: ConversationId("demo".to_owned()),
         run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),

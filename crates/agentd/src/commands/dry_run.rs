@@ -1,8 +1,8 @@
 //! `agentd apply --dry-run`: what a reply would do, without doing it.
 
-use local_workspace::{DryWorkspace, LocalWorkspace};
+use local_workspace::DryWorkspace;
 use serde::Serialize;
-use tag_session::{SessionError, Sessions};
+use tag_session::SessionError;
 use tagproto::{
     Block, CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read,
 };
@@ -14,6 +14,7 @@ use crate::exit::{Exit, Outcome};
 use crate::plan_view::describe;
 use crate::progress::one_line;
 use crate::session_failure::explain;
+use crate::state::LocalSessions;
 
 #[derive(Serialize)]
 struct Plan {
@@ -38,7 +39,7 @@ struct PlanLine {
 pub(crate) fn dry_run(
     common: &Common,
     console: Console,
-    sessions: &Sessions<LocalWorkspace>,
+    sessions: &LocalSessions,
     session: &Session,
     text: &str,
     again: bool,

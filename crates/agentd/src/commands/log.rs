@@ -1,6 +1,8 @@
 //! `agentd log`: what was done, from the journal.
 
-use change_journal::{EntryKind, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter};
+use change_journal::{
+    EntryKind, JournalError, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter,
+};
 use local_workspace::undone_by;
 use serde::Serialize;
 
@@ -43,8 +45,7 @@ struct ChangeLine {
 /// Lists runs with their steps and changes, newest first.
 pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
     let runs = match Places::find(common)?.journal_reader()? {
-        Some(journal) => lines(&journal, limit)
-            .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?,
+        Some(journal) => lines(&journal, limit).map_err(unreadable)?,
         None => Vec::new(),
     };
     if console.json {
@@ -54,17 +55,37 @@ pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
     if runs.is_empty() {
         console.notice("nothing was done here yet");
     }
-    for run in &runs {
+    for line in rendered(&runs) {
+        console.result(&line);
+    }
+    Ok(Exit::Done)
+}
+
+/// The same as a text, for a model.
+pub(crate) fn text(places: &Places, limit: u32) -> Result<String, Failure> {
+    let runs = match places.journal_reader()? {
+        Some(journal) => lines(&journal, limit).map_err(unreadable)?,
+        None => Vec::new(),
+    };
+    if runs.is_empty() {
+        return Ok("nothing was done here yet".to_owned());
+    }
+    Ok(rendered(&runs).iter().map(|line| format!("{line}\n")).collect())
+}
+
+fn rendered(runs: &[RunLine]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for run in runs {
         let unfinished = if run.finished { "" } else { "  (not finished)" };
         let sequence = if run.sequence == 0 { String::new() } else { format!(" message {}", run.sequence) };
-        console.result(&format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation));
+        lines.push(format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation));
         for step in &run.steps {
             let unknown = if step.finished { "" } else { "  (its end is not known)" };
-            console.result(&format!("  {}{unknown}", one_line(&step.description)));
+            lines.push(format!("  {}{unknown}", one_line(&step.description)));
             for change in &step.changes {
                 let undoes = change.undoes.map(|number| format!("  undoes {number}"));
                 let undone = change.undone_by.map(|number| format!("  undone by {number}"));
-                console.result(&format!(
+                lines.push(format!(
                     "    {:>5}  {:<8} {}  {}{}{}",
                     change.change,
                     change.what,
@@ -76,15 +97,20 @@ pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
             }
         }
     }
-    Ok(Exit::Done)
+    lines
 }
 
-fn lines(journal: &JournalReader, limit: u32) -> Result<Vec<RunLine>, change_journal::JournalError> {
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn unreadable(error: JournalError) -> Failure {
+    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
+}
+
+fn lines(journal: &JournalReader, limit: u32) -> Result<Vec<RunLine>, JournalError> {
     let runs = journal.runs(&RunFilter::default(), limit)?;
     runs.into_iter().map(|run| run_line(journal, run)).collect()
 }
 
-fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, change_journal::JournalError> {
+fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, JournalError> {
     let changes = journal.changes_of_run(run.number)?;
     let steps = journal.steps(run.number)?;
     Ok(RunLine {
@@ -103,7 +129,7 @@ fn step_line(
     journal: &JournalReader,
     step: RecordedStep,
     changes: &[RecordedChange],
-) -> Result<StepLine, change_journal::JournalError> {
+) -> Result<StepLine, JournalError> {
     let changes = changes.iter().filter(|change| change.step == step.index);
     Ok(StepLine {
         step: step.index,
@@ -113,10 +139,7 @@ fn step_line(
     })
 }
 
-fn change_line(
-    journal: &JournalReader,
-    change: &RecordedChange,
-) -> Result<ChangeLine, change_journal::JournalError> {
+fn change_line(journal: &JournalReader, change: &RecordedChange) -> Result<ChangeLine, JournalError> {
     let is_folder = [change.before, change.after].iter().flatten().any(|side| side.kind == EntryKind::Folder);
     let what = match (&change.before, &change.after) {
         (None, _) => "created",

@@ -2,11 +2,8 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use local_workspace::LocalWorkspace;
 use serde::Serialize;
-use tag_session::{
-    Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Sessions, Waited,
-};
+use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
 use tagproto::{Reply, Session, SessionId};
 use wap_core::CancelFlag;
 
@@ -17,8 +14,8 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::plan_view::describe;
 use crate::progress::{Progress, one_line};
-use crate::session_failure::explain;
-use crate::state::{self, Places};
+use crate::session_failure::{explain, unwritten};
+use crate::state::{self, LocalSessions, Opened, Places};
 
 #[derive(Serialize)]
 struct Started {
@@ -31,7 +28,7 @@ struct Started {
 struct Loop<'a> {
     common: &'a Common,
     console: Console,
-    sessions: &'a Sessions<LocalWorkspace>,
+    sessions: &'a LocalSessions,
     id: SessionId,
     following: Following,
     cancel: &'a CancelFlag,
@@ -62,7 +59,8 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
         return Ok(Exit::Done);
     }
     let id = session.session_id;
-    Loop { common, console, sessions: &sessions, id, following: new.following, cancel: &cancel }.follow()
+    let following = new.following;
+    stay_with(&sessions, &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel })
 }
 
 /// Goes on with a session.
@@ -85,7 +83,16 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
         copy(console, &sessions, &session)?;
     }
     let id = session.session_id;
-    Loop { common, console, sessions: &sessions, id, following: resume.following, cancel: &cancel }.follow()
+    let following = resume.following;
+    stay_with(&sessions, &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel })
+}
+
+/// Follows a session; meanwhile other processes may work on the same folder through this one.
+fn stay_with(opened: &Opened, session: &Loop<'_>) -> Outcome {
+    opened.door.stay();
+    let outcome = session.follow();
+    opened.door.wait_for_commands(&|| false);
+    outcome
 }
 
 /// The failure where an unfinished session is needed and there is none.
@@ -109,14 +116,14 @@ pub(crate) fn cancel_flag() -> Result<CancelFlag, Failure> {
     Ok(cancel)
 }
 
-fn introduce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) {
+fn introduce(console: Console, sessions: &LocalSessions, session: &Session) {
     console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
     let report = sessions.workspace().sandbox_report();
     console.styled(Tone::Faint, &report.map_or_else(|error| error.to_string(), ToString::to_string));
     announce(console, sessions, session);
 }
 
-fn announce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) {
+fn announce(console: Console, sessions: &LocalSessions, session: &Session) {
     console.progress(&format!("message {} to copy into the chat:", session.sequence_number));
     console.progress(&format!("  {}", outbox_path(sessions, session)));
     console.progress("save the reply as a .txt file in:");
@@ -124,7 +131,7 @@ fn announce(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Ses
 }
 
 /// Puts the pending message on the clipboard, or says that it cannot be.
-fn copy(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session) -> Result<(), Failure> {
+fn copy(console: Console, sessions: &LocalSessions, session: &Session) -> Result<(), Failure> {
     let text = sessions.outbox(session).map_err(explain)?.unwrap_or_default();
     let number = session.sequence_number;
     match clipboard::copy(&text) {
@@ -136,7 +143,7 @@ fn copy(console: Console, sessions: &Sessions<LocalWorkspace>, session: &Session
     Ok(())
 }
 
-fn outbox_path(sessions: &Sessions<LocalWorkspace>, session: &Session) -> String {
+fn outbox_path(sessions: &LocalSessions, session: &Session) -> String {
     sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string()
 }
 
@@ -182,8 +189,18 @@ impl Loop<'_> {
             sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
         match applied {
             Ok(Applied::Executed(executed)) => {
-                sessions.move_to_processed(&file.name).map_err(explain)?;
-                self.tell(&executed)
+                let moved = sessions.move_to_processed(&file.name);
+                let told = self.tell(&executed)?;
+                if let Some(error) = &executed.not_written {
+                    return Err(unwritten(error));
+                }
+                // Opening the state folder again puts it away.
+                moved.map_err(|error| {
+                    explain(error).advise(
+                        "the reply was executed, and `agentd resume` goes on; its file is put away then",
+                    )
+                })?;
+                Ok(told)
             }
             Ok(Applied::AlreadyDone { .. }) => {
                 sessions.move_to_processed(&file.name).map_err(explain)?;
@@ -212,6 +229,7 @@ impl Loop<'_> {
         if executed.was_resumed {
             console.detail("this reply was begun earlier; what was done then was not done again");
         }
+        tell_taken_over(console, executed);
         if !executed.repairs.is_empty() {
             let names: Vec<_> = executed.repairs.iter().map(|kind| kind.to_string()).collect();
             console.styled(Tone::Faint, &format!("  undone in the pasted text: {}", names.join(", ")));
@@ -240,6 +258,18 @@ impl Loop<'_> {
     }
 }
 
+/// Tells what became of a reply that was stopped before this one.
+pub(crate) fn tell_taken_over(console: Console, executed: &Executed) {
+    if executed.taken_over.is_empty() {
+        return;
+    }
+    console.notice("  another reply to the same message was stopped earlier: its rest is given up, and the model is told what it had done");
+    for result in &executed.taken_over {
+        let mark = if result.success { "OK" } else { "FAILED" };
+        console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+    }
+}
+
 /// Whether another reply may do better.
 fn is_about_the_reply(error: &SessionError) -> bool {
     matches!(
@@ -248,6 +278,7 @@ fn is_about_the_reply(error: &SessionError) -> bool {
             | SessionError::OtherSession { .. }
             | SessionError::OtherSequence { .. }
             | SessionError::KnownText { .. }
+            | SessionError::KnownUnfinished { .. }
             | SessionError::BegunElsewhere { .. }
             | SessionError::HistoryLost
             | SessionError::Empty

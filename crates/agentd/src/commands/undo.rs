@@ -1,12 +1,9 @@
 //! `agentd undo`: taking changes back.
 
 use change_journal::{
-    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
-    StepKind,
+    ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind,
 };
-use local_workspace::{
-    LocalWorkspace, Undo, UndoEffect, UndoError, UndoObstacle, Undone, UndonePath, undone_by,
-};
+use local_workspace::{LocalWorkspace, Undo, UndoEffect, UndoError, Undone, UndonePath, undone_by};
 use serde::Serialize;
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 
@@ -15,7 +12,9 @@ use crate::commands::session::{cancel_flag, parse_id};
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::progress::one_line;
-use crate::state::{self, Places};
+use crate::shared_workspace::SharedWorkspace;
+use crate::state::Places;
+use crate::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 
 /// How many changes are looked at in one go.
 const PAGE: u32 = 500;
@@ -33,16 +32,9 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct Refusal {
-    error: String,
-    obstacles: Vec<ObstacleLine>,
-}
-
-#[derive(Serialize)]
-struct ObstacleLine {
-    path: String,
-    why: String,
-    diff: String,
+struct Refusal<'a> {
+    error: &'a str,
+    obstacles: &'a [Obstacle],
 }
 
 /// Takes back what is asked for.
@@ -52,36 +44,58 @@ pub(crate) fn undo(common: &Common, console: Console, asked: &cli::Undo) -> Outc
     if !places.has_sessions() {
         return Err(nothing());
     }
-    let session = asked.session.as_deref().map(parse_id).transpose()?;
-    let sessions = state::open(common, &places, console)?;
-    let journal = sessions.journal_reader();
-    let what = match (asked.change, session) {
-        (Some(number), _) => of_number(journal, ChangeNumber(number))?,
-        (None, Some(id)) => {
-            sessions.session(id).map_err(crate::session_failure::explain)?;
-            Undo::Conversation(ConversationId(id.to_string()))
-        }
-        (None, None) => last(journal, asked.reply).map_err(unreadable)?.ok_or_else(nothing)?,
-    };
-    match take_back(sessions.workspace(), &what, &cancel) {
-        Ok(undone) => {
-            report(console, journal, &undone).map_err(unreadable)?;
-            if let Undo::Run(run) = what
-                && journal
-                    .run(run)
-                    .map_err(unreadable)?
-                    .is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0)
-            {
+    if let Some(session) = &asked.session {
+        parse_id(session)?;
+    }
+    let request = UndoRequest { change: asked.change, reply: asked.reply, session: asked.session.clone() };
+    let workspace = SharedWorkspace::new(common, &places, console);
+    workspace.open()?;
+    let origin = origin();
+    let answer = workspace.undo(&request, &Call { origin: &origin, cancel: &cancel, time_left: None })?;
+    match answer {
+        Ok(answer) => {
+            report(console, &answer);
+            if answer.reply_is_open {
                 console.notice("this reply is not finished: applying it again, or `agentd resume`, goes on with the rest of it");
             }
             Ok(Exit::Done)
         }
-        Err(UndoError::Obstacles(obstacles)) => {
-            show_obstacles(console, &obstacles);
-            Err(Failure::new(Exit::Failed, UndoError::Obstacles(obstacles).to_string())
-                .advise("put those files back to how the change left them, or undo the later change as well"))
+        Err(refusal) => {
+            if !refusal.obstacles.is_empty() {
+                show_obstacles(console, &refusal);
+            }
+            Err(refusal.into_failure())
         }
-        Err(error) => Err(explain(&error)),
+    }
+}
+
+fn origin() -> Origin {
+    Origin {
+        conversation: ConversationId("undo".to_owned()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    }
+}
+
+/// What came of an undo, as a text for a model; a refusal is an error.
+pub(crate) fn told(answer: Result<UndoAnswer, UndoRefusal>) -> Result<String, String> {
+    match answer {
+        Ok(answer) => {
+            let mut told = lines(&answer.undone);
+            told.extend(
+                answer.taken_back_by.map(|number| format!("undoing change {number} takes this back")),
+            );
+            Ok(told.join("\n"))
+        }
+        Err(refusal) => {
+            let mut told = vec![refusal.message];
+            for obstacle in refusal.obstacles {
+                told.push(format!("`{}` {}", obstacle.path, obstacle.why));
+                told.push(obstacle.diff);
+            }
+            Err(told.join("\n"))
+        }
     }
 }
 
@@ -91,26 +105,8 @@ pub(crate) fn take_back(
     what: &Undo,
     cancel: &CancelFlag,
 ) -> Result<Undone, UndoError> {
-    let origin = Origin {
-        conversation: ConversationId("undo".to_owned()),
-        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
-        step: 0,
-        retention: Retention::Process,
-    };
+    let origin = origin();
     workspace.undo(&Call { origin: &origin, cancel, time_left: None }, what)
-}
-
-/// A change by its number; of an undo all of it, since it was all or nothing.
-fn of_number(journal: &JournalReader, number: ChangeNumber) -> Result<Undo, Failure> {
-    let change = journal.change(number).map_err(unreadable)?;
-    let change = change.ok_or_else(|| explain(&UndoError::Unknown { number }))?;
-    if change.undoes.is_none() {
-        return Ok(Undo::Changes(vec![number]));
-    }
-    match undone_by(journal, number).map_err(unreadable)? {
-        Some(by) => Err(explain(&UndoError::AlreadyUndone { number, by })),
-        None => Ok(Undo::Run(change.run)),
-    }
 }
 
 /// The last change of a file, or command that changed any, that is in force and is no undo, or the last reply that has made one.
@@ -166,10 +162,8 @@ fn is_of_a_reply(journal: &JournalReader, run: RunNumber) -> Result<bool, Journa
     Ok(journal.run(run)?.is_some_and(|run| run.key.sequence > 0))
 }
 
-fn report(console: Console, journal: &JournalReader, undone: &Undone) -> Result<(), JournalError> {
-    let changes = journal.changes_of_run(RunNumber(undone.run))?;
-    let taken_back_by =
-        changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
+fn report(console: Console, answer: &UndoAnswer) {
+    let UndoAnswer { undone, taken_back_by, .. } = answer;
     let Undone { run, paths, kept_folders, commands, not_undoable, .. } = undone;
     if console.json {
         console.json_result(&Report {
@@ -178,9 +172,9 @@ fn report(console: Console, journal: &JournalReader, undone: &Undone) -> Result<
             kept_folders,
             commands,
             not_undoable,
-            taken_back_by,
+            taken_back_by: *taken_back_by,
         });
-        return Ok(());
+        return;
     }
     for line in lines(undone) {
         console.result(&line);
@@ -188,7 +182,6 @@ fn report(console: Console, journal: &JournalReader, undone: &Undone) -> Result<
     if let Some(number) = taken_back_by {
         console.progress(&format!("`agentd undo {number}` takes this back"));
     }
-    Ok(())
 }
 
 /// What was undone, a line for each path, and what was not.
@@ -216,21 +209,13 @@ pub(crate) fn lines(undone: &Undone) -> Vec<String> {
     lines
 }
 
-fn show_obstacles(console: Console, obstacles: &[UndoObstacle]) {
+fn show_obstacles(console: Console, refusal: &UndoRefusal) {
     if console.json {
-        let line = |obstacle: &UndoObstacle| ObstacleLine {
-            path: obstacle.path.clone(),
-            why: obstacle.why.to_string(),
-            diff: obstacle.diff.clone(),
-        };
-        console.json_result(&Refusal {
-            error: UndoError::Obstacles(obstacles.to_vec()).to_string(),
-            obstacles: obstacles.iter().map(line).collect(),
-        });
+        console.json_result(&Refusal { error: &refusal.message, obstacles: &refusal.obstacles });
         return;
     }
-    for obstacle in obstacles {
-        console.result(&obstacle.to_string());
+    for obstacle in &refusal.obstacles {
+        console.result(&format!("`{}` {}", obstacle.path, obstacle.why));
         if !obstacle.diff.is_empty() {
             console.result(&obstacle.diff);
         }
@@ -254,9 +239,4 @@ pub(crate) fn explain(error: &UndoError) -> Failure {
 
 fn nothing() -> Failure {
     Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
-fn unreadable(error: JournalError) -> Failure {
-    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
 }

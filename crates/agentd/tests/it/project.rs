@@ -270,7 +270,8 @@ pub(crate) fn agentd() -> Command {
     quiet(Command::new(program()))
 }
 
-fn program() -> &'static Path {
+/// The built program.
+pub(crate) fn program() -> &'static Path {
     Path::new(assert_cmd::cargo::cargo_bin!("agentd"))
 }
 

@@ -155,7 +155,7 @@ fn session_goes_on_after_an_undo() {
 }
 
 #[test]
-fn undo_makes_no_state_folder_and_yields_to_whoever_owns_it() {
+fn undo_makes_no_state_folder_and_works_beside_a_session_that_waits() {
     let project = Project::new();
     project.run(&["undo"]).exits(1).says("there is nothing to undo");
     assert!(!project.base().exists());
@@ -164,8 +164,8 @@ fn undo_makes_no_state_folder_and_yields_to_whoever_owns_it() {
     let (project, _) = edited();
     let mut waiting = crate::daemon::Daemon::start(project.command(&["resume"]));
     waiting.wait_until_it_waits();
-    project.run(&["undo"]).exits(5).says(&format!("process {}", waiting.process_id()));
     project.run(&["diff"]).ok().prints("+two");
+    project.run(&["undo"]).ok().prints("brought back");
     waiting.interrupt().exits(130);
     fs::remove_dir_all(project.base()).unwrap();
 }
@@ -178,4 +178,41 @@ fn demo_undoes_the_last_reply_and_the_undo() {
     // Before, after the second reply, and after the undo.
     assert!(ran.stdout.matches("(exit code 1)").count() >= 3, "{ran}");
     assert_eq!(project.tree(), []);
+}
+
+/// The notes of a session's pending message.
+fn notes(project: &Project) -> Vec<String> {
+    let outbox = project.run(&["outbox"]).ok().stdout;
+    let notes = outbox.lines().filter_map(|line| line.strip_prefix("[NOTE] "));
+    notes.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_message_after_an_undo_tells_the_model_of_it_once() {
+    const ASK: &str = "[READ_FILE path=\"a\"]\n";
+    let (project, id) = edited();
+    let pending = project.run(&["outbox"]).ok().stdout;
+    project.run(&["undo", "--reply"]).ok();
+    assert_eq!(project.run(&["outbox"]).ok().stdout, pending, "it may be in a chat already");
+    project.apply(ASK, &[]).ok();
+    let undone = "the user has undone changes that you had made to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [undone]);
+    project.apply(&format!("{ASK}[READ_FILE path=\"gone\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    // What is undone and brought back between two messages is as it was; one that is brought back alone is told.
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    let again =
+        project.run(&["undo", &number.to_string(), "--json"]).ok().json()["takenBackBy"].as_u64().unwrap();
+    project.run(&["undo", &again.to_string()]).ok();
+    project.apply(&format!("{ASK}[READ_FILE path=\"b\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    project.run(&["undo", &number.to_string()]).ok();
+    // Another session is not told: they were no changes of its own.
+    let other = project.begin("another task");
+    project.apply("[READ_FILE path=\"c\"]\n", &["--session", &other]).ok();
+    assert!(notes(&project).is_empty());
+    project.apply("[READ_FILE path=\"d\"]\n", &["--session", &id]).ok();
+    let back = "the user has brought back changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [back]);
 }

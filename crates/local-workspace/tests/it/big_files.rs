@@ -244,7 +244,7 @@ fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
         assert_eq!(read.total_lines, 500_000);
         assert!(read.version.is_some());
         next += i64::try_from(read.returned_lines).unwrap();
-        let says = read.warnings.iter().any(|warning| warning.ends_with(&format!("startLine {next}")));
+        let says = read.warnings.iter().any(|warning| warning.ends_with(&format!("goes on at line {next}")));
         assert_eq!(read.is_truncated, says, "{:?}", read.warnings);
         shown.push_str(&read.content);
     }

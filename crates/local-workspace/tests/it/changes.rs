@@ -50,6 +50,56 @@ fn permission_bits_stay_and_other_names_of_a_file_keep_their_content() {
 }
 
 #[test]
+fn long_batch_that_is_cancelled_before_its_commit_changes_nothing() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let caller = Caller::numbered(1);
+    let changes: Vec<_> = (0..20_000).map(|number| write(&format!("d{number}/f"), "text\n")).collect();
+    let cancel = caller.cancel.clone();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            cancel.cancel();
+        });
+        workspace.change_files(&caller.call(), &changes)
+    });
+    assert_eq!(outcome.unwrap_err().reason(), Reason::Cancelled);
+    assert!(ground.all_names().is_empty());
+    // The steps are free.
+    let caller = Caller::numbered(1);
+    assert_eq!(reasons(&workspace.change_files(&caller.call(), &changes[..2]).unwrap()), [None; 2]);
+}
+
+#[test]
+fn files_and_folders_of_one_batch_are_told_apart_after_any_deletion() {
+    let ground = Ground::new();
+    ground.put("was/file", "x");
+    let workspace = ground.open();
+    let outcomes = batch(
+        &workspace,
+        &[
+            write("a", ""),
+            write("a/b", ""),
+            write("c/d/e", ""),
+            write("c/d", ""),
+            write_as("c/new", "", WriteMode::Overwrite, false),
+            delete("c/d/e"),
+            delete("c/new"),
+            write("c/d", ""),
+            write("c/d/e", ""),
+            delete("a"),
+            write("a/b", ""),
+            write("a-b/c", ""),
+            write("a", ""),
+        ],
+    );
+    let (file, folder) = (Some(Reason::NotADirectory), Some(Reason::NotAFile));
+    let expected = [None, file, None, folder, None, None, None, None, file, None, None, None, folder];
+    assert_eq!(reasons(&outcomes), expected);
+    assert_eq!(ground.all_names(), ["a", "a-b", "a-b/c", "a/b", "c", "c/d", "was", "was/file"]);
+}
+
+#[test]
 fn one_item_that_fails_leaves_the_others() {
     let ground = Ground::new();
     ground.put("a", "1\n");

@@ -197,7 +197,11 @@ fn long_output_is_cut_in_the_middle_and_kept_as_a_whole() {
     assert!(response.stdout.len() < 10_200, "{}", response.stdout.len());
     assert!(response.stdout.starts_with("1\n2\n") && response.stdout.ends_with("19999\n20000\n"));
     let name = response.whole_output.unwrap();
-    assert!(response.stdout.contains(&format!("bytes left out; readFile '{name}'")), "{}", response.stdout);
+    assert!(
+        response.stdout.contains(&format!("bytes left out; '{name}' has the whole output …")),
+        "{}",
+        response.stdout
+    );
 
     let whole = read(&workspace, &name).unwrap();
     assert_eq!((whole.total_lines, whole.version), (20_000, None));

@@ -45,6 +45,19 @@ fn two_line_edit_does_not_turn_a_crlf_file_into_lf() {
 }
 
 #[test]
+fn lines_that_were_moved_are_named_as_data_and_in_words() {
+    let ground = Ground::new();
+    ground.put("moved", "fn a() {\n    one();\n    two();\n}\n\nfn b() {}\n");
+    let workspace = ground.open();
+    let version = shown(&workspace, "moved");
+    ground.put("moved", "fn b() {}\nfn a() {\n    one();\n    two();\n}\n\n");
+    let error = change(&workspace, replace("moved", (6, 6), "fn b() { x() }", version)).unwrap_err();
+    assert_eq!(error.reason(), Reason::Conflict);
+    assert_eq!(error.detail("movedTo"), Some(&serde_json::json!([1, 1])), "{error:?}");
+    assert!(error.detail("hint").unwrap().as_str().unwrap().ends_with("1-1"), "{error:?}");
+}
+
+#[test]
 fn text_that_occurs_twice_is_not_edited_at_the_first_place() {
     let ground = Ground::new();
     ground.put("twice", "start\nsame\nmiddle\nend\n");

@@ -121,10 +121,75 @@ fn step_that_was_something_else_is_a_conflict() {
     workspace.change_files(&caller.call(), &[write("a", "1"), write("b", "1")]).unwrap();
     let as_command = workspace.execute_command(&caller.at(1).call(), &command("touch c"), &mut Unobserved);
     assert_eq!(as_command.unwrap_err().reason(), Reason::Conflict);
-    // A batch that begins within the recorded one and goes on behind it.
-    let overlapping = workspace.change_files(&caller.at(1).call(), &[write("b", "2"), write("c", "2")]);
+    // A batch that begins before the recorded one: its first step is missing and its second is not.
+    workspace.change_files(&caller.at(4).call(), &[write("d", "1")]).unwrap();
+    let overlapping = workspace.change_files(&caller.at(3).call(), &[write("c", "2"), write("d", "2")]);
     assert_eq!(overlapping.unwrap_err().reason(), Reason::Conflict);
-    assert_eq!((ground.text("b").unwrap(), ground.text("c")), ("1".to_owned(), None));
+    assert_eq!((ground.text("d").unwrap(), ground.text("c")), ("1".to_owned(), None));
+}
+
+#[test]
+fn steps_that_are_divided_otherwise_are_done_once_and_the_rest_is_done() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    let first = ground.open().change_files(&caller.call(), &[write("a", "1"), write("b", "1")]).unwrap();
+    ground.put("a", "the user's");
+    let workspace = ground.open();
+    let changes = [write("a", "1"), write("b", "1"), replace("b", (1, 1), "2", None), write("c", "1")];
+    let outcomes = workspace.change_files(&caller.call(), &changes).unwrap();
+    assert_eq!(outcomes[..2], first);
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    let texts = ["a", "b", "c"].map(|name| ground.text(name).unwrap());
+    assert_eq!(texts, ["the user's", "2", "1"]);
+    assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
+    // Any part of them is what it was.
+    assert_eq!(workspace.change_files(&caller.at(1).call(), &changes[1..3]).unwrap(), outcomes[1..3]);
+}
+
+#[test]
+fn cancelled_call_is_answered_from_the_record_and_begins_nothing() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    let workspace = ground.open();
+    let outcomes = workspace.change_files(&caller.call(), &batch()).unwrap();
+    let response =
+        workspace.execute_command(&caller.at(4).call(), &append_to_log(), &mut Unobserved).unwrap();
+    let cancelled = Caller { cancel: CancelFlag::new(), ..caller.clone() };
+    cancelled.cancel.cancel();
+    assert_is_answered_from_the_record(&workspace, &ground, &cancelled, &outcomes, &response);
+    let error = workspace.change_files(&cancelled.at(5).call(), &[write("more", "")]).unwrap_err();
+    assert_eq!((error.reason(), error.details().count()), (Reason::Cancelled, 0));
+    let more = workspace.execute_command(&cancelled.at(5).call(), &command("touch more"), &mut Unobserved);
+    let error = more.unwrap_err();
+    assert_eq!((error.reason(), error.details().count()), (Reason::Cancelled, 0));
+    assert_eq!(ground.text("more"), None);
+    // What is on record and what is not, in one batch.
+    let mut longer = batch();
+    longer.push(write("more", ""));
+    let other = Caller::numbered(2);
+    workspace.change_files(&other.call(), &longer[..2]).unwrap();
+    let other = Caller { cancel: cancelled.cancel.clone(), ..other };
+    let mixed = workspace.change_files(&other.call(), &longer).unwrap();
+    let reasons: Vec<_> = mixed.iter().map(|outcome| outcome.as_ref().err().map(WapError::reason)).collect();
+    assert_eq!(
+        reasons,
+        [None, None, Some(Reason::Cancelled), Some(Reason::Cancelled), Some(Reason::Cancelled)]
+    );
+    assert_eq!(ground.text("more"), None);
+}
+
+#[test]
+fn command_without_a_known_end_is_told_to_a_cancelled_call_too() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    start_without_end(&ground.open_journal(), &caller);
+    let workspace = ground.open();
+    caller.cancel.cancel();
+    for _ in 0..2 {
+        let outcome = workspace.execute_command(&caller.call(), &command("touch ran"), &mut Unobserved);
+        assert_eq!(outcome.unwrap_err().reason(), Reason::OutcomeUnknown);
+    }
+    assert_eq!(ground.text("ran"), None);
 }
 
 /// Records a command as started in the journal, as a daemon does that is killed right then.

@@ -1,7 +1,7 @@
 //! Creating, replacing and leaving a process.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 use rustix::io::{Errno, Result};
@@ -23,6 +23,35 @@ pub(crate) enum Cloned {
     },
 }
 
+/// Creates a process like [`clone_process`] does, in a control group of version 2.
+///
+/// An error may only mean that the kernel cannot do that; without the group it may be able to.
+pub(crate) fn clone_process_into(namespaces: libc::c_int, group: &OwnedFd) -> Result<Cloned> {
+    debug_assert_eq!(thread_count(), Some(1), "a process with threads may not be cloned");
+    let mut pidfd: libc::c_int = -1;
+    let namespaces = u64::from(namespaces.unsigned_abs());
+    let request = libc::clone_args {
+        flags: namespaces | libc::CLONE_PIDFD.unsigned_abs() as u64 | CLONE_INTO_CGROUP,
+        pidfd: (&raw mut pidfd) as u64,
+        child_tid: 0,
+        parent_tid: 0,
+        exit_signal: u64::from(libc::SIGCHLD.unsigned_abs()),
+        stack: 0,
+        stack_size: 0,
+        tls: 0,
+        set_tid: 0,
+        set_tid_size: 0,
+        cgroup: u64::from(group.as_raw_fd().unsigned_abs()),
+    };
+    // SAFETY: without CLONE_VM and with a null stack this is `fork`, see `clone_process`. The request is a valid
+    // `clone_args` of the size given; it and the integer that it points to outlive the call.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const request, size_of::<libc::clone_args>()) };
+    cloned(pid, pidfd)
+}
+
+/// A flag of `clone3` that the C library's headers give as a signed number of another size.
+const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+
 /// Creates a process like `fork` does, in the new namespaces that `namespaces` (`CLONE_NEW*`) names.
 ///
 /// The calling process must have one thread only: then the child's copy of the memory is consistent, and the child
@@ -36,6 +65,11 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> Result<Cloned> {
     // has a single thread, so no lock is held by anyone else in the copy.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, &raw mut pidfd, 0, 0) };
+    cloned(pid, pidfd)
+}
+
+/// Sorts out what a call that creates a process has returned.
+fn cloned(pid: libc::c_long, pidfd: libc::c_int) -> Result<Cloned> {
     match pid {
         -1 => Err(last_errno()),
         0 => Ok(Cloned::Child),

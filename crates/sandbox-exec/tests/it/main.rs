@@ -1,13 +1,19 @@
 //! Tests through the public API. What cannot be had on a machine is asserted against the launcher's own report.
 
 #[cfg(test)]
-mod attacks;
+mod blocked;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod containment;
+#[cfg(test)]
+mod escapes;
+#[cfg(test)]
+mod exec_attacks;
+#[cfg(test)]
+mod exec_report;
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
@@ -23,6 +29,12 @@ mod output;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod reserve;
+#[cfg(test)]
 mod spawner;
+#[cfg(test)]
+mod special_cases;
+#[cfg(test)]
+mod survivors;
 #[cfg(test)]
 mod tree_image;

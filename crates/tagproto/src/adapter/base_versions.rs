@@ -1,6 +1,6 @@
 //! What the line numbers of a reply mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, FileVersion, Reason, ShownVersions, WapError, Workspace};
@@ -70,7 +70,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
     if session.dialect == Dialect::CodingAgent {
         return Ok(base);
     }
-    let mut looked_up = Vec::new();
+    let mut looked_up = BTreeSet::new();
     for item in items {
         let Item::Block(block) = item else { continue };
         let Block::EditFile { path, .. } = &block.value else { continue };
@@ -89,7 +89,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
             Err(error) if stops_everything(error.reason()) => return Err(error),
             Err(_) => {}
         }
-        looked_up.push(spelled);
+        looked_up.insert(spelled);
     }
     Ok(base)
 }

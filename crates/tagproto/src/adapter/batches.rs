@@ -1,5 +1,6 @@
 //! Which blocks of a reply go to the workspace together.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::BaseVersions;
@@ -13,11 +14,13 @@ use crate::{Block, Item};
 pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let mut start = 0;
-    let mut created = Vec::new();
+    let mut created = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         let Item::Block(block) = item else { continue };
         match &block.value {
-            Block::CreateFile { path, .. } => created.push(base.canonical(path)),
+            Block::CreateFile { path, .. } => {
+                created.insert(base.canonical(path));
+            }
             Block::EditFile { path, .. } if created.contains(&base.canonical(path)) => {
                 batches.push(start..index);
                 start = index;

@@ -1,5 +1,6 @@
 //! Carrying out a reply.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -21,8 +22,9 @@ use crate::{Block, CommandResult, CommandType, Dialect, Item};
 ///
 /// File changes and commands are the steps of the run, numbered from `call.origin.step` on in the order of the reply,
 /// so that the same items make the same calls. `base` is what [`base_versions`](crate::base_versions) found before the
-/// run first began. `timeout` is for each command. Once `call.cancel` is raised, blocks that were not begun are answered
-/// as cancelled and keep their step; texts still count.
+/// run first began. `timeout` is for each command. Once `call.cancel` is raised, nothing more is begun: what was carried
+/// out is answered from the workspace's record, blocks that were not begun are answered as cancelled and keep their
+/// step, and texts still count.
 ///
 /// Every block gives a result, failures included, and the blocks after a failure are carried out.
 ///
@@ -52,6 +54,7 @@ pub fn execute<W: Workspace + ?Sized>(
         next_step: call.origin.step,
         versions: ReplyVersions::new(base),
         moves: LineMoves::default(),
+        requested: BTreeSet::new(),
         execution: Execution::default(),
     };
     for batch in batches {
@@ -70,6 +73,8 @@ struct Run<'a, W: ?Sized> {
     next_step: u32,
     versions: ReplyVersions,
     moves: LineMoves,
+    /// The files of the execution's requests.
+    requested: BTreeSet<String>,
     execution: Execution,
 }
 
@@ -89,6 +94,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 Item::Block(block) => self.block(&block.value, outcomes.as_mut())?,
             };
             self.observer.block_finished(index, item, &result, changed.as_ref());
+            if result == failed(result.command_type, Failure::not_begun()) {
+                self.execution.not_begun.push(index);
+            }
             self.execution.results.push(result);
         }
         Ok(())
@@ -103,14 +111,16 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         }
         let steps = u32::try_from(changes.len()).expect("a reply has fewer blocks than 32 bits count");
         let origin = self.take_steps(steps);
-        if self.call.cancel.is_cancelled() {
-            return Ok(None);
-        }
         let call = Call { origin: &origin, ..*self.call };
         match self.workspace.change_files(&call, &changes) {
             Ok(outcomes) => Ok(Some(outcomes.into_iter())),
             // The batch as a whole was refused before anything was changed.
             Err(error) if error.reason() == Reason::Cancelled => Ok(None),
+            // These blocks cannot be carried out, now or later, and those behind them can.
+            Err(error) if error.reason() == Reason::Conflict => {
+                let answers: Vec<_> = changes.iter().map(|_| Err(error.clone())).collect();
+                Ok(Some(answers.into_iter()))
+            }
             Err(error) => Err(error),
         }
     }
@@ -174,7 +184,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
             FileChanged::Modified(modified) => {
                 let Block::EditFile { start_line, end_line, .. } = block else {
-                    unreachable!("a modification answers an edit");
+                    return failed(CommandType::Block(block.kind()), Failure::of_wrong_answer(path));
                 };
                 let mut summary = format!("Edited '{path}' lines {start_line}-{end_line}");
                 if self.dialect == Dialect::CodingAgent {
@@ -208,9 +218,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     fn read_file(&mut self, block: &Block<'_>, path: &str) -> CommandResult {
         match read_start(self.workspace, self.call, path, 1) {
             Ok(response) => {
-                let requests = &mut self.execution.read_file_requests;
-                if !requests.contains(&response.metadata.path) {
-                    requests.push(response.metadata.path);
+                let asked = response.metadata.path;
+                if self.requested.insert(asked.clone()) {
+                    self.execution.read_file_requests.push(asked);
                 }
                 succeeded(CommandType::Block(block.kind()), format!("Queued '{path}' for next outbox"))
             }
@@ -221,9 +231,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     fn run_command(&mut self, command: &str) -> Result<CommandResult, WapError> {
         let command_type = CommandType::Block(crate::BlockKind::RunCommand);
         let origin = self.take_steps(1);
-        if self.call.cancel.is_cancelled() {
-            return Ok(failed(command_type, Failure::not_begun()));
-        }
+        let was_cancelled = self.call.cancel.is_cancelled();
         let call = Call { origin: &origin, ..*self.call };
         let timeout = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
         let request = ExecuteCommand {
@@ -234,6 +242,14 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         match self.workspace.execute_command(&call, &request, &mut CommandSeen(self.observer)) {
             Ok(response) => Ok(command_ended(command, response, self.dialect)),
             Err(error) if stops_everything(error.reason()) => Err(error),
+            // What was killed says what it had printed until then.
+            Err(error)
+                if was_cancelled
+                    && error.reason() == Reason::Cancelled
+                    && error.details().next().is_none() =>
+            {
+                Ok(failed(command_type, Failure::not_begun()))
+            }
             Err(error) => {
                 Ok(failed(command_type, Failure::of_command(command, &error, self.timeout, self.dialect)))
             }

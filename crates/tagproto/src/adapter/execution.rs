@@ -15,6 +15,10 @@ pub struct Execution {
     pub read_file_requests: Vec<String>,
     /// The summary of the last DONE; `None` if there was none.
     pub done: Option<String>,
+    /// Which items were not begun because the call was cancelled, as indexes of `results`, 0-based and sorted. Texts and
+    /// malformed blocks are not among them: nothing has to be done for those.
+    #[serde(default)]
+    pub not_begun: Vec<usize>,
     /// What the model knows once it has read the results.
     pub shown: ShownVersions,
 }

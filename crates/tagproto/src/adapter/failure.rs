@@ -33,6 +33,14 @@ impl Failure {
         Failure::of("CANCELLED: not carried out, because the user stopped this reply".to_owned())
     }
 
+    /// The answer of a block whose change the workspace answered as another kind of change.
+    pub(super) fn of_wrong_answer(path: &str) -> Failure {
+        with_advice(
+            format!("what became of '{path}' is not known: the workspace answered another change"),
+            "look at the file with READ_FILE",
+        )
+    }
+
     /// The answer of a block with a path.
     pub(super) fn of_file(block: &Block<'_>, path: &str, error: &WapError) -> Failure {
         let is_create = matches!(block, Block::CreateFile { .. });
@@ -40,29 +48,28 @@ impl Failure {
             (Reason::Cancelled, _) => Failure::not_begun(),
             (Reason::PathEscapeAttempt, _) => with_advice(
                 format!("REJECTED: Path '{path}' is outside workspace"),
-                error,
                 "use a path relative to the root of the workspace",
             ),
             (Reason::Protected, _) => with_advice(
                 format!("REJECTED: Path '{path}' is protected"),
-                error,
                 "leave it as it is, or ask the user with MESSAGE",
             ),
             (Reason::NotAFile, _) if !is_create => with_advice(
                 format!("File '{path}' not found"),
-                error,
                 "what is there is a folder, or no regular file",
             ),
-            // An engine's advice is to make the folder, which helps nobody who looks for a file.
-            (Reason::DirectoryNotFound, _) if !is_create => {
-                Failure::of(format!("File '{path}' not found; see Workspace Files for what there is"))
-            }
-            (Reason::FileNotFound | Reason::PathNotFound | Reason::NotADirectory, _) if !is_create => {
-                with_advice(
-                    format!("File '{path}' not found"),
-                    error,
-                    "see Workspace Files for what there is",
-                )
+            _ if is_root_gone(error) => with_advice(
+                format!("Failed to {} '{path}': {}", verb(block), error.message()),
+                "nothing can be read or changed any more: tell the user with MESSAGE",
+            ),
+            (
+                Reason::FileNotFound
+                | Reason::PathNotFound
+                | Reason::DirectoryNotFound
+                | Reason::NotADirectory,
+                _,
+            ) if !is_create => {
+                with_advice(format!("File '{path}' not found"), "see Workspace Files for what there is")
             }
             (Reason::InvalidRange, Block::EditFile { start_line, end_line, .. }) => {
                 invalid_range(*start_line, *end_line, error)
@@ -73,7 +80,6 @@ impl Failure {
             _ => {
                 let mut failure = with_advice(
                     format!("Failed to {} '{path}': {}", verb(block), error.message()),
-                    error,
                     advice(error.reason()),
                 );
                 failure.show(Excerpt::of(error));
@@ -105,13 +111,14 @@ impl Failure {
             },
             reason => {
                 let summary = format!("Failed to run '{command}': {}", error.message());
-                return with_advice(summary, error, advice(reason));
+                return with_advice(summary, advice(reason));
             }
         };
         let (stdout, stderr) = (text_detail(error, "stdout"), text_detail(error, "stderr"));
         let output = command_output::joined(stdout.unwrap_or_default(), stderr.unwrap_or_default());
         let whole_output = text_detail(error, "wholeOutput");
-        let output = command_output::bounded(output, whole_output, false, dialect);
+        let is_cut = error.detail("isOutputTruncated").and_then(Value::as_bool).unwrap_or(false);
+        let output = command_output::bounded(output, whole_output, is_cut, dialect);
         Failure { summary, output, excerpt: None }
     }
 
@@ -137,7 +144,7 @@ fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
         (_, Some(_)) => "the file as it is now stands below",
         (_, None) => "lines count from 1, and the last is not before the first; READ_FILE shows the file",
     };
-    let mut failure = with_advice(summary, error, next);
+    let mut failure = with_advice(summary, next);
     failure.show(excerpt);
     failure
 }
@@ -151,28 +158,41 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
             Some(_) => "the file as it is now stands below",
             None => "ask for the file with READ_FILE and edit it then",
         };
-        let mut failure = with_advice(summary, error, next);
+        let mut failure = with_advice(summary, next);
         failure.show(excerpt);
         return failure;
     };
-    let next = match &excerpt {
-        Some(_) => {
+    let next = match (moved_to(error), &excerpt) {
+        (Some((first, last)), _) => format!("the same lines now stand at {first}-{last}"),
+        (None, Some(_)) => {
             "both texts stand below; send the edit again with the line numbers of the text as it is now"
+                .to_owned()
         }
-        None => "ask for the file with READ_FILE and edit it then",
+        (None, None) => "ask for the file with READ_FILE and edit it then".to_owned(),
     };
     let summary = format!(
         "Failed to edit '{path}': lines {start_line}-{end_line} are not what they were when you saw them"
     );
-    let mut failure = with_advice(summary, error, next);
+    let mut failure = with_advice(summary, &next);
     failure.output = format!("You were shown:\n{expected}\n");
     failure.show(excerpt);
     failure
 }
 
-/// Puts behind a summary what to do next: what the engine says, which knows best, else `advice`.
-fn with_advice(mut summary: String, error: &WapError, advice: &str) -> Failure {
-    let advice = text_detail(error, "hint").unwrap_or(advice);
+/// The lines, 1-based and inclusive, at which the lines that an edit meant stand now, if the engine found them.
+fn moved_to(error: &WapError) -> Option<(u64, u64)> {
+    let lines = error.detail("movedTo")?.as_array()?;
+    let [first, last] = lines.as_slice() else { return None };
+    first.as_u64().zip(last.as_u64())
+}
+
+/// Whether the error is that the workspace's own folder is gone.
+fn is_root_gone(error: &WapError) -> bool {
+    error.detail("rootGone").and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Puts behind a summary what to do next. What an engine advises is about its tools, which a model in a chat has not.
+fn with_advice(mut summary: String, advice: &str) -> Failure {
     if !advice.is_empty() {
         summary.push_str("; ");
         summary.push_str(advice);
@@ -193,6 +213,7 @@ fn advice(reason: Reason) -> &'static str {
         Reason::SandboxUnavailable => "go on without commands, and tell the user with MESSAGE what to run",
         Reason::NoSpace => "tell the user with MESSAGE",
         Reason::Busy => "send the block again",
+        Reason::Conflict => "look at the file with READ_FILE before you change it",
         _ => "",
     }
 }

@@ -1,5 +1,7 @@
 //! Collecting what an outbox shows of the workspace.
 
+use std::collections::BTreeSet;
+
 use wap_core::{Call, ExploreFiles, ExploredFile, ReadFileResponse, WapError, Workspace};
 
 use super::{Context, ListedEntry, OutboxLimits, RequestedFile, RequestedText};
@@ -34,21 +36,26 @@ pub fn gather<W: Workspace + ?Sized>(
     let over_limit = listing.len().saturating_sub(limits.listed_files);
     listing.truncate(limits.listed_files);
     let unlisted = explored.total_found.saturating_sub(returned) + over_limit as u64;
+    let mut listing_notes = explored.warnings;
+    if explored.is_truncated && listing_notes.is_empty() && explored.total_found <= returned {
+        listing_notes.push("there may be more than what is listed".to_owned());
+    }
 
     let mut bytes_left = limits.all_files_bytes;
     let mut files: Vec<RequestedFile> = Vec::new();
+    let mut shown = BTreeSet::new();
     for path in &session.read_file_requests {
         let file = match read_start(workspace, call, path, i64::MAX) {
             Ok(response) => requested(response, limits.file_bytes.min(bytes_left)),
             Err(_) => RequestedFile { path: path.clone(), text: None },
         };
-        if files.iter().any(|other| other.path == file.path) {
+        if !shown.insert(file.path.clone()) {
             continue;
         }
         bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
         files.push(file);
     }
-    Ok(Context { listing, unlisted, files })
+    Ok(Context { listing, unlisted, listing_notes, files })
 }
 
 /// The deepest level of the listing: as deep as a path may be.

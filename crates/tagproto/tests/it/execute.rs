@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tagproto::{
     CommandResult, Dialect, Execution, ExecutionObserver, Item, UnobservedExecution, base_versions, execute,
     parse,
 };
 use wap_core::{
-    ExecuteCommandResponse, FileChanged, Limits, MemoryWorkspace, OutputStream, Reason, WapError,
+    ExecuteCommandResponse, FileChanged, Limits, MemoryWorkspace, ModifyFileResponse, OutputStream, Reason,
+    WapError,
 };
 
 use crate::call_frame::Frame;
@@ -115,10 +117,67 @@ fn stopped_reply_begins_no_further_block_and_keeps_the_numbering() {
     let execution =
         execute(&items, Dialect::Agentd, Default::default(), timeout, &workspace, &frame.call(), observer)
             .unwrap();
-    assert!(workspace.take_effects().is_empty());
+    assert!(workspace.inner.files().is_empty() && workspace.inner.commands_run().is_empty());
+    assert_eq!(execution.not_begun, [0, 1]);
     let stopped = "CANCELLED: not carried out, because the user stopped this reply";
     let summaries: Vec<&str> = execution.results.iter().map(|result| result.summary.as_str()).collect();
     assert_eq!(summaries, [stopped, stopped, "d"]);
+}
+
+#[test]
+fn what_a_stopped_reply_had_done_is_still_told() {
+    let workspace = MemoryWorkspace::with_files([("f", "1\n")]);
+    workspace.on_command("make", Ok(ended("made\n", "", 0)));
+    let killed = WapError::new(Reason::Cancelled, "killed").with("stdout", "half\n");
+    workspace.on_command("make test", Err(killed));
+    workspace.on_command("make install", Ok(ended("", "", 0)));
+    let reply = [
+        create("a", "1\n"),
+        command("make"),
+        command("make test"),
+        "[READ_FILE path=\"f\"]\n".into(),
+        create("b", "1\n"),
+        command("make install"),
+    ];
+    let carry_out = |frame: &Frame, blocks: usize| {
+        let text = reply[..blocks].concat();
+        let (items, timeout) = (parse(&text), Duration::from_secs(30));
+        let observer = &mut UnobservedExecution;
+        execute(&items, Dialect::Agentd, Default::default(), timeout, &workspace, &frame.call(), observer)
+            .unwrap()
+    };
+    let frame = Frame::new("reply");
+    let done = carry_out(&frame, 3);
+    frame.cancel.cancel();
+    let recalled = carry_out(&frame, 6);
+    assert_eq!(recalled.results[..3], done.results);
+    assert_eq!(recalled.results[2].summary, "Command cancelled by the user: make test");
+    assert_eq!(recalled.not_begun, [3, 4, 5]);
+    assert_eq!(workspace.commands_run(), ["make", "make test"]);
+    assert_eq!(workspace.text("b"), None);
+}
+
+#[test]
+fn batch_that_can_never_be_carried_out_fails_and_the_rest_goes_on() {
+    let workspace = Recording::of(MemoryWorkspace::with_files([("f", "1\n")]));
+    workspace.inner.on_command("make", Ok(ended("", "", 0)));
+    *workspace.next_batch_fails.lock().unwrap() =
+        Some(WapError::new(Reason::Conflict, "step 0 of this run was another one, so nothing was done"));
+    let reply = [
+        create("a", "1\n"),
+        "[EDIT_FILE path=\"f\" start_line=\"1\" end_line=\"1\"]\n2\n[/EDIT_FILE]\n".into(),
+        "[DELETE_FILE path=\"f\"]\n".into(),
+        command("make"),
+    ];
+    let execution = run(&reply.concat(), &session("T", Dialect::Agentd), &workspace);
+    let lines: Vec<&str> = execution.results.iter().map(|result| result.summary.as_str()).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    Failed to create 'a': step 0 of this run was another one, so nothing was done; look at the file with READ_FILE before you change it
+    Failed to edit 'f': step 0 of this run was another one, so nothing was done; ask for the file with READ_FILE and edit it then
+    Failed to delete 'f': step 0 of this run was another one, so nothing was done; look at the file with READ_FILE before you change it
+    Ran 'make' (exit code 0)
+    ");
+    assert_eq!(workspace.inner.commands_run(), ["make"]);
 }
 
 #[test]
@@ -171,6 +230,62 @@ fn a_file_in_a_missing_folder_is_not_found_whatever_the_engine_advises() {
 }
 
 #[test]
+fn what_an_engine_advises_its_callers_is_worded_for_a_chat() {
+    let workspace = Recording::of(MemoryWorkspace::new());
+    let reply =
+        "[EDIT_FILE path=\"f\" start_line=\"3\" end_line=\"4\"]\nx\n[/EDIT_FILE]\n[READ_FILE path=\"f\"]\n";
+    let hinted = |reason| WapError::new(reason, "text").with("hint", "use readFile with startLine");
+    let errors = [
+        hinted(Reason::Conflict)
+            .with("expectedText", "old")
+            .with("movedTo", vec![Value::from(13), Value::from(14)]),
+        hinted(Reason::Conflict),
+        hinted(Reason::FileTooLarge),
+        hinted(Reason::NoSpace),
+        hinted(Reason::PathNotFound).with("rootGone", true),
+    ];
+    let summaries = errors.map(|error| {
+        *workspace.next_changes_fail.lock().unwrap() = Some(error);
+        run(reply, &session("T", Dialect::Agentd), &workspace).results.remove(0).summary
+    });
+    insta::assert_snapshot!(summaries.join("\n"), @r"
+    Failed to edit 'f': lines 3-4 are not what they were when you saw them; the same lines now stand at 13-14
+    Failed to edit 'f': text; ask for the file with READ_FILE and edit it then
+    Failed to edit 'f': text; use RUN_COMMAND, or smaller blocks
+    Failed to edit 'f': text; tell the user with MESSAGE
+    Failed to edit 'f': text; nothing can be read or changed any more: tell the user with MESSAGE
+    ");
+}
+
+#[test]
+fn an_engine_that_answers_another_change_is_no_reason_to_panic() {
+    let workspace = Recording::of(MemoryWorkspace::with_files([("f", "1\n")]));
+    *workspace.next_answers.lock().unwrap() = Some(FileChanged::Modified(ModifyFileResponse {
+        success: true,
+        path: "f".into(),
+        version: None,
+        previous_version: None,
+        shifts: Vec::new(),
+        lines_added: 0,
+        lines_removed: 0,
+        warnings: Vec::new(),
+    }));
+    let result =
+        run("[DELETE_FILE path=\"f\"]\n", &session("T", Dialect::Agentd), &workspace).results.remove(0);
+    let expected = "what became of 'f' is not known: the workspace answered another change; look at the file with READ_FILE";
+    assert_eq!((result.success, &*result.summary), (false, expected));
+}
+
+#[test]
+fn output_that_was_cut_before_the_command_timed_out_is_more_than_what_is_counted() {
+    let error = WapError::new(Reason::Timeout, "text").with("stdout", "x\n".repeat(3_000));
+    let output = |error| run_one(Err(error), Dialect::Agentd).output;
+    assert!(!output(error.clone()).contains("more than"));
+    let output = output(error.with("isOutputTruncated", true));
+    assert!(output.contains("[... more than 2"), "{output}");
+}
+
+#[test]
 fn ends_of_commands_are_told_apart() {
     let error = |reason| WapError::new(reason, "text").with("stdout", "out\n").with("stderr", "err\n");
     let killed = ExecuteCommandResponse { signal: Some("SIGKILL".into()), ..ended("", "", 137) };
@@ -197,7 +312,7 @@ fn ends_of_commands_are_told_apart() {
     Command killed for using too much memory: make "out\n\nerr\n"
     UNKNOWN: the daemon stopped while this command ran; it was not run again; look at what it left before you run it once more: make ""
     Failed to run 'make': commands cannot be confined here; go on without commands, and tell the user with MESSAGE what to run ""
-    Failed to run 'make': no shell; install one ""
+    Failed to run 'make': no shell ""
     "#);
 }
 

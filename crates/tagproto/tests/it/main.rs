@@ -7,6 +7,7 @@ mod execute;
 mod flow_vectors;
 mod json;
 mod line_numbers;
+mod long_replies;
 mod outbox;
 mod outbox_properties;
 mod outbox_snapshots;

@@ -16,12 +16,22 @@ pub(crate) struct Recording {
     pub(crate) next_batch_fails: Mutex<Option<WapError>>,
     /// What every change of the next batch answers instead of being passed on.
     pub(crate) next_changes_fail: Mutex<Option<WapError>>,
+    /// What every change of the next batch answers instead of being passed on, as if it had been made.
+    pub(crate) next_answers: Mutex<Option<FileChanged>>,
+    /// What listings warn of that are not complete, `None` for complete ones.
+    pub(crate) listing_warnings: Mutex<Option<Vec<String>>>,
 }
 
 impl Recording {
     pub(crate) fn of(inner: MemoryWorkspace) -> Recording {
-        let (next_batch_fails, next_changes_fail) = (Mutex::default(), Mutex::default());
-        Recording { inner, effects: Mutex::default(), next_batch_fails, next_changes_fail }
+        Recording {
+            inner,
+            effects: Mutex::default(),
+            next_batch_fails: Mutex::default(),
+            next_changes_fail: Mutex::default(),
+            next_answers: Mutex::default(),
+            listing_warnings: Mutex::default(),
+        }
     }
 
     /// Returns what was taken down and begins anew.
@@ -40,7 +50,11 @@ impl Workspace for Recording {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
-        self.inner.explore_files(call, request)
+        let response = self.inner.explore_files(call, request)?;
+        match self.listing_warnings.lock().unwrap().clone() {
+            None => Ok(response),
+            Some(warnings) => Ok(ExploreFilesResponse { is_truncated: true, warnings, ..response }),
+        }
     }
 
     fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
@@ -68,6 +82,9 @@ impl Workspace for Recording {
         }
         if let Some(error) = self.next_changes_fail.lock().unwrap().take() {
             return Ok(changes.iter().map(|_| Err(error.clone())).collect());
+        }
+        if let Some(changed) = self.next_answers.lock().unwrap().take() {
+            return Ok(changes.iter().map(|_| Ok(changed.clone())).collect());
         }
         self.inner.change_files(call, changes)
     }

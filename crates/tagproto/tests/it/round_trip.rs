@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tagproto::{
-    BaseVersions, Context, Dialect, Execution, Outbox, OutboxLimits, Session, UnobservedExecution,
+    BaseVersions, Context, Dialect, Execution, Item, Outbox, OutboxLimits, Session, UnobservedExecution,
     base_versions, execute, gather, parse, render_outbox,
 };
 use wap_core::{ExecuteCommandResponse, Workspace};
@@ -42,10 +42,20 @@ pub(crate) fn run_with<W: Workspace + ?Sized>(
     base: BaseVersions,
     workspace: &W,
 ) -> Execution {
-    let frame = Frame::new(reply);
+    run_items(&parse(reply), session, base, workspace)
+}
+
+/// Carries out blocks that were read already.
+pub(crate) fn run_items<W: Workspace + ?Sized>(
+    items: &[Item<'_>],
+    session: &Session,
+    base: BaseVersions,
+    workspace: &W,
+) -> Execution {
+    let frame = Frame::new(&format!("{items:?}"));
     let observer = &mut UnobservedExecution;
     let timeout = Duration::from_secs(30);
-    execute(&parse(reply), session.dialect, base, timeout, workspace, &frame.call(), observer).unwrap()
+    execute(items, session.dialect, base, timeout, workspace, &frame.call(), observer).unwrap()
 }
 
 /// Carries out a reply and takes over what it gave.

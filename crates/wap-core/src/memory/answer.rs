@@ -216,11 +216,13 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
     let edited = Edit { path: &path, current, numbered, since }.apply(&request.operations)?;
     let (lines_added, lines_removed) = count_changes(current, &edited.bytes);
     let shifts = edited.map.shifts();
+    let previous_version = Some(version_of(current));
     let version = tree.put(&path, edited.bytes, Some(edited.map));
     Ok(ModifyFileResponse {
         success: true,
         path,
         version: Some(version),
+        previous_version,
         shifts,
         lines_added,
         lines_removed,

@@ -164,6 +164,7 @@ pub(crate) fn responses() -> Vec<Response> {
             success: true,
             path: "a".into(),
             version: None,
+            previous_version: None,
             shifts: vec![LineShift { from_line: 3, by: -2 }],
             lines_added: 0,
             lines_removed: 2,

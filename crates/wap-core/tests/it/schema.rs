@@ -7,31 +7,21 @@ use wap_core::*;
 use crate::document::{examples, responses};
 
 fn request_schema(tool: Tool) -> Value {
-    let schema = match tool {
-        Tool::ExploreFiles => schema_for!(ExploreFiles),
-        Tool::ReadFile => schema_for!(ReadFile),
-        Tool::WriteFile => schema_for!(WriteFile),
-        Tool::ModifyFile => schema_for!(ModifyFile),
-        Tool::DeleteFile => schema_for!(DeleteFile),
-        Tool::SearchFiles => schema_for!(SearchFiles),
-        Tool::ExecuteCommand => schema_for!(ExecuteCommand),
-        Tool::GetWorkspaceInfo => return json!({ "type": "object" }),
-    };
-    schema.into()
+    tool.request_schema()
 }
 
 fn response_schema(response: &Response) -> Value {
-    let schema = match response {
-        Response::ExploreFiles(_) => schema_for!(ExploreFilesResponse),
-        Response::ReadFile(_) => schema_for!(ReadFileResponse),
-        Response::WriteFile(_) => schema_for!(WriteFileResponse),
-        Response::ModifyFile(_) => schema_for!(ModifyFileResponse),
-        Response::DeleteFile(_) => schema_for!(DeleteFileResponse),
-        Response::SearchFiles(_) => schema_for!(SearchFilesResponse),
-        Response::ExecuteCommand(_) => schema_for!(ExecuteCommandResponse),
-        Response::GetWorkspaceInfo(_) => schema_for!(WorkspaceInfo),
-    };
-    schema.into()
+    match response {
+        Response::ExploreFiles(_) => Tool::ExploreFiles,
+        Response::ReadFile(_) => Tool::ReadFile,
+        Response::WriteFile(_) => Tool::WriteFile,
+        Response::ModifyFile(_) => Tool::ModifyFile,
+        Response::DeleteFile(_) => Tool::DeleteFile,
+        Response::SearchFiles(_) => Tool::SearchFiles,
+        Response::ExecuteCommand(_) => Tool::ExecuteCommand,
+        Response::GetWorkspaceInfo(_) => Tool::GetWorkspaceInfo,
+    }
+    .response_schema()
 }
 
 /// A checker for the part of JSON Schema that the derived schemas use; it panics on any other keyword.
@@ -183,4 +173,36 @@ fn schemas_of_responses_are_stable() {
         insta::assert_json_snapshot!(format!("{name}Response"), response_schema(&response));
     }
     insta::assert_json_snapshot!("error", Value::from(schema_for!(WapError)));
+}
+
+#[test]
+fn what_fits_a_short_schema_fits_the_full_one() {
+    for (tool, example) in examples() {
+        let tool: Tool = tool.parse().unwrap();
+        assert_eq!(misfit(&compact_schema(&tool.request_schema()), &example), None, "{example}");
+    }
+    for response in responses() {
+        let schema = outline_schema(&response_schema(&response));
+        let value = serde_json::to_value(&response).unwrap();
+        assert_eq!(misfit(&schema, &value), None, "{response:?}");
+    }
+}
+
+#[test]
+fn a_short_schema_says_nothing_that_a_model_does_not_need() {
+    for tool in Tool::ALL {
+        let text = compact_schema(&tool.request_schema()).to_string();
+        for superfluous in ["$schema", "$defs", "$ref", "\"null\"", "\"title\"", "int64"] {
+            assert!(!text.contains(superfluous), "{text}");
+        }
+        assert_eq!(tool.response_schema()["required"], outline_schema(&tool.response_schema())["required"]);
+    }
+    insta::assert_json_snapshot!("modifyFileShort", compact_schema(&Tool::ModifyFile.request_schema()));
+}
+
+#[test]
+fn the_documented_tools_are_all_but_delete() {
+    let rest: Vec<_> = Tool::ALL.into_iter().filter(|tool| !Tool::DOCUMENTED.contains(tool)).collect();
+    assert_eq!(rest, [Tool::DeleteFile]);
+    assert!(Tool::ALL.iter().all(|tool| !tool.title().is_empty() && tool.description().ends_with('.')));
 }

@@ -172,9 +172,10 @@ impl CallName {
         u64::try_from(*number).ok().map(CallName)
     }
 
-    /// Whether threads may sleep for ever where it does nothing. The kernel has no such fault.
-    pub(crate) fn wakes_threads(self) -> bool {
-        CallName::named("futex") == Some(self)
+    /// Whether a program may wait without end where it does nothing: for a thread to be woken, or for its own end. The
+    /// kernel has no such fault.
+    pub(crate) fn may_wait_for_ever(self) -> bool {
+        ["futex", "exit", "exit_group"].into_iter().any(|name| CallName::named(name) == Some(self))
     }
 
     /// Whether its third argument is how many bytes it writes.

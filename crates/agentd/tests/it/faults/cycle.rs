@@ -100,8 +100,8 @@ impl Cycle {
     pub(crate) fn trial(&self, injection: Injection) -> Trial {
         let project = self.waiting.copy();
         let traced = tracer::run(&project.command(&self.arguments), Some(injection)).unwrap();
-        // A thread that is never woken leaves nothing but to kill the program, and then it is as if it was killed.
-        let finding = if traced.ended == Ended::Hung && !injection.name.wakes_threads() {
+        // What waits without end can only be killed, and then it is as if it was killed.
+        let finding = if traced.ended == Ended::Hung && !injection.name.may_wait_for_ever() {
             Err("it hung".to_owned())
         } else {
             self.go_on(&project, &traced)

@@ -25,8 +25,8 @@ use super::call_name::CallName;
 /// several times, ten seconds each.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The same where a thread was not woken, which it may wait for without end.
-const PATIENCE_WITH_SLEEPERS: Duration = Duration::from_secs(20);
+/// The same where the program may wait without end.
+const PATIENCE_WITHOUT_END: Duration = Duration::from_secs(20);
 
 /// What happens at a call instead of what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,7 +156,7 @@ impl Tracer {
         kill(self.program, Signal::SIGCONT)?;
         let program = self.program;
         let patience = match self.injection {
-            Some(injection) if injection.name.wakes_threads() => PATIENCE_WITH_SLEEPERS,
+            Some(injection) if injection.name.may_wait_for_ever() => PATIENCE_WITHOUT_END,
             _ => PATIENCE,
         };
         thread::scope(|scope| {

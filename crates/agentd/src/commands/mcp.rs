@@ -1,0 +1,63 @@
+//! `agentd mcp`: the workspace tools over MCP on standard input and output.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::call_pool::CallPool;
+use crate::cli::{Common, McpOptions};
+use crate::client::Client;
+use crate::commands::session::cancel_flag;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::mcp::{McpConfig, McpServer, RecentOutputs, serve_stdio};
+use crate::shared_workspace::SharedWorkspace;
+use crate::state::Places;
+
+/// How long calls that were begun may take when the client is gone.
+const PARTING: Duration = Duration::from_secs(60);
+
+/// Serves the client at standard input and output until it is gone.
+pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Outcome {
+    let cancel = cancel_flag()?;
+    let places = Places::find(common)?;
+    let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
+    // The client is answered at once; the workspace is ready when the first call needs it, and if it cannot be had,
+    // that call says so.
+    let opening = Arc::clone(&workspace);
+    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
+    thread::Builder::new()
+        .name("opening".to_owned())
+        .spawn(move || {
+            if let Err(failure) = opening.open() {
+                console.notice(&format!("agentd: {}", failure.message));
+            }
+        })
+        .map_err(failed)?;
+    let client = Client::new("mcp", &workspace, &CallPool::new());
+    let server = McpServer::new(
+        &Arc::new(config(options, &places)),
+        Arc::clone(&client),
+        &Arc::new(RecentOutputs::default()),
+    );
+    let interrupted = Arc::new(Notify::new());
+    let told = Arc::clone(&interrupted);
+    let _guard = cancel.on_cancel(Box::new(move || told.notify_one()));
+    serve_stdio(server, &interrupted).map_err(failed)?;
+    client.cancel_all();
+    client.wait_until_idle(PARTING);
+    workspace.leave(&cancel);
+    Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
+}
+
+/// What the command line says about the server.
+pub(crate) fn config(options: &McpOptions, places: &Places) -> McpConfig {
+    McpConfig {
+        wap_json: options.wap_json,
+        extra_tools: options.tools.clone(),
+        page: options.page,
+        places: places.clone(),
+    }
+}

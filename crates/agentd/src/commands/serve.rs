@@ -1,0 +1,107 @@
+//! `agentd serve`: the workspace tools over HTTP.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::call_pool::CallPool;
+use crate::cli::{Common, ServeOptions};
+use crate::commands::mcp;
+use crate::commands::session::cancel_flag;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown};
+use crate::shared_workspace::SharedWorkspace;
+use crate::state::Places;
+
+/// How many connections there may be, if the system allows as many open files.
+const MOST_CONNECTIONS: u64 = 4_096;
+
+/// Files that everything else may need.
+const OTHER_FILES: u64 = 256;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listening {
+    url: String,
+    token_file: Option<String>,
+}
+
+/// Serves until it is told to stop.
+pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -> Outcome {
+    let cancel = cancel_flag()?;
+    let places = Places::find(common)?;
+    let (token, token_file) = if options.no_token {
+        if !options.listen.ip().is_loopback() {
+            return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
+                .advise("listen on 127.0.0.1, or leave --no-token out"));
+        }
+        console.notice(
+            "without a token, every program and user of this machine may run commands in the workspace",
+        );
+        (None, None)
+    } else {
+        let file = options.token_file.clone().map_or_else(http::default_file, Ok)?;
+        (Some(BearerToken::read_or_make(&file)?), Some(file.display().to_string()))
+    };
+    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
+    let listener = TcpListener::bind(options.listen).map_err(|error| {
+        Failure::new(Exit::Failed, format!("cannot listen on {}: {error}", options.listen))
+            .advise("choose another address with --listen ADDRESS:PORT; port 0 takes a free one")
+    })?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
+    workspace.open()?;
+    let metrics = Arc::new(Metrics::default());
+    let router = http::router(HttpConfig {
+        workspace: Arc::clone(&workspace),
+        pool: CallPool::new(),
+        guard: Guard::new(token, address, &options.allow_host, &metrics),
+        metrics: Arc::clone(&metrics),
+        mcp: mcp::config(&options.mcp, &places),
+        root: places.workspace.display().to_string(),
+        stop: cancel.clone(),
+    });
+    announce(console, address, token_file);
+    let shutdown = Shutdown::default();
+    let told = shutdown.clone();
+    let _guard = cancel.on_cancel(Box::new(move || told.tell()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let served = runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        http::serve(listener, router, most_connections(), metrics, shutdown).await
+    });
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    workspace.leave(&cancel);
+    served.map_err(failed)?;
+    Ok(Exit::Interrupted)
+}
+
+fn announce(console: Console, address: SocketAddr, token_file: Option<String>) {
+    let url = format!("http://{address}");
+    if console.json {
+        console.json_result(&Listening { url, token_file });
+        return;
+    }
+    console.result(&format!("listening on {url}"));
+    if let Some(file) = token_file {
+        console.progress(&format!("the token is in {file}"));
+    }
+}
+
+/// Raises the limit of open files as far as is allowed, and says how many connections fit.
+fn most_connections() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = MOST_CONNECTIONS + OTHER_FILES;
+    let allowed = maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    let mut files = current.unwrap_or(wanted);
+    if files < allowed && setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), maximum }).is_ok() {
+        files = allowed;
+    }
+    usize::try_from(files.saturating_sub(OTHER_FILES).clamp(16, MOST_CONNECTIONS)).unwrap_or(16)
+}

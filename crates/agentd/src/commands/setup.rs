@@ -1,0 +1,84 @@
+//! `agentd setup`: the configuration of an MCP client.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cli::{Common, SetupOptions};
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::setup::{Placed, Server, SetupError, alone, place};
+use crate::state::Places;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    file: String,
+    name: &'a str,
+    entry: &'a Value,
+    written: bool,
+    changed: bool,
+}
+
+/// Prints what to put into the client's configuration, or puts it there.
+pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -> Outcome {
+    let client = options.client;
+    let places = Places::find(common)?;
+    let file = client.file(&places.workspace).ok_or_else(|| {
+        Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
+            .advise("set the variable HOME")
+    })?;
+    let name = client.entry_name(&places.workspace);
+    let entry = client.entry(&server(common, &places)?);
+    let shown = file.display().to_string();
+    let report =
+        |written, changed| Report { file: shown.clone(), name: &name, entry: &entry, written, changed };
+    if !options.write {
+        if console.json {
+            console.json_result(&report(false, false));
+        } else {
+            console.progress(&format!("in {shown}:"));
+            console.result(&alone(client, &name, &entry));
+            console.progress("--write puts it there and keeps what else is in the file");
+        }
+        return Ok(Exit::Done);
+    }
+    let placed = place(client, &file, &name, &entry).map_err(|error| {
+        let advice = match error {
+            SetupError::Unreadable { .. } => {
+                "nothing was written; without --write it is printed, to be put there by hand"
+            }
+            SetupError::Io(_) => "nothing was written",
+        };
+        Failure::new(Exit::Failed, format!("{shown}: {error}")).advise(advice)
+    })?;
+    if console.json {
+        console.json_result(&report(true, placed != Placed::Unchanged));
+        return Ok(Exit::Done);
+    }
+    console.result(&match placed {
+        Placed::Created => format!("made {shown}"),
+        Placed::Changed => format!("changed '{name}' in {shown}"),
+        Placed::Unchanged => format!("'{name}' is in {shown} already"),
+    });
+    console.progress(client.next_step());
+    Ok(Exit::Done)
+}
+
+/// The same as this program, on the same folder, with the same options where they are not the usual ones.
+fn server(common: &Common, places: &Places) -> Result<Server, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(Exit::Failed, format!("this program cannot be found: {error}")))?;
+    let text = |path: &std::path::Path| {
+        path.to_str().map(str::to_owned).ok_or_else(|| {
+            Failure::new(
+                Exit::Failed,
+                format!("{} is not a text, which a configuration needs", path.display()),
+            )
+        })
+    };
+    let mut arguments = vec!["mcp".to_owned(), "--workspace".to_owned(), text(&places.workspace)?];
+    if common.base.is_some() {
+        arguments.extend(["--base".to_owned(), text(&places.base)?]);
+    }
+    arguments.extend(common.server_arguments());
+    Ok(Server { program: text(&program)?, arguments })
+}

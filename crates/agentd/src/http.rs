@@ -1,0 +1,20 @@
+//! The workspace tools over HTTP/1.1, and MCP at `/mcp`.
+//!
+//! Everything that knows `axum` and `hyper` stands in this module. It owns who may ask and how answers travel; it never
+//! decides what a tool does.
+
+mod calls;
+mod clients;
+mod connections;
+mod guard;
+mod metrics;
+mod open_api;
+mod refusal;
+mod router;
+mod token;
+
+pub(crate) use connections::{Shutdown, serve};
+pub(crate) use guard::{Guard, HostName};
+pub(crate) use metrics::Metrics;
+pub(crate) use router::{HttpConfig, router};
+pub(crate) use token::{BearerToken, default_file};

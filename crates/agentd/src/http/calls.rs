@@ -1,0 +1,136 @@
+//! Calls of tools: a request's body in, the tool's response out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use wap_core::{CancelFlag, Limits, Reason, Request as ToolRequest, Tool, ToolEffect, Unobserved, WapError};
+
+use crate::client::Client;
+use crate::http::clients;
+use crate::http::refusal::{json, refusal, refusal_with};
+use crate::http::router::Server;
+
+/// How long a client may take to send a body.
+const BODY_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Stops a call whose client is gone.
+struct CancelOnDrop(CancelFlag);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// `POST /v1/tools/{tool}`.
+pub(super) async fn tool(
+    State(server): State<Arc<Server>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response<Body> {
+    let tool: Tool = match name.parse() {
+        Ok(tool) => tool,
+        Err(error) => return refusal(&error),
+    };
+    let (head, body) = request.into_parts();
+    let client = match client(&server, &head.headers) {
+        Ok(client) => client,
+        Err(error) => return refusal(&error),
+    };
+    if !is_json(&head.headers) {
+        let error =
+            WapError::new(Reason::InvalidField, "the body has to be application/json").with("field", ".");
+        return refusal_with(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
+    }
+    match arguments(&head.headers, body).await {
+        Ok(arguments) => match ToolRequest::parse(tool.name(), arguments) {
+            Ok(request) => carry_out(&server, &client, request).await,
+            Err(error) => refusal(&error),
+        },
+        Err(error) => {
+            let mut response = refusal(&error);
+            // What is left of the body is not read, so nothing can follow it.
+            response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+            response
+        }
+    }
+}
+
+/// `GET /v1/info`.
+pub(super) async fn info(State(server): State<Arc<Server>>) -> Response<Body> {
+    carry_out(&server, &server.clients.stranger("http"), ToolRequest::GetWorkspaceInfo).await
+}
+
+async fn carry_out(server: &Server, client: &Arc<Client>, request: ToolRequest) -> Response<Body> {
+    let cancel = CancelFlag::new();
+    let _gone = CancelOnDrop(cancel.clone());
+    let stopped = cancel.clone();
+    let is_command = request.tool().effect() == ToolEffect::Runs;
+    let _stop = is_command.then(|| server.stop.on_cancel(Box::new(move || stopped.cancel())));
+    let (sender, answered) = oneshot::channel();
+    let mut running = server.metrics.begin(request.tool());
+    let root = server.root.clone();
+    // The answer is rendered where it was worked out, and not on the thread that serves all connections.
+    client.begin(request, cancel, Box::new(Unobserved), move |answer| {
+        let rendered = answer.map(|response| {
+            serde_json::to_vec(&response.with_absolute_metadata(&root)).expect("answers have string keys")
+        });
+        let _ = sender.send(rendered);
+    });
+    match answered.await {
+        Ok(Ok(body)) => {
+            running.succeeded();
+            json(StatusCode::OK, body)
+        }
+        Ok(Err(error)) => refusal(&error),
+        Err(_) => {
+            refusal(&WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
+        }
+    }
+}
+
+fn client(server: &Server, headers: &HeaderMap) -> Result<Arc<Client>, WapError> {
+    let Some(name) = headers.get(clients::HEADER) else { return Ok(server.clients.stranger("http")) };
+    name.to_str().ok().and_then(|name| server.clients.named(name)).ok_or_else(|| {
+        let text = "the name of a conversation is a text of 1 to 128 bytes";
+        WapError::new(Reason::InvalidField, text).with("field", clients::HEADER)
+    })
+}
+
+/// Without a body nothing needs to be said about it. A page cannot send JSON elsewhere without being asked.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(kind) = headers.get(header::CONTENT_TYPE) else {
+        return headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0")
+            && !headers.contains_key(header::TRANSFER_ENCODING);
+    };
+    let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+async fn arguments(headers: &HeaderMap, body: Body) -> Result<Value, WapError> {
+    let too_large = || {
+        let text = format!("the body is longer than {} bytes", Limits::MAX_REQUEST_BYTES);
+        WapError::new(Reason::RequestTooLarge, text).with("limit", Limits::MAX_REQUEST_BYTES)
+    };
+    let announced =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > Limits::MAX_REQUEST_BYTES) {
+        return Err(too_large());
+    }
+    let most = usize::try_from(Limits::MAX_REQUEST_BYTES).unwrap_or(usize::MAX);
+    let read = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, most)).await;
+    let body = read
+        .map_err(|_| WapError::new(Reason::Timeout, "the body did not arrive in time"))?
+        .map_err(|_| too_large())?;
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(&body).map_err(|error| {
+        WapError::new(Reason::InvalidField, format!("the body is not JSON: {error}")).with("field", ".")
+    })
+}

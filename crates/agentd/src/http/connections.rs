@@ -1,0 +1,74 @@
+//! Connections: how many there may be, how long they may be idle, and how they end.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::http::metrics::Metrics;
+
+/// How long a connection may be open without a request, and how long the head of a request may take.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// How long requests may take to end when the server stops.
+const PARTING: Duration = Duration::from_secs(10);
+
+/// Tells a server to stop.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shutdown(Arc<Notify>);
+
+impl Shutdown {
+    pub(crate) fn tell(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// Serves connections until told to stop; then what was begun comes to its end, within limits.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    most_connections: usize,
+    metrics: Arc<Metrics>,
+    shutdown: Shutdown,
+) -> io::Result<()> {
+    let places = Arc::new(Semaphore::new(most_connections));
+    let connections = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(64 * 1024);
+    loop {
+        // With all places taken, newcomers wait in the kernel's queue.
+        let accepted = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (listener.accept().await, place)
+        };
+        let (accepted, place) = tokio::select! {
+            accepted = accepted => accepted,
+            () = shutdown.0.notified() => break,
+        };
+        let Ok((stream, _)) = accepted else {
+            // No more files can be opened, for instance: it may pass.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let router = router.clone();
+        let service = TowerToHyperService::new(router);
+        let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
+        let connected = metrics.connected();
+        tokio::spawn(async move {
+            let _held = (place, connected);
+            // A client that breaks off or sends nonsense concerns nobody else.
+            let _: Result<(), hyper::Error> = connection.await;
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(PARTING, connections.shutdown()).await;
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! The addresses of the server.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, header};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use wap_core::{CancelFlag, CancelGuard, Limits, Reason, WapError};
+
+use crate::call_pool::CallPool;
+use crate::http::clients::Clients;
+use crate::http::guard::{self, Guard};
+use crate::http::metrics::Metrics;
+use crate::http::refusal::{json, refusal, refusal_with};
+use crate::http::{calls, open_api};
+use crate::mcp::{HttpMcp, McpConfig};
+use crate::shared_workspace::SharedWorkspace;
+
+/// What the server is made of.
+#[derive(Debug)]
+pub(crate) struct HttpConfig {
+    pub workspace: Arc<SharedWorkspace>,
+    pub pool: CallPool,
+    pub guard: Guard,
+    pub metrics: Arc<Metrics>,
+    pub mcp: McpConfig,
+    /// The absolute path of the root: this is the native dialect.
+    pub root: String,
+    /// Raised when the server stops: then commands are ended.
+    pub stop: CancelFlag,
+}
+
+/// What every request needs.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) clients: Clients,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) root: String,
+    pub(super) stop: CancelFlag,
+    open_api: Vec<u8>,
+    /// Ends the sessions of MCP when the server stops.
+    _sessions: CancelGuard,
+}
+
+/// Returns all addresses with their guard.
+pub(crate) fn router(config: HttpConfig) -> Router {
+    let HttpConfig { workspace, pool, guard, metrics, mcp, root, stop } = config;
+    let guard = Arc::new(guard);
+    let mcp = HttpMcp {
+        config: Arc::new(mcp),
+        workspace: Arc::clone(&workspace),
+        pool: pool.clone(),
+        hosts: guard.host_names(),
+        most_body_bytes: usize::try_from(Limits::MAX_REQUEST_BYTES).unwrap_or(usize::MAX),
+    };
+    let (mcp, end_sessions) = mcp.into_service();
+    let _sessions = stop.on_cancel(end_sessions);
+    let open_api = serde_json::to_vec(&open_api::document()).expect("the document has string keys");
+    let clients = Clients::new(workspace, pool);
+    let server = Arc::new(Server { clients, metrics, root, stop, open_api, _sessions });
+    let closed = Router::new()
+        .route("/v1/tools/{tool}", post(calls::tool))
+        .route("/v1/info", get(calls::info))
+        .route("/v1/openapi.json", get(open_api_text))
+        .route("/metrics", get(metrics_text))
+        .route_service("/mcp", mcp)
+        .route_layer(from_fn_with_state(Arc::clone(&guard), guard::token));
+    Router::new()
+        .route("/", get(root_text))
+        .route("/healthz", get(health))
+        .merge(closed)
+        .fallback(nothing)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(guard, guard::place))
+        .with_state(server)
+}
+
+async fn root_text() -> Response<Body> {
+    text("text/plain; charset=utf-8", concat!("agentd ", env!("CARGO_PKG_VERSION"), "\n").to_owned())
+}
+
+async fn health() -> Response<Body> {
+    json(StatusCode::OK, br#"{"status":"ok"}"#.to_vec())
+}
+
+async fn open_api_text(State(server): State<Arc<Server>>) -> Response<Body> {
+    json(StatusCode::OK, server.open_api.clone())
+}
+
+async fn metrics_text(State(server): State<Arc<Server>>) -> Response<Body> {
+    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render())
+}
+
+async fn nothing(uri: Uri) -> Response<Body> {
+    let path: String = uri.path().chars().take(200).collect();
+    refusal(&WapError::new(
+        Reason::PathNotFound,
+        format!("there is nothing at '{path}'; /v1/openapi.json says what there is"),
+    ))
+}
+
+async fn wrong_method(method: Method) -> Response<Body> {
+    let error = WapError::new(Reason::InvalidField, format!("this address does not take {method}"))
+        .with("field", "method");
+    refusal_with(StatusCode::METHOD_NOT_ALLOWED, &error)
+}
+
+fn text(kind: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}

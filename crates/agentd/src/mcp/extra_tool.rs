@@ -1,0 +1,127 @@
+//! Tools beside the document's seven, for those who ask for them.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wap_core::{Reason, Request, Tool, WapError};
+
+/// A tool that is listed only if the user asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "camelCase")]
+pub(crate) enum ExtraTool {
+    /// Takes changes back.
+    Undo,
+    /// Lists what was done.
+    Log,
+    /// Reads more of the output of a command.
+    ReadOutput,
+    /// Deletes a file.
+    DeleteFile,
+}
+
+/// The arguments of `log`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LogArguments {
+    pub limit: Option<u32>,
+}
+
+/// The arguments of `undo`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct UndoArguments {
+    pub change: Option<u64>,
+}
+
+impl ExtraTool {
+    pub(crate) const ALL: [ExtraTool; 4] =
+        [ExtraTool::Undo, ExtraTool::Log, ExtraTool::ReadOutput, ExtraTool::DeleteFile];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => "undo",
+            ExtraTool::Log => "log",
+            ExtraTool::ReadOutput => "readOutput",
+            ExtraTool::DeleteFile => Tool::DeleteFile.name(),
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => "Undo",
+            ExtraTool::Log => "Log",
+            ExtraTool::ReadOutput => "Read output",
+            ExtraTool::DeleteFile => Tool::DeleteFile.title(),
+        }
+    }
+
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => {
+                "Takes back the last change of a file, or the change of a number that log shows; undoing an undo brings \
+                 it back. Refused with a diff where the file has changed since."
+            }
+            ExtraTool::Log => {
+                "Lists what was done, newest first: runs with their steps and numbered changes."
+            }
+            ExtraTool::ReadOutput => {
+                "Reads the whole output of a command by the '@output/…' name that executeCommand gave."
+            }
+            ExtraTool::DeleteFile => Tool::DeleteFile.description(),
+        }
+    }
+
+    pub(crate) fn request_schema(self) -> Value {
+        match self {
+            ExtraTool::Undo => json!({
+                "type": "object",
+                "properties": {
+                    "change": { "type": "integer", "description": "Number of a change; absent means the last one." }
+                }
+            }),
+            ExtraTool::Log => json!({
+                "type": "object",
+                "properties": {
+                    "limit": { "type": "integer", "description": "At most this many runs; absent means 20." }
+                }
+            }),
+            ExtraTool::ReadOutput => json!({
+                "type": "object",
+                "properties": {
+                    "name": { "type": "string", "description": "The name, '@output/…'." },
+                    "startLine": { "type": "integer", "description": "First line, 1-based; absent means 1." },
+                    "endLine": { "type": "integer", "description": "Last line, inclusive; absent means the last." }
+                },
+                "required": ["name"]
+            }),
+            ExtraTool::DeleteFile => wap_core::compact_schema(&Tool::DeleteFile.request_schema()),
+        }
+    }
+
+    pub(crate) fn only_reads(self) -> bool {
+        matches!(self, ExtraTool::Log | ExtraTool::ReadOutput)
+    }
+}
+
+/// Reads the arguments of an extra tool.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError> {
+    serde_json::from_value(arguments)
+        .map_err(|error| WapError::new(Reason::InvalidField, format!("cannot read the arguments: {error}")))
+}
+
+/// `readOutput` is `readFile` on a reserved name.
+pub(crate) fn read_output(mut arguments: Value) -> Result<Request, WapError> {
+    if let Some(arguments) = arguments.as_object_mut() {
+        arguments.remove("path");
+        let name = arguments.remove("name").unwrap_or_default();
+        let is_name = name.as_str().is_some_and(|name| name.starts_with(wap_core::OUTPUT_PREFIX));
+        if !is_name {
+            let text = format!(
+                "'name' is not the name of an output, which begins with '{}'",
+                wap_core::OUTPUT_PREFIX
+            );
+            return Err(WapError::new(Reason::InvalidField, text).with("field", "name"));
+        }
+        arguments.insert("path".to_owned(), name);
+    }
+    Request::parse(Tool::ReadFile.name(), arguments)
+}

@@ -1,0 +1,235 @@
+//! One client of the server: it is told about the tools, and its calls are carried out.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as McpTool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use wap_core::{
+    Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Response, Tool, Unobserved, WapError,
+};
+
+use crate::client::Client;
+use crate::commands;
+use crate::exit::Failure;
+use crate::mcp::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
+use crate::mcp::{PageLimit, RecentOutputs, answer, progress, text, tool_list};
+use crate::state::Places;
+use crate::undo_request::UndoRequest;
+
+/// How many runs `log` lists when nothing else is asked for.
+const LOGGED_RUNS: u32 = 20;
+
+/// What the user decides about the server.
+#[derive(Clone, Debug)]
+pub(crate) struct McpConfig {
+    /// Answer exact WAP JSON in place of text.
+    pub wap_json: bool,
+    /// Tools beside the document's seven.
+    pub extra_tools: Vec<ExtraTool>,
+    /// How long an answer may be.
+    pub page: PageLimit,
+    pub places: Places,
+}
+
+/// What serves one client.
+#[derive(Clone)]
+pub(crate) struct McpServer {
+    config: Arc<McpConfig>,
+    client: Arc<Client>,
+    outputs: Arc<RecentOutputs>,
+    tools: Arc<[McpTool]>,
+}
+
+/// Cancels a call whose answer nobody waits for any more.
+struct CancelOnDrop(CancelFlag);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl McpServer {
+    pub(crate) fn new(
+        config: &Arc<McpConfig>,
+        client: Arc<Client>,
+        outputs: &Arc<RecentOutputs>,
+    ) -> McpServer {
+        let tools = tool_list::tools(config).into();
+        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools }
+    }
+
+    async fn call(
+        &self,
+        name: &str,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        if let Some(tool) = ExtraTool::ALL.into_iter().find(|tool| tool.name() == name)
+            && self.config.extra_tools.contains(&tool)
+        {
+            return Ok(match tool {
+                ExtraTool::Undo => self.undo(arguments, context).await,
+                ExtraTool::Log => self.log(arguments).await,
+                ExtraTool::ReadOutput => match extra_tool::read_output(arguments) {
+                    Ok(request) => self.carry_out(request, context).await,
+                    Err(error) => self.failure(&error),
+                },
+                ExtraTool::DeleteFile => self.documented(Tool::DeleteFile, arguments, context).await,
+            });
+        }
+        match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
+            Some(tool) => Ok(self.documented(tool, arguments, context).await),
+            None => {
+                let shown: String = name.chars().take(100).collect();
+                Err(ErrorData::invalid_params(format!("there is no tool '{shown}'"), None))
+            }
+        }
+    }
+
+    async fn documented(
+        &self,
+        tool: Tool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        match Request::parse(tool.name(), arguments) {
+            Ok(request) => self.carry_out(request, context).await,
+            Err(error) => self.failure(&error),
+        }
+    }
+
+    async fn carry_out(&self, request: Request, context: &RequestContext<RoleServer>) -> CallToolResult {
+        if let Request::ReadFile(read) = &request
+            && let Some(part) = self.outputs.read(read)
+        {
+            return match part {
+                Ok(part) => answer::plain(text::read_recent(read, &part, self.config.page)),
+                Err(error) => self.failure(&error),
+            };
+        }
+        let observer: Box<dyn CommandObserver> = match context.meta.get_progress_token() {
+            Some(token) if request.tool() == Tool::ExecuteCommand => {
+                progress::told(context.peer.clone(), token)
+            }
+            _ => Box::new(Unobserved),
+        };
+        let asked = request.clone();
+        let (sender, answered) = oneshot::channel::<Result<Response, WapError>>();
+        let cancel = CancelFlag::new();
+        let _given_up = CancelOnDrop(cancel.clone());
+        let done = move |answer| drop(sender.send(answer));
+        self.client.begin(request, cancel.clone(), observer, done);
+        let answer = wait(answered, &cancel, context).await;
+        answer::result(&self.config, &self.outputs, &asked, answer)
+    }
+
+    async fn undo(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let change = match extra_tool::read::<UndoArguments>(arguments) {
+            Ok(arguments) => arguments.change,
+            Err(error) => return self.failure(&error),
+        };
+        let cancel = CancelFlag::new();
+        let _given_up = CancelOnDrop(cancel.clone());
+        let (client, flag) = (Arc::clone(&self.client), cancel.clone());
+        let (sender, answered) = oneshot::channel();
+        tokio::task::spawn_blocking(move || {
+            let request = UndoRequest { change, ..UndoRequest::default() };
+            let origin = client.origin();
+            let call = Call { origin: &origin, cancel: &flag, time_left: None };
+            let told = client.workspace.undo(&request, &call).map(commands::undo::told);
+            let _ = sender.send(Ok(told));
+        });
+        match wait(answered, &cancel, context).await {
+            Ok(Ok(Ok(text))) => answer::plain(text),
+            Ok(Ok(Err(text))) => CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]),
+            Ok(Err(failure)) => self.failure(&as_error(&failure)),
+            Err(error) => self.failure(&error),
+        }
+    }
+
+    async fn log(&self, arguments: Value) -> CallToolResult {
+        let limit = match extra_tool::read::<LogArguments>(arguments) {
+            Ok(arguments) => arguments.limit.unwrap_or(LOGGED_RUNS),
+            Err(error) => return self.failure(&error),
+        };
+        let places = self.config.places.clone();
+        let listed = tokio::task::spawn_blocking(move || commands::log::text(&places, limit)).await;
+        match listed {
+            Ok(Ok(text)) => {
+                let (shown, _) = crate::mcp::page::head(&text, self.config.page.characters());
+                answer::plain(shown.to_owned())
+            }
+            Ok(Err(failure)) => self.failure(&as_error(&failure)),
+            Err(_) => self.failure(&WapError::new(Reason::ReadError, "the journal cannot be read")),
+        }
+    }
+
+    fn failure(&self, error: &WapError) -> CallToolResult {
+        answer::failure(&self.config, &self.outputs, error)
+    }
+}
+
+/// A failure for a model: without the paths that are for the person at the terminal.
+fn as_error(failure: &Failure) -> WapError {
+    match failure.exit {
+        crate::exit::Exit::Refused => WapError::new(Reason::ReadOnly, failure.message.as_str()),
+        crate::exit::Exit::Failed => WapError::new(Reason::ReadError, failure.message.as_str()),
+        _ => WapError::new(Reason::Busy, "the state folder cannot be used; agentd's standard error says why"),
+    }
+}
+
+/// Waits for an answer. A client that cancels is not answered by the protocol, yet what runs for it ends first.
+async fn wait<T>(
+    mut answered: oneshot::Receiver<Result<T, WapError>>,
+    cancel: &CancelFlag,
+    context: &RequestContext<RoleServer>,
+) -> Result<T, WapError> {
+    let answer = tokio::select! {
+        answer = &mut answered => answer,
+        () = context.ct.cancelled() => {
+            cancel.cancel();
+            answered.await
+        }
+    };
+    answer.unwrap_or_else(|_| {
+        Err(WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
+    })
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(
+                Implementation::new("agentd", env!("CARGO_PKG_VERSION")).with_title("agentd workspace"),
+            )
+            .with_instructions(GUIDELINES)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<McpTool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        self.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
+    }
+}

@@ -1,0 +1,243 @@
+//! One client of the owner: its calls are begun as they come and answered as they end.
+
+use std::collections::HashMap;
+use std::io::{BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use wap_core::{
+    Call, CancelFlag, CommandObserver, FileChange, Limits, Origin, OutputStream, Reason, Request, Tool,
+    ToolEffect, WapError, Workspace,
+};
+
+use crate::json_rpc::{self, Message};
+use crate::line_input::{Line, read_line};
+use crate::owner::Host;
+use crate::owner_protocol::{
+    CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PRINTED, Printed, STARTED, Started, UNDO,
+    VERSION, Welcome,
+};
+use crate::undo_request::{self, UndoRequest};
+
+/// How long a client may take to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// How long a client may keep an answer from being sent. One that does not read its answers is given up.
+const SENDING: Duration = Duration::from_secs(30);
+
+/// How much of a piece of output is sent to those who watch.
+const MOST_SHOWN_BYTES: usize = 2_000;
+
+/// One client.
+struct Client {
+    host: Arc<Host>,
+    sending: Mutex<UnixStream>,
+    running: Mutex<HashMap<u64, CancelFlag>>,
+    /// Whether commands may run for it: it wants them confined as they are here.
+    may_run: bool,
+}
+
+/// Serves a client until it is gone; then whatever runs for it is stopped.
+pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
+    let Some((mut receiving, client)) = greet(host, stream) else { return };
+    let client = Arc::new(client);
+    let mut line = Vec::new();
+    while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
+        match Message::parse(&line) {
+            Ok(message) => client.take(message),
+            Err(_) => break,
+        }
+    }
+    if host.is_closing() {
+        // The client is there: it gets the answers of what was begun, and asks the next owner for the rest.
+        return;
+    }
+    let running: Vec<_> = client.running().drain().collect();
+    for (_, cancel) in running {
+        cancel.cancel();
+    }
+}
+
+/// Hears who it is and says who is here.
+fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>, Client)> {
+    stream.set_read_timeout(Some(GREETING)).ok()?;
+    stream.set_write_timeout(Some(SENDING)).ok()?;
+    let mut receiving = BufReader::new(stream.try_clone().ok()?);
+    let mut line = Vec::new();
+    let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 65_536) else { return None };
+    let message = Message::parse(&line).ok()?;
+    let hello: Option<Hello> =
+        if message.method == HELLO { serde_json::from_value(message.params).ok() } else { None };
+    let why = match &hello {
+        Some(hello) if hello.version != VERSION => {
+            Some("it is of another version of agentd; stop it, or use the same version")
+        }
+        Some(hello) if hello.workspace != host.hello.workspace => {
+            Some("it uses the state folder for another workspace; choose another one with --base DIR")
+        }
+        Some(_) => None,
+        None => Some("it is of another version of agentd; stop it, or use the same version"),
+    };
+    let client = Client {
+        host: Arc::clone(host),
+        sending: Mutex::new(stream.try_clone().ok()?),
+        running: Mutex::default(),
+        may_run: hello.is_some_and(|hello| hello.confinement == host.hello.confinement),
+    };
+    if let Some(why) = why {
+        client.send(json_rpc::error(&json!(0), MISMATCH, why, None));
+        return None;
+    }
+    client.send(json_rpc::response(&json!(0), &Welcome { process_id: std::process::id() }));
+    stream.set_read_timeout(None).ok()?;
+    Some((receiving, client))
+}
+
+impl Client {
+    fn running(&self) -> MutexGuard<'_, HashMap<u64, CancelFlag>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, mut message: Vec<u8>) {
+        message.push(b'\n');
+        let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        if sending.write_all(&message).is_err() {
+            // Half an answer may be out: nothing that follows could be understood.
+            let _ = sending.shutdown(std::net::Shutdown::Both);
+        }
+    }
+
+    fn take(self: &Arc<Self>, message: Message) {
+        if message.method == json_rpc::CANCEL {
+            let id = message.params.get("id").and_then(Value::as_u64);
+            let cancel = id.and_then(|id| self.running().get(&id).cloned());
+            if let Some(cancel) = cancel {
+                cancel.cancel();
+            }
+            return;
+        }
+        let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
+        match message.method.as_str() {
+            CHANGE_FILES => {
+                self.begin(
+                    id,
+                    Tool::ModifyFile,
+                    message.params,
+                    move |client, changes: Vec<FileChange>, call| {
+                        Ok(rendered(id, &client.host.workspace.change_files(call, &changes)?))
+                    },
+                );
+            }
+            UNDO => {
+                self.begin(id, Tool::ModifyFile, message.params, move |client, request: UndoRequest, call| {
+                    let Host { journal, workspace, .. } = &*client.host;
+                    Ok(rendered(id, &undo_request::carry_out(journal.reader(), workspace, &request, call)))
+                })
+            }
+            name => match name.parse::<Tool>() {
+                Ok(tool) => self.begin_tool(id, tool, message.params),
+                Err(error) => self.send(json_rpc::failure(&json!(id), &error)),
+            },
+        }
+    }
+
+    fn begin_tool(self: &Arc<Self>, id: u64, tool: Tool, params: Value) {
+        if tool.effect() == ToolEffect::Runs && !self.may_run {
+            let text = "the agentd that owns the state folder confines commands in another way: \
+                        start both with the same --sandbox and --network, or stop that one";
+            let error = WapError::new(Reason::SandboxUnavailable, text);
+            return self.send(json_rpc::failure(&json!(id), &error));
+        }
+        self.begin(id, tool, params, move |client, arguments: Value, call| {
+            let request = Request::parse(tool.name(), arguments)?;
+            let mut observer = Forward { client, id };
+            Ok(rendered(id, &request.answer(&*client.host.workspace, call, &mut observer)?))
+        });
+    }
+
+    /// Has a thread carry a call out and send what comes of it.
+    fn begin<R: DeserializeOwned>(
+        self: &Arc<Self>,
+        id: u64,
+        tool: Tool,
+        params: Value,
+        carry_out: impl FnOnce(&Client, R, &Call<'_>) -> Result<Vec<u8>, WapError> + Send + 'static,
+    ) {
+        let Some(begun) = self.host.begin(tool.effect() == ToolEffect::Runs) else {
+            return self.send(json_rpc::error(&json!(id), LEAVING, "this process is about to end", None));
+        };
+        let cancel = CancelFlag::new();
+        self.running().insert(id, cancel.clone());
+        let client = Arc::clone(self);
+        let job = move || {
+            let _begun = begun;
+            let params = serde_json::from_value::<CallParams<Value>>(params);
+            let answer = params.map_err(|error| unreadable(&error)).and_then(|params| {
+                let time_left = params.time_left_ms.map(Duration::from_millis);
+                let origin: Origin = params.origin.into();
+                let call = Call { origin: &origin, cancel: &cancel, time_left };
+                let request = serde_json::from_value(params.request).map_err(|error| unreadable(&error))?;
+                carry_out(&client, request, &call)
+            });
+            client.running().remove(&id);
+            client.send(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)));
+        };
+        if self.host.pool.run(tool, Box::new(job)).is_err() {
+            self.running().remove(&id);
+            let error = WapError::new(Reason::Busy, "too many calls wait already; try again");
+            self.send(json_rpc::failure(&json!(id), &error));
+        }
+    }
+}
+
+fn rendered<T: Serialize>(id: u64, result: &T) -> Vec<u8> {
+    json_rpc::response(&json!(id), result)
+}
+
+fn unreadable(error: &serde_json::Error) -> WapError {
+    WapError::new(Reason::InvalidField, format!("cannot read the call: {error}"))
+}
+
+/// Sends on what a command prints. It may be called under no lock of the client's, and the owner's commands must not wait
+/// for a slow client: what cannot be sent at once is left out.
+struct Forward<'a> {
+    client: &'a Client,
+    id: u64,
+}
+
+impl Forward<'_> {
+    fn send<T: Serialize>(&self, method: &str, params: &T) {
+        let mut message = json_rpc::message(None, method, params);
+        message.push(b'\n');
+        if let Ok(mut sending) = self.client.sending.try_lock()
+            && has_room(&sending)
+            && sending.write_all(&message).is_err()
+        {
+            let _ = sending.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}
+
+/// Whether a short message can be sent without waiting.
+fn has_room(stream: &UnixStream) -> bool {
+    let mut asked = [rustix::event::PollFd::new(stream, rustix::event::PollFlags::OUT)];
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    rustix::event::poll(&mut asked, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+impl CommandObserver for Forward<'_> {
+    fn started(&mut self, sandbox: &str) {
+        self.send(STARTED, &Started { id: self.id, sandbox: sandbox.to_owned() });
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        // Only its end is of use to somebody who watches.
+        let shown = &bytes[bytes.len().saturating_sub(MOST_SHOWN_BYTES)..];
+        let text = String::from_utf8_lossy(shown).into_owned();
+        self.send(PRINTED, &Printed { id: self.id, is_error: stream == OutputStream::Stderr, text });
+    }
+}

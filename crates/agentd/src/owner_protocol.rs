@@ -1,0 +1,124 @@
+//! What passes between the owner of a state folder and its clients: JSON-RPC 2.0, one message a line.
+//!
+//! It is private to one version of the program: both ends say theirs first. The methods are the names of the tools and
+//! those below.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wap_core::{ConversationId, Origin, OutputStream, Retention, RunKey};
+
+/// Raised whenever what passes changes.
+pub(crate) const VERSION: u32 = 1;
+
+/// The first message of a client: [`Hello`], answered with [`Welcome`].
+pub(crate) const HELLO: &str = "agentd/hello";
+/// A batch of changes: [`CallParams`] with a list of `FileChange`.
+pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
+/// Takes changes back: [`CallParams`] with an `UndoRequest`.
+pub(crate) const UNDO: &str = "agentd/undo";
+/// Tells that a command has started: [`Started`].
+pub(crate) const STARTED: &str = "agentd/started";
+/// Tells what a command prints: [`Printed`].
+pub(crate) const PRINTED: &str = "agentd/printed";
+
+/// The owner is about to leave and begins nothing long any more.
+pub(crate) const LEAVING: i32 = -32_001;
+/// The two cannot work together.
+pub(crate) const MISMATCH: i32 = -32_002;
+
+/// Who connects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Hello {
+    pub version: u32,
+    /// The workspace's canonical path; bytes that are no text are replaced.
+    pub workspace: String,
+    /// What the user asks of the confinement of commands, as a text that is only compared.
+    pub confinement: String,
+}
+
+/// Who owns the state folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Welcome {
+    pub process_id: u32,
+}
+
+/// The parameters of a call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallParams<R> {
+    pub request: R,
+    pub origin: WireOrigin,
+    #[serde(default)]
+    pub time_left_ms: Option<u64>,
+}
+
+/// An [`Origin`] on its way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WireOrigin {
+    conversation: ConversationId,
+    run: RunKey,
+    step: u32,
+}
+
+impl From<&Origin> for WireOrigin {
+    fn from(origin: &Origin) -> WireOrigin {
+        let Origin { conversation, run, step, .. } = origin.clone();
+        WireOrigin { conversation, run, step }
+    }
+}
+
+impl From<WireOrigin> for Origin {
+    fn from(origin: WireOrigin) -> Origin {
+        let WireOrigin { conversation, run, step } = origin;
+        Origin { conversation, run, step, retention: Retention::Process }
+    }
+}
+
+/// A command has started.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Started {
+    pub id: u64,
+    pub sandbox: String,
+}
+
+/// A command has printed something.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Printed {
+    pub id: u64,
+    pub is_error: bool,
+    /// Bytes that are no text are replaced: it is for people who watch.
+    pub text: String,
+}
+
+impl Printed {
+    pub(crate) fn stream(&self) -> OutputStream {
+        if self.is_error { OutputStream::Stderr } else { OutputStream::Stdout }
+    }
+}
+
+/// An answer, or a message about a call that goes on.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Incoming {
+    #[serde(default)]
+    pub id: Option<u64>,
+    #[serde(default)]
+    pub result: Option<Value>,
+    #[serde(default)]
+    pub error: Option<IncomingError>,
+    #[serde(default)]
+    pub method: Option<String>,
+    #[serde(default)]
+    pub params: Value,
+}
+
+/// Why a call has failed.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct IncomingError {
+    pub code: i32,
+    pub message: String,
+    #[serde(default)]
+    pub data: Option<wap_core::WapError>,
+}

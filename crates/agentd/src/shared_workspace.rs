@@ -1,0 +1,267 @@
+//! The workspace of a state folder, whoever owns that: this process, or another one that is asked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wap_core::{
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
+    SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
+};
+
+use crate::cli::Common;
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::link::{Link, NoLink, Unanswered};
+use crate::owner_protocol::{CHANGE_FILES, UNDO};
+use crate::state::{self, Opened, Places};
+use crate::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
+
+/// How long the state folder may be held by somebody who does not let clients in.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long commands of others may go on once this process was asked to end.
+const HURRY: Duration = Duration::from_secs(10);
+
+/// How soon it is tried again.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The workspace of a state folder. The first process owns it; the others are clients of that one and take over when it
+/// goes. A call that was on its way then is made again, as the same step: the engine answers what was carried out from
+/// its record.
+#[derive(Debug)]
+pub(crate) struct SharedWorkspace {
+    common: Common,
+    places: Places,
+    console: Console,
+    /// Whether this process is going to stay, and so may serve others as their owner.
+    stays: bool,
+    access: Mutex<Access>,
+}
+
+#[derive(Clone, Debug)]
+enum Access {
+    None,
+    Owner(Arc<Opened>),
+    Client(Arc<Link>),
+}
+
+/// A request on its way to the owner.
+struct Asked<'a, R> {
+    method: &'a str,
+    request: R,
+}
+
+impl SharedWorkspace {
+    pub(crate) fn new(common: &Common, places: &Places, console: Console) -> SharedWorkspace {
+        let (common, places) = (common.clone(), places.clone());
+        SharedWorkspace { common, places, console, stays: false, access: Mutex::new(Access::None) }
+    }
+
+    /// The same for a process that stays.
+    pub(crate) fn staying(common: &Common, places: &Places, console: Console) -> SharedWorkspace {
+        SharedWorkspace { stays: true, ..SharedWorkspace::new(common, places, console) }
+    }
+
+    /// Gets hold of the workspace, if that has not happened yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening a state folder; a later call tries again.
+    pub(crate) fn open(&self) -> Result<(), Failure> {
+        self.access().map(|_| ())
+    }
+
+    /// Waits until what runs for others has ended, then lets go. Whoever is a client takes over.
+    ///
+    /// Somebody who has asked this process to end does not wait for long: the commands that are left end with it.
+    pub(crate) fn leave(&self, asked_to_end: &CancelFlag) {
+        let mut access = self.lock();
+        if let Access::Owner(opened) = &*access {
+            let began = Instant::now();
+            let is_hurried = || asked_to_end.is_cancelled() && began.elapsed() > HURRY;
+            opened.door.wait_for_commands(&is_hurried);
+        }
+        *access = Access::None;
+    }
+
+    /// Takes changes back.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace cannot be had. A refusal is an answer.
+    pub(crate) fn undo(
+        &self,
+        request: &UndoRequest,
+        call: &Call<'_>,
+    ) -> Result<Result<UndoAnswer, UndoRefusal>, Failure> {
+        self.may_change().map_err(|error| Failure::new(Exit::Refused, error.message()))?;
+        let asked = Asked { method: UNDO, request };
+        let here = |opened: &Opened| {
+            Ok(undo_request::carry_out(opened.journal_reader(), opened.workspace(), request, call))
+        };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| here(opened))
+            .map_err(|error| Failure::new(Exit::Failed, error.message()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Access> {
+        self.access.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn access(&self) -> Result<Access, Failure> {
+        let mut access = self.lock();
+        if matches!(*access, Access::None) {
+            *access = self.find()?;
+        }
+        Ok(access.clone())
+    }
+
+    /// Becomes the owner of the state folder, or a client of it.
+    fn find(&self) -> Result<Access, Failure> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let held = match state::open(&self.common, &self.places, self.console) {
+                Ok(opened) => {
+                    if self.stays {
+                        opened.door.stay();
+                    }
+                    return Ok(Access::Owner(Arc::new(opened)));
+                }
+                Err(failure) if failure.exit == Exit::Held => failure,
+                Err(failure) => return Err(failure),
+            };
+            let hello = state::hello(&self.common, &self.places);
+            match Link::connect(&self.places.base, &hello) {
+                Ok(link) => {
+                    let owner = link.process_id;
+                    self.console.detail(&format!("process {owner} owns the state folder: it is asked"));
+                    return Ok(Access::Client(Arc::new(link)));
+                }
+                Err(NoLink::Mismatch(why)) => {
+                    return Err(Failure::new(Exit::Held, format!("{}: {why}", held.message)));
+                }
+                Err(NoLink::Silent) => return Err(held),
+                // It may just be coming or going.
+                Err(NoLink::Nobody) if Instant::now() < deadline => thread::sleep(PAUSE),
+                Err(NoLink::Nobody) => return Err(held),
+            }
+        }
+    }
+
+    /// Gives up a connection whose owner is gone.
+    fn forget(&self, gone: &Arc<Link>) {
+        let mut access = self.lock();
+        if matches!(&*access, Access::Client(link) if Arc::ptr_eq(link, gone)) {
+            *access = Access::None;
+        }
+    }
+
+    /// Has whoever owns the state folder answer.
+    fn ask<T: DeserializeOwned, R: Serialize>(
+        &self,
+        call: &Call<'_>,
+        asked: &Asked<'_, R>,
+        observer: &mut dyn CommandObserver,
+        here: impl Fn(&Opened, &mut dyn CommandObserver) -> Result<T, WapError>,
+    ) -> Result<T, WapError> {
+        loop {
+            let link = match self.access().map_err(|failure| self.unavailable(&failure))? {
+                Access::Owner(opened) => return here(&opened, observer),
+                Access::Client(link) => link,
+                Access::None => continue,
+            };
+            match link.call(asked.method, &asked.request, call, observer) {
+                Ok(answer) => return answer,
+                Err(Unanswered::Gone) => self.forget(&link),
+                Err(Unanswered::Leaving) => thread::sleep(PAUSE),
+            }
+            if call.cancel.is_cancelled() {
+                return Err(WapError::new(Reason::Cancelled, "cancelled while its process was changing"));
+            }
+        }
+    }
+
+    /// What a model is told; the rest is for the person at the terminal.
+    fn unavailable(&self, failure: &Failure) -> WapError {
+        self.console.notice(&format!("agentd: {}", failure.message));
+        if let Some(advice) = &failure.advice {
+            self.console.notice(&format!("  {advice}"));
+        }
+        let text = match failure.exit {
+            Exit::Held => {
+                "another process uses the state folder and cannot be asked; its user has to stop it"
+            }
+            _ => "the workspace cannot be opened; agentd's standard error says why",
+        };
+        WapError::new(Reason::Busy, text)
+    }
+
+    fn may_change(&self) -> Result<(), WapError> {
+        if self.common.read_only {
+            return Err(WapError::new(Reason::ReadOnly, "the workspace is read-only"));
+        }
+        Ok(())
+    }
+}
+
+impl Workspace for SharedWorkspace {
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        let asked = Asked { method: Tool::GetWorkspaceInfo.name(), request: serde_json::json!({}) };
+        let mut info: WorkspaceInfo =
+            self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().workspace_info(call))?;
+        info.limits.max_execution_time = milliseconds(self.common.timeout);
+        Ok(info)
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        let asked = Asked { method: Tool::ExploreFiles.name(), request };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().explore_files(call, request))
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        let asked = Asked { method: Tool::ReadFile.name(), request };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().read_file(call, request))
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        let asked = Asked { method: Tool::SearchFiles.name(), request };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().search_files(call, request))
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        self.may_change()?;
+        let asked = Asked { method: CHANGE_FILES, request: changes };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().change_files(call, changes))
+    }
+
+    fn execute_command(
+        &self,
+        call: &Call<'_>,
+        request: &ExecuteCommand,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        self.may_change()?;
+        let mut request = request.clone();
+        // Whoever owns the state folder may have been started with another one.
+        request.timeout.get_or_insert_with(|| milliseconds(self.common.timeout).cast_signed());
+        let asked = Asked { method: Tool::ExecuteCommand.name(), request: &request };
+        self.ask(call, &asked, observer, |opened, observer| {
+            opened.workspace().execute_command(call, &request, observer)
+        })
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

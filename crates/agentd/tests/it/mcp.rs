@@ -1,0 +1,345 @@
+//! `agentd mcp`: the tools over the Model Context Protocol.
+
+use serde_json::{Value, json};
+
+use crate::daemon::eventually;
+use crate::line_client::LineClient;
+use crate::project::Project;
+
+/// A client of the era with a handshake.
+fn start(project: &Project, options: &[&str]) -> LineClient {
+    let mut arguments = vec!["mcp"];
+    arguments.extend(options);
+    let mut client = LineClient::start(project.command(&arguments));
+    let info = client.does("initialize", json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    assert_eq!(info["protocolVersion"], "2025-11-25", "{info}");
+    client.notify("notifications/initialized", json!({}));
+    client
+}
+
+/// Calls a tool and returns its result, a failure of the tool included.
+#[track_caller]
+fn call(client: &mut LineClient, tool: &str, arguments: Value) -> Value {
+    client.does("tools/call", json!({ "name": tool, "arguments": arguments }))
+}
+
+/// Calls a tool that succeeds and returns its text.
+#[track_caller]
+fn text(client: &mut LineClient, tool: &str, arguments: Value) -> String {
+    let result = call(client, tool, arguments);
+    assert_ne!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// The call that a text names to go on with.
+fn follow_up(text: &str, tool: &str) -> Value {
+    let from = text.rfind(&format!("{tool} {{")).unwrap_or_else(|| panic!("no call is named:\n{text}"));
+    let arguments = &text[from + tool.len()..];
+    serde_json::Deserializer::from_str(arguments).into_iter().next().unwrap().unwrap()
+}
+
+fn replace(line: u64, text: &str) -> Value {
+    let operation = json!({ "type": "replace", "startLine": line, "endLine": line, "newContent": text });
+    json!({ "path": "a.txt", "operations": [operation] })
+}
+
+#[test]
+fn the_handshake_tells_who_it_is_and_how_to_work() {
+    let project = Project::new();
+    let mut client = LineClient::start(project.command(&["mcp"]));
+    let info = client.does("initialize", json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    assert_eq!(info["protocolVersion"], "2025-06-18");
+    assert_eq!(info["serverInfo"]["name"], "agentd");
+    assert!(info["instructions"].as_str().unwrap().contains("Read a file before you modify it"));
+    assert!(info["capabilities"]["tools"].is_object());
+    client.end().ok();
+}
+
+#[test]
+fn the_list_has_seven_tools_and_is_short() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    let id = client.request("tools/list", json!({}));
+    let list = client.answer(id);
+    let length = list.to_string().len();
+    assert!(length < 8_000, "{length} bytes");
+    let tools = list["result"]["tools"].as_array().unwrap().clone();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let expected = [
+        "exploreFiles",
+        "readFile",
+        "writeFile",
+        "modifyFile",
+        "searchFiles",
+        "executeCommand",
+        "getWorkspaceInfo",
+    ];
+    assert_eq!(names, expected);
+    for tool in &tools {
+        let name = tool["name"].as_str().unwrap();
+        let is_text = ["readFile", "searchFiles", "executeCommand"].contains(&name);
+        assert_eq!(tool.get("outputSchema").is_none(), is_text, "{name}");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+        let reads = ["exploreFiles", "readFile", "searchFiles", "getWorkspaceInfo"].contains(&name);
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+        assert_eq!(tool["annotations"].get("destructiveHint").is_none(), reads, "{name}");
+    }
+}
+
+#[test]
+fn a_task_from_end_to_end() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n").write("src/b.txt", "two again\n");
+    let mut client = start(&project, &["--tools", "undo,log,readOutput,deleteFile"]);
+    let explored = call(&mut client, "exploreFiles", json!({ "path": ".", "recursive": true }));
+    assert_eq!(explored["structuredContent"]["files"][0]["path"], "a.txt", "{explored}");
+    let same: Value = serde_json::from_str(explored["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(same, explored["structuredContent"]);
+    let read = text(&mut client, "readFile", json!({ "path": "a.txt" }));
+    let (header, content) = read.split_once('\n').unwrap();
+    assert!(header.starts_with("a.txt: lines 1-3 of 3, version "), "{header}");
+    assert_eq!(content, "one\ntwo\nthree\n");
+    let edited = call(&mut client, "modifyFile", replace(2, "TWO"));
+    assert_eq!(edited["structuredContent"]["success"], true, "{edited}");
+    let ran = text(&mut client, "executeCommand", json!({ "command": "cat a.txt; echo oh >&2; exit 3" }));
+    assert!(ran.starts_with("exit code 3 after "), "{ran}");
+    assert!(ran.ends_with("\none\nTWO\nthree\n[standard error]\noh\n"), "{ran}");
+    let found = text(
+        &mut client,
+        "searchFiles",
+        json!({ "paths": ["."], "query": "(?i)two", "type": "regex", "contextLines": 1 }),
+    );
+    assert_eq!(found, "2 matches\na.txt\n1- one\n2: TWO\n3- three\nsrc/b.txt\n1: two again\n");
+    assert_eq!(text(&mut client, "undo", json!({})), "restored      a.txt\nundoing change 2 takes this back");
+    assert_eq!(project.read("a.txt"), "one\ntwo\nthree\n");
+    assert!(text(&mut client, "log", json!({})).contains("a.txt"));
+    text(&mut client, "deleteFile", json!({ "path": "a.txt" }));
+    assert!(!project.has("a.txt"));
+    let ended = client.end().ok();
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn the_stateless_era_needs_no_handshake() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = LineClient::start(project.command(&["mcp"]));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let found = client.does("server/discover", json!({ "_meta": meta }));
+    let versions = found["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{found}");
+    let list = client.does("tools/list", json!({ "_meta": meta }));
+    assert_eq!(list["tools"].as_array().unwrap().len(), 7);
+    let read = client
+        .does("tools/call", json!({ "_meta": meta, "name": "readFile", "arguments": { "path": "a.txt" } }));
+    assert_eq!(read["resultType"], "complete", "{read}");
+    assert!(read["content"][0]["text"].as_str().unwrap().ends_with("\none\n"), "{read}");
+    client.end().ok();
+}
+
+#[test]
+fn failures_are_results_and_an_unknown_tool_is_an_error() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\n");
+    let mut client = start(&project, &[]);
+    let cases = [
+        ("readFile", json!({ "path": "missing" }), "FILE_NOT_FOUND: "),
+        ("readFile", json!({ "path": "../x" }), "PERMISSION_DENIED (PATH_ESCAPE_ATTEMPT): "),
+        ("readFile", json!({ "path": "a.txt", "startLine": "2" }), "INVALID_ARGUMENT (INVALID_FIELD): "),
+        ("readFile", json!({}), "INVALID_ARGUMENT (INVALID_FIELD): "),
+        ("modifyFile", replace(9, "x"), "INVALID_ARGUMENT (INVALID_RANGE): "),
+    ];
+    for (tool, arguments, start) in cases {
+        let result = call(&mut client, tool, arguments.clone());
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with(start), "{tool} {arguments}: {text}");
+        assert!(!text.contains(project.folder().to_str().unwrap()), "{text}");
+    }
+    // A tool that was not asked for is unknown, too.
+    for tool in ["moveFile", "undo", "deleteFile"] {
+        let answer = client.ask("tools/call", json!({ "name": tool, "arguments": {} }));
+        assert_eq!(answer["error"]["code"], -32_602, "{answer}");
+    }
+    assert_eq!(client.ask("nonsense/method", json!({}))["error"]["code"], -32_601);
+}
+
+#[test]
+fn a_long_file_comes_in_pages_that_name_the_next() {
+    let project = Project::new();
+    let content: String =
+        (1..=5_000).map(|line| format!("this is line number {line} of a long file\n")).collect();
+    project.write("long.txt", &content);
+    let mut client = start(&project, &[]);
+    let mut arguments = json!({ "path": "long.txt" });
+    let mut read = String::new();
+    let mut pages = 0;
+    loop {
+        let page = text(&mut client, "readFile", arguments.clone());
+        assert!(page.chars().count() < 60_500, "{}", page.len());
+        let body = page.split_once('\n').unwrap().1;
+        pages += 1;
+        let Some((body, _)) = body.split_once("\n[lines ") else {
+            read.push_str(body);
+            break;
+        };
+        read.push_str(body);
+        read.push('\n');
+        arguments = follow_up(&page, "readFile");
+        assert!(pages < 20);
+    }
+    assert!(pages > 3, "{pages}");
+    assert!(read == content, "the pages together are the file");
+    // Without a limit it comes at once.
+    let mut client = start(&project, &["--page", "0"]);
+    assert!(text(&mut client, "readFile", json!({ "path": "long.txt" })).ends_with(&content));
+}
+
+#[test]
+fn a_long_output_keeps_its_end_and_names_how_to_read_the_rest() {
+    let project = Project::new();
+    let mut client = start(&project, &["--tools", "readOutput"]);
+    let ran = text(&mut client, "executeCommand", json!({ "command": "seq 1 30000; echo fault >&2" }));
+    assert!(ran.chars().count() < 60_800, "{}", ran.len());
+    assert!(ran.contains("\n1\n2\n3\n") && ran.contains("\n30000\n[standard error]\nfault\n"));
+    let mut next = follow_up(&ran, "readFile");
+    let gap = text(&mut client, "readFile", next.clone());
+    let first = next["startLine"].as_u64().unwrap();
+    assert!(!ran.contains(&format!("\n{first}\n")) && ran.contains(&format!("\n{}\n", first - 1)));
+    assert!(gap.split_once('\n').unwrap().1.starts_with(&format!("{first}\n")), "{}", &gap[..200]);
+    // The tool of its own reads the same.
+    let name = next["path"].take();
+    let part =
+        text(&mut client, "readOutput", json!({ "name": name, "startLine": 20_000, "endLine": 20_001 }));
+    assert!(part.ends_with("\n20000\n20001\n"), "{part}");
+    let other = call(&mut client, "readOutput", json!({ "name": "a.txt" }));
+    assert_eq!(other["isError"], true, "{other}");
+}
+
+#[test]
+fn many_matches_come_in_pages_too() {
+    let project = Project::new();
+    for file in 0..80 {
+        project.write(&format!("f{file:02}.txt"), &format!("match {}\n", "x".repeat(950)));
+    }
+    let mut client = start(&project, &[]);
+    let found =
+        text(&mut client, "searchFiles", json!({ "paths": ["."], "query": "match", "type": "literal" }));
+    assert!(
+        found.starts_with("the first 62 of 80 matches\n")
+            || found.starts_with("the first 61 of 80 matches\n"),
+        "{}",
+        &found[..40]
+    );
+    let next = text(&mut client, "searchFiles", follow_up(&found, "searchFiles"));
+    assert!(next.contains("f79.txt\n1: match"), "{next}");
+}
+
+#[test]
+fn wap_json_gives_the_exact_answers() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = start(&project, &["--wap-json"]);
+    let list = client.does("tools/list", json!({}));
+    assert!(list["tools"].as_array().unwrap().iter().all(|tool| tool.get("outputSchema").is_none()));
+    let read: Value =
+        serde_json::from_str(&text(&mut client, "readFile", json!({ "path": "a.txt" }))).unwrap();
+    assert_eq!((&read["content"], &read["totalLines"]), (&json!("one\n"), &json!(1)));
+    assert_eq!(read["metadata"]["path"], "a.txt");
+    let failed = call(&mut client, "readFile", json!({ "path": "b" }));
+    assert_eq!(failed["isError"], true);
+    let error: Value = serde_json::from_str(failed["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&error["code"], &error["details"]["reason"]),
+        (&json!("FILE_NOT_FOUND"), &json!("FILE_NOT_FOUND"))
+    );
+}
+
+#[test]
+fn cancelling_kills_the_command_and_progress_tells_of_it() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    let id = client.request(
+        "tools/call",
+        json!({
+            "name": "executeCommand",
+            "arguments": { "command": "echo working; touch begun; sleep 30; touch ended", "timeout": 60_000 },
+            "_meta": { "progressToken": "p1" }
+        }),
+    );
+    let told = client.wait_for("progress", |message| {
+        message["params"]["message"].as_str().is_some_and(|text| text.contains("working"))
+    });
+    assert_eq!(
+        (&told["method"], &told["params"]["progressToken"]),
+        (&json!("notifications/progress"), &json!("p1"))
+    );
+    eventually("the command runs", || project.has("begun"));
+    client.notify("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }));
+    // Commands queue, so this one runs because the other one is gone.
+    assert!(text(&mut client, "executeCommand", json!({ "command": "echo next" })).ends_with("next\n"));
+    assert!(!project.has("ended"));
+}
+
+#[test]
+fn a_client_that_closes_its_end_leaves_nothing_running() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    client.request("tools/call", json!({
+        "name": "executeCommand", "arguments": { "command": "touch begun; sleep 30; touch ended", "timeout": 60_000 }
+    }));
+    eventually("the command runs", || project.has("begun"));
+    client.end().ok();
+    assert!(!project.has("ended"));
+}
+
+#[test]
+fn line_numbers_stay_right_while_another_client_edits() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n");
+    let (mut one, mut other) = (start(&project, &[]), start(&project, &[]));
+    text(&mut one, "readFile", json!({ "path": "a.txt" }));
+    let operation = json!({ "type": "insert", "afterLine": 0, "newContent": "zero" });
+    call(&mut other, "modifyFile", json!({ "path": "a.txt", "operations": [operation] }));
+    assert_eq!(call(&mut one, "modifyFile", replace(3, "THREE"))["structuredContent"]["success"], true);
+    assert_eq!(project.read("a.txt"), "zero\none\ntwo\nTHREE\n");
+}
+
+#[test]
+fn what_is_no_message_does_not_end_it() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = start(&project, &[]);
+    client.send_bytes(b"not json\n[]\n{}\n\xff\n");
+    assert!(text(&mut client, "readFile", json!({ "path": "a.txt" })).ends_with("one\n"));
+}
+
+#[test]
+fn a_workspace_that_is_none_is_said_at_once() {
+    let project = Project::new();
+    project.run(&["mcp", "--workspace", "missing"]).exits(2).says("does not exist");
+}
+
+#[test]
+fn a_folder_that_cannot_be_opened_is_said_by_the_first_call() {
+    let project = Project::new();
+    project.write("plain", "");
+    let mut client = LineClient::start(project.command(&["mcp", "--base", "plain/state"]));
+    client.does("initialize", json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    client.notify("notifications/initialized", json!({}));
+    let result = call(&mut client, "readFile", json!({ "path": "plain" }));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(result["isError"] == true && text.contains("standard error says why"), "{result}");
+    let ended = client.end();
+    assert!(ended.stderr.contains("cannot be used"), "{ended}");
+}

@@ -1,0 +1,33 @@
+//! Noticing that something was mounted or unmounted on the host.
+
+use std::fs::File;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+
+/// Tells whether the list of mounts of this process's namespace has changed.
+#[derive(Debug)]
+pub(crate) struct MountWatch {
+    list: Option<File>,
+}
+
+impl MountWatch {
+    /// Begins to watch.
+    pub(crate) fn start() -> MountWatch {
+        MountWatch { list: File::open("/proc/self/mountinfo").ok() }
+    }
+
+    /// Returns what to wait for; it is ready once after a change: each wait counts as having asked.
+    pub(crate) fn poll_fd(&self) -> Option<PollFd<'_>> {
+        self.list.as_ref().map(|list| PollFd::new(list, PollFlags::PRI))
+    }
+
+    /// Whether anything has changed since the last time that this was asked, or since the start. Where the kernel does
+    /// not tell, it always has.
+    pub(crate) fn has_changed(&self) -> bool {
+        let Some(list) = &self.list else { return true };
+        let mut watched = [PollFd::new(list, PollFlags::PRI)];
+        let asked = poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        asked.is_err() || watched[0].revents().intersects(PollFlags::PRI | PollFlags::ERR)
+    }
+}

@@ -1,0 +1,119 @@
+//! The process that becomes the shell: it confines itself for good, waits for the order, and executes it.
+
+use std::convert::Infallible;
+use std::ffi::CString;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, set_parent_process_death_signal};
+
+use crate::attacks;
+use crate::call_filter::CallFilters;
+use crate::channel::{self, Status};
+use crate::confine;
+use crate::escapes;
+use crate::init::{EXIT_BROKEN, RequestFiles};
+use crate::isolation::Isolation;
+use crate::preparation::Preparation;
+use crate::request::Task;
+use crate::step::{AtStep, Step, StepError};
+use crate::sys::{self, Cloned};
+
+/// A process that is confined already and waits.
+pub(crate) struct ShellProcess {
+    pid: Pid,
+    orders: OwnedFd,
+}
+
+impl ShellProcess {
+    /// Creates the process. It confines itself at once; the file tree must be such that the rules for files can be
+    /// made.
+    pub(crate) fn create(
+        preparation: &Preparation,
+        filters: &CallFilters,
+    ) -> Result<ShellProcess, StepError> {
+        let (orders, its_end) = channel::pair().at(Step::Fork)?;
+        match sys::clone_process(0).at(Step::Fork)? {
+            Cloned::Child => {
+                drop(orders);
+                let error = match become_shell(preparation, filters, &its_end) {
+                    Ok(never) => match never {},
+                    Err(error) => error,
+                };
+                // If even this cannot be told, the init sees a child that ended with EXIT_BROKEN.
+                let _ = channel::send(&its_end, &Status::Failed(error).encode(), &[]);
+                sys::exit_now(EXIT_BROKEN)
+            }
+            Cloned::Parent { child, .. } => Ok(ShellProcess { pid: child, orders }),
+        }
+    }
+
+    /// Gives it the request and returns once it executes the shell, or with the step at which it failed.
+    pub(crate) fn start(self, files: &RequestFiles) -> Result<Pid, StepError> {
+        let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
+        // If it ended before, it has said why.
+        let _ = channel::send(&self.orders, b"R", &descriptors);
+        // The other end is closed when a program is executed.
+        match channel::receive(&self.orders) {
+            Ok(None) | Err(Errno::CONNRESET) => Ok(self.pid),
+            Ok(Some((report, _))) => match Status::decode(&report) {
+                Some(Status::Failed(error)) => Err(error),
+                _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
+            },
+            Err(errno) => Err(StepError::new(Step::Fork, errno)),
+        }
+    }
+}
+
+/// Confines this process for good, waits for the request, and executes the shell.
+fn become_shell(
+    preparation: &Preparation,
+    filters: &CallFilters,
+    orders: &OwnedFd,
+) -> Result<Infallible, StepError> {
+    set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentDeath)?;
+    rustix::process::setsid().at(Step::Session)?;
+    let nothing = File::open("/dev/null").at(Step::Descriptors)?;
+    rustix::stdio::dup2_stdin(&nothing).at(Step::Descriptors)?;
+    sys::close_on_execute_from(3).at(Step::Descriptors)?;
+    sys::default_signals().at(Step::Session)?;
+    if preparation.isolation.contains(Isolation::PRIVILEGES) {
+        confine::drop_capabilities().at(Step::Capabilities)?;
+        rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
+    }
+    confine::restrict(preparation, filters)?;
+    let packet = channel::receive(orders).ok().flatten();
+    // Nobody wants it any more.
+    let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
+        sys::exit_now(EXIT_BROKEN)
+    };
+    let order = files.read_order()?;
+    rustix::stdio::dup2_stdout(&files.stdout).at(Step::Descriptors)?;
+    rustix::stdio::dup2_stderr(&files.stderr).at(Step::Descriptors)?;
+    rustix::process::chdir(&order.working_directory).at(Step::WorkingDirectory)?;
+    let invalid = |_| StepError::new(Step::Request, Errno::INVAL);
+    let environment = order
+        .environment
+        .iter()
+        .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
+        .collect::<Result<Vec<CString>, _>>()
+        .map_err(invalid)?;
+    match &order.task {
+        Task::Shell(text) => {
+            let text = CString::new(text.as_str()).map_err(invalid)?;
+            let arguments = [c"sh".to_owned(), c"-c".to_owned(), text];
+            let errno = sys::execute(c"/bin/sh", &arguments, &environment);
+            Err(StepError::new(Step::Exec, errno))
+        }
+        Task::Attacks(targets) => {
+            attacks::run(targets);
+            sys::exit_now(0)
+        }
+        Task::Escapes(targets) => {
+            escapes::run(targets);
+            sys::exit_now(0)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a client is told about each tool: its title, what it does and how to use it well.
+
+use crate::Tool;
+
+/// What a model should know before it uses the tools, from the document's general guidelines and best practices.
+pub const GUIDELINES: &str = "\
+You work on one folder of code. Paths are relative to its root and separated by '/'.
+1. Explore first: learn the structure before you change anything.
+2. Read a file before you modify it, and use line ranges for large files.
+3. Line numbers mean the file as you were last shown it. What others change meanwhile is allowed for; an edit of lines \
+that have changed is refused with the current text.
+4. Make one logical change at a time, and check it: read the file again or run the tests.
+5. Every answer is bounded. A truncated one says so and names the call to go on with; else narrow the path or query.
+6. When a call fails, read its code and details: they say what to do next.
+Recursive operations leave out node_modules, .git, dist, build, .venv, target, __pycache__ and vendor unless \
+excludePatterns says otherwise. Commands run confined.";
+
+/// How far the effect of a tool reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToolEffect {
+    /// It leaves everything as it is.
+    Reads,
+    /// It changes files of the workspace.
+    Changes,
+    /// It runs what the caller says.
+    Runs,
+}
+
+impl Tool {
+    /// The document's seven tools, in its order.
+    pub const DOCUMENTED: [Tool; 7] = [
+        Tool::ExploreFiles,
+        Tool::ReadFile,
+        Tool::WriteFile,
+        Tool::ModifyFile,
+        Tool::SearchFiles,
+        Tool::ExecuteCommand,
+        Tool::GetWorkspaceInfo,
+    ];
+
+    /// Returns the tool's name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Tool::ExploreFiles => "Explore files",
+            Tool::ReadFile => "Read file",
+            Tool::WriteFile => "Write file",
+            Tool::ModifyFile => "Modify file",
+            Tool::DeleteFile => "Delete file",
+            Tool::SearchFiles => "Search files",
+            Tool::ExecuteCommand => "Execute command",
+            Tool::GetWorkspaceInfo => "Get workspace info",
+        }
+    }
+
+    /// Returns what the tool does and how to use it well, for a model.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Tool::ExploreFiles => {
+                "Lists files and directories in a path, recursively if asked. Start with it before you change anything."
+            }
+            Tool::ReadFile => {
+                "Reads a file, or the lines startLine..endLine of it. Read a file before you modify it; use ranges for \
+                 large files. '@output/…' names from executeCommand are read here too."
+            }
+            Tool::WriteFile => {
+                "Writes a whole file: mode create fails if it exists, overwrite (default) replaces it, append adds to \
+                 it. To change part of a file use modifyFile."
+            }
+            Tool::ModifyFile => {
+                "Changes parts of a file by operations, all or nothing. Line numbers are 1-based, inclusive and mean the \
+                 file as you were last shown it, before this call, for every operation. Read the file first and check \
+                 the result."
+            }
+            Tool::DeleteFile => "Deletes a file, or a symbolic link itself; folders are refused.",
+            Tool::SearchFiles => {
+                "Searches file contents for a text or a regular expression (linear time: no look-around, no \
+                 back-references). One match per line. If truncated, use narrower paths or query."
+            }
+            Tool::ExecuteCommand => {
+                "Runs a shell command in the workspace, confined and with a time limit; nothing it starts outlives it. \
+                 A non-zero exit code is a normal answer."
+            }
+            Tool::GetWorkspaceInfo => "Returns the workspace's default exclusions, limits and confinement.",
+        }
+    }
+
+    /// Returns how far the tool's effect reaches.
+    #[must_use]
+    pub fn effect(self) -> ToolEffect {
+        match self {
+            Tool::ExploreFiles | Tool::ReadFile | Tool::SearchFiles | Tool::GetWorkspaceInfo => {
+                ToolEffect::Reads
+            }
+            Tool::WriteFile | Tool::ModifyFile | Tool::DeleteFile => ToolEffect::Changes,
+            Tool::ExecuteCommand => ToolEffect::Runs,
+        }
+    }
+}

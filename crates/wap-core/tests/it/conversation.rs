@@ -1,0 +1,191 @@
+//! What a client's line numbers mean while others edit the same files.
+
+use serde_json::{Value, json};
+use wap_core::*;
+
+use crate::memory::Caller;
+
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
+
+/// A workspace with one file that two clients work on.
+struct Desk {
+    workspace: MemoryWorkspace,
+    caller: Caller,
+    step: std::cell::Cell<u32>,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let workspace = MemoryWorkspace::with_files([("src/a.txt", LINES)]);
+        Desk { workspace, caller: Caller::new(), step: std::cell::Cell::new(0) }
+    }
+
+    fn ask(&self, who: &Conversation, tool: &str, arguments: Value) -> Result<Value, WapError> {
+        self.step.set(self.step.get() + 1);
+        let request = Request::parse(tool, arguments)?;
+        let call = self.caller.call(self.step.get());
+        let response = who.answer(&self.workspace, request, &call, &mut Unobserved)?;
+        Ok(serde_json::to_value(response).unwrap())
+    }
+
+    fn does(&self, who: &Conversation, tool: &str, arguments: Value) -> Value {
+        self.ask(who, tool, arguments.clone()).unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
+    }
+
+    fn replace(&self, who: &Conversation, line: u64, text: &str) -> Result<Value, WapError> {
+        let operation = json!({ "type": "replace", "startLine": line, "endLine": line, "newContent": text });
+        self.ask(who, "modifyFile", json!({ "path": "src/a.txt", "operations": [operation] }))
+    }
+
+    fn insert_on_top(&self, who: &Conversation, text: &str) {
+        let operation = json!({ "type": "insert", "afterLine": 0, "newContent": text });
+        self.does(who, "modifyFile", json!({ "path": "src/a.txt", "operations": [operation] }));
+    }
+
+    fn text(&self) -> String {
+        let read = self.does(&client("reader"), "readFile", json!({ "path": "src/a.txt" }));
+        read["content"].as_str().unwrap().to_owned()
+    }
+}
+
+fn client(name: &str) -> Conversation {
+    Conversation::new(ConversationId(name.into()))
+}
+
+fn read(lines: Option<(u64, u64)>) -> Value {
+    match lines {
+        Some((first, last)) => json!({ "path": "src/a.txt", "startLine": first, "endLine": last }),
+        None => json!({ "path": "src/a.txt" }),
+    }
+}
+
+#[test]
+fn numbers_mean_the_lines_that_were_read_whatever_others_insert() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&other, "zero");
+    desk.replace(&one, 3, "THREE").unwrap();
+    assert_eq!(desk.text(), "zero\none\ntwo\nTHREE\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn without_having_read_numbers_mean_the_file_as_it_is() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.insert_on_top(&other, "zero");
+    desk.replace(&one, 3, "TWO").unwrap();
+    assert_eq!(desk.text(), "zero\none\nTWO\nthree\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn after_an_edit_of_its_own_a_client_counts_on() {
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&one, "zero");
+    desk.replace(&one, 3, "TWO").unwrap();
+    assert_eq!(desk.text(), "zero\none\nTWO\nthree\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn the_same_line_changed_by_another_is_a_conflict_that_shows_it() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "readFile", read(None));
+    desk.replace(&other, 3, "drei").unwrap();
+    let error = desk.replace(&one, 3, "THREE").unwrap_err();
+    assert_eq!(error.reason(), Reason::Conflict);
+    assert!(error.detail("currentText").is_some(), "{error:?}");
+    // The line was shown by the refusal, so its number means what was shown there.
+    desk.replace(&one, 3, "THREE").unwrap();
+    assert_eq!(desk.text(), "one\ntwo\nTHREE\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn after_an_edit_across_a_foreign_one_the_file_has_to_be_read_again() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&other, "zero");
+    desk.replace(&one, 3, "THREE\nand a half").unwrap();
+    let error = desk.replace(&one, 5, "FIVE").unwrap_err();
+    assert_eq!(error.reason(), Reason::Conflict);
+    assert!(
+        error.detail("hint").is_some_and(|hint| hint.as_str().unwrap().contains("readFile")),
+        "{error:?}"
+    );
+    // A part that was read again can be edited, and nothing else.
+    desk.does(&one, "readFile", read(Some((6, 7))));
+    desk.replace(&one, 7, "FIVE").unwrap();
+    assert!(desk.replace(&one, 2, "?").is_err());
+    desk.does(&one, "readFile", read(None));
+    desk.replace(&one, 2, "ONE").unwrap();
+    assert_eq!(desk.text(), "zero\nONE\ntwo\nTHREE\nand a half\nfour\nFIVE\nsix\n");
+}
+
+#[test]
+fn lines_of_different_versions_are_not_edited_in_one_call() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "readFile", read(Some((1, 3))));
+    desk.insert_on_top(&other, "zero");
+    desk.does(&one, "readFile", read(Some((6, 7))));
+    let delete = |line: u64| json!({ "type": "delete", "startLine": line, "endLine": line });
+    let both = json!({ "path": "src/a.txt", "operations": [delete(1), delete(7)] });
+    assert_eq!(desk.ask(&one, "modifyFile", both).unwrap_err().reason(), Reason::Conflict);
+    // One after the other they mean what was shown.
+    desk.does(&one, "modifyFile", json!({ "path": "src/a.txt", "operations": [delete(7)] }));
+    assert_eq!(desk.text(), "zero\none\ntwo\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn numbers_of_a_search_are_those_of_the_file_as_it_was_searched() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&other, "zero");
+    let found = desk.does(
+        &one,
+        "searchFiles",
+        json!({ "paths": ["src"], "query": "four", "type": "literal", "contextLines": 0 }),
+    );
+    assert_eq!(found["matches"][0]["line"], 5);
+    desk.replace(&one, 5, "FOUR").unwrap();
+    assert_eq!(desk.text(), "zero\none\ntwo\nthree\nFOUR\nfive\nsix\n");
+}
+
+#[test]
+fn a_file_is_known_by_whatever_name_it_was_read() {
+    for name in ["./src//a.txt", "src/./a.txt", "/workspace/src/a.txt"] {
+        let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+        desk.does(&one, "readFile", json!({ "path": name }));
+        desk.insert_on_top(&other, "zero");
+        desk.replace(&one, 1, "ONE").unwrap();
+        assert_eq!(desk.text(), "zero\nONE\ntwo\nthree\nfour\nfive\nsix\n", "{name}");
+    }
+    // And the other way round.
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&other, "zero");
+    let operation = json!({ "type": "delete", "startLine": 1, "endLine": 1 });
+    desk.does(&one, "modifyFile", json!({ "path": "/workspace/src/a.txt", "operations": [operation] }));
+    assert_eq!(desk.text(), "zero\ntwo\nthree\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn what_a_client_has_written_itself_is_shown_to_it() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "writeFile", json!({ "path": "src/a.txt", "content": "a\nb\nc\n" }));
+    desk.insert_on_top(&other, "0");
+    desk.replace(&one, 2, "B").unwrap();
+    assert_eq!(desk.text(), "0\na\nB\nc\n");
+}
+
+#[test]
+fn an_expected_version_of_the_client_is_left_as_it_is() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    let old = desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&other, "zero");
+    let new = desk.does(&one, "readFile", read(None));
+    for (version, gone) in [(&new, "zero"), (&old, "one")] {
+        let operation = json!({ "type": "delete", "startLine": 1, "endLine": 1 });
+        let request =
+            json!({ "path": "src/a.txt", "operations": [operation], "expectedVersion": version["version"] });
+        desk.does(&one, "modifyFile", request);
+        assert!(!desk.text().contains(gone), "{gone}");
+    }
+}
