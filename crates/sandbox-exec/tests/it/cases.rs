@@ -128,6 +128,8 @@ impl Scene {
             "proc-mem-parent" => format!("exec {text}"),
             // Each of the three counts.
             "netlink-packet" => text.replace("; ", " || "),
+            // Whatever the niceness is with which the tests are run.
+            "nice-minus" => "renice -n $(($(nice) - 5)) $$".to_owned(),
             // The same without programs that are seldom installed.
             "keyring" => "probe keyrings".to_owned(),
             "icmp-raw" => "probe icmp".to_owned(),

@@ -15,6 +15,8 @@ mod exec_attacks;
 #[cfg(test)]
 mod exec_report;
 #[cfg(test)]
+mod forced;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod kills;
