@@ -112,7 +112,7 @@ impl Scene {
         // Python waits for the threads that it could start.
         let is_endless = is_to_be_killed || self.name == "thread-bomb";
         // What is not stopped may go on for ever.
-        let longest = if self.level == Level::Full { 30 } else { 5 };
+        let longest = if self.level != Level::Full && self.name == "listen-port" { 5 } else { 60 };
         Duration::from_secs(if is_endless { 1 } else { longest })
     }
 

@@ -231,8 +231,8 @@ fn run(case: &Value, level: Level) -> Result<(), Failure> {
     {
         return Err(Failure::NotMeant(why.into()));
     }
-    if is_unlimited && blocked::harm(name).is_some() {
-        return Err(Failure::Unable("nothing limits processes here: it would use up the machine".into()));
+    if is_unlimited && name.contains("bomb") {
+        return Err(Failure::NotMeant("nothing limits processes here: it would use up the machine".into()));
     }
     if let Some(program) = missing_program(text(case, "command")) {
         return Err(Failure::Unable(format!("the program {program} is not installed")));

@@ -39,4 +39,6 @@ mod special_cases;
 #[cfg(test)]
 mod survivors;
 #[cfg(test)]
+mod toolchains;
+#[cfg(test)]
 mod tree_image;
