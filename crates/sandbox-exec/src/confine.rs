@@ -10,15 +10,19 @@ use rustix::thread::{
 };
 
 use crate::call_filter::CallFilters;
-use crate::file_rules;
+use crate::file_rules::{self, LateRules};
 use crate::isolation::Isolation;
 use crate::preparation::Preparation;
 use crate::processes;
 use crate::request::ChildLimits;
 use crate::step::{AtStep, Step, StepError};
 
-/// Confines the calling process as the preparation says.
-pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Result<(), StepError> {
+/// Confines the calling process as the preparation says. Rules for files that wait for a mount are returned: they are
+/// to be put in force before anything of the command runs.
+pub(crate) fn restrict(
+    preparation: &Preparation,
+    filters: &CallFilters,
+) -> Result<Option<LateRules>, StepError> {
     let isolation = preparation.isolation;
     if isolation.contains(Isolation::PRIVILEGES) {
         // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
@@ -29,13 +33,15 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
         set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
     }
     let without_sockets = isolation.contains(Isolation::NO_SOCKETS);
-    if isolation.contains(Isolation::LANDLOCK) {
-        file_rules::restrict(&preparation.access, without_sockets)?;
-    }
+    let late_rules = if isolation.contains(Isolation::LANDLOCK) {
+        file_rules::restrict(&preparation.access, without_sockets)?
+    } else {
+        None
+    };
     if isolation.contains(Isolation::FILTER) {
         filters.apply(without_sockets)?;
     }
-    Ok(())
+    Ok(late_rules)
 }
 
 fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {

@@ -3,7 +3,6 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
@@ -48,16 +47,11 @@ impl LayerMount {
 /// - `volatile`: nothing is synced. What is to last is synced by whoever takes it from there.
 ///
 /// The kernel is given handles by way of `/proc/self/fd`: such a name is short, has nothing that would have to be
-/// escaped, tells a command that reads its list of mounts nothing, and means the folder that was checked for links.
-pub(crate) fn mount_layer(lower: &Path, upper: &Path, work: &Path) -> rustix::io::Result<OwnedFd> {
+/// escaped, tells a command that reads its list of mounts nothing, and means the folder that was opened.
+pub(crate) fn mount(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    let folders = [("lowerdir", lower), ("upperdir", upper), ("workdir", work)];
-    let mut held = Vec::new();
-    for (key, folder) in folders {
-        let handle = open_folder(folder)?;
-        fsconfig_set_string(&context, key, format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
-        // Older kernels look the name up only when the file system is created.
-        held.push(handle);
+    for (key, folder) in [("lowerdir", lower), ("upperdir", upper), ("workdir", work)] {
+        fsconfig_set_string(&context, key, format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
     }
     for (key, value) in [("redirect_dir", "nofollow"), ("metacopy", "off"), ("index", "off")] {
         match fsconfig_set_string(&context, key, value) {
@@ -71,11 +65,6 @@ pub(crate) fn mount_layer(lower: &Path, upper: &Path, work: &Path) -> rustix::io
     fsconfig_create(&context)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-}
-
-fn open_folder(path: &Path) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS)
 }
 
 /// Returns the places beneath a folder at which something is mounted, as this process sees them, sorted.

@@ -35,12 +35,13 @@ pub(crate) enum MountEntry {
         target: PathBuf,
         access: Access,
     },
-    /// Mounts a copy-on-write layer. Its folders hold no links.
+    /// Mounts a copy-on-write layer over the tree that is bound at the target. Its folders hold no links.
     Layer {
         target: PathBuf,
-        lower: PathBuf,
         upper: PathBuf,
         work: PathBuf,
+        /// Folders of the tree that are seen through the layer.
+        uncovered: Vec<PathBuf>,
     },
     Tmpfs {
         target: PathBuf,
@@ -144,10 +145,10 @@ impl MountEntry {
                     Access::Device => 2,
                 });
             }
-            MountEntry::Layer { lower, upper, work, .. } => {
-                out.path(lower);
+            MountEntry::Layer { upper, work, uncovered, .. } => {
                 out.path(upper);
                 out.path(work);
+                out.list(uncovered, |out, path| out.path(path));
             }
             MountEntry::Tmpfs { size_bytes, mode, .. } => {
                 out.number(*size_bytes);
@@ -186,9 +187,12 @@ impl MountEntry {
             8 => MountEntry::Protect { target },
             9 => MountEntry::Cover { target },
             10 => MountEntry::Seal { target },
-            11 => {
-                MountEntry::Layer { target, lower: input.path()?, upper: input.path()?, work: input.path()? }
-            }
+            11 => MountEntry::Layer {
+                target,
+                upper: input.path()?,
+                work: input.path()?,
+                uncovered: input.list(Decoder::path)?,
+            },
             _ => return None,
         })
     }

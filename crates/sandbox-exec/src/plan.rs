@@ -126,12 +126,16 @@ impl Plan {
             // Only what is to be seen is there.
             let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
             writable.extend(own.into_iter().chain([home]));
-            FileAccess { readable: vec!["/".into()], writable }
+            // What lies on a layer is there only when the layer is.
+            let lies_on_layer = |path: &PathBuf| policy.layer.is_some() && path.starts_with(&plan.workspace);
+            let (late_writable, writable) = writable.into_iter().partition(lies_on_layer);
+            FileAccess { readable: vec!["/".into()], writable, late_writable }
         } else {
             writable.extend(system_tree::devices_to_open());
             FileAccess {
                 readable: system_tree::readable().chain(toolchains).chain(readable).collect(),
                 writable,
+                late_writable: Vec::new(),
             }
         };
         Ok(plan)
@@ -161,13 +165,18 @@ impl Plan {
             [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
                 .into_iter()
                 .chain(toolchains.iter().chain(readable).map(|path| bind(path, Access::ReadOnly)))
-                .chain(writable.iter().map(|path| bind(path, Access::Writable)))
-                .chain(self.layer_entries(policy.layer.as_ref()));
+                .chain(writable.iter().map(|path| bind(path, Access::Writable)));
         for entry in entries {
             let target = entry.target().to_owned();
             trees.insert((target.components().count(), target), entry);
         }
-        self.mounts.extend(trees.into_values());
+        let layer = policy.layer.as_ref().map(|layer| self.layer_entry(layer));
+        // A layer hides what was mounted in the workspace before it.
+        let lies_on_layer = |entry: &MountEntry| {
+            layer.is_some() && entry.target() != self.workspace && entry.target().starts_with(&self.workspace)
+        };
+        let (after, before): (Vec<_>, Vec<_>) = trees.into_values().partition(lies_on_layer);
+        self.mounts.extend(before.into_iter().chain(layer).chain(after));
         self.mounts.extend(system_tree::home_files(policy, home, &self.workspace));
         for path in &policy.pinned {
             match self.mountable(path) {
@@ -191,23 +200,16 @@ impl Plan {
         }
     }
 
-    /// Returns the layer over the workspace, and what is shown through it.
-    fn layer_entries(&self, layer: Option<&LayerMount>) -> Vec<MountEntry> {
-        let Some(layer) = layer else { return Vec::new() };
-        let mut entries = vec![MountEntry::Layer {
+    /// Returns the layer over the workspace, and what is seen through it.
+    fn layer_entry(&self, layer: &LayerMount) -> MountEntry {
+        let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
+        let uncovered = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
+        MountEntry::Layer {
             target: self.workspace.clone(),
-            lower: self.workspace.clone(),
             upper: layer.upper.clone(),
             work: layer.work.clone(),
-        }];
-        let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
-        let shown = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
-        entries.extend(shown.chain(mounts_beneath(&self.workspace)).map(|path| MountEntry::Bind {
-            source: path.clone(),
-            target: path,
-            access: Access::Writable,
-        }));
-        entries
+            uncovered: uncovered.chain(mounts_beneath(&self.workspace)).collect(),
+        }
     }
 
     /// Returns where a mount can go for this path of the policy: nowhere if it does not exist or leads over a link.

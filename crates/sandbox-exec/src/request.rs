@@ -59,6 +59,8 @@ pub(crate) struct Targets {
 pub(crate) struct FileAccess {
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
+    /// What may be written, and is there only when all mounts are made.
+    pub(crate) late_writable: Vec<PathBuf>,
 }
 
 /// Resource limits of the child.
@@ -162,7 +164,11 @@ mod tests {
             preparation: Preparation {
                 isolation: Isolation::ALL,
                 limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
-                access: FileAccess { readable: vec!["/usr".into()], writable: vec!["/w".into()] },
+                access: FileAccess {
+                    readable: vec!["/usr".into()],
+                    writable: vec!["/tmp".into()],
+                    late_writable: vec!["/w".into()],
+                },
                 mounts: vec![
                     MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
                     MountEntry::Bind {
@@ -179,9 +185,9 @@ mod tests {
                 mounts: vec![
                     MountEntry::Layer {
                         target: "/w".into(),
-                        lower: "/w".into(),
                         upper: "/u".into(),
                         work: "/k".into(),
+                        uncovered: vec!["/w/cache".into()],
                     },
                     MountEntry::Pin { target: "/w/.git".into() },
                 ],

@@ -89,13 +89,17 @@ fn become_shell(
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    confine::restrict(preparation, filters)?;
+    let late_rules = confine::restrict(preparation, filters)?;
     let packet = channel::receive(orders).ok().flatten();
     // Nobody wants it any more.
     let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
         sys::exit_now(EXIT_BROKEN)
     };
     let order = files.read_order()?;
+    // The request comes when all mounts are made.
+    if let Some(rules) = late_rules {
+        rules.restrict(&preparation.access)?;
+    }
     rustix::stdio::dup2_stdout(&files.stdout).at(Step::Descriptors)?;
     rustix::stdio::dup2_stderr(&files.stderr).at(Step::Descriptors)?;
     rustix::process::chdir(&order.working_directory).at(Step::WorkingDirectory)?;
