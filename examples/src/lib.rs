@@ -10,5 +10,6 @@
 #![cfg_attr(doctest, doc = include_str!("../../docs/wap.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/files.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/commands.md"))]
+#![cfg_attr(doctest, doc = include_str!("../../docs/cocode.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/durability.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/guide.md"))]

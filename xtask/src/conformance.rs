@@ -1,6 +1,10 @@
 //! The conformance cases: data in JSON files, run against the crates.
 
 mod case;
+mod cocode;
+mod cocode_cli;
+mod cocode_ground;
+mod cocode_run;
 mod crash;
 mod crate_tests;
 mod expected;

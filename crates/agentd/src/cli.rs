@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cocode_cli::CocodeCommand;
 use crate::confinement::SandboxChoice;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
@@ -58,15 +59,20 @@ pub(crate) struct Common {
     /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
-    /// Longest run time of a command, in seconds.
-    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    pub timeout: Duration,
+    /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
 }
 
 impl Common {
+    /// How long a command may take.
+    pub(crate) fn command_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs(USUAL_TIMEOUT_SECONDS))
+    }
+
     /// Returns the options that a server started in the same way needs, folders apart; the usual ones are left out.
     pub(crate) fn server_arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
@@ -76,8 +82,8 @@ impl Common {
         if self.network == Switch::On {
             arguments.extend(["--network".to_owned(), "on".to_owned()]);
         }
-        if self.timeout != Duration::from_secs(USUAL_TIMEOUT_SECONDS) {
-            arguments.extend(["--timeout".to_owned(), self.timeout.as_secs().to_string()]);
+        if let Some(timeout) = self.timeout.filter(|timeout| timeout.as_secs() != USUAL_TIMEOUT_SECONDS) {
+            arguments.extend(["--timeout".to_owned(), timeout.as_secs().to_string()]);
         }
         if self.read_only {
             arguments.push("--read-only".to_owned());
@@ -155,6 +161,11 @@ pub(crate) enum Command {
         tool: String,
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
+    },
+    /// Run coding agents in git worktrees, and find out which of them are really done.
+    Cocode {
+        #[command(subcommand)]
+        command: CocodeCommand,
     },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
     Wap,

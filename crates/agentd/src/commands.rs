@@ -2,6 +2,7 @@
 
 mod apply;
 mod call;
+mod cocode;
 mod demo;
 mod diff;
 mod doctor;
@@ -43,6 +44,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Cocode { command }) => cocode::run(common, console, &command),
         Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
         Some(Command::Serve(options)) => serve::serve(common, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),

@@ -197,7 +197,7 @@ fn open_engine(
     journal: Journal,
     console: Console,
 ) -> Result<LocalWorkspace, Failure> {
-    let milliseconds = u64::try_from(common.timeout.as_millis()).unwrap_or(u64::MAX);
+    let milliseconds = u64::try_from(common.command_timeout().as_millis()).unwrap_or(u64::MAX);
     let config = EngineConfig {
         limits: Limits { max_execution_time: milliseconds, ..Limits::default() },
         read_only: common.read_only,
@@ -239,7 +239,7 @@ pub(crate) fn open_root(common: &Common, places: &Places) -> Result<FileRoot, Fa
 }
 
 /// Makes the state folder, closed to others, with an ignore rule for git.
-fn make_state_folder(places: &Places) -> Result<(), Failure> {
+pub(crate) fn make_state_folder(places: &Places) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     let failed = |error: &io::Error| state_failure(&error.to_string(), &places.base);
     match fs::DirBuilder::new().mode(0o700).create(&places.base) {

@@ -370,7 +370,8 @@ impl Journal {
     /// the limit, those whose newest change is the oldest. Contents of changes that are not settled, or of runs that are
     /// not finished, stay. Nobody else may write to the journal meanwhile.
     ///
-    /// The space in the database is used again, and given back only where a content had a file of its own.
+    /// Then the space is given back to the disk, as far as the disk has room to do so; else it is used again, and the next
+    /// time gives it back.
     ///
     /// # Errors
     ///
@@ -386,7 +387,12 @@ impl Journal {
         let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
         // These files belong to contents that have just been counted.
         stray()?;
-        Ok(GarbageReport { files_removed, files_bytes, ..report })
+        let database_bytes = match &self.shared.blobs {
+            // What was removed is removed, whether or not its space can be given back now.
+            Some(_) => garbage::give_back(self.shared.reader.place()).unwrap_or(0),
+            None => 0,
+        };
+        Ok(GarbageReport { files_removed, files_bytes, database_bytes, ..report })
     }
 
     /// Waits until everything that was lazily written before is on the disk.

@@ -1,7 +1,7 @@
 //! The engine: everything that the tools share.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use change_journal::{Journal, RunNumber, StepKind};
 use rel_path::RelPath;
@@ -18,6 +18,7 @@ use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
 use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
+use crate::late_writes::{LateWrite, LateWrites};
 use crate::layer_recovery;
 use crate::layer_shelf::LayerShelf;
 use crate::output_store::OutputStore;
@@ -31,13 +32,14 @@ use crate::turns::{Turn, Turns};
 /// Can be shared between threads. File changes are made one batch at a time, commands one at a time, reads meanwhile.
 #[derive(Debug)]
 pub struct LocalWorkspace {
-    pub(crate) root: std::sync::Arc<FileRoot>,
+    pub(crate) root: Arc<FileRoot>,
     pub(crate) journal: Journal,
     pub(crate) config: EngineConfig,
     pub(crate) hidden: Hidden,
     pub(crate) held: HeldVersions,
     pub(crate) outputs: OutputStore,
     pub(crate) checkpoint: Checkpoint,
+    pub(crate) late_writes: Arc<LateWrites>,
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Mutex<()>,
     commands: Turns,
@@ -78,10 +80,11 @@ impl LocalWorkspace {
         config: EngineConfig,
     ) -> Result<(LocalWorkspace, Recovery), OpenError> {
         let config = config.completed_for(&root);
-        let root = std::sync::Arc::new(root);
+        let root = Arc::new(root);
         let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
-        let checkpoint =
-            Checkpoint::start(std::sync::Arc::clone(&root), journal.clone()).map_err(OpenError::Thread)?;
+        let late_writes = Arc::new(LateWrites::new(Arc::clone(&root)));
+        let checkpoint = Checkpoint::start(Arc::clone(&root), journal.clone(), Arc::clone(&late_writes))
+            .map_err(OpenError::Thread)?;
         let layers = match &config.layers_folder {
             Some(_) if config.read_only => Err("nothing can be changed".to_owned()),
             Some(folder) => LayerShelf::open(folder, &root),
@@ -99,6 +102,7 @@ impl LocalWorkspace {
             config,
             outputs,
             checkpoint,
+            late_writes,
             launcher: OnceLock::new(),
             changes: Mutex::default(),
             commands: Turns::default(),
@@ -137,6 +141,14 @@ impl LocalWorkspace {
     /// Waits until everything that was answered is synced to the disk.
     pub fn checkpoint(&self) {
         self.checkpoint.wait();
+    }
+
+    /// Returns what other programs have written to files that had just been replaced or removed, since it was last asked.
+    ///
+    /// The last files that lost their names are watched, each until at least the next [`checkpoint`](Self::checkpoint).
+    /// What such a program wrote is kept beside the file's place. A write that comes later still is not seen.
+    pub fn late_writes(&self) -> Vec<LateWrite> {
+        self.late_writes.take()
     }
 
     /// Removes the whole outputs of commands whose runs nobody needs. Returns how many, and their bytes.

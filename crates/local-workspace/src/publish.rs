@@ -2,7 +2,7 @@
 
 use change_journal::{Entry, EntryKind, RecordedChange};
 use rel_path::{ProtectedNames, RelPath};
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, WriteBits};
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, WriteBits};
 
 use crate::folder_modes::OWNER_BITS;
 use crate::git_guard::in_git_folder;
@@ -55,32 +55,46 @@ pub(crate) fn publish_file(
     before: Option<&Present>,
     after: Option<&Present>,
 ) -> Result<(), FsError> {
+    publish_and_hold(root, path, before, after).map(drop)
+}
+
+/// The same, giving the file that was replaced or removed, which a program may still have open.
+///
+/// # Errors
+///
+/// Those of [`publish_file`].
+pub(crate) fn publish_and_hold(
+    root: &FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: Option<&Present>,
+) -> Result<Option<OpenFile>, FsError> {
     let before_file = before.filter(|present| present.kind == PresentKind::File);
     let after_file = after.filter(|present| present.kind == PresentKind::File);
     let mode = decided_mode(before_file, after_file);
-    let publish =
-        |after: &Present, expected| root.stage(path, &after.bytes, mode)?.publish(expected).map(drop);
+    let publish = |after: &Present, expected| root.stage(path, &after.bytes, mode)?.publish(expected);
     if let (Some(before), Some(after)) = (before_file, after_file) {
-        return publish(after, Expected::Content(before.fs_hash()));
+        return Ok(publish(after, Expected::Content(before.fs_hash()))?.replaced);
     }
     if let (Some(PresentKind::Folder), Some(PresentKind::Folder)) =
         (before.map(|side| side.kind), after.map(|side| side.kind))
     {
-        return after.map_or(Ok(()), |after| give_mode(root, path, after));
+        return after.map_or(Ok(()), |after| give_mode(root, path, after)).map(|()| None);
     }
+    let mut removed = None;
     match before {
         Some(present) if present.kind == PresentKind::File => {
-            root.remove_file(path, Some(&present.fs_hash())).map(drop)?;
+            removed = root.remove_file(path, Some(&present.fs_hash()))?.content;
         }
         Some(present) if present.kind == PresentKind::Folder => root.remove_empty_folder(path)?,
         Some(present) => remove_other(root, path, present)?,
         None => {}
     }
-    let Some(after) = after else { return Ok(()) };
+    let Some(after) = after else { return Ok(removed) };
     let folder = path.parent().filter(|folder| !folder.is_root());
     let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
     let published = match after.kind {
-        PresentKind::File => publish(after, Expected::Absent),
+        PresentKind::File => publish(after, Expected::Absent).map(drop),
         PresentKind::Folder => root.create_dirs(path).and_then(|_| give_mode(root, path, after)),
         PresentKind::Other => root.restore_link(path, &after.bytes).map(drop),
     };
@@ -90,7 +104,7 @@ pub(crate) fn publish_file(
             let _ = root.remove_empty_folder(folder);
         }
     }
-    published
+    published.map(|()| removed)
 }
 
 /// Gives a folder the permission bits that it is to have, and those that let its owner fill it.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::ruling::Ruling;
-use super::{Outcome, Run, Tally, cases, tag_exec, tag_flow, tag_parse, tag_paste, wap};
+use super::{
+    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, tag_exec, tag_flow, tag_parse, tag_paste, wap,
+};
 use crate::TaskError;
 
 /// How many cases run at the same time. Most of them wait, for disks and commands.
@@ -41,6 +43,17 @@ impl Registry {
             ("wap.json", Some("explore"), wap::run),
             ("wap.json", Some("exec"), wap::run),
             ("wap.json", Some("info"), wap::run),
+            ("cocode.json", Some("issue_number"), cocode::run),
+            ("cocode.json", Some("default_branch"), cocode::run),
+            ("cocode.json", Some("worktree_dir"), cocode::run),
+            ("cocode.json", Some("log_line"), cocode::run),
+            ("cocode.json", Some("state_machine"), cocode::run),
+            ("cocode.json", Some("config"), cocode::run),
+            ("cocode.json", Some("agent_run"), cocode_run::run),
+            ("cocode.json", Some("adapter"), cocode_run::run),
+            ("cocode.json", Some("worktree"), cocode_run::run),
+            ("cocode.json", Some("state"), cocode_run::run),
+            ("cocode.json", Some("cli"), cocode_cli::run),
         ])
     }
 

@@ -7,7 +7,9 @@ use tagproto::{CommandResult, Reply, Session};
 use crate::cli::{self, Common};
 use crate::commands::dry_run::dry_run;
 use crate::commands::parse::reply_text;
-use crate::commands::session::{ask, cancel_flag, nothing_to_resume, parse_id, tell_taken_over};
+use crate::commands::session::{
+    ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
+};
 use crate::console::Console;
 use crate::exit::{Exit, Outcome};
 use crate::progress::{Progress, one_line};
@@ -48,7 +50,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);
     let applied = sessions
-        .apply(session.session_id, &text, common.timeout, options, &cancel, &mut progress)
+        .apply(session.session_id, &text, common.command_timeout(), options, &cancel, &mut progress)
         .map_err(explain)?;
     let (session, sequence, results, not_written) = match applied {
         Applied::Executed(executed) => {
@@ -63,6 +65,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     let outbox = (!session.is_complete)
         .then(|| sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string());
     report(console, &session, sequence, &results, outbox);
+    tell_late_writes(console, sessions.workspace());
     match not_written {
         None => Ok(Exit::Done),
         Some(error) => Err(unwritten(&error)),

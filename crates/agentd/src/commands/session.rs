@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use local_workspace::{LateWrite, LocalWorkspace};
 use serde::Serialize;
 use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
 use tagproto::{Reply, Session, SessionId};
@@ -185,12 +186,19 @@ impl Loop<'_> {
             file: Some(file),
         };
         let mut progress = Progress::new(console);
-        let applied =
-            sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
+        let applied = sessions.apply(
+            self.id,
+            &file.text,
+            self.common.command_timeout(),
+            options,
+            self.cancel,
+            &mut progress,
+        );
         match applied {
             Ok(Applied::Executed(executed)) => {
                 let moved = sessions.move_to_processed(&file.name);
                 let told = self.tell(&executed)?;
+                tell_late_writes(console, sessions.workspace());
                 if let Some(error) = &executed.not_written {
                     return Err(unwritten(error));
                 }
@@ -255,6 +263,17 @@ impl Loop<'_> {
             ));
         }
         Ok(Some(Exit::Done))
+    }
+}
+
+/// Tells what other programs wrote to files that had just been replaced, as far as that is seen by now.
+pub(crate) fn tell_late_writes(console: Console, workspace: &LocalWorkspace) {
+    workspace.checkpoint();
+    for LateWrite { path, kept_as, .. } in workspace.late_writes() {
+        console.notice(&match kept_as {
+            Ok(kept) => format!("{path} was written to by a program that had it open from before: what it wrote is kept as {kept}"),
+            Err(error) => format!("{path} was written to by a program that had it open from before, and what it wrote could not be kept: {error}"),
+        });
     }
 }
 

@@ -30,6 +30,8 @@ mod ground;
 #[cfg(test)]
 mod hidden;
 #[cfg(test)]
+mod late_writes;
+#[cfg(test)]
 mod line_numbers;
 #[cfg(test)]
 mod peers;
