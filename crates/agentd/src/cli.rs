@@ -59,6 +59,9 @@ pub(crate) struct Common {
     /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
+    /// A further folder that commands may change, such as a cache of packages; may be given several times.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cache: Vec<PathBuf>,
     /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
