@@ -1,8 +1,14 @@
 //! The conformance cases: data in JSON files, run against the crates.
 
 mod case;
+mod cocode;
+mod cocode_cli;
+mod cocode_ground;
+mod cocode_run;
+mod codali;
 mod crash;
 mod crate_tests;
+mod envelope_replies;
 mod expected;
 mod ground;
 mod mortal;

@@ -69,6 +69,12 @@ enum SoakAlone {
     },
     /// A fault at every system call of a reply, with a table of what became of each.
     Journal,
+    /// Commands that try to outlive their end, with a count of those that did.
+    Exec {
+        /// How many runs.
+        #[arg(long, default_value_t = 1_000)]
+        runs: u32,
+    },
 }
 
 /// Benchmarks with goals, which print what is met.
@@ -101,6 +107,7 @@ fn main() -> ExitCode {
             xtask::soak_files(&root(), operations)
         }
         Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
+        Task::Soak { alone: Some(SoakAlone::Exec { runs }), .. } => xtask::soak_exec(&root(), runs),
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),

@@ -67,3 +67,19 @@ pub fn soak_journal(root: &Path) -> Result<(), TaskError> {
     // Skipping would look like passing.
     Step::cargo("soak journal", &arguments).variable("CI", "true").folder(root).run().map(|_| ())
 }
+
+/// Runs commands that daemonise, ignore signals, stop themselves and hold pipes, ends them in every way, and looks for
+/// what is left: also when the daemon or the spawner is killed.
+///
+/// # Errors
+///
+/// Those of the test run; a single survivor fails it.
+pub fn soak_exec(root: &Path, runs: u32) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "sandbox-exec", "--test", "it", "--"];
+    let arguments = [&arguments[..], &["survivors::", "--nocapture", "--test-threads", "1"]].concat();
+    Step::cargo("soak exec", &arguments)
+        .variable("SURVIVOR_RUNS", &runs.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}

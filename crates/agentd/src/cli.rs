@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cocode_cli::CocodeCommand;
 use crate::confinement::SandboxChoice;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
@@ -55,15 +56,23 @@ pub(crate) struct Common {
     /// Whether commands may use the network.
     #[arg(long, global = true, value_name = "on|off", default_value = "off")]
     pub network: Switch,
-    /// Longest run time of a command, in seconds.
-    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    pub timeout: Duration,
+    /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
+    #[arg(long, global = true, value_name = "on|off", default_value = "on")]
+    pub layer: Switch,
+    /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
 }
 
 impl Common {
+    /// How long a command may take.
+    pub(crate) fn command_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs(USUAL_TIMEOUT_SECONDS))
+    }
+
     /// Returns the options that a server started in the same way needs, folders apart; the usual ones are left out.
     pub(crate) fn server_arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
@@ -73,8 +82,8 @@ impl Common {
         if self.network == Switch::On {
             arguments.extend(["--network".to_owned(), "on".to_owned()]);
         }
-        if self.timeout != Duration::from_secs(USUAL_TIMEOUT_SECONDS) {
-            arguments.extend(["--timeout".to_owned(), self.timeout.as_secs().to_string()]);
+        if let Some(timeout) = self.timeout.filter(|timeout| timeout.as_secs() != USUAL_TIMEOUT_SECONDS) {
+            arguments.extend(["--timeout".to_owned(), timeout.as_secs().to_string()]);
         }
         if self.read_only {
             arguments.push("--read-only".to_owned());
@@ -153,6 +162,11 @@ pub(crate) enum Command {
         /// The arguments as JSON, or `-` for standard input.
         arguments: Option<String>,
     },
+    /// Run coding agents in git worktrees, and find out which of them are really done.
+    Cocode {
+        #[command(subcommand)]
+        command: CocodeCommand,
+    },
     /// Serve the workspace tools over JSON-RPC, one message a line on standard input and output.
     Wap,
     /// Print the configuration that lets an MCP client use this folder, or write it.
@@ -161,8 +175,14 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
+    /// Answer a request of an agent, which is an envelope or a reply with one in it.
+    Codali(Codali),
     /// Say what this machine can and cannot do.
-    Doctor,
+    Doctor {
+        /// Try a long list of ways out of the sandbox of commands, and list them.
+        #[arg(long)]
+        probe: bool,
+    },
     /// A task: the same as `new`.
     #[command(external_subcommand)]
     Task(Vec<OsString>),
@@ -280,6 +300,22 @@ pub(crate) struct Undo {
     pub session: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Codali {
+    /// The text, or `-` for standard input.
+    #[arg(value_name = "FILE|-", default_value = "-")]
+    pub file: PathBuf,
+    /// How the response is written.
+    #[arg(long, value_name = "yaml|json-body", default_value = "yaml")]
+    pub format: codali_envelope::Form,
+    /// Keep the response below about this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<u32>,
+    /// Leave out how long it took, so that the same files give the same response.
+    #[arg(long)]
+    pub deterministic: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Format {
     /// A reply in the bracket-tag protocol.
@@ -288,6 +324,15 @@ pub(crate) enum Format {
         #[arg(value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
         /// Leave out the repair of pasted text.
+        #[arg(long)]
+        strict: bool,
+    },
+    /// A request in a Codali envelope, with nothing in front of it.
+    Codali {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Take YAML only.
         #[arg(long)]
         strict: bool,
     },

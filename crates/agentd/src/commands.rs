@@ -2,6 +2,8 @@
 
 mod apply;
 mod call;
+mod cocode;
+mod codali;
 mod demo;
 mod diff;
 mod doctor;
@@ -42,12 +44,17 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
+        Some(Command::Parse { format: Format::Codali { file, strict } }) => {
+            parse::codali(console, &file, strict)
+        }
+        Some(Command::Codali(codali)) => codali::answer(common, console, &codali),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
+        Some(Command::Cocode { command }) => cocode::run(common, console, &command),
         Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),
         Some(Command::Serve(options)) => serve::serve(common, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
         Some(Command::Wap) => wap::wap(common, console),
-        Some(Command::Doctor) => doctor::doctor(common, console),
+        Some(Command::Doctor { probe }) => doctor::doctor(common, probe, console),
         Some(Command::Demo) => demo::demo(common, console),
     }
 }

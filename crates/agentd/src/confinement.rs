@@ -1,6 +1,7 @@
 //! What the user asks of the confinement of commands.
 
 use std::fmt;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -51,13 +52,21 @@ impl FromStr for SandboxChoice {
     }
 }
 
-/// The least confinement under which commands run. Without a choice it is whatever the machine gives; the report in
-/// front of every session says what that is.
-pub(crate) fn need(choice: Option<SandboxChoice>) -> SandboxNeed {
+/// The least confinement under which commands run.
+///
+/// Without a choice it is whatever the machine gives while a person is there to read the report in front of the session
+/// (`is_attended`), and all of it otherwise.
+pub(crate) fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
     match choice {
         Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
+        None if !is_attended => SandboxNeed::AtLeast(Level::Full),
         Some(SandboxChoice::Off) | None => SandboxNeed::Whatever,
     }
+}
+
+/// Whether standard input is a terminal, and so a person is there.
+pub(crate) fn is_attended() -> bool {
+    std::io::stdin().is_terminal()
 }
 
 /// How commands are started on this machine for this user.
@@ -96,4 +105,20 @@ pub(crate) fn asked_for(common: &Common) -> String {
 /// The user's home folder.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_confinement_is_required_where_nobody_watches_and_nothing_was_chosen() {
+        assert_eq!(need(None, false), SandboxNeed::AtLeast(Level::Full));
+        assert_eq!(need(None, true), SandboxNeed::Whatever);
+        for is_attended in [true, false] {
+            assert_eq!(need(Some(SandboxChoice::Off), is_attended), SandboxNeed::Whatever);
+            let allowed = Some(SandboxChoice::Allow(Level::Landlock));
+            assert_eq!(need(allowed, is_attended), SandboxNeed::AtLeast(Level::Landlock));
+        }
+    }
 }

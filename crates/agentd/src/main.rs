@@ -4,6 +4,7 @@ mod call_pool;
 mod cli;
 mod client;
 mod clipboard;
+mod cocode_cli;
 mod commands;
 mod confinement;
 mod console;

@@ -6,6 +6,12 @@ use wap_core::Reason;
 
 use crate::exit::{Exit, Failure};
 
+/// Says what an executed reply means for files that could not be written.
+pub(crate) fn unwritten(error: &FsError) -> Failure {
+    Failure::new(Exit::Failed, format!("the reply was executed, but the next message could not be written: {error}"))
+        .advise("it is in the journal: `agentd outbox` prints it, and the next `agentd` that starts here writes the file")
+}
+
 /// Explains a failure.
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 pub(crate) fn explain(error: SessionError) -> Failure {
@@ -29,6 +35,10 @@ pub(crate) fn explain(error: SessionError) -> Failure {
             .advise("send the newest outbox to the model, or execute the reply all the same with `agentd apply --again`"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
+        SessionError::KnownUnfinished { sequence } => Failure::new(Exit::Refused, text).advise(format!(
+            "its rest was given up when message {sequence} got another reply; `agentd apply --again` executes all of it here"
+        )),
+        SessionError::Busy => Failure::new(Exit::Held, text).advise("wait until it has ended"),
         SessionError::BegunElsewhere { session } => Failure::new(Exit::Refused, text).advise(format!(
             "go on with it by `agentd apply FILE --session {session}`, or execute it here all the same with --again"
         )),

@@ -212,7 +212,7 @@ impl Workspace for SharedWorkspace {
         let asked = Asked { method: Tool::GetWorkspaceInfo.name(), request: serde_json::json!({}) };
         let mut info: WorkspaceInfo =
             self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().workspace_info(call))?;
-        info.limits.max_execution_time = milliseconds(self.common.timeout);
+        info.limits.max_execution_time = milliseconds(self.common.command_timeout());
         Ok(info)
     }
 
@@ -254,7 +254,7 @@ impl Workspace for SharedWorkspace {
         self.may_change()?;
         let mut request = request.clone();
         // Whoever owns the state folder may have been started with another one.
-        request.timeout.get_or_insert_with(|| milliseconds(self.common.timeout).cast_signed());
+        request.timeout.get_or_insert_with(|| milliseconds(self.common.command_timeout()).cast_signed());
         let asked = Asked { method: Tool::ExecuteCommand.name(), request: &request };
         self.ask(call, &asked, observer, |opened, observer| {
             opened.workspace().execute_command(call, &request, observer)

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use change_journal::{Journal, JournalLimits, JournalReader, OpenError};
-use local_workspace::{EngineConfig, LocalWorkspace};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 use tag_session::{Sessions, StateFolders};
 use tempfile::TempDir;
 use wap_core::Limits;
 
-use crate::cli::Common;
+use crate::cli::{Common, Switch};
 use crate::confinement;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -129,7 +129,8 @@ pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result
         // Said once is enough: sessions that are taken over remember that their history is lost.
         journal.acknowledge_set_aside().map_err(|error| state_failure(&error.to_string(), &places.base))?;
     }
-    let engine = open_engine(common, places, places.base.join("output"), root, journal.clone(), console)?;
+    let kept = KeptFolders { outputs: places.base.join("output"), layers: Some(places.base.join("layers")) };
+    let engine = open_engine(common, places, kept, root, journal.clone(), console)?;
     let engine = Arc::new(engine);
     let folders =
         StateFolders::open(&places.base).map_err(|error| state_failure(&error.to_string(), &places.base))?;
@@ -164,38 +165,67 @@ pub(crate) fn open_for_reading(
     places: &Places,
     console: Console,
 ) -> Result<ReadingEngine, Failure> {
-    let root = open_root(common, places)?;
-    let journal = Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))?;
-    if places.base.join("output").is_dir() {
-        let engine = open_engine(common, places, places.base.join("output"), root, journal, console)?;
-        return Ok(ReadingEngine { engine, _outputs: None });
+    let outputs = places.base.join("output");
+    if !outputs.is_dir() {
+        return open_apart(common, places, console);
     }
+    let root = open_root(common, places)?;
+    let kept = KeptFolders { outputs, layers: None };
+    let engine = open_engine(common, places, kept, root, forgetful_journal(places)?, console)?;
+    Ok(ReadingEngine { engine, _outputs: None })
+}
+
+/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read: their outputs are
+/// kept apart from those of the state folder, whose names are the journal's to give.
+pub(crate) fn open_apart(
+    common: &Common,
+    places: &Places,
+    console: Console,
+) -> Result<ReadingEngine, Failure> {
+    let root = open_root(common, places)?;
     let outputs = tempfile::tempdir().map_err(|error| {
         let place = std::env::temp_dir();
         Failure::new(Exit::Failed, format!("no temporary folder can be made in {}: {error}", place.display()))
             .advise("name a folder with space in the variable TMPDIR")
     })?;
-    let engine = open_engine(common, places, outputs.path().join("output"), root, journal, console)?;
+    // Where there is no state folder, none needs to be kept from commands.
+    let elsewhere = Places { base: outputs.path().to_owned(), ..places.clone() };
+    let places = if places.base.exists() { places } else { &elsewhere };
+    let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
+    let engine = open_engine(common, places, kept, root, forgetful_journal(places)?, console)?;
     Ok(ReadingEngine { engine, _outputs: Some(outputs) })
+}
+
+fn forgetful_journal(places: &Places) -> Result<Journal, Failure> {
+    Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))
+}
+
+/// The folders that the engine keeps things in.
+struct KeptFolders {
+    outputs: PathBuf,
+    /// Layers of commands; none where no command changes anything.
+    layers: Option<PathBuf>,
 }
 
 fn open_engine(
     common: &Common,
     places: &Places,
-    output_folder: PathBuf,
+    kept: KeptFolders,
     root: FileRoot,
     journal: Journal,
     console: Console,
 ) -> Result<LocalWorkspace, Failure> {
-    let milliseconds = u64::try_from(common.timeout.as_millis()).unwrap_or(u64::MAX);
+    let milliseconds = u64::try_from(common.command_timeout().as_millis()).unwrap_or(u64::MAX);
     let config = EngineConfig {
         limits: Limits { max_execution_time: milliseconds, ..Limits::default() },
         read_only: common.read_only,
-        sandbox: confinement::need(common.sandbox),
+        sandbox: confinement::need(common.sandbox, confinement::is_attended()),
         launcher: confinement::launcher(common.sandbox),
         policy: confinement::policy(common, &places.workspace, &places.base),
         state_folder: places.state_folder(),
-        output_folder,
+        output_folder: kept.outputs,
+        layers_folder: kept.layers,
+        layer: if common.layer == Switch::On { LayerUse::WherePossible } else { LayerUse::Off },
     };
     let (engine, recovery) = LocalWorkspace::open(root, journal, config)
         .map_err(|error| state_failure(&error.to_string(), &places.base))?;
@@ -227,7 +257,7 @@ pub(crate) fn open_root(common: &Common, places: &Places) -> Result<FileRoot, Fa
 }
 
 /// Makes the state folder, closed to others, with an ignore rule for git.
-fn make_state_folder(places: &Places) -> Result<(), Failure> {
+pub(crate) fn make_state_folder(places: &Places) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     let failed = |error: &io::Error| state_failure(&error.to_string(), &places.base);
     match fs::DirBuilder::new().mode(0o700).create(&places.base) {

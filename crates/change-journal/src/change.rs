@@ -107,6 +107,13 @@ pub struct Entry {
     pub mode: Option<u32>,
 }
 
+impl Entry {
+    /// Whether the content was handed to the journal when this was recorded. It may be gone since.
+    pub fn was_kept(&self) -> bool {
+        self.length_bytes.is_some() || self.kind == EntryKind::Folder && self.content.is_some()
+    }
+}
+
 /// A change as it reads back from the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use rusqlite::params;
 
+use crate::connection::Place;
 use crate::content_store::BlobFiles;
 use crate::error::JournalError;
+use crate::failure::Failure;
 use crate::hash::ContentHash;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
@@ -41,6 +43,8 @@ pub struct GarbageReport {
     pub files_bytes: u64,
     /// The length of all contents that are left, in bytes.
     pub kept_bytes: u64,
+    /// By how many bytes the database has become smaller on the disk.
+    pub database_bytes: u64,
 }
 
 /// Removes contents from the database; the files of large ones are removed afterwards.
@@ -157,6 +161,37 @@ fn remove(path: &Path) -> Result<Option<u64>, JournalError> {
     match removed {
         Ok(length) => Ok(Some(length)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(crate::failure::Failure::from(error).into()),
+        Err(error) => Err(Failure::from(error).into()),
     }
+}
+
+/// Gives the unused space in the database back to the disk. Returns how many bytes.
+///
+/// # Errors
+///
+/// Those of the disk; the database is then as it was.
+pub(crate) fn give_back(place: &Place) -> Result<u64, Failure> {
+    let connection = place.connect_to_write()?;
+    let number = |name: &str| -> Result<u64, Failure> {
+        let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
+        Ok(value.cast_unsigned())
+    };
+    let before = number("page_count")?;
+    if number("freelist_count")? == 0 {
+        return Ok(0);
+    }
+    if number("auto_vacuum")? == 0 {
+        // A database of an earlier version is written anew, once. Beside it in memory it might not fit.
+        connection.pragma_update(None, "temp_store", "FILE")?;
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.execute_batch("VACUUM")?;
+    } else {
+        // Each step of this statement frees one page.
+        let mut statement = connection.prepare("PRAGMA incremental_vacuum")?;
+        let mut steps = statement.query([])?;
+        while steps.next()?.is_some() {}
+    }
+    // The file becomes shorter when the log is folded in. Somebody who reads meanwhile only delays that.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(before.saturating_sub(number("page_count")?) * number("page_size")?)
 }

@@ -27,7 +27,7 @@ use crate::run::{RunKey, RunNumber, RunState};
 use crate::run_writes::{AcknowledgeSetAside, FinishRun};
 use crate::step::{StepKind, StepRecord};
 use crate::step_writes::{
-    ChangeRows, ConflictChange, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
+    ChangeRows, ConflictChanges, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
 };
 use crate::work::{Flush, Job, Queued, Work};
 use crate::writer::Writer;
@@ -278,8 +278,17 @@ impl Journal {
     ///
     /// `TooLarge` or `Closed`. A number that does not exist is ignored.
     pub fn conflict_change(&self, number: ChangeNumber, outcome: &[u8]) -> Result<(), JournalError> {
+        self.conflict_changes(&[number], outcome)
+    }
+
+    /// Does the same for several changes of one step at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`conflict_change`](Self::conflict_change).
+    pub fn conflict_changes(&self, numbers: &[ChangeNumber], outcome: &[u8]) -> Result<(), JournalError> {
         let outcome = self.preparation().outcome(outcome)?;
-        self.enqueue(Queued::new(ConflictChange { number, outcome }, None))
+        self.enqueue(Queued::new(ConflictChanges { numbers: numbers.to_owned(), outcome }, None))
     }
 
     /// Finishes a run and writes documents in the same commit. Returns the version of each document, `None`
@@ -333,6 +342,17 @@ impl Journal {
         self.wait_for(self.preparation().documents(documents)?)
     }
 
+    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and rides with the next commit, before
+    /// everything that is written later.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` or `Closed`.
+    pub fn write_documents_lazily(&self, documents: &[DocumentWrite<'_>]) -> Result<(), JournalError> {
+        let documents = self.preparation().documents(documents)?;
+        self.enqueue(Queued::new(documents, None))
+    }
+
     /// Keeps a content that no change refers to, such as a version of a file that somebody was shown. Lazy: it
     /// returns at once and rides with the next commit, except that a large content is synced as a file first.
     ///
@@ -350,7 +370,8 @@ impl Journal {
     /// the limit, those whose newest change is the oldest. Contents of changes that are not settled, or of runs that are
     /// not finished, stay. Nobody else may write to the journal meanwhile.
     ///
-    /// The space in the database is used again, and given back only where a content had a file of its own.
+    /// Then the space is given back to the disk, as far as the disk has room to do so; else it is used again, and the next
+    /// time gives it back.
     ///
     /// # Errors
     ///
@@ -366,7 +387,12 @@ impl Journal {
         let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
         // These files belong to contents that have just been counted.
         stray()?;
-        Ok(GarbageReport { files_removed, files_bytes, ..report })
+        let database_bytes = match &self.shared.blobs {
+            // What was removed is removed, whether or not its space can be given back now.
+            Some(_) => garbage::give_back(self.shared.reader.place()).unwrap_or(0),
+            None => 0,
+        };
+        Ok(GarbageReport { files_removed, files_bytes, database_bytes, ..report })
     }
 
     /// Waits until everything that was lazily written before is on the disk.

@@ -194,6 +194,8 @@ fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
     // SQLite gives its other files the mode of this one. Before-images are nobody else's business.
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).map_err(Failure::from)?;
     let connection = connection::connect_file(&unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Only before anything is in it: what is removed later can then be given back to the disk.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(Failure::from)?;
     connection::configure(&connection)?;
     let made = schema::migrate(&connection, 0).and_then(|()| {
         for name in set_aside {

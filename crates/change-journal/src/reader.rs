@@ -192,6 +192,10 @@ impl JournalReader {
         self.list(&sql, [prefix], rows::document_head)
     }
 
+    pub(crate) fn place(&self) -> &Place {
+        &self.shared.place
+    }
+
     pub(crate) fn boot_id(&self) -> &str {
         &self.shared.boot_id
     }

@@ -243,27 +243,35 @@ impl Work for MarkChanges {
     }
 }
 
-/// Marks a change as conflicted and replaces the outcome of its step, which had promised otherwise.
-pub(crate) struct ConflictChange {
-    pub(crate) number: ChangeNumber,
+/// Marks changes of one step as conflicted and replaces the outcome of the step, which had promised otherwise.
+pub(crate) struct ConflictChanges {
+    pub(crate) numbers: Vec<ChangeNumber>,
     pub(crate) outcome: Vec<u8>,
 }
 
-impl Work for ConflictChange {
+impl Work for ConflictChanges {
     type Value = ();
 
     fn apply(&self, write: &Write<'_>) -> Result<(), JournalError> {
-        let mark = MarkChanges { numbers: vec![self.number], state: ChangeState::Conflicted };
+        let mark = MarkChanges { numbers: self.numbers.clone(), state: ChangeState::Conflicted };
         mark.apply(write)?;
+        let mut conflicted = write
+            .connection
+            .prepare_cached("SELECT 1 FROM change WHERE number = ?1 AND state = 'conflicted'")?;
         let mut statement = write.connection.prepare_cached(
             "UPDATE step SET outcome = ?2 WHERE outcome IS NOT NULL AND (run, step_index) IN
                  (SELECT run, step_index FROM change WHERE number = ?1 AND state = 'conflicted')",
         )?;
-        statement.execute(params![self.number, self.outcome])?;
+        for number in &self.numbers {
+            if conflicted.exists([number])? {
+                statement.execute(params![number, self.outcome])?;
+                break;
+            }
+        }
         Ok(())
     }
 
     fn weight_bytes(&self) -> usize {
-        self.outcome.len() + 256
+        self.outcome.len() + 64 * self.numbers.len() + 256
     }
 }

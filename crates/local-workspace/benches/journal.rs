@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use change_journal::{Journal, JournalLimits};
-use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace, SandboxNeed};
 use sandbox_exec::{LauncherConfig, Policy, SpawnerProgram, User};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tempfile::TempDir;
@@ -83,6 +83,8 @@ fn open(folder: &Path, code: &Path, journal: Journal) -> LocalWorkspace {
         policy: Policy::for_workspace(code),
         state_folder: None,
         output_folder: folder.join("output"),
+        layers_folder: None,
+        layer: LayerUse::Off,
     };
     let root = FileRoot::open(code, &RootRules::none(), FsPolicy::default()).expect("it is a folder");
     LocalWorkspace::open(root, journal, config).expect("it is new").0

@@ -9,7 +9,7 @@ use change_journal::{
 };
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace, SandboxNeed};
 use sandbox_exec::{LauncherConfig, Policy, SpawnerProgram, User};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tempfile::TempDir;
@@ -63,6 +63,8 @@ impl Bench {
             policy: Policy::for_workspace(&at("workspace")),
             state_folder: None,
             output_folder: at("state/output"),
+            layers_folder: None,
+            layer: LayerUse::Off,
         };
         let root = FileRoot::open(&at("workspace"), &RootRules::none(), FsPolicy::default())
             .expect("the folder was just made");

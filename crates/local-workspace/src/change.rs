@@ -13,7 +13,7 @@ use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::plan::{Plan, PlannedFile, PlannedStep};
 use crate::present::Present;
-use crate::publish::publish_file;
+use crate::publish::publish_and_hold;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{ChangeRecord, decode, encode};
 
@@ -111,10 +111,19 @@ impl LocalWorkspace {
 
     /// Puts every file of the plan in its place. Returns what could not be done, by path.
     fn publish(&self, files: Vec<(RelPath, PlannedFile)>) -> BTreeMap<RelPath, FsError> {
-        let publish = |(path, file): (RelPath, PlannedFile)| {
-            publish_file(&self.root, &path, file.before.as_ref(), file.after.as_ref())
-                .err()
-                .map(|error| (path, error))
+        let publish = |(path, file): (RelPath, PlannedFile)| match publish_and_hold(
+            &self.root,
+            &path,
+            file.before.as_ref(),
+            file.after.as_ref(),
+        ) {
+            Ok(replaced) => {
+                if let (Some(replaced), Some(before)) = (replaced, &file.before) {
+                    self.late_writes.watch(path, replaced, before.fs_hash());
+                }
+                None
+            }
+            Err(error) => Some((path, error)),
         };
         files.into_iter().filter_map(publish).collect()
     }

@@ -1,4 +1,4 @@
-//! Syncing published files in the background, and settling their changes in the journal.
+//! Syncing published files in the background, settling their changes in the journal, and looking at what they replaced.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,6 +9,8 @@ use std::thread::{Builder, JoinHandle};
 use change_journal::{ChangeNumber, Journal};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
+
+use crate::late_writes::LateWrites;
 
 /// The background thread that syncs. Dropping it waits for what is under way.
 #[derive(Debug)]
@@ -23,10 +25,15 @@ enum Task {
 }
 
 impl Checkpoint {
-    pub(crate) fn start(root: Arc<FileRoot>, journal: Journal) -> io::Result<Checkpoint> {
+    pub(crate) fn start(
+        root: Arc<FileRoot>,
+        journal: Journal,
+        late_writes: Arc<LateWrites>,
+    ) -> io::Result<Checkpoint> {
         let (queue, tasks) = mpsc::channel();
-        let thread =
-            Builder::new().name("checkpoint".to_owned()).spawn(move || run(&root, &journal, &tasks))?;
+        let thread = Builder::new()
+            .name("checkpoint".to_owned())
+            .spawn(move || run(&root, &journal, &late_writes, &tasks))?;
         Ok(Checkpoint { queue: Some(queue), thread: Some(thread) })
     }
 
@@ -62,7 +69,7 @@ impl Drop for Checkpoint {
     }
 }
 
-fn run(root: &FileRoot, journal: &Journal, tasks: &Receiver<Task>) {
+fn run(root: &FileRoot, journal: &Journal, late_writes: &LateWrites, tasks: &Receiver<Task>) {
     while let Ok(first) = tasks.recv() {
         let mut changes = Vec::new();
         let mut waiting = Vec::new();
@@ -74,10 +81,12 @@ fn run(root: &FileRoot, journal: &Journal, tasks: &Receiver<Task>) {
             }
         }
         settle(root, journal, &changes);
+        late_writes.look();
         for answer in waiting {
             let _ = answer.send(());
         }
     }
+    late_writes.look();
 }
 
 fn settle(root: &FileRoot, journal: &Journal, changes: &[(ChangeNumber, RelPath)]) {

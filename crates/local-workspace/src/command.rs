@@ -5,24 +5,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use change_journal::{JournalError, StepKind};
-use sandbox_exec::{FileConfinement, OutputStream as ExecStream, ShellCommand, Spool, Timeout};
-use wap_core::{Call, CommandObserver, ExecuteCommand, OUTPUT_PREFIX, OutputStream, Reason, WapError};
+use change_journal::StepKind;
+use sandbox_exec::{FileConfinement, ShellCommand, Timeout};
+use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError};
 
-use crate::command_answer::{
-    CommandOutcome, answer, command_error, outcome_unknown, spawn_error, unrecorded, wait_error,
-    without_output,
-};
+use crate::command_answer::{CommandOutcome, command_error, outcome_dropped, outcome_unknown};
+use crate::command_ground::CommandGround;
+use crate::command_run::{PreparedCommand, Ran};
 use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::explore::folder_error;
-use crate::output_store::{OUTPUT_LIMIT_BYTES, output_name};
+use crate::output_store::output_name;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
-
-/// Outputs up to this many bytes in both streams together are never worth a file.
-const SMALL_OUTPUT_BYTES: u64 = 4_000;
 
 /// The longest description of a command in the journal, in characters.
 const DESCRIPTION_CHARACTERS: usize = 200;
@@ -43,7 +39,8 @@ impl LocalWorkspace {
             Known::Unknown => {
                 // No result names what it had written by then.
                 self.outputs.discard(&output_name(run.number(), step));
-                let outcome = Err(outcome_unknown());
+                let is_untouched = self.untouched.contains(&(run.number(), step));
+                let outcome = Err(if is_untouched { outcome_dropped() } else { outcome_unknown() });
                 self.journal
                     .finish_step(run.number(), step, &encode(&outcome), &[])
                     .map_err(journal_error)?;
@@ -53,27 +50,19 @@ impl LocalWorkspace {
         }
         let (command, warnings) = self.check_command(call, request)?;
         let report = self.confinement()?;
+        let ground = self.command_ground(&run, step)?;
         self.check_cancelled(call)?;
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &describe(command.text()))
             .map_err(journal_error)?;
         let output_name = output_name(run.number(), step);
-        let outcome = self.run(call, &command, &report, &output_name, warnings, observer);
-        self.record(&run, step, outcome)
-    }
-
-    /// Records how a command ended, and answers with it.
-    fn record(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
-        let finish =
-            |outcome: &CommandOutcome| self.journal.finish_step(run.number(), step, &encode(outcome), &[]);
-        match finish(&outcome) {
-            Ok(_) => outcome,
-            Err(JournalError::TooLarge { .. }) => {
-                let outcome = without_output(outcome);
-                finish(&outcome).map_err(|error| unrecorded(&error, &outcome))?;
-                outcome
-            }
-            Err(error) => Err(unrecorded(&error, &outcome)),
+        let prepared =
+            PreparedCommand { command: &command, report: &report, output_name: &output_name, warnings };
+        let Ran { outcome, ground, is_over } = self.run(call, prepared, ground, observer);
+        match ground {
+            CommandGround::Layer(layer) if is_over => self.record_layered(&run, step, outcome, layer),
+            CommandGround::Layer(_) => self.record_dropped(&run, step, outcome),
+            CommandGround::Folder(before) => self.record_compared(&run, step, outcome, *before),
         }
     }
 
@@ -160,48 +149,6 @@ impl LocalWorkspace {
             );
         }
         Ok(report.to_string())
-    }
-
-    fn run(
-        &self,
-        call: &Call<'_>,
-        command: &ShellCommand,
-        report: &str,
-        output_name: &str,
-        mut warnings: Vec<String>,
-        observer: &mut dyn CommandObserver,
-    ) -> CommandOutcome {
-        let running = self.launcher()?.spawn(&self.config.policy, command).map_err(spawn_error)?;
-        observer.started(report);
-        let killer = running.killer();
-        let _kill_on_cancel = call.cancel.on_cancel(Box::new(move || killer.cancel()));
-        // Without a file the command runs all the same; what is left out is then counted only.
-        let spool = self.outputs.create(output_name).ok().map(|file| Spool::new(file, OUTPUT_LIMIT_BYTES));
-        let mut watch = |stream: ExecStream, bytes: &[u8]| {
-            let stream = match stream {
-                ExecStream::Stdout => OutputStream::Stdout,
-                ExecStream::Stderr => OutputStream::Stderr,
-            };
-            observer.output(stream, bytes);
-        };
-        let outcome = running.wait_with(&mut watch, spool).map_err(|error| {
-            self.outputs.discard(output_name);
-            wait_error(error)
-        })?;
-        let total = outcome.stdout.total_bytes + outcome.stderr.total_bytes;
-        let is_kept = total > SMALL_OUTPUT_BYTES && outcome.spooled.is_some();
-        if !is_kept {
-            self.outputs.discard(output_name);
-        }
-        let whole_output = is_kept.then(|| format!("{OUTPUT_PREFIX}{output_name}"));
-        if let Some(spooled) = outcome.spooled.filter(|spooled| is_kept && spooled.omitted_bytes > 0) {
-            warnings.push(format!("the last {} bytes of the output were not kept", spooled.omitted_bytes));
-        }
-        if !outcome.output_complete {
-            warnings.push("a process that stayed in the background was ended with the command".to_owned());
-        }
-        self.outputs.make_room(output_name);
-        answer(&outcome, whole_output, report, warnings)
     }
 }
 

@@ -124,6 +124,14 @@ pub(crate) fn outcome_unknown() -> WapError {
     )
 }
 
+/// The same for a command that ran on a layer, of which nothing was taken over.
+pub(crate) fn outcome_dropped() -> WapError {
+    WapError::new(
+        Reason::OutcomeUnknown,
+        "the daemon stopped while this command ran; it was not run again, and nothing that it changed was kept",
+    )
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 pub(crate) fn command_error(error: CommandError) -> WapError {
     let reason = match &error {

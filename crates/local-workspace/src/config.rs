@@ -31,6 +31,10 @@ pub struct EngineConfig {
     pub state_folder: Option<RelPath>,
     /// The folder for whole outputs of commands.
     pub output_folder: PathBuf,
+    /// The folder for copy-on-write layers, on the file system of the workspace; it is made if its parent exists.
+    pub layers_folder: Option<PathBuf>,
+    /// Whether commands run on a layer.
+    pub layer: LayerUse,
 }
 
 impl EngineConfig {
@@ -54,6 +58,16 @@ impl EngineConfig {
         let folder = self.state_folder.as_ref()?;
         Some(self.policy.workspace.join(OsStr::from_bytes(folder.as_bytes())))
     }
+}
+
+/// Whether commands run on a copy-on-write layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LayerUse {
+    /// Where there can be one. Elsewhere the folder is compared before and after each command.
+    #[default]
+    WherePossible,
+    /// No command does; the folder is compared.
+    Off,
 }
 
 /// The least confinement under which commands run.

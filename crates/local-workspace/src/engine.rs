@@ -1,10 +1,11 @@
 //! The engine: everything that the tools share.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use change_journal::{Journal, RunNumber, StepKind};
 use rel_path::RelPath;
-use sandbox_exec::{Launcher, SandboxReport, StartError};
+use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
@@ -13,13 +14,17 @@ use wap_core::{
 };
 
 use crate::checkpoint::Checkpoint;
-use crate::config::EngineConfig;
+use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
 use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
+use crate::late_writes::{LateWrite, LateWrites};
+use crate::layer_recovery;
+use crate::layer_shelf::LayerShelf;
 use crate::output_store::OutputStore;
 use crate::recovery::{self, Recovery};
 use crate::runs::{EngineRun, Known};
+use crate::tree_snapshot::TreeSnapshot;
 use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
@@ -27,16 +32,25 @@ use crate::turns::{Turn, Turns};
 /// Can be shared between threads. File changes are made one batch at a time, commands one at a time, reads meanwhile.
 #[derive(Debug)]
 pub struct LocalWorkspace {
-    pub(crate) root: std::sync::Arc<FileRoot>,
+    pub(crate) root: Arc<FileRoot>,
     pub(crate) journal: Journal,
     pub(crate) config: EngineConfig,
     pub(crate) hidden: Hidden,
     pub(crate) held: HeldVersions,
     pub(crate) outputs: OutputStore,
     pub(crate) checkpoint: Checkpoint,
+    pub(crate) late_writes: Arc<LateWrites>,
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Mutex<()>,
     commands: Turns,
+    /// Where layers are kept, or why there are none.
+    pub(crate) layers: Result<LayerShelf, String>,
+    /// Steps whose command ran on a layer when the last process ended.
+    pub(crate) untouched: BTreeSet<(RunNumber, u32)>,
+    /// What confines commands here, the layer included.
+    report: OnceLock<SandboxReport>,
+    /// The folder after the last command, which spares the next comparison most of its reading.
+    last_snapshot: Mutex<Option<TreeSnapshot>>,
 }
 
 /// Why a workspace cannot be opened.
@@ -66,12 +80,20 @@ impl LocalWorkspace {
         config: EngineConfig,
     ) -> Result<(LocalWorkspace, Recovery), OpenError> {
         let config = config.completed_for(&root);
-        let root = std::sync::Arc::new(root);
+        let root = Arc::new(root);
         let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
-        let checkpoint =
-            Checkpoint::start(std::sync::Arc::clone(&root), journal.clone()).map_err(OpenError::Thread)?;
-        let recovery =
-            recovery::recover(&root, &journal, &checkpoint, config.read_only).map_err(OpenError::Recovery)?;
+        let late_writes = Arc::new(LateWrites::new(Arc::clone(&root)));
+        let checkpoint = Checkpoint::start(Arc::clone(&root), journal.clone(), Arc::clone(&late_writes))
+            .map_err(OpenError::Thread)?;
+        let layers = match &config.layers_folder {
+            Some(_) if config.read_only => Err("nothing can be changed".to_owned()),
+            Some(folder) => LayerShelf::open(folder, &root),
+            None => Err("there is no folder for layers".to_owned()),
+        };
+        let adopted =
+            layers.as_ref().map(|shelf| layer_recovery::resume(shelf, &journal)).unwrap_or_default();
+        let recovery = recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)
+            .map_err(OpenError::Recovery)?;
         let workspace = LocalWorkspace {
             root,
             hidden: Hidden::new(config.state_folder.clone()),
@@ -80,9 +102,14 @@ impl LocalWorkspace {
             config,
             outputs,
             checkpoint,
+            late_writes,
             launcher: OnceLock::new(),
             changes: Mutex::default(),
             commands: Turns::default(),
+            layers,
+            untouched: adopted.untouched,
+            report: OnceLock::new(),
+            last_snapshot: Mutex::default(),
         };
         Ok((workspace, recovery))
     }
@@ -93,12 +120,35 @@ impl LocalWorkspace {
     ///
     /// [`Reason::SandboxUnavailable`] if not even an unconfined process can be started.
     pub fn sandbox_report(&self) -> Result<&SandboxReport, WapError> {
-        self.launcher().map(Launcher::report)
+        let report = self.launcher()?.report();
+        Ok(self.report.get_or_init(|| self.with_layer_of_this_folder(report.clone())))
+    }
+
+    /// The report of this machine, with what is known about layers over this folder.
+    fn with_layer_of_this_folder(&self, mut report: SandboxReport) -> SandboxReport {
+        if report.layer != LayerKind::None {
+            let why = match (&self.layers, self.config.layer) {
+                (_, LayerUse::Off) => "switched off",
+                (Err(why), _) => why,
+                (Ok(_), LayerUse::WherePossible) => return report,
+            };
+            report.layer = LayerKind::None;
+            report.missing.push(format!("a layer: {why}"));
+        }
+        report
     }
 
     /// Waits until everything that was answered is synced to the disk.
     pub fn checkpoint(&self) {
         self.checkpoint.wait();
+    }
+
+    /// Returns what other programs have written to files that had just been replaced or removed, since it was last asked.
+    ///
+    /// The last files that lost their names are watched, each until at least the next [`checkpoint`](Self::checkpoint).
+    /// What such a program wrote is kept beside the file's place. A write that comes later still is not seen.
+    pub fn late_writes(&self) -> Vec<LateWrite> {
+        self.late_writes.take()
     }
 
     /// Removes the whole outputs of commands whose runs nobody needs. Returns how many, and their bytes.
@@ -116,6 +166,10 @@ impl LocalWorkspace {
 
     pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn last_snapshot(&self) -> MutexGuard<'_, Option<TreeSnapshot>> {
+        self.last_snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no other command runs.

@@ -8,7 +8,7 @@ use sandbox_fs::{FileKind, FileRoot, FsError};
 use text_edit::{EditLimits, LineMap, Numbering, Source};
 use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineShift, ModifyFile,
-    ModifyFileResponse, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
+    ModifyFileResponse, OUTPUT_PREFIX, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
 use crate::edit_request::{content_bytes, operation};
@@ -264,6 +264,7 @@ impl<'a> Plan<'a> {
             Err(error) => return Err(fs_error(&error, asked)),
         };
         self.hidden.check(&target.path)?;
+        check_name_of_outputs(&target.path, asked)?;
         self.check_planned_folders(&target.path, asked)?;
         match target.missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
             Some(folder) if !create_folders => {
@@ -378,6 +379,17 @@ impl<'a> Plan<'a> {
         self.held_bytes = bytes;
         Ok(())
     }
+}
+
+/// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.
+fn check_name_of_outputs(path: &RelPath, asked: &str) -> Result<(), WapError> {
+    if path.components().next() == Some(OUTPUT_PREFIX.trim_end_matches('/').as_bytes()) {
+        let text = format!(
+            "names under '{OUTPUT_PREFIX}' stand for whole outputs of commands and cannot be written"
+        );
+        return Err(WapError::new(Reason::InvalidName, text).with("path", asked));
+    }
+    Ok(())
 }
 
 /// The folders that a path lies in, the nearest first.

@@ -58,10 +58,17 @@ impl Present {
         }
     }
 
-    /// Looks at a canonical path that may be a folder, too.
+    /// Looks at a recorded path, which may be a folder, too. What is reached through a link has another path, so nothing is
+    /// here then.
     pub(crate) fn of_any_kind(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
+        if is_behind_link(root, path) {
+            return Ok(None);
+        }
         match Present::on_disk(root, path) {
-            Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => Ok(Some(Present::folder())),
+            Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {
+                let mode = root.metadata(path).ok().map(|metadata| metadata.mode & 0o7777);
+                Ok(Some(Present { mode, ..Present::folder() }))
+            }
             other => other,
         }
     }
@@ -99,6 +106,17 @@ impl Present {
     /// Whether this is what the journal has recorded, permission bits aside.
     pub(crate) fn is(&self, entry: &Entry) -> bool {
         entry.kind == self.kind.entry_kind() && entry.content == Some(self.hash)
+    }
+}
+
+/// Whether a link is on the way to a path.
+pub(crate) fn is_behind_link(root: &FileRoot, path: &RelPath) -> bool {
+    let Some(folder) = path.parent().filter(|folder| !folder.is_root()) else { return false };
+    match root.canonical_path(&folder) {
+        Ok(canonical) => canonical != folder,
+        Err(FsError::Escape { .. } | FsError::LinkLoop { .. } | FsError::IsLink { .. }) => true,
+        // It is missing, or a file.
+        Err(_) => false,
     }
 }
 

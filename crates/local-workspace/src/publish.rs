@@ -1,8 +1,11 @@
 //! Putting one file in its place.
 
-use rel_path::RelPath;
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError, NewNames};
+use change_journal::{Entry, EntryKind, RecordedChange};
+use rel_path::{ProtectedNames, RelPath};
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, WriteBits};
 
+use crate::folder_modes::OWNER_BITS;
+use crate::git_guard::in_git_folder;
 use crate::present::{Present, PresentKind};
 
 /// The same root for putting back what had its name already, whatever a new file may be called.
@@ -11,9 +14,36 @@ pub(crate) fn restoring_root(root: &FileRoot) -> Result<FileRoot, FsError> {
     root.subfolder(&RelPath::root(), root.policy().clone().with_new_names(NewNames::Any))
 }
 
+/// The same root for carrying out what a command has done, or taking it back: what may not be adopted was sorted out
+/// before, and whatever the command was allowed to do is done.
+pub(crate) fn open_root(root: &FileRoot) -> Result<FileRoot, FsError> {
+    root.check_alive()?;
+    let policy = root.policy().clone();
+    let policy = policy
+        .with_new_names(NewNames::Any)
+        .with_protected(ProtectedNames::none())
+        .with_write_bits(WriteBits::Ignore)
+        .with_hard_links(HardLinks::Replace);
+    root.subfolder(&RelPath::root(), policy)
+}
+
+/// Whether a path that was changed before can only be changed by an [`open_root`]: commands alone change what is in a
+/// repository, and leave files that nobody may write.
+pub(crate) fn needs_open_root(path: &RelPath, changes: &[RecordedChange]) -> bool {
+    let is_closed =
+        |entry: &Entry| entry.kind == EntryKind::File && entry.mode.is_some_and(|mode| mode & 0o222 == 0);
+    in_git_folder(path).is_some()
+        || changes
+            .iter()
+            .flat_map(|change| [change.before, change.after])
+            .flatten()
+            .any(|side| is_closed(&side))
+}
+
 /// Puts one file in its place, or removes it, if what is there is `before`, which the change was planned against.
 ///
-/// Links and folders are put back and removed in the same way; a folder only if it is empty.
+/// Links and folders are put back and removed in the same way; a folder only if it is empty. A folder that gets
+/// permission bits can be written by its owner until [`FolderModes`](crate::folder_modes::FolderModes) gives it the rest.
 ///
 /// # Errors
 ///
@@ -25,29 +55,47 @@ pub(crate) fn publish_file(
     before: Option<&Present>,
     after: Option<&Present>,
 ) -> Result<(), FsError> {
+    publish_and_hold(root, path, before, after).map(drop)
+}
+
+/// The same, giving the file that was replaced or removed, which a program may still have open.
+///
+/// # Errors
+///
+/// Those of [`publish_file`].
+pub(crate) fn publish_and_hold(
+    root: &FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: Option<&Present>,
+) -> Result<Option<OpenFile>, FsError> {
     let before_file = before.filter(|present| present.kind == PresentKind::File);
     let after_file = after.filter(|present| present.kind == PresentKind::File);
     let mode = decided_mode(before_file, after_file);
+    let publish = |after: &Present, expected| root.stage(path, &after.bytes, mode)?.publish(expected);
     if let (Some(before), Some(after)) = (before_file, after_file) {
-        let expected = Expected::Content(before.fs_hash());
-        return root.stage(path, &after.bytes, mode)?.publish(expected).map(drop);
+        return Ok(publish(after, Expected::Content(before.fs_hash()))?.replaced);
     }
+    if let (Some(PresentKind::Folder), Some(PresentKind::Folder)) =
+        (before.map(|side| side.kind), after.map(|side| side.kind))
+    {
+        return after.map_or(Ok(()), |after| give_mode(root, path, after)).map(|()| None);
+    }
+    let mut removed = None;
     match before {
         Some(present) if present.kind == PresentKind::File => {
-            root.remove_file(path, Some(&present.fs_hash())).map(drop)?;
+            removed = root.remove_file(path, Some(&present.fs_hash()))?.content;
         }
         Some(present) if present.kind == PresentKind::Folder => root.remove_empty_folder(path)?,
         Some(present) => remove_other(root, path, present)?,
         None => {}
     }
-    let Some(after) = after else { return Ok(()) };
+    let Some(after) = after else { return Ok(removed) };
     let folder = path.parent().filter(|folder| !folder.is_root());
     let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
     let published = match after.kind {
-        PresentKind::File => {
-            root.stage(path, &after.bytes, mode).and_then(|staged| staged.publish(Expected::Absent)).map(drop)
-        }
-        PresentKind::Folder => root.create_dirs(path).map(drop),
+        PresentKind::File => publish(after, Expected::Absent).map(drop),
+        PresentKind::Folder => root.create_dirs(path).and_then(|_| give_mode(root, path, after)),
         PresentKind::Other => root.restore_link(path, &after.bytes).map(drop),
     };
     if published.is_err() {
@@ -56,7 +104,13 @@ pub(crate) fn publish_file(
             let _ = root.remove_empty_folder(folder);
         }
     }
-    published
+    published.map(|()| removed)
+}
+
+/// Gives a folder the permission bits that it is to have, and those that let its owner fill it.
+fn give_mode(root: &FileRoot, path: &RelPath, folder: &Present) -> Result<(), FsError> {
+    let Some(mode) = folder.mode else { return Ok(()) };
+    root.set_folder_mode(path, mode | OWNER_BITS).map(drop)
 }
 
 /// The permission bits of the new version: only a change that has other bits after it than before decides them, so that

@@ -3,23 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
-    ChangeNumber, ChangeState, EntryKind, RecordedChange, RunFilter, RunNumber, StepKind, StepRecord,
+    ChangeNumber, ChangeState, EntryKind, RecordedChange, RecordedStep, RunFilter, RunNumber, StepKind,
+    StepRecord,
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, ConversationId, Reason, WapError};
 
+use crate::command_answer::CommandOutcome;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
+use crate::folder_modes::FolderModes;
 use crate::present::{Present, PresentKind};
-use crate::publish::{publish_file, restoring_root};
+use crate::publish::{open_root, publish_file, restoring_root};
+use crate::recovery_path::is_redoable;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::undone_by;
 use crate::undo_path::{Side, UndoPath};
-use crate::undo_plan::{UndoGround, UndoPlan, with_made_folders};
+use crate::undo_plan::{UndoGround, UndoPlan, with_what_belongs};
 
 /// What to take back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +47,12 @@ pub struct Undone {
     pub paths: Vec<UndonePath>,
     /// Folders that were made and stay, because something else is in them.
     pub kept_folders: Vec<String>,
-    /// Commands of the same runs. What they did to files is not recorded and was not undone.
+    /// Commands of the same runs of which it is not known what they did to files.
     pub commands: Vec<String>,
+    /// Paths that commands of the same runs changed and that stay as they are: what was there before is not kept, or a
+    /// repository is not what they left.
+    #[serde(default)]
+    pub not_undoable: Vec<String>,
 }
 
 /// One path that was brought back.
@@ -83,7 +91,8 @@ impl LocalWorkspace {
     /// Takes changes back: each path holds again what it held before them.
     ///
     /// It is one commit, and all paths or none: if somebody saves one of them in the very moment, what was brought back
-    /// already is taken back in turn. The undo itself can be undone. What commands did to files is not recorded and stays.
+    /// already is taken back in turn. The undo itself can be undone. What commands did is taken back as well, as far as the
+    /// journal keeps what was there before.
     ///
     /// Asked for again with the same origin, it answers from its record.
     ///
@@ -106,16 +115,19 @@ impl LocalWorkspace {
             }
             Known::NotStarted | Known::Unknown => {}
         }
-        let (chosen, commands) = self.chosen(what)?;
-        let root = restoring_root(&self.root).map_err(|error| UndoError::Workspace(fs_error(&error, "")))?;
-        let failures = match self.take_back(&run, step, &root, &chosen, what, commands)? {
+        let chosen = self.chosen(what)?;
+        let workspace_error = |error| UndoError::Workspace(fs_error(&error, ""));
+        let root = restoring_root(&self.root).map_err(workspace_error)?;
+        let open = open_root(&self.root).map_err(workspace_error)?;
+        let failures = match self.take_back(&run, step, (&root, &open), &chosen, what)? {
             Taken::All(undone) => return Ok(undone),
             Taken::Partly { published, failures } => {
                 self.journal.flush()?;
                 if !published.is_empty() {
                     let again = Undo::Changes(published.keys().copied().collect());
                     // Whatever does not go back now was changed by somebody else within the last moments, and stays.
-                    let _ = self.take_back(&run, step + 1, &root, &published, &again, Vec::new());
+                    let chosen = Chosen { changes: published, ..Chosen::default() };
+                    let _ = self.take_back(&run, step + 1, (&root, &open), &chosen, &again);
                 }
                 failures
             }
@@ -123,17 +135,15 @@ impl LocalWorkspace {
         Err(UndoError::Obstacles(failures))
     }
 
-    /// The changes that are asked for, and the commands of the same runs.
-    fn chosen(
-        &self,
-        what: &Undo,
-    ) -> Result<(BTreeMap<ChangeNumber, RecordedChange>, Vec<String>), UndoError> {
+    /// The changes that are asked for, with what is to be said about commands of the same runs.
+    fn chosen(&self, what: &Undo) -> Result<Chosen, UndoError> {
         let journal = self.journal.reader();
         let runs = match what {
             Undo::Changes(numbers) => {
                 let changes: Result<Vec<_>, _> =
                     numbers.iter().map(|number| self.change_in_force(*number)).collect();
-                return Ok((with_made_folders(journal, &changes?)?, Vec::new()));
+                let changes = with_what_belongs(journal, &changes?)?;
+                return Ok(Chosen { changes, ..Chosen::default() }.without_unkept());
             }
             Undo::Run(run) => vec![*run],
             Undo::Conversation(conversation) => {
@@ -141,14 +151,15 @@ impl LocalWorkspace {
                 journal.runs(&filter, u32::MAX)?.into_iter().map(|run| run.number).collect()
             }
         };
-        let (mut chosen, mut commands) = (BTreeMap::new(), Vec::new());
+        let mut chosen = Chosen::default();
         for run in runs.into_iter().rev() {
             let changes = journal.changes_of_run(run)?;
-            chosen.extend(changes.into_iter().map(|change| (change.number, change)));
-            let steps = journal.steps(run)?.into_iter().filter(|step| step.kind == StepKind::ShellCommand);
-            commands.extend(steps.map(|step| step.description));
+            chosen.changes.extend(changes.into_iter().map(|change| (change.number, change)));
+            let is_unknown = |step: &RecordedStep| step.kind == StepKind::ShellCommand && !is_recorded(step);
+            let steps = journal.steps(run)?.into_iter().filter(is_unknown);
+            chosen.commands.extend(steps.map(|step| step.description));
         }
-        Ok((chosen, commands))
+        Ok(chosen.without_unkept())
     }
 
     fn change_in_force(&self, number: ChangeNumber) -> Result<RecordedChange, UndoError> {
@@ -169,31 +180,46 @@ impl LocalWorkspace {
         &self,
         run: &EngineRun<'_>,
         step: u32,
-        root: &FileRoot,
-        chosen: &BTreeMap<ChangeNumber, RecordedChange>,
+        (root, open_root): (&FileRoot, &FileRoot),
+        chosen: &Chosen,
         what: &Undo,
-        commands: Vec<String>,
     ) -> Result<Taken, UndoError> {
-        let ground = UndoGround { root, hidden: &self.hidden, journal: self.journal.reader() };
-        let paths = chosen.values().map(|change| change.path.clone()).collect();
-        let numbers: BTreeSet<_> = chosen.keys().copied().collect();
-        let plan = UndoPlan::of(&ground, &numbers, paths)?;
+        let ground = UndoGround { root, open_root, hidden: &self.hidden, journal: self.journal.reader() };
+        let paths = chosen.changes.values().map(|change| change.path.clone()).collect();
+        let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
+        let plan = match UndoPlan::of(&ground, &numbers, paths) {
+            Err(UndoError::Nothing) if !chosen.unkept.is_empty() => {
+                let obstacle = |path: &String| UndoObstacle {
+                    path: path.clone(),
+                    why: ObstacleKind::NotKept,
+                    diff: String::new(),
+                };
+                return Err(UndoError::Obstacles(chosen.unkept.iter().map(obstacle).collect()));
+            }
+            other => other?,
+        };
+        let kept_repositories = plan.kept_repositories.iter().map(RelPath::to_string);
         let undone = Undone {
             run: run.number().0,
             paths: plan.paths.iter().map(undone_path).collect(),
             kept_folders: plan.kept_folders.iter().map(RelPath::to_string).collect(),
-            commands,
+            commands: chosen.commands.clone(),
+            not_undoable: chosen.unkept.iter().cloned().chain(kept_repositories).collect(),
         };
         let recorded = self.commit_undo(run, step, what, &plan, &undone)?;
         let mut published = Vec::new();
         let mut failures = Vec::new();
+        let modes = folder_modes(&plan);
+        modes.open(open_root);
         for (path, numbers) in plan.paths.iter().zip(&recorded) {
-            if let Err(failure) = self.bring_back(root, path) {
+            if let Err(failure) = self.bring_back(ground.root_for(path), path) {
                 failures.push((failure, numbers.clone()));
             } else {
                 published.extend(numbers.iter().map(|number| (*number, path.path.clone())));
             }
         }
+        // Permission bits that cannot be given to a folder are not worth taking everything back for.
+        let _ = modes.close(open_root);
         let published_numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
         // As with every change, it only spares recovery a doubt.
         let _ = self.journal.publish_changes(&published_numbers);
@@ -274,11 +300,55 @@ impl LocalWorkspace {
 
     fn recorded(&self, side: &Side) -> Option<Present> {
         if side.kind == EntryKind::Folder {
-            return Some(Present::folder());
+            return Some(Present { mode: side.mode, ..Present::folder() });
         }
         let bytes = self.journal.reader().content(&side.content?).ok().flatten()?;
         Some(Present::recorded(side.kind, bytes, side.mode))
     }
+}
+
+/// What an undo is about.
+#[derive(Debug, Default)]
+struct Chosen {
+    changes: BTreeMap<ChangeNumber, RecordedChange>,
+    /// Commands of which it is not known what they did.
+    commands: Vec<String>,
+    /// Paths that were changed without their contents being kept.
+    unkept: Vec<String>,
+}
+
+impl Chosen {
+    /// Leaves out the paths of which the journal never had one of the versions in question.
+    fn without_unkept(mut self) -> Chosen {
+        let is_unkept = |change: &&RecordedChange| {
+            change.state != ChangeState::Conflicted && !is_redoable(change) && change.undoes.is_none()
+        };
+        let unkept: BTreeSet<Vec<u8>> =
+            self.changes.values().filter(is_unkept).map(|change| change.path.clone()).collect();
+        self.changes.retain(|_, change| !unkept.contains(&change.path));
+        let shown = |path: &Vec<u8>| RelPath::from_bytes(path).unwrap_or_default().to_string();
+        self.unkept.extend(unkept.iter().map(shown));
+        self
+    }
+}
+
+/// Whether the effects of a command are recorded: those of one whose end is not known are not.
+fn is_recorded(step: &RecordedStep) -> bool {
+    let Some(outcome) = &step.outcome else { return false };
+    let outcome: Result<CommandOutcome, _> = decode(outcome);
+    !matches!(outcome, Ok(Err(error)) if error.reason() == Reason::OutcomeUnknown)
+}
+
+/// The folders that are given permission bits, or whose bits are in the way.
+fn folder_modes(plan: &UndoPlan) -> FolderModes {
+    let mut modes = FolderModes::default();
+    for path in &plan.paths {
+        let has = path.now.as_ref().filter(|now| now.kind == PresentKind::Folder).and_then(|now| now.mode);
+        let wanted =
+            path.wanted.filter(|wanted| wanted.kind == EntryKind::Folder).and_then(|wanted| wanted.mode);
+        modes.add(&path.path, has, wanted);
+    }
+    modes
 }
 
 enum Taken {

@@ -10,7 +10,8 @@ use sandbox_fs::FsError;
 use wap_core::WapError;
 
 use crate::errors::fs_error;
-use crate::present::{Present, PresentKind};
+use crate::present::{Present, PresentKind, is_behind_link};
+use crate::publish::needs_open_root;
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::{InForce, WayBack};
 use crate::undo_plan::UndoGround;
@@ -26,6 +27,8 @@ pub(crate) struct UndoPath {
     pub wanted: Option<Side>,
     /// The way back, newest change first.
     pub back: Vec<StepBack>,
+    /// Whether only a root that ignores protection and write bits can do it, because a command did it.
+    pub needs_open_root: bool,
 }
 
 /// Taking back one change.
@@ -62,19 +65,40 @@ impl UndoPath {
         self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
     }
 
-    pub(crate) fn check(&self, ground: &UndoGround<'_>) -> Result<(), WapError> {
+    /// Whether it is a folder now and will be none.
+    pub(crate) fn is_folder_that_goes(&self) -> bool {
+        self.is_now_folder() && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder)
+    }
+
+    /// Whether it is a link now and will be none.
+    pub(crate) fn is_link_that_goes(&self) -> bool {
+        let is_link = self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Other);
+        is_link && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Symlink)
+    }
+
+    /// Makes sure that it can be done, as far as can be told before. `is_opened` tells whether a link on the way goes
+    /// first.
+    pub(crate) fn check(&self, ground: &UndoGround<'_>, is_opened: bool) -> Result<(), WapError> {
         ground.hidden.check(&self.path)?;
         let asked = self.path.to_string();
+        let root = ground.root_for(self);
         let checked = match (&self.now, &self.wanted) {
+            // It was made and removed again.
+            (None, None) => Ok(()),
             (Some(now), _) if now.kind == PresentKind::Folder => self.check_protected(ground),
             (_, Some(wanted)) if wanted.kind == EntryKind::Folder => self.check_protected(ground),
             (Some(now), Some(wanted)) if now.kind == PresentKind::File && wanted.kind == EntryKind::File => {
-                ground.root.write_target(&self.path).map(drop)
+                root.write_target(&self.path).map(drop)
             }
-            (Some(_), _) => ground.root.delete_target(&self.path).map(drop),
-            (None, _) => match ground.root.write_target(&self.path) {
+            (Some(_), _) => root.delete_target(&self.path).map(drop),
+            (None, _) => match root.write_target(&self.path) {
                 // A folder on the way is a file that goes first.
                 Err(FsError::NotAFolder { .. }) => self.check_protected(ground),
+                Err(FsError::IsLink { .. } | FsError::Escape { .. } | FsError::LinkLoop { .. })
+                    if is_opened =>
+                {
+                    self.check_protected(ground)
+                }
                 other => other.map(drop),
             },
         };
@@ -83,7 +107,7 @@ impl UndoPath {
 
     fn check_protected(&self, ground: &UndoGround<'_>) -> Result<(), FsError> {
         let path = self.path.clone();
-        match ground.root.policy().protected.protected_by(&path) {
+        match ground.root_for(self).policy().protected.protected_by(&path) {
             Some(entry) => Err(FsError::Protected { path, entry: entry.to_owned() }),
             None => Ok(()),
         }
@@ -138,7 +162,16 @@ pub(crate) fn plan_path(
         let diff = diff_since(ground, path, buried.after.as_ref(), now.as_ref());
         return Ok(Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
     }
-    Ok(plan_file(ground, path, now, &back))
+    let planned = plan_file(ground, path, now, &back);
+    Ok(planned.map_err(|found| match (&found.why, ground.root.write_target(path)) {
+        // It has changed because somebody has put a link on the way.
+        (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
+            if is_behind_link(ground.root, path) =>
+        {
+            obstacle(path, ObstacleKind::Closed(fs_error(&error, &path.to_string())))
+        }
+        _ => found,
+    }))
 }
 
 /// A path at which only folders were made or removed.
@@ -148,8 +181,12 @@ fn plan_folder(
     back: &[(ChangeNumber, RecordedChange)],
 ) -> Result<Option<UndoPath>, UndoObstacle> {
     let wanted = back.last().and_then(|(_, oldest)| oldest.before).map(|entry| Side::from(&entry));
+    let wanted = wanted.map(|wanted| Side { mode: folder_mode(now.as_ref(), wanted.mode, back), ..wanted });
     match (&now, wanted) {
         (None, None) => Ok(None),
+        (Some(now), Some(wanted)) if now.kind == PresentKind::Folder && wanted.mode.is_some() => {
+            Ok(Some(way_back(path, Some(now.clone()), Some(wanted), back)))
+        }
         (Some(now), _) if (now.kind == PresentKind::Folder) == wanted.is_some() => Ok(None),
         (Some(now), Some(_)) if now.kind != PresentKind::Folder => {
             Err(obstacle(path, ObstacleKind::ChangedSince))
@@ -200,7 +237,22 @@ fn way_back(
         }
         from = to;
     }
-    UndoPath { path: path.clone(), now, wanted, back: steps }
+    let changes: Vec<_> = back.iter().map(|(_, change)| change.clone()).collect();
+    let needs_open_root = needs_open_root(path, &changes);
+    UndoPath { path: path.clone(), now, wanted, back: steps, needs_open_root }
+}
+
+/// The permission bits that a folder is to get back, if changes of ours have given it those that it has.
+fn folder_mode(
+    now: Option<&Present>,
+    recorded: Option<u32>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> Option<u32> {
+    let recorded = recorded.map(|mode| mode & 0o777)?;
+    let Some(now) = now else { return Some(recorded) };
+    let has = now.mode? & 0o777;
+    let left = back.first().and_then(|(_, newest)| newest.after).and_then(|after| after.mode);
+    (left == Some(has) && has != recorded).then_some(recorded)
 }
 
 /// The permission bits to give. Where no change of ours has touched them, those that are there stay: they are the user's.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeNumber, JournalReader, RecordedChange};
+use change_journal::{ChangeNumber, ChangeState, JournalReader, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::errors::fs_error;
+use crate::git_guard::in_git_folder;
 use crate::hidden::Hidden;
 use crate::present::Present;
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
@@ -17,8 +18,17 @@ use crate::undo_path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan
 pub(crate) struct UndoGround<'a> {
     /// A root that takes any name, because what is put back had its name already.
     pub root: &'a FileRoot,
+    /// A root that ignores protection and write bits, for what a command has done.
+    pub open_root: &'a FileRoot,
     pub hidden: &'a Hidden,
     pub journal: &'a JournalReader,
+}
+
+impl UndoGround<'_> {
+    /// The root by which a path is brought back.
+    pub(crate) fn root_for(&self, path: &UndoPath) -> &FileRoot {
+        if path.needs_open_root { self.open_root } else { self.root }
+    }
 }
 
 /// All paths of an undo, in the order in which they are brought back.
@@ -27,6 +37,8 @@ pub(crate) struct UndoPlan {
     pub paths: Vec<UndoPath>,
     /// Folders that stay, because something else is in them.
     pub kept_folders: Vec<RelPath>,
+    /// Repositories that stay as they are, because a part of them cannot be brought back.
+    pub kept_repositories: Vec<RelPath>,
 }
 
 impl UndoPlan {
@@ -47,6 +59,7 @@ impl UndoPlan {
         }
         plan.keep_used_folders(ground, &mut obstacles);
         plan.check(ground, &mut obstacles);
+        plan.keep_repositories(&mut obstacles);
         if plan.paths.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
         }
@@ -65,8 +78,12 @@ impl UndoPlan {
     fn keep_used_folders(&mut self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let mut going: BTreeSet<RelPath> =
             self.paths.iter().filter(|path| path.wanted.is_none()).map(|path| path.path.clone()).collect();
-        let mut folders: Vec<_> =
-            self.paths.iter().filter(|path| path.is_now_folder()).map(|path| path.path.clone()).collect();
+        let mut folders: Vec<_> = self
+            .paths
+            .iter()
+            .filter(|path| path.is_folder_that_goes())
+            .map(|path| path.path.clone())
+            .collect();
         folders.sort_unstable();
         // A folder is decided after those in it.
         for folder in folders.into_iter().rev() {
@@ -89,10 +106,35 @@ impl UndoPlan {
         }
     }
 
+    /// Leaves repositories alone that something stands in the way of: one that is brought back in parts is none. The
+    /// rest of the undo does not depend on them, unless there is nothing else.
+    fn keep_repositories(&mut self, obstacles: &mut Vec<UndoObstacle>) {
+        let repository = |path: &RelPath| in_git_folder(path).map(|place| place.folder);
+        let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
+        let kept: BTreeSet<RelPath> = obstacles.iter().filter_map(of_obstacle).collect();
+        let is_kept = |path: &RelPath| repository(path).is_some_and(|folder| kept.contains(&folder));
+        if kept.is_empty() || self.paths.iter().all(|path| is_kept(&path.path)) {
+            return;
+        }
+        self.paths.retain(|path| !is_kept(&path.path));
+        obstacles.retain(|obstacle| of_obstacle(obstacle).is_none());
+        // A folder around one cannot go.
+        let around = |folder: &RelPath| kept.iter().any(|repository| repository.starts_with(folder));
+        let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
+            .into_iter()
+            .partition(|path| !(path.wanted.is_none() && path.is_now_folder() && around(&path.path)));
+        self.paths = going;
+        self.kept_folders.extend(stay.into_iter().map(|path| path.path));
+        self.kept_repositories = kept.into_iter().collect();
+    }
+
     /// Makes sure, as far as can be told before, that everything may be written and removed.
     fn check(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        let links: Vec<_> =
+            self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| &path.path).collect();
         for path in &self.paths {
-            if let Err(error) = path.check(ground) {
+            let is_opened = links.iter().any(|link| path.path.starts_with(link));
+            if let Err(error) = path.check(ground, is_opened) {
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }
         }
@@ -120,6 +162,7 @@ impl UndoPlan {
             now: None,
             wanted: folder,
             back: vec![StepBack { undoes: None, from: None, to: folder }],
+            needs_open_root: true,
         }));
         Ok(())
     }
@@ -134,17 +177,30 @@ impl UndoPlan {
     }
 }
 
-/// The changes of these runs and of single numbers, with the folders that were made for single files.
-pub(crate) fn with_made_folders(
+/// Single changes, with what goes with them: the folders that were made for a file, and what the same command did to the
+/// same repository.
+pub(crate) fn with_what_belongs(
     journal: &JournalReader,
     changes: &[RecordedChange],
 ) -> Result<BTreeMap<ChangeNumber, RecordedChange>, UndoError> {
     let mut chosen: BTreeMap<_, _> = changes.iter().map(|change| (change.number, change.clone())).collect();
-    for change in changes.iter().filter(|change| change.before.is_none()) {
+    for change in changes {
         let path = RelPath::from_bytes(&change.path).unwrap_or_default();
+        let repository = in_git_folder(&path).map(|place| place.folder);
+        if change.before.is_some() && repository.is_none() {
+            continue;
+        }
         for other in journal.changes_of_run(change.run)? {
-            let is_above = RelPath::from_bytes(&other.path).is_ok_and(|folder| path.starts_with(&folder));
-            if other.step == change.step && is_about_folder(&other) && is_above {
+            if other.step != change.step || other.state == ChangeState::Conflicted {
+                continue;
+            }
+            let Ok(other_path) = RelPath::from_bytes(&other.path) else { continue };
+            let is_above = change.before.is_none()
+                && other.before.is_none()
+                && is_about_folder(&other)
+                && path.starts_with(&other_path);
+            let is_of_repository = repository.as_ref().is_some_and(|folder| other_path.starts_with(folder));
+            if is_above || is_of_repository {
                 chosen.insert(other.number, other);
             }
         }

@@ -70,7 +70,7 @@ pub(crate) fn run(targets: &Targets) {
     }
 }
 
-fn succeeds(attack: Attack, targets: &Targets) -> bool {
+pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
     let own_namespace = fs::read_link("/proc/self/ns/pid").ok();
     let is_outside_visible = own_namespace.as_deref().is_none_or(|own| own == targets.process_namespace);
     match attack {

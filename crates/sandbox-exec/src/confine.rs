@@ -10,14 +10,19 @@ use rustix::thread::{
 };
 
 use crate::call_filter::CallFilters;
-use crate::file_rules;
+use crate::file_rules::{self, LateRules};
 use crate::isolation::Isolation;
 use crate::preparation::Preparation;
+use crate::processes;
 use crate::request::ChildLimits;
 use crate::step::{AtStep, Step, StepError};
 
-/// Confines the calling process as the preparation says.
-pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Result<(), StepError> {
+/// Confines the calling process as the preparation says. Rules for files that wait for a mount are returned: they are
+/// to be put in force before anything of the command runs.
+pub(crate) fn restrict(
+    preparation: &Preparation,
+    filters: &CallFilters,
+) -> Result<Option<LateRules>, StepError> {
     let isolation = preparation.isolation;
     if isolation.contains(Isolation::PRIVILEGES) {
         // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
@@ -28,13 +33,15 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
         set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
     }
     let without_sockets = isolation.contains(Isolation::NO_SOCKETS);
-    if isolation.contains(Isolation::LANDLOCK) {
-        file_rules::restrict(&preparation.access, without_sockets)?;
-    }
+    let late_rules = if isolation.contains(Isolation::LANDLOCK) {
+        file_rules::restrict(&preparation.access, without_sockets)?
+    } else {
+        None
+    };
     if isolation.contains(Isolation::FILTER) {
         filters.apply(without_sockets)?;
     }
-    Ok(())
+    Ok(late_rules)
 }
 
 fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {
@@ -42,9 +49,13 @@ fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<
     setrlimit(Resource::Core, Rlimit { current: Some(1), maximum: Some(1) })?;
     lower(Resource::Fsize, limits.file_size_bytes)?;
     lower(Resource::Nofile, limits.open_files.into())?;
-    // Elsewhere the kernel counts all of the user's processes, and the user may have more than the limit already.
     if isolation.contains(Isolation::USER) {
         lower(Resource::Nproc, limits.processes.into())?;
+    } else if !rustix::process::geteuid().is_root() && !isolation.contains(Isolation::GROUP) {
+        // The kernel counts all of the user's processes: those of now come on top. The user starting more makes the
+        // command's share smaller; without any limit, no search would ever catch up with a bomb.
+        let present = processes::count_of_user(rustix::process::geteuid().as_raw());
+        lower(Resource::Nproc, present.saturating_add(limits.processes.into()))?;
     }
     // Data and not address space: runtimes reserve far more addresses than they ever use.
     lower(Resource::Data, limits.memory_bytes)

@@ -36,6 +36,13 @@ impl Killer {
         self.kill();
     }
 
+    /// Asks the command to end: its shell's process group gets SIGTERM, and the command may ignore it. What follows is
+    /// the command's own ending. Where it has no process namespace it is killed instead.
+    pub fn terminate(&self) {
+        // An error says that the init is dead already, and everything in its namespace with it.
+        let _ = pidfd_send_signal(&self.shared.init, Signal::TERM);
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled.load(Ordering::Acquire)
     }

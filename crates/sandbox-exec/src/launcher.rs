@@ -20,7 +20,7 @@ use crate::private_folder::PrivateFolder;
 use crate::report::{Level, SandboxReport};
 use crate::request::{Request, Task};
 use crate::running::{Running, Started};
-use crate::self_test;
+use crate::self_test::{self, Escape, ProbeError};
 use crate::shell_command::ShellCommand;
 use crate::spawner_program::SpawnerProgram;
 use crate::step::{Step, StepError};
@@ -130,6 +130,16 @@ impl Launcher {
     /// Returns what confines commands on this machine.
     pub fn report(&self) -> &SandboxReport {
         &self.report
+    }
+
+    /// Tries a long list of ways out of the sandbox from inside, with the confinement that commands get.
+    ///
+    /// None of them changes anything if it succeeds. It takes some milliseconds.
+    ///
+    /// # Errors
+    /// [`ProbeError`]; the launcher stays usable.
+    pub fn probe(&self) -> Result<Vec<Escape>, ProbeError> {
+        self_test::probe(self, self.isolation)
     }
 
     /// Starts a command and returns once its shell is executing.

@@ -35,6 +35,14 @@ pub(crate) enum MountEntry {
         target: PathBuf,
         access: Access,
     },
+    /// Mounts a copy-on-write layer over the tree that is bound at the target. Its folders hold no links.
+    Layer {
+        target: PathBuf,
+        upper: PathBuf,
+        work: PathBuf,
+        /// Folders of the tree that are seen through the layer.
+        uncovered: Vec<PathBuf>,
+    },
     Tmpfs {
         target: PathBuf,
         size_bytes: u64,
@@ -72,6 +80,7 @@ impl MountEntry {
             | MountEntry::Symlink { target, .. }
             | MountEntry::File { target, .. }
             | MountEntry::Bind { target, .. }
+            | MountEntry::Layer { target, .. }
             | MountEntry::Tmpfs { target, .. }
             | MountEntry::Pin { target }
             | MountEntry::Protect { target }
@@ -83,6 +92,9 @@ impl MountEntry {
     }
 
     /// Whether it does no harm if the mount is taken down a moment after the command's last process has ended.
+    ///
+    /// A layer does none either: nobody is left who could write through it, its upper folder holds all that was
+    /// written, since an overlay caches no contents of its own, and taking it down writes nothing there.
     pub(crate) fn may_linger(&self) -> bool {
         matches!(
             self,
@@ -90,6 +102,7 @@ impl MountEntry {
                 | MountEntry::Symlink { .. }
                 | MountEntry::File { .. }
                 | MountEntry::Bind { .. }
+                | MountEntry::Layer { .. }
                 | MountEntry::Tmpfs { .. }
                 | MountEntry::Proc { .. }
                 | MountEntry::Terminals
@@ -113,6 +126,7 @@ impl MountEntry {
             MountEntry::Protect { .. } => 8,
             MountEntry::Cover { .. } => 9,
             MountEntry::Seal { .. } => 10,
+            MountEntry::Layer { .. } => 11,
         };
         out.number(kind);
         out.path(self.target());
@@ -130,6 +144,11 @@ impl MountEntry {
                     Access::Writable => 1,
                     Access::Device => 2,
                 });
+            }
+            MountEntry::Layer { upper, work, uncovered, .. } => {
+                out.path(upper);
+                out.path(work);
+                out.list(uncovered, |out, path| out.path(path));
             }
             MountEntry::Tmpfs { size_bytes, mode, .. } => {
                 out.number(*size_bytes);
@@ -168,6 +187,12 @@ impl MountEntry {
             8 => MountEntry::Protect { target },
             9 => MountEntry::Cover { target },
             10 => MountEntry::Seal { target },
+            11 => MountEntry::Layer {
+                target,
+                upper: input.path()?,
+                work: input.path()?,
+                uncovered: input.list(Decoder::path)?,
+            },
             _ => return None,
         })
     }

@@ -16,6 +16,7 @@ use rustix::mount::{
     unmount,
 };
 
+use crate::layer_mount;
 use crate::mount_entry::{Access, MountEntry};
 use crate::proc_mount;
 use crate::step::{AtStep, Step, StepError};
@@ -68,6 +69,9 @@ impl NewRoot {
             MountEntry::Bind { source, target, access } => {
                 self.bind(source, inside(target), *access).at(Step::Bind)
             }
+            MountEntry::Layer { target, upper, work, uncovered } => {
+                self.mount_layer(target, [upper, work], uncovered).at(Step::Layer)
+            }
             MountEntry::Tmpfs { target, size_bytes, mode } => {
                 self.make_folder(inside(target), 0o755).at(Step::Tmpfs)?;
                 let mount = memory_file_system(*size_bytes, *mode).at(Step::Tmpfs)?;
@@ -87,7 +91,7 @@ impl NewRoot {
 
     /// Shows a tree of the old root.
     fn bind(&self, source: &Path, target: &Path, access: Access) -> rustix::io::Result<()> {
-        let source = openat2(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)?;
+        let source = open_outside(source)?;
         if FileType::from_raw_mode(fstat(&source)?.st_mode) == FileType::Directory {
             self.make_folder(target, 0o755)?;
         } else {
@@ -103,6 +107,32 @@ impl NewRoot {
         };
         set_mount_attributes(&tree, attributes, true)?;
         self.attach(&tree, target)
+    }
+
+    /// Mounts a layer over the tree that is bound at the target, and shows the uncovered folders of that tree in it.
+    ///
+    /// What lies in the tree is reached there, so that nothing of the old root is needed. This comes before anything of
+    /// it is hidden.
+    fn mount_layer(
+        &self,
+        target: &Path,
+        folders: [&PathBuf; 2],
+        uncovered: &[PathBuf],
+    ) -> rustix::io::Result<()> {
+        let lower = self.open(inside(target))?;
+        let open = |folder: &PathBuf| {
+            if folder.starts_with(target) { self.open(inside(folder)) } else { open_outside(folder) }
+        };
+        let [upper, work] = folders.map(open);
+        let mut trees = Vec::new();
+        for folder in uncovered {
+            match self.open(inside(folder)) {
+                Err(Errno::NOENT) => {}
+                place => trees.push((folder, copy_tree(&place?)?)),
+            }
+        }
+        attach(&layer_mount::mount(&lower, &upper?, &work?)?, lower.as_fd(), Path::new(""))?;
+        trees.iter().try_for_each(|(folder, tree)| self.attach(tree, inside(folder)))
     }
 
     /// Binds something onto itself: a mount point can be neither renamed nor removed.
@@ -217,6 +247,11 @@ impl NewRoot {
         unmount(".", UnmountFlags::DETACH)?;
         rustix::process::chdir("/")
     }
+}
+
+/// Opens a place of the old root, to be shown in the new one.
+fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)
 }
 
 const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);

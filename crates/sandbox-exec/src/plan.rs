@@ -8,6 +8,7 @@ use crate::canonical::canonicalize;
 use crate::environment::{User, base_environment};
 use crate::isolation::Isolation;
 use crate::launcher::SpawnError;
+use crate::layer_mount::{LayerMount, mounts_beneath};
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
 use crate::preparation::{self, Preparation};
@@ -32,6 +33,12 @@ pub enum PolicyError {
     /// A readable or writable path of the policy does not exist.
     #[error("a path that the policy makes visible does not exist")]
     MissingPath,
+    /// The policy has a layer, and this machine gives commands no root of their own to mount it in.
+    #[error("a copy-on-write layer cannot be mounted without a root of the command's own")]
+    NoRootForLayer,
+    /// The policy's layer is one over another folder than the workspace.
+    #[error("the copy-on-write layer is not one over the workspace")]
+    ForeignLayer,
 }
 
 /// Everything about a child that follows from the policy, the user and the machine.
@@ -66,6 +73,14 @@ impl Plan {
         let real_home = canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
         if has_root && workspace == real_home {
             return Err(PolicyError::HomeFolder.into());
+        }
+        if let Some(layer) = &policy.layer {
+            if !has_root {
+                return Err(PolicyError::NoRootForLayer.into());
+            }
+            if canonicalize(&layer.lower).ok().as_ref() != Some(&workspace) {
+                return Err(PolicyError::ForeignLayer.into());
+            }
         }
         let isolation = if policy.network {
             isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
@@ -111,12 +126,16 @@ impl Plan {
             // Only what is to be seen is there.
             let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
             writable.extend(own.into_iter().chain([home]));
-            FileAccess { readable: vec!["/".into()], writable }
+            // What lies on a layer is there only when the layer is.
+            let lies_on_layer = |path: &PathBuf| policy.layer.is_some() && path.starts_with(&plan.workspace);
+            let (late_writable, writable) = writable.into_iter().partition(lies_on_layer);
+            FileAccess { readable: vec!["/".into()], writable, late_writable }
         } else {
             writable.extend(system_tree::devices_to_open());
             FileAccess {
                 readable: system_tree::readable().chain(toolchains).chain(readable).collect(),
                 writable,
+                late_writable: Vec::new(),
             }
         };
         Ok(plan)
@@ -151,7 +170,13 @@ impl Plan {
             let target = entry.target().to_owned();
             trees.insert((target.components().count(), target), entry);
         }
-        self.mounts.extend(trees.into_values());
+        let layer = policy.layer.as_ref().map(|layer| self.layer_entry(layer));
+        // A layer hides what was mounted in the workspace before it.
+        let lies_on_layer = |entry: &MountEntry| {
+            layer.is_some() && entry.target() != self.workspace && entry.target().starts_with(&self.workspace)
+        };
+        let (after, before): (Vec<_>, Vec<_>) = trees.into_values().partition(lies_on_layer);
+        self.mounts.extend(before.into_iter().chain(layer).chain(after));
         self.mounts.extend(system_tree::home_files(policy, home, &self.workspace));
         for path in &policy.pinned {
             match self.mountable(path) {
@@ -172,6 +197,18 @@ impl Plan {
                 Some(target) => self.mounts.push(MountEntry::Cover { target }),
                 None => self.unprotected.push(path.clone()),
             }
+        }
+    }
+
+    /// Returns the layer over the workspace, and what is seen through it.
+    fn layer_entry(&self, layer: &LayerMount) -> MountEntry {
+        let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
+        let uncovered = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
+        MountEntry::Layer {
+            target: self.workspace.clone(),
+            upper: layer.upper.clone(),
+            work: layer.work.clone(),
+            uncovered: uncovered.chain(mounts_beneath(&self.workspace)).collect(),
         }
     }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::layer_mount::LayerMount;
+
 /// What a command may do. Every path is absolute.
 ///
 /// A policy never says how it is enforced; [`SandboxReport`](crate::SandboxReport) says what of it is in force on
@@ -24,6 +26,11 @@ pub struct Policy {
     pub read_only: Vec<PathBuf>,
     /// Folders inside the writable ones that stay writable but cannot be renamed or replaced.
     pub pinned: Vec<PathBuf>,
+    /// A layer that catches what the command changes in the workspace; `None` lets it change the workspace itself.
+    ///
+    /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
+    /// command is refused. If the kernel does not mount it, the step is [`Step::Layer`](crate::Step::Layer).
+    pub layer: Option<LayerMount>,
     /// Whether the command may use the network.
     pub network: bool,
     /// Variables that the user lists, on top of the base environment. They are not checked.
@@ -48,11 +55,26 @@ impl Policy {
             hidden: Vec::new(),
             read_only: vec![git.join("config"), git.join("hooks")],
             pinned: vec![git],
+            layer: None,
             network: false,
             environment: BTreeMap::new(),
             git_identity: GitIdentity::default(),
             limits: ExecLimits::default(),
         }
+    }
+
+    /// The same with a layer over the workspace. What is protected stays protected.
+    pub fn with_layer(self, layer: LayerMount) -> Policy {
+        Policy { layer: Some(layer), ..self }
+    }
+
+    /// The same with a git repository's `config` and `hooks` as writable as its other files, so that `git init`, `git
+    /// config` and `git remote add` work. For a policy with a layer whose owner looks at what it takes from there.
+    pub fn with_git_writable(mut self) -> Policy {
+        let git = self.workspace.join(".git");
+        self.read_only.retain(|path| !path.starts_with(&git));
+        self.pinned.retain(|path| !path.starts_with(&git));
+        self
     }
 }
 

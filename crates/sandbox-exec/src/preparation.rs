@@ -35,6 +35,7 @@ impl Preparation {
         out.number(self.limits.open_files.into());
         out.list(&self.access.readable, |out, path| out.path(path));
         out.list(&self.access.writable, |out, path| out.path(path));
+        out.list(&self.access.late_writable, |out, path| out.path(path));
         out.list(&self.mounts, |out, entry| entry.encode(out));
         out.number(self.is_closed.into());
         out.finish()
@@ -50,7 +51,11 @@ impl Preparation {
                 file_size_bytes: input.number()?,
                 open_files: input.number_u32()?,
             },
-            access: FileAccess { readable: input.list(Decoder::path)?, writable: input.list(Decoder::path)? },
+            access: FileAccess {
+                readable: input.list(Decoder::path)?,
+                writable: input.list(Decoder::path)?,
+                late_writable: input.list(Decoder::path)?,
+            },
             mounts: input.list(MountEntry::decode)?,
             is_closed: input.number()? != 0,
         };
@@ -110,8 +115,13 @@ pub(crate) fn split(entries: Vec<MountEntry>) -> (Vec<MountEntry>, Vec<MountEntr
 
 /// Whether these entries change only what is in the new root already.
 pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
-    let is_inside = |entry: &MountEntry| {
-        matches!(entry, MountEntry::Pin { .. } | MountEntry::Protect { .. } | MountEntry::Cover { .. })
+    let is_inside = |entry: &MountEntry| match entry {
+        MountEntry::Pin { .. } | MountEntry::Protect { .. } | MountEntry::Cover { .. } => true,
+        // The tree that it lies over is bound before it, with its own folders if they are in there.
+        MountEntry::Layer { target, upper, work, .. } => {
+            upper.starts_with(target) && work.starts_with(target)
+        }
+        _ => false,
     };
     entries.iter().all(is_inside)
 }

@@ -2,11 +2,14 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+/// What shells read when they start.
+pub(crate) const START_UP_FILES: [&str; 5] = [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile"];
 
 /// What the name of every folder begins with.
 const PREFIX: &str = "sandbox-exec-";
@@ -83,6 +86,12 @@ impl PrivateFolder {
         fs::create_dir(self.temporary())?;
         fs::create_dir(self.home())?;
         fs::write(self.home().join(".gitconfig"), git_settings)?;
+        // As in a root of its own: nobody's shell would ever read what a command wrote there.
+        for name in START_UP_FILES {
+            let path = self.home().join(name);
+            fs::write(&path, "")?;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o444))?;
+        }
         for toolchain in toolchains {
             let Ok(place) = toolchain.strip_prefix(real_home) else { continue };
             let link = self.home().join(place);

@@ -123,6 +123,9 @@ impl fmt::Display for KillReach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayerKind {
+    /// An overlay can catch them, where the policy of a command has a [`LayerMount`](crate::LayerMount) whose folders
+    /// lie on a file system that allows it.
+    Overlay,
     /// Changes reach the workspace at once.
     None,
 }
@@ -130,6 +133,7 @@ pub enum LayerKind {
 impl fmt::Display for LayerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            LayerKind::Overlay => "overlay",
             LayerKind::None => "none",
         })
     }

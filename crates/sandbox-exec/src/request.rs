@@ -33,6 +33,8 @@ pub(crate) enum Task {
     Shell(String),
     /// Runs the attacks of the self-test and prints what came of them.
     Attacks(Targets),
+    /// Tries the long list of escapes and prints what came of them.
+    Escapes(Targets),
 }
 
 /// What the attacks of the self-test aim at: all of it belongs to the launcher, outside the sandbox.
@@ -57,6 +59,8 @@ pub(crate) struct Targets {
 pub(crate) struct FileAccess {
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
+    /// What may be written, and is there only when all mounts are made.
+    pub(crate) late_writable: Vec<PathBuf>,
 }
 
 /// Resource limits of the child.
@@ -97,8 +101,8 @@ impl Order {
                 out.number(0);
                 out.bytes(text.as_bytes());
             }
-            Task::Attacks(targets) => {
-                out.number(1);
+            Task::Attacks(targets) | Task::Escapes(targets) => {
+                out.number(if matches!(self.task, Task::Attacks(_)) { 1 } else { 2 });
                 out.path(&targets.secret);
                 out.path(&targets.home);
                 out.number(targets.home_identity.0);
@@ -119,19 +123,26 @@ impl Order {
             environment: input.list(|input| Some((input.os()?, input.os()?)))?,
             task: match input.number()? {
                 0 => Task::Shell(String::from_utf8(input.bytes()?.to_vec()).ok()?),
-                1 => Task::Attacks(Targets {
-                    secret: input.path()?,
-                    home: input.path()?,
-                    home_identity: (input.number()?, input.number()?),
-                    process: input.number_u32()?,
-                    process_namespace: input.path()?,
-                    listener: decode_listener(input.bytes()?)?,
-                }),
+                1 => Task::Attacks(Targets::decode(&mut input)?),
+                2 => Task::Escapes(Targets::decode(&mut input)?),
                 _ => return None,
             },
         };
         input.end()?;
         Some(order)
+    }
+}
+
+impl Targets {
+    fn decode(input: &mut Decoder<'_>) -> Option<Targets> {
+        Some(Targets {
+            secret: input.path()?,
+            home: input.path()?,
+            home_identity: (input.number()?, input.number()?),
+            process: input.number_u32()?,
+            process_namespace: input.path()?,
+            listener: decode_listener(input.bytes()?)?,
+        })
     }
 }
 
@@ -153,7 +164,11 @@ mod tests {
             preparation: Preparation {
                 isolation: Isolation::ALL,
                 limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
-                access: FileAccess { readable: vec!["/usr".into()], writable: vec!["/w".into()] },
+                access: FileAccess {
+                    readable: vec!["/usr".into()],
+                    writable: vec!["/tmp".into()],
+                    late_writable: vec!["/w".into()],
+                },
                 mounts: vec![
                     MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
                     MountEntry::Bind {
@@ -167,7 +182,15 @@ mod tests {
                 is_closed: true,
             },
             order: Order {
-                mounts: vec![MountEntry::Pin { target: "/w/.git".into() }],
+                mounts: vec![
+                    MountEntry::Layer {
+                        target: "/w".into(),
+                        upper: "/u".into(),
+                        work: "/k".into(),
+                        uncovered: vec!["/w/cache".into()],
+                    },
+                    MountEntry::Pin { target: "/w/.git".into() },
+                ],
                 working_directory: "/w".into(),
                 environment: vec![("A".into(), "1".into())],
                 task: Task::Shell("echo".into()),

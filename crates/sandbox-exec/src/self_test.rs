@@ -11,6 +11,7 @@ use crate::attacks::{Attack, REFUSED};
 use crate::drain::OutputStream;
 use crate::isolation::Isolation;
 use crate::launcher::{Launcher, SpawnError, StartError};
+use crate::layer_test;
 use crate::outcome::Ending;
 use crate::policy::Policy;
 use crate::private_folder::PrivateFolder;
@@ -41,7 +42,12 @@ pub(crate) fn find_confinement(
         match ground.attack(launcher, isolation) {
             Ok(refused) => {
                 let kill_reaches_all = ground.kill_reaches_all(launcher, isolation);
-                return Ok((isolation, judge(isolation, &refused, kill_reaches_all, missing)));
+                let mut report = judge(isolation, &refused, kill_reaches_all, missing);
+                match layer_test::try_out(launcher, isolation, ground.folder.path()) {
+                    Ok(()) => report.layer = LayerKind::Overlay,
+                    Err(reason) => report.missing.push(format!("copy-on-write layer: {reason}")),
+                }
+                return Ok((isolation, report));
             }
             Err(SpawnError::Step(error)) if isolation.intersects(layers_of(error.step, isolation)) => {
                 let (layers, name) = (layers_of(error.step, isolation), layer_name(error.step, isolation));
@@ -151,6 +157,7 @@ fn judge(
     }
     let has_process_limit = has(Isolation::GROUP)
         || has(Isolation::USER)
+        || (has(Isolation::PRIVILEGES) && !rustix::process::geteuid().is_root())
         || (has(Isolation::PROCESSES) && is_process_limit_per_namespace());
     let is_full = has(wanted(Level::Full).without(Isolation::CGROUP | Isolation::GROUP))
         && is_refused(Attack::ALL)
@@ -170,8 +177,40 @@ fn judge(
     if !has_process_limit {
         missing.push("limit on processes".into());
     }
-    missing.push("copy-on-write layer".into());
     SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
+}
+
+/// Tries the long list of escapes with these layers.
+pub(crate) fn probe(launcher: &Launcher, isolation: Isolation) -> Result<Vec<Escape>, ProbeError> {
+    let ground = Ground::prepare(launcher.scratch()).map_err(ProbeError::Ground)?;
+    let lines = ground.lines(launcher, isolation, Task::Escapes(ground.targets(launcher)))?;
+    let escapes = lines.lines().filter_map(|line| {
+        let (verdict, name) = line.split_once(' ')?;
+        Some(Escape { name: name.to_owned(), is_refused: verdict == REFUSED })
+    });
+    Ok(escapes.collect())
+}
+
+/// One way out of a sandbox that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Escape {
+    /// What was tried, in a few words.
+    pub name: String,
+    /// Whether it was refused, or what it aims at is not there.
+    pub is_refused: bool,
+}
+
+/// Why the escapes could not be tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeError {
+    /// The files that are attacked could not be made.
+    #[error("cannot prepare what the escapes aim at")]
+    Ground(#[source] io::Error),
+    /// The child that tries them did not start.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
 }
 
 /// A private folder with something to attack and an empty workspace.
@@ -207,22 +246,30 @@ impl Ground {
 
     /// Runs the attacks and returns those that were refused.
     fn attack(&self, launcher: &Launcher, isolation: Isolation) -> Result<Vec<Attack>, SpawnError> {
+        let lines = self.lines(launcher, isolation, Task::Attacks(self.targets(launcher)))?;
+        let is_refused =
+            |attack: &Attack| lines.lines().any(|line| line == format!("{REFUSED} {}", attack.name()));
+        Ok(Attack::ALL.iter().copied().filter(is_refused).collect())
+    }
+
+    fn targets(&self, launcher: &Launcher) -> Targets {
         let home = launcher.user().home.clone();
         let identity = fs::metadata(&home).map_or((0, 0), |metadata| (metadata.dev(), metadata.ino()));
-        let targets = Targets {
+        Targets {
             secret: self.secret(),
             home,
             home_identity: identity,
             process: std::process::id(),
             process_namespace: fs::read_link("/proc/self/ns/pid").unwrap_or_default(),
             listener: self.listener.as_ref().and_then(|listener| listener.local_addr().ok()),
-        };
-        let running = self.run(launcher, isolation, ":", Some(Task::Attacks(targets)))?;
+        }
+    }
+
+    /// Runs a task in place of a shell and returns what it printed.
+    fn lines(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<String, SpawnError> {
+        let running = self.run(launcher, isolation, ":", Some(task))?;
         let outcome = running.wait().map_err(|_| SpawnError::NotStarted)?;
-        let lines = outcome.stdout.text(|_| String::new());
-        let is_refused =
-            |attack: &Attack| lines.lines().any(|line| line == format!("{REFUSED} {}", attack.name()));
-        Ok(Attack::ALL.iter().copied().filter(is_refused).collect())
+        Ok(outcome.stdout.text(|_| String::new()))
     }
 
     /// Whether a descendant in a session of its own dies with its command: it holds the output open until then.

@@ -13,6 +13,7 @@ use crate::attacks;
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
 use crate::confine;
+use crate::escapes;
 use crate::init::{EXIT_BROKEN, RequestFiles};
 use crate::isolation::Isolation;
 use crate::preparation::Preparation;
@@ -54,14 +55,20 @@ impl ShellProcess {
         let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
         // If it ended before, it has said why.
         let _ = channel::send(&self.orders, b"R", &descriptors);
-        // The other end is closed when a program is executed.
-        match channel::receive(&self.orders) {
-            Ok(None) | Err(Errno::CONNRESET) => Ok(self.pid),
-            Ok(Some((report, _))) => match Status::decode(&report) {
-                Some(Status::Failed(error)) => Err(error),
-                _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
-            },
-            Err(errno) => Err(StepError::new(Step::Fork, errno)),
+        let answer = match channel::receive(&self.orders) {
+            // It ended without taking the request. The kernel says so before it hands out what was sent.
+            Err(Errno::CONNRESET) => {
+                channel::receive(&self.orders).and_then(|said| said.ok_or(Errno::CONNRESET))
+            }
+            // The other end is closed when a program is executed.
+            Ok(None) => return Ok(self.pid),
+            Ok(Some(said)) => Ok(said),
+            Err(errno) => Err(errno),
+        };
+        let (report, _) = answer.at(Step::Fork)?;
+        match Status::decode(&report) {
+            Some(Status::Failed(error)) => Err(error),
+            _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
         }
     }
 }
@@ -82,13 +89,17 @@ fn become_shell(
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    confine::restrict(preparation, filters)?;
+    let late_rules = confine::restrict(preparation, filters)?;
     let packet = channel::receive(orders).ok().flatten();
     // Nobody wants it any more.
     let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
         sys::exit_now(EXIT_BROKEN)
     };
     let order = files.read_order()?;
+    // The request comes when all mounts are made.
+    if let Some(rules) = late_rules {
+        rules.restrict(&preparation.access)?;
+    }
     rustix::stdio::dup2_stdout(&files.stdout).at(Step::Descriptors)?;
     rustix::stdio::dup2_stderr(&files.stderr).at(Step::Descriptors)?;
     rustix::process::chdir(&order.working_directory).at(Step::WorkingDirectory)?;
@@ -108,6 +119,10 @@ fn become_shell(
         }
         Task::Attacks(targets) => {
             attacks::run(targets);
+            sys::exit_now(0)
+        }
+        Task::Escapes(targets) => {
+            escapes::run(targets);
             sys::exit_now(0)
         }
     }

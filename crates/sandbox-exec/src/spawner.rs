@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
+use rustix::time::Timespec;
 
 use crate::call_filter::CallFilters;
 use crate::channel::{self, Status};
@@ -61,6 +62,8 @@ struct Spawner {
     mount_watch: MountWatch,
     children: Vec<Child>,
     reserve: Option<Reserve>,
+    /// Whether something of a command that has ended goes on.
+    has_orphans: bool,
 }
 
 /// What no other process may keep a copy of.
@@ -93,11 +96,15 @@ impl Spawner {
             mount_watch: MountWatch::start(),
             children: Vec::new(),
             reserve: None,
+            has_orphans: false,
         })
     }
 
     fn serve(mut self) -> i32 {
         loop {
+            if self.has_orphans {
+                self.kill_orphans();
+            }
             match self.wait() {
                 Ok(Event::Request) => match channel::receive(self.requests()) {
                     Ok(Some((_, descriptors))) => self.create(descriptors),
@@ -116,6 +123,9 @@ impl Spawner {
         }
         while !self.children.is_empty() {
             self.reap(0);
+        }
+        if self.has_orphans {
+            sweep::kill_descendants();
         }
         0
     }
@@ -138,7 +148,8 @@ impl Spawner {
             watched.push(PollFd::new(&child.orders, wanted));
         }
         watched.extend(self.mount_watch.poll_fd().filter(|_| self.reserve.is_some()));
-        match poll(&mut watched, None) {
+        let limit = self.has_orphans.then_some(Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
+        match poll(&mut watched, limit.as_ref()) {
             Err(Errno::INTR) => return Ok(Event::Nothing),
             other => other?,
         };
@@ -303,6 +314,12 @@ impl Spawner {
         }
     }
 
+    /// Kills what has lost its init. What is left then is tried again before anything else is done.
+    fn kill_orphans(&mut self) {
+        let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
+        self.has_orphans = !sweep::kill_orphans(&known);
+    }
+
     /// Takes leave of a dead child; its launcher sees the end of its status stream when nothing of it is left.
     fn reap(&mut self, index: usize) {
         let child = &self.children[index];
@@ -312,8 +329,7 @@ impl Spawner {
             self.reserve = None;
         }
         if !child.owns_namespace {
-            let known: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
-            sweep::kill_orphans(&known);
+            self.kill_orphans();
         }
         if let (Some(status), Some(group)) = (&child.status, &child.group) {
             let kills = group.memory_kills();

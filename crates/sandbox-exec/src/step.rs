@@ -72,6 +72,8 @@ steps! {
     Exec = 23, "execute the shell";
     /// The control group could not be made or entered.
     ControlGroup = 24, "make a control group";
+    /// The copy-on-write layer could not be mounted.
+    Layer = 25, "mount a copy-on-write layer";
 }
 
 impl fmt::Display for Step {

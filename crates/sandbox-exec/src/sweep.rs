@@ -7,41 +7,54 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, waitpid};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal, waitpid,
+};
 
 /// How long a search goes on while new processes keep appearing; what is known is killed then.
 const SEARCH_LIMIT: Duration = Duration::from_secs(5);
 
 /// Kills a process and everything that descends from it. Its own descendants are stopped before.
 pub(crate) fn kill_tree(root: Pid) {
-    let stopped = stop_descendants(root);
-    // First the root: were it still alive, it would report the death of a shell that is killed here.
-    signal_process(root, None, Signal::KILL);
+    kill_trees(&[root]);
+}
+
+fn kill_trees(roots: &[Pid]) {
+    let stopped = stop_descendants(roots);
+    // First the roots: was one still alive, it would report the death of a shell that is killed here.
+    for root in roots {
+        signal_process(*root, None, Signal::KILL);
+    }
     for pid in stopped.into_keys() {
         // By now it may have a new parent: the subreaper.
         signal_process(pid, None, Signal::KILL);
     }
 }
 
-/// Kills every descendant of this process and takes leave of it.
+/// Kills every descendant of this process and takes leave of it, however long that takes.
 pub(crate) fn kill_descendants() {
-    kill_orphans(&[]);
+    while !kill_orphans(&[]) {}
 }
 
-/// Kills every child of this process that is not `known`, with its descendants, until there is none.
-pub(crate) fn kill_orphans(known: &[Pid]) {
+/// Kills every child of this process that is not `known`, with its descendants, until there is none. After a time it
+/// gives up, and says so by `false`: something makes new ones faster.
+pub(crate) fn kill_orphans(known: &[Pid]) -> bool {
     let started = Instant::now();
     loop {
         let orphans: Vec<Pid> = own_children().into_iter().filter(|pid| !known.contains(pid)).collect();
-        if orphans.is_empty() || started.elapsed() > SEARCH_LIMIT {
-            return;
+        // Those that are dead are taken at once: there may be thousands, and each search reads all of `/proc`.
+        let is_alive = |pid: &Pid| matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
+        let found_any = !orphans.is_empty();
+        let orphans: Vec<Pid> = orphans.into_iter().filter(is_alive).collect();
+        if !found_any {
+            return true;
         }
-        for orphan in &orphans {
-            kill_tree(*orphan);
+        if started.elapsed() > SEARCH_LIMIT {
+            return false;
         }
-        for orphan in &orphans {
-            // A zombie is taken at once; one that is still dying comes up again in the next round.
-            let _ = waitpid(Some(*orphan), WaitOptions::NOHANG);
+        if !orphans.is_empty() {
+            kill_trees(&orphans);
         }
         std::thread::yield_now();
     }
@@ -58,15 +71,18 @@ fn own_children() -> Vec<Pid> {
 }
 
 /// Stops all descendants and returns them with the parent that each was last found under.
-fn stop_descendants(root: Pid) -> HashMap<Pid, Pid> {
+fn stop_descendants(roots: &[Pid]) -> HashMap<Pid, Pid> {
     let started = Instant::now();
     let mut stopped = HashMap::new();
     loop {
-        let parents = parents();
+        let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
+        for (child, parent) in parents() {
+            children.entry(parent).or_default().push(child);
+        }
         let mut found_new = false;
-        let mut queue = vec![root];
+        let mut queue = roots.to_vec();
         while let Some(parent) = queue.pop() {
-            for child in children_of(parent, &parents) {
+            for child in children.remove(&parent).unwrap_or_default() {
                 queue.push(child);
                 if stopped.insert(child, parent).is_none() {
                     found_new = true;
@@ -88,7 +104,17 @@ fn children_of(parent: Pid, parents: &HashMap<Pid, Pid>) -> Vec<Pid> {
 ///
 /// The descriptor is opened before the check: a number that was taken over by another process is noticed.
 fn signal_process(pid: Pid, parent: Option<Pid>, signal: Signal) {
-    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let process = match pidfd_open(pid, PidfdFlags::empty()) {
+        // Before Linux 5.3 a number is all that there is.
+        Err(Errno::NOSYS) => {
+            if parent.is_none() || parent_of(pid) == parent {
+                let _ = kill_process(pid, signal);
+            }
+            return;
+        }
+        Err(_) => return,
+        Ok(process) => process,
+    };
     if parent.is_some() && parent_of(pid) != parent {
         return;
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::canonical::canonicalize;
 use crate::mount_entry::{Access, MountEntry};
 use crate::policy::Policy;
+use crate::private_folder::START_UP_FILES;
 
 /// Trees that hold installed programs and nothing of the user's.
 const TREES: [&str; 12] = [
@@ -168,7 +169,7 @@ pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<
         mode: 0o444,
     };
     let mut entries = vec![file(".gitconfig", git)];
-    for name in [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile"] {
+    for name in START_UP_FILES {
         entries.push(file(name, String::new()));
         entries.push(MountEntry::Protect { target: home.join(name) });
     }

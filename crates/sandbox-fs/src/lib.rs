@@ -29,6 +29,7 @@
 mod content_hash;
 mod create_dirs;
 mod error;
+mod folder_mode;
 mod handle;
 mod leftovers;
 mod link;
@@ -55,7 +56,7 @@ pub use error::{FsError, LinkEscape, ReadOnlyReason};
 pub use leftovers::Swept;
 pub use metadata::{FileKind, FileStamp, Metadata};
 pub use open_file::OpenFile;
-pub use policy::{FsPolicy, HardLinks, LinkRule, NewNames};
+pub use policy::{FsPolicy, HardLinks, LinkRule, NewNames, WriteBits};
 pub use publish::{Expected, PublishMethod, Published};
 pub use remove::Removed;
 pub use resolve::ResolveMethod;

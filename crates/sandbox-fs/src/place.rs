@@ -11,7 +11,7 @@ use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, FILE_READ, FOLDER_PATH};
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
-use crate::policy::{HardLinks, LinkRule, NewNames};
+use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
 use crate::resolve::Last;
 use crate::root::FileRoot;
 use crate::temp_name::{is_temp_name, new_kept_name};
@@ -102,11 +102,15 @@ impl FileRoot {
     /// Whether the permissions and the policy let this regular file be changed.
     pub(crate) fn check_changeable(&self, place: &Place, found: &Metadata) -> Result<(), FsError> {
         let path = || place.path.clone();
-        if found.mode & 0o222 == 0 {
+        let bits_count = self.policy.write_bits == WriteBits::Respect;
+        if bits_count && found.mode & 0o222 == 0 {
             return Err(FsError::ReadOnly { path: path(), reason: ReadOnlyReason::NoWriteBit });
         }
         if self.policy.hard_links == HardLinks::Refuse && found.links > 1 {
             return Err(FsError::HardLinked { path: path(), links: found.links });
+        }
+        if !bits_count {
+            return Ok(());
         }
         // A rename asks for the folder's permission only. The file's own is honoured as if it were written in place.
         let flags = rustix::fs::AtFlags::EACCESS;

@@ -14,6 +14,8 @@ pub struct FsPolicy {
     pub links: LinkRule,
     /// Which names new files and folders may have.
     pub new_names: NewNames,
+    /// Whether a file's own permission bits keep it from being replaced and removed.
+    pub write_bits: WriteBits,
     /// Refuses every change when set.
     pub read_only: bool,
 }
@@ -42,6 +44,11 @@ impl FsPolicy {
     /// The same with another rule for new names.
     pub fn with_new_names(self, new_names: NewNames) -> FsPolicy {
         FsPolicy { new_names, ..self }
+    }
+
+    /// The same with another rule for files that nobody may write.
+    pub fn with_write_bits(self, write_bits: WriteBits) -> FsPolicy {
+        FsPolicy { write_bits, ..self }
     }
 
     /// The same, with every change refused or not.
@@ -78,4 +85,16 @@ pub enum NewNames {
     Checked,
     /// Any; for putting back a file that already had its name.
     Any,
+}
+
+/// Whether a file's own permission bits keep it from being replaced and removed.
+///
+/// The system itself asks only for the folder's permission then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteBits {
+    /// A file without any write bit, or that this process could not write in place, stays.
+    #[default]
+    Respect,
+    /// They decide nothing; for carrying out what a program has done that was allowed to do it.
+    Ignore,
 }

@@ -1,5 +1,6 @@
 //! What applying a reply means and gives.
 
+use sandbox_fs::FsError;
 use tagproto::{CommandResult, RepairSet, Reply, Session};
 
 use crate::inbox_file::InboxFile;
@@ -62,4 +63,10 @@ pub struct Executed {
     pub repairs: RepairSet,
     /// Whether an earlier process had begun it.
     pub was_resumed: bool,
+    /// What another reply to the same message had done before it was stopped; it will not be gone on with. The next
+    /// outbox tells it before `results`.
+    pub taken_over: Vec<CommandResult>,
+    /// Why the files of the session could not be written, if they could not. All is done and recorded, and opening the
+    /// sessions writes them again.
+    pub not_written: Option<FsError>,
 }

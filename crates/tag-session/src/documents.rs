@@ -43,6 +43,21 @@ pub(crate) fn lost_history(id: SessionId) -> String {
     format!("lost/{id}")
 }
 
+/// The text of a reply under way; gone when it is finished.
+pub(crate) fn begun(id: SessionId, sequence: u32) -> String {
+    format!("begun/{id}/{sequence:04}")
+}
+
+/// What replies to the pending outbox had done that were stopped and not gone on with; gone when it is told.
+pub(crate) fn stopped(id: SessionId, sequence: u32) -> String {
+    format!("stopped/{id}/{sequence:04}")
+}
+
+/// The number of the last change in the workspace that the pending outbox may know of.
+pub(crate) fn known_changes(id: SessionId) -> String {
+    format!("known/{id}")
+}
+
 /// What the line numbers of a reply under way mean; gone when it is finished. Another reply to the same outbox has a
 /// document of its own.
 pub(crate) fn base_versions(id: SessionId, sequence: u32, reply: &ContentHash) -> String {

@@ -21,7 +21,7 @@ pub enum SessionError {
         /// The session.
         id: SessionId,
     },
-    /// A session document in the journal cannot be read.
+    /// A session document in the journal, or one about a reply under way, cannot be read.
     #[error("session {id} cannot be read from the journal")]
     Damaged {
         /// The session.
@@ -54,6 +54,15 @@ pub enum SessionError {
         /// The sequence that it answered.
         sequence: u32,
     },
+    /// The same text was begun as the answer to another message of this session, and not finished.
+    #[error("the same text was already begun as the answer to message {sequence}, and not finished")]
+    KnownUnfinished {
+        /// The sequence that it answered.
+        sequence: u32,
+    },
+    /// The same reply, or another one to the same message, is being executed by another thread of this program.
+    #[error("a reply to this message is being executed right now")]
+    Busy,
     /// The same text was begun as a reply of another session and is not finished there.
     #[error("session {session} has begun this reply and not finished it")]
     BegunElsewhere {

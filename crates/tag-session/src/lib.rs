@@ -19,14 +19,17 @@ mod folders;
 mod inbox;
 mod inbox_file;
 mod needed;
+mod outcome;
 mod projection;
 mod reconcile;
 mod replay;
 mod round;
 mod sessions;
 mod settling;
+mod stopped;
 mod summary;
 mod transcript;
+mod undone;
 mod watch;
 
 pub use applied::{Applied, ApplyOptions, Executed, Review};

@@ -2,7 +2,7 @@
 
 use change_journal::{DocumentWrite, Journal};
 use rel_path::RelPath;
-use sandbox_fs::FileKind;
+use sandbox_fs::{FileKind, FsError};
 use tagproto::Session;
 
 use crate::documents;
@@ -161,7 +161,11 @@ fn restore_outbox_file(
     let name = session.outbox_file_name();
     let document = documents::outbox(session.session_id, session.sequence_number);
     let Some(document) = journal.reader().document(&document)? else { return Ok(()) };
-    let file = projection::read(&folders.outbox, &name, SESSION_LIMIT_BYTES).unwrap_or_default();
+    let file = match projection::read(&folders.outbox, &name, SESSION_LIMIT_BYTES) {
+        // It is larger than any of ours.
+        Err(FsError::TooLarge { .. }) => None,
+        file => file?,
+    };
     if file.as_deref() != Some(&document.bytes) {
         projection::write(&folders.outbox, &name, &document.bytes)?;
         found.rewritten.push(format!("outbox/{name}"));

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use change_journal::{ContentHash, DocumentWrite, Run, RunFilter, RunKey, RunState};
-use serde::{Deserialize, Serialize};
 use tagproto::{
     BaseVersions, Block, CommandResult, ExecutionObserver, Item, RepairSet, Reply, ReplyTo, Session,
     SessionId, Strictness, base_versions, execute,
@@ -14,26 +13,24 @@ use crate::applied::{Applied, ApplyOptions, Executed, Review};
 use crate::documents;
 use crate::error::SessionError;
 use crate::inbox_file::InboxFile;
+use crate::outcome::{RunOutcome, results};
 use crate::sessions::{Sessions, encode, now, origin};
-
-/// What the journal keeps as the outcome of a run.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RunOutcome {
-    pub results: Vec<CommandResult>,
-    #[serde(default)]
-    pub done: Option<String>,
-}
+use crate::undone;
 
 impl<W: Workspace> Sessions<W> {
     /// Executes a reply to the pending outbox of a session, or the rest of it, and makes the next outbox pending.
     ///
     /// `timeout` is for each command. When this returns, results and next outbox are on the disk.
     ///
+    /// If another reply to the same outbox was stopped, its rest is given up, and what it had done is told in the next
+    /// outbox before the results of this one.
+    ///
     /// # Errors
     ///
     /// Nothing of the reply was executed, except for [`SessionError::Interrupted`], [`SessionError::Workspace`] and
     /// failures of the journal in the middle: what was done then stays done and recorded, and applying the same reply
-    /// again goes on with the rest.
+    /// again goes on with the rest. That files could not be written is no error: everything is done by then, see
+    /// [`Executed::not_written`].
     pub fn apply(
         &self,
         id: SessionId,
@@ -70,15 +67,20 @@ impl<W: Workspace> Sessions<W> {
         }
         let call_origin = origin(&session, &hash.to_string());
         let call = Call { origin: &call_origin, cancel, time_left: None };
+        self.take_turn(&session, hash, text, timeout)?;
         let base = self.base_versions(&session, &hash, &reply, &call)?;
         let execution =
             execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
                 .map_err(SessionError::Workspace)?;
-        if cancel.is_cancelled() {
-            // Blocks that were not begun keep their place in the run; the rest follows when it is applied again.
+        if !execution.not_begun.is_empty() {
+            // A workspace that keeps its record elsewhere has not brought along what was noted of this reply.
+            self.journal.flush()?;
+            // These blocks keep their place in the run; the rest follows when it is applied again.
             return Err(SessionError::Interrupted);
         }
         let received = Received { text, hash, file, repairs: reply.repairs, was_resumed };
+        // Everything is done, and it is told even if somebody has stopped the reply in its last moment.
+        let call = Call { cancel: &CancelFlag::new(), ..call };
         let executed = self.finish(session, &run, &received, execution, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
@@ -141,11 +143,14 @@ impl<W: Workspace> Sessions<W> {
             }
             RunState::Resumed { run, .. } => Ok(Begun::Run(run, true)),
             RunState::Finished { outcome, .. } => Ok(Begun::Done(pending, results(&outcome))),
-            // The owner of the journal applies one reply at a time.
-            RunState::InProgress { .. } => Err(SessionError::KnownText { sequence: pending }),
-            RunState::KnownElsewhere { key, .. } => {
+            RunState::InProgress { .. } => Err(SessionError::Busy),
+            RunState::KnownElsewhere { key, finished, .. } => {
                 let sequence = u32::try_from(key.sequence).unwrap_or(u32::MAX);
-                Err(SessionError::KnownText { sequence })
+                Err(if finished {
+                    SessionError::KnownText { sequence }
+                } else {
+                    SessionError::KnownUnfinished { sequence }
+                })
             }
         }
     }
@@ -175,12 +180,10 @@ impl<W: Workspace> Sessions<W> {
         reply: &Reply<'_>,
         call: &Call<'_>,
     ) -> Result<BaseVersions, SessionError> {
-        let name = documents::base_versions(session.session_id, session.sequence_number, hash);
-        if let Some(document) = self.journal.reader().document(&name)?
-            && let Ok(base) = serde_json::from_slice(&document.bytes)
-        {
+        if let Some(base) = self.recorded_base_versions(session, hash)? {
             return Ok(base);
         }
+        let name = documents::base_versions(session.session_id, session.sequence_number, hash);
         let base =
             base_versions(&reply.items, session, &self.workspace, call).map_err(SessionError::Workspace)?;
         // What was shown is kept with the session; only what was looked up now has to be kept with the run.
@@ -189,6 +192,19 @@ impl<W: Workspace> Sessions<W> {
             self.journal.write_documents(&[DocumentWrite::Put { name: &name, bytes: &bytes }])?;
         }
         Ok(base)
+    }
+
+    /// What was found out when a reply was first applied, if it had to be kept.
+    pub(crate) fn recorded_base_versions(
+        &self,
+        session: &Session,
+        hash: &ContentHash,
+    ) -> Result<Option<BaseVersions>, SessionError> {
+        let name = documents::base_versions(session.session_id, session.sequence_number, hash);
+        let document = self.journal.reader().document(&name)?;
+        // Looking it up again would give other versions once a part of the reply is done.
+        let damaged = |source| SessionError::Damaged { id: session.session_id.to_string(), source };
+        document.map(|document| serde_json::from_slice(&document.bytes).map_err(damaged)).transpose()
     }
 
     /// Commits results, session and next outbox together, and writes them out.
@@ -203,21 +219,32 @@ impl<W: Workspace> Sessions<W> {
         let Received { text, hash, file, repairs, was_resumed } = *received;
         let id = session.session_id;
         let sequence = session.sequence_number;
-        let results = execution.results.clone();
-        let outcome = RunOutcome { results: results.clone(), done: execution.done.clone() };
-        let outcome = serde_json::to_vec(&outcome).expect("results have string keys");
-        session.advance(execution, &now());
+        let RunOutcome { results, done } = RunOutcome::of(execution.results.clone(), execution.done.clone());
+        let outcome = RunOutcome { results: results.clone(), done: done.clone() }.encode();
+        let stopped = self.stopped(&session)?;
+        let known_changes = undone::last_change(self.journal.reader())?;
+        let mut notes: Vec<String> = stopped.note().into_iter().collect();
+        notes.extend(undone::notes(self.journal.reader(), id, known_changes)?);
+        let taken_over = stopped.results;
+        let told = [taken_over.clone(), results.clone()].concat();
+        session.advance(tagproto::Execution { results: told, done, ..execution }, &now());
+        session.notes = notes;
         let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
         let (session_name, session_bytes) = (documents::session(id), encode(&session));
         let (reply_name, base_name) =
             (documents::reply(id, sequence), documents::base_versions(id, sequence, &hash));
         let outbox_name = documents::outbox(id, session.sequence_number);
         let lost_name = documents::lost_history(id);
+        let (begun_name, stopped_name) = (documents::begun(id, sequence), documents::stopped(id, sequence));
+        let (known_name, known_changes) = (documents::known_changes(id), known_changes.to_string());
         let mut writes = vec![
             DocumentWrite::Put { name: &session_name, bytes: &session_bytes },
             DocumentWrite::Put { name: &reply_name, bytes: text.as_bytes() },
             DocumentWrite::Remove { name: &base_name },
             DocumentWrite::Remove { name: &lost_name },
+            DocumentWrite::Remove { name: &begun_name },
+            DocumentWrite::Remove { name: &stopped_name },
+            DocumentWrite::Put { name: &known_name, bytes: known_changes.as_bytes() },
         ];
         let taken_name = documents::taken_file(id);
         let taken = file.map(|file| serde_json::to_vec(&file.stamp).expect("a stamp is plain data"));
@@ -228,8 +255,8 @@ impl<W: Workspace> Sessions<W> {
             writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox.as_bytes() });
         }
         self.journal.finish_run(run.number(), &outcome, &writes)?;
-        self.write_files(&session, outbox.as_deref())?;
-        Ok(Executed { session, sequence, results, repairs, was_resumed })
+        let not_written = self.write_files(&session, outbox.as_deref()).err();
+        Ok(Executed { session, sequence, results, repairs, was_resumed, taken_over, not_written })
     }
 }
 
@@ -244,7 +271,7 @@ struct Received<'a> {
 
 /// What makes a reply the same reply: its text, without what editors and chat windows add and drop on saving, which is
 /// a byte-order mark, CR before LF, and blanks at the ends.
-fn identity(text: &str) -> ContentHash {
+pub(crate) fn identity(text: &str) -> ContentHash {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     ContentHash::of(text.trim().as_bytes())
 }
@@ -259,9 +286,4 @@ fn runs_commands(reply: &Reply<'_>) -> bool {
         .items
         .iter()
         .any(|item| matches!(item, Item::Block(block) if matches!(block.value, Block::RunCommand { .. })))
-}
-
-/// The results in the outcome of a finished run.
-pub(crate) fn results(outcome: &[u8]) -> Vec<CommandResult> {
-    serde_json::from_slice::<RunOutcome>(outcome).map(|outcome| outcome.results).unwrap_or_default()
 }

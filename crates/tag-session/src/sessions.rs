@@ -67,7 +67,8 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// # Errors
     ///
-    /// If the workspace cannot be listed, or journal or folders cannot be written.
+    /// If the workspace cannot be listed, or journal or folders cannot be written. Of folders alone, the session is there
+    /// all the same, and opening the sessions writes its files.
     pub fn create(
         &self,
         task: &str,
@@ -90,11 +91,13 @@ impl<W: Workspace> Sessions<W> {
         cancel: &CancelFlag,
     ) -> Result<Session, SessionError> {
         let mut session = Session::new(id, task, &now(), dialect, token_budget);
+        let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
         let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
         let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
         self.journal.write_documents(&[
             DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },
             DocumentWrite::Put { name: &documents::outbox(id, 1), bytes: outbox.as_bytes() },
+            DocumentWrite::Put { name: &documents::known_changes(id), bytes: known_changes.as_bytes() },
         ])?;
         self.write_files(&session, Some(&outbox))?;
         Ok(session)

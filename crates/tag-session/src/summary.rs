@@ -6,7 +6,7 @@ use tagproto::{CommandResult, Session, SessionId};
 
 use crate::documents;
 use crate::error::SessionError;
-use crate::round::results;
+use crate::outcome::results;
 
 /// One line about a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use change_journal::{EntryKind, JournalReader, RunFilter};
+use change_journal::{ContentHash, EntryKind, JournalReader, RunFilter};
 use rel_path::RelPath;
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,8 @@ use tagproto::{CommandResult, Dialect, Session, SessionId};
 use crate::beginning::Beginning;
 use crate::documents;
 use crate::error::SessionError;
-use crate::round::results;
+use crate::outcome::results;
+use crate::round::identity;
 use crate::summary::read_session;
 
 /// The form of transcripts that is written and read.
@@ -228,18 +229,24 @@ impl TranscriptFile {
 fn rounds(journal: &JournalReader, session: &Session) -> Result<Vec<TranscriptRound>, SessionError> {
     let id = session.session_id;
     let filter = RunFilter { conversation: Some(id.to_string()), ..RunFilter::default() };
-    let mut outcomes: BTreeMap<u64, Vec<CommandResult>> = BTreeMap::new();
+    // Several where a reply was stopped and another one came; the newest first.
+    let mut outcomes: BTreeMap<u64, Vec<(ContentHash, Vec<CommandResult>)>> = BTreeMap::new();
     for run in journal.runs(&filter, u32::MAX)? {
         if let Some(outcome) = &run.outcome {
-            outcomes.insert(run.key.sequence, results(outcome));
+            outcomes.entry(run.key.sequence).or_default().push((run.key.content, results(outcome)));
         }
     }
+    let outcome = |sequence: u32, reply: &str| {
+        let outcomes = outcomes.get(&u64::from(sequence))?;
+        let of_reply = outcomes.iter().find(|(content, _)| *content == identity(reply));
+        of_reply.or(outcomes.first()).map(|(_, results)| results.clone())
+    };
     let mut rounds = Vec::new();
     for sequence in 1..=session.sequence_number {
         let outbox = document(journal, &documents::outbox(id, sequence))?;
         let reply = document(journal, &documents::reply(id, sequence))?;
-        if let (Some(outbox), Some(reply), Some(results)) =
-            (outbox, reply, outcomes.remove(&u64::from(sequence)))
+        if let (Some(outbox), Some(reply)) = (outbox, reply)
+            && let Some(results) = outcome(sequence, &reply)
         {
             rounds.push(TranscriptRound { sequence, outbox, reply, results });
         }

@@ -29,6 +29,9 @@ pub struct Session {
     /// What the blocks of the last reply gave, in their order.
     #[serde(default)]
     pub last_results: Vec<CommandResult>,
+    /// What the next outbox tells beside the results, one line each: what the user did meanwhile, for instance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The files that the last reply asked for, each once, in the order of asking.
     #[serde(default)]
     pub read_file_requests: Vec<String>,
@@ -64,6 +67,7 @@ impl Session {
             created_at: now.to_owned(),
             updated_at: now.to_owned(),
             last_results: Vec::new(),
+            notes: Vec::new(),
             read_file_requests: Vec::new(),
             dialect,
             shown_versions: ShownVersions::default(),
@@ -91,9 +95,10 @@ impl Session {
     }
 
     /// Takes over what a reply gave, at the time `now`. With DONE the session is complete and keeps its number,
-    /// because there is no further outbox; else the next outbox is pending.
+    /// because there is no further outbox; else the next outbox is pending. Notes were about the last one and go.
     pub fn advance(&mut self, execution: Execution, now: &str) {
         self.last_results = execution.results;
+        self.notes.clear();
         self.read_file_requests = execution.read_file_requests;
         self.shown_versions = execution.shown;
         self.updated_at = now.to_owned();

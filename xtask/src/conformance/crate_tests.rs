@@ -29,7 +29,9 @@ pub struct CrateTests {
     pub circumstances: &'static [&'static str],
 }
 
-const CRATE_TESTS: [CrateTests; 1] = [CrateTests {
+const CRATE_TESTS: [CrateTests; 2] = [FILES, COMMANDS];
+
+const FILES: CrateTests = CrateTests {
     file: "fs-attacks.json",
     packages: &["sandbox-fs", "local-workspace"],
     filter: "fs_attacks::",
@@ -43,7 +45,26 @@ const CRATE_TESTS: [CrateTests; 1] = [CrateTests {
         "local-workspace with openat2 as an ordinary user",
         "local-workspace with walker as an ordinary user",
     ],
-}];
+};
+
+/// At a lower level than full a case has passed if it holds exactly when a layer that is left stops it.
+const COMMANDS: CrateTests = CrateTests {
+    file: "exec-attacks.json",
+    packages: &["sandbox-exec"],
+    filter: "exec_attacks::",
+    circumstances: &[
+        "level full as root",
+        "level full as an ordinary user",
+        "level namespaces as root",
+        "level namespaces as an ordinary user",
+        "level landlock as root",
+        "level landlock as an ordinary user",
+        "level process as root",
+        "level process as an ordinary user",
+        "level none as root",
+        "level none as an ordinary user",
+    ],
+};
 
 /// Returns the tests of crates that run a vector file, if it is for them.
 pub(super) fn find(file: &str) -> Option<CrateTests> {

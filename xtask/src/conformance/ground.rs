@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use change_journal::{Journal, JournalLimits};
-use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace, SandboxNeed};
 use rel_path::RelPath;
 use sandbox_exec::{LauncherConfig, Policy, SpawnerProgram, User};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
@@ -132,6 +132,8 @@ impl Ground {
             policy,
             state_folder: Some(RelPath::parse(STATE_FOLDER)?),
             output_folder: self.state().join("output"),
+            layers_folder: Some(self.state().join("layers")),
+            layer: LayerUse::default(),
         };
         let (engine, _) = LocalWorkspace::open(root, journal.clone(), config)?;
         Ok((engine, journal))

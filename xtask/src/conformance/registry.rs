@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::ruling::Ruling;
-use super::{Outcome, Run, Tally, cases, tag_exec, tag_flow, tag_parse, tag_paste, wap};
+use super::{
+    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, tag_exec, tag_flow,
+    tag_parse, tag_paste, wap,
+};
 use crate::TaskError;
 
 /// How many cases run at the same time. Most of them wait, for disks and commands.
 const WORKERS: usize = 4;
-
-/// Files that the tests of a crate run without a report that could be counted here: the command that does.
-const ELSEWHERE: [(&str, &str); 1] = [("exec-attacks.json", "cargo test -p sandbox-exec")];
 
 /// The runners, by vector file and kind of case.
 ///
@@ -37,6 +37,8 @@ impl Registry {
             ("tagproto.json", Some("exec"), tag_exec::run),
             ("tagproto.json", Some("flow"), tag_flow::run),
             ("paste.json", None, tag_paste::run),
+            ("codali.json", None, codali::run),
+            ("envelope-replies.json", None, envelope_replies::run),
             ("wap.json", Some("read"), wap::run),
             ("wap.json", Some("write"), wap::run),
             ("wap.json", Some("modify"), wap::run),
@@ -44,6 +46,17 @@ impl Registry {
             ("wap.json", Some("explore"), wap::run),
             ("wap.json", Some("exec"), wap::run),
             ("wap.json", Some("info"), wap::run),
+            ("cocode.json", Some("issue_number"), cocode::run),
+            ("cocode.json", Some("default_branch"), cocode::run),
+            ("cocode.json", Some("worktree_dir"), cocode::run),
+            ("cocode.json", Some("log_line"), cocode::run),
+            ("cocode.json", Some("state_machine"), cocode::run),
+            ("cocode.json", Some("config"), cocode::run),
+            ("cocode.json", Some("agent_run"), cocode_run::run),
+            ("cocode.json", Some("adapter"), cocode_run::run),
+            ("cocode.json", Some("worktree"), cocode_run::run),
+            ("cocode.json", Some("state"), cocode_run::run),
+            ("cocode.json", Some("cli"), cocode_cli::run),
         ])
     }
 
@@ -63,11 +76,9 @@ impl Registry {
         let mut jobs = Vec::new();
         for case in cases(file, text)? {
             let name = case["name"].as_str().unwrap_or("(a case without a name)").to_owned();
-            let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == file);
-            match (self.runner(file, case["kind"].as_str()), elsewhere) {
-                (Some(run), _) => jobs.push((name, run, case)),
-                (None, Some((_, command))) => tally.elsewhere(file, command),
-                (None, None) => tally.no_runner(file, case["kind"].as_str()),
+            match self.runner(file, case["kind"].as_str()) {
+                Some(run) => jobs.push((name, run, case)),
+                None => tally.no_runner(file, case["kind"].as_str()),
             }
         }
         let outcomes = run_all(&jobs, |(name, run, case)| run_ruled(file, name, *run, case));

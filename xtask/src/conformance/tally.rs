@@ -13,8 +13,6 @@ pub struct Tally {
     unable: Vec<String>,
     /// Notes about cases that are counted as passed or failed too.
     ruled_otherwise: Vec<String>,
-    /// By file and the command that runs its cases.
-    elsewhere: BTreeMap<String, usize>,
     /// By file, and by kind where there is one.
     without_runner: BTreeMap<String, usize>,
 }
@@ -34,11 +32,6 @@ impl Tally {
         self.ruled_otherwise.push(format!("ruled otherwise: {file} {name}: {reason}"));
     }
 
-    /// Notes that a case is run by another command.
-    pub(super) fn elsewhere(&mut self, file: &str, command: &str) {
-        *self.elsewhere.entry(format!("{file} by `{command}`")).or_default() += 1;
-    }
-
     /// Notes that a case has no runner.
     pub(super) fn no_runner(&mut self, file: &str, kind: Option<&str>) {
         let place = kind.map_or_else(|| file.to_owned(), |kind| format!("{file} kind {kind}"));
@@ -51,12 +44,8 @@ impl Tally {
         self.failed.extend(other.failed);
         self.unable.extend(other.unable);
         self.ruled_otherwise.extend(other.ruled_otherwise);
-        for (sum, counts) in
-            [(&mut self.elsewhere, other.elsewhere), (&mut self.without_runner, other.without_runner)]
-        {
-            for (place, count) in counts {
-                *sum.entry(place).or_default() += count;
-            }
+        for (place, count) in other.without_runner {
+            *self.without_runner.entry(place).or_default() += count;
         }
     }
 
@@ -78,40 +67,31 @@ impl Tally {
         self.unable.len()
     }
 
-    /// How many cases are run by another command.
-    #[must_use]
-    pub fn run_elsewhere(&self) -> usize {
-        self.elsewhere.values().sum()
-    }
-
     /// How many cases have no runner.
     #[must_use]
     pub fn without_runner(&self) -> usize {
         self.without_runner.values().sum()
     }
 
-    /// One line for each case that failed, cannot run or was ruled otherwise, for each file that is run elsewhere and
-    /// for each kind of case without a runner.
+    /// One line for each case that failed, cannot run or was ruled otherwise, and for each kind of case without a
+    /// runner.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let elsewhere =
-            self.elsewhere.iter().map(|(place, count)| format!("run elsewhere: {place} ({count} cases)"));
         let without_runner =
             self.without_runner.iter().map(|(place, count)| format!("no runner: {place} ({count} cases)"));
         let cases = self.failed.iter().chain(&self.unable).chain(&self.ruled_otherwise).cloned();
-        cases.chain(elsewhere).chain(without_runner).collect()
+        cases.chain(without_runner).collect()
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [passed, failed, unable, elsewhere, without] =
-            [self.passed(), self.failed(), self.unable(), self.run_elsewhere(), self.without_runner()];
-        let total = passed + failed + unable + elsewhere + without;
+        let [passed, failed, unable, without] =
+            [self.passed(), self.failed(), self.unable(), self.without_runner()];
+        let total = passed + failed + unable + without;
         write!(
             formatter,
-            "{total} cases: {passed} passed, {failed} failed, {unable} cannot run here, {elsewhere} are run elsewhere, \
-             {without} have no runner"
+            "{total} cases: {passed} passed, {failed} failed, {unable} cannot run here, {without} have no runner"
         )
     }
 }

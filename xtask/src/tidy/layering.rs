@@ -25,7 +25,7 @@ const TABLE: [(&str, &[&str]); 18] = [
     ),
     ("code-index", &["wap-core", "file-index"]),
     ("tag-session", &["tagproto", "wap-core", "sandbox-fs", "change-journal"]),
-    ("cocode-runner", &["cocode-env", "sandbox-exec"]),
+    ("cocode-runner", &["cocode-env", "sandbox-exec", "change-journal"]),
     ("agentd", &["*"]),
     ("examples", &["*"]),
     ("xtask", &["*"]),

@@ -37,15 +37,22 @@ fn every_case_that_has_a_runner_passes() {
     let folder = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(vectors()).unwrap() {
         let name = entry.unwrap().file_name();
-        // The attacks on files are run by the tests of crates, which are tests of this same run.
-        if name != "fs-attacks.json" {
+        // Attacks are run by the tests of crates, which are tests of this same run.
+        if name != "fs-attacks.json" && name != "exec-attacks.json" {
             fs::copy(vectors().join(&name), folder.path().join(&name)).unwrap();
         }
     }
     let (passed, lines) = run_task(folder.path());
     assert!(passed, "{lines:#?}");
     let expected = [
-        "run elsewhere: exec-attacks.json by `cargo test -p sandbox-exec` (99 cases)",
+        "ruled otherwise: cocode.json run_env_allowlist: an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+        "ruled otherwise: codali.json exec/list-ignored-files: what git ignores is left out, whatever the pattern (docs/codali.md, file.list)",
+        "ruled otherwise: codali.json extract/blockquoted: quote marks in front of a request are taken off (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/bold-header: a header may be bold (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/fence-inside-value: a fence counts at the start of a line only (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/header-quoted-in-prose: a header without a request behind it is none (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json history/summarizer-fails: without a summary the oldest messages are left out (docs/codali.md, history)",
+        "ruled otherwise: codali.json history/summary-too-long: a summary is cut, and so makes a history shorter (docs/codali.md, history)",
         "ruled otherwise: wap.json modify_insert_past_end: an insertion past the end appends (docs/wap.md, modifyFile)",
         "no runner: wap.json kind config (4 cases)",
         "no runner: wap.json kind flow (6 cases)",
@@ -53,7 +60,7 @@ fn every_case_that_has_a_runner_passes() {
     ];
     assert_eq!(lines[..lines.len() - 1], expected, "a new kind of case wants a runner");
     let total = lines.last().unwrap();
-    let counts = ", 0 failed, 0 cannot run here, 99 are run elsewhere, 26 have no runner";
+    let counts = ", 0 failed, 0 cannot run here, 26 have no runner";
     assert!(total.ends_with(counts), "{total}");
 }
 
@@ -248,7 +255,7 @@ fn what_is_not_run_is_named_and_counted() {
         "no runner: a.json kind new (2 cases)",
     ];
     assert_eq!(tally.lines(), expected);
-    let total = "5 cases: 1 passed, 1 failed, 1 cannot run here, 0 are run elsewhere, 2 have no runner";
+    let total = "5 cases: 1 passed, 1 failed, 1 cannot run here, 2 have no runner";
     assert_eq!(tally.to_string(), total);
 
     let unknown = registry.run_file("b.json", &json!({ "cases": [{ "name": "x" }] }).to_string()).unwrap();

@@ -7,11 +7,13 @@ use tagproto::{CommandResult, Reply, Session};
 use crate::cli::{self, Common};
 use crate::commands::dry_run::dry_run;
 use crate::commands::parse::reply_text;
-use crate::commands::session::{ask, cancel_flag, nothing_to_resume, parse_id};
+use crate::commands::session::{
+    ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
+};
 use crate::console::Console;
 use crate::exit::{Exit, Outcome};
 use crate::progress::{Progress, one_line};
-use crate::session_failure::explain;
+use crate::session_failure::{explain, unwritten};
 use crate::state::{self, Places};
 
 #[derive(Serialize)]
@@ -48,19 +50,26 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);
     let applied = sessions
-        .apply(session.session_id, &text, common.timeout, options, &cancel, &mut progress)
+        .apply(session.session_id, &text, common.command_timeout(), options, &cancel, &mut progress)
         .map_err(explain)?;
-    let (session, sequence, results) = match applied {
-        Applied::Executed(executed) => (executed.session, executed.sequence, executed.results),
+    let (session, sequence, results, not_written) = match applied {
+        Applied::Executed(executed) => {
+            tell_taken_over(console, &executed);
+            (executed.session, executed.sequence, executed.results, executed.not_written)
+        }
         Applied::AlreadyDone { sequence, results } => {
             console.notice("this reply was executed before; nothing was done");
-            (sessions.session(session.session_id).map_err(explain)?, sequence, results)
+            (sessions.session(session.session_id).map_err(explain)?, sequence, results, None)
         }
     };
     let outbox = (!session.is_complete)
         .then(|| sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string());
     report(console, &session, sequence, &results, outbox);
-    Ok(Exit::Done)
+    tell_late_writes(console, sessions.workspace());
+    match not_written {
+        None => Ok(Exit::Done),
+        Some(error) => Err(unwritten(&error)),
+    }
 }
 
 fn report(

@@ -138,7 +138,8 @@ fn execute(
 ) -> Result<Session, Failure> {
     let mut progress = Progress::new(console);
     let options = ApplyOptions::default();
-    let applied = sessions.apply(session.session_id, reply, common.timeout, options, cancel, &mut progress);
+    let applied =
+        sessions.apply(session.session_id, reply, common.command_timeout(), options, cancel, &mut progress);
     match applied.map_err(explain)? {
         Applied::Executed(executed) => {
             for result in &executed.results {

@@ -2,13 +2,13 @@
 
 use std::process::{Command, Stdio};
 
-use sandbox_exec::{Launcher, Level};
+use sandbox_exec::{Escape, Launcher, Level};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use serde::Serialize;
 
 use crate::cli::Common;
 use crate::clipboard;
-use crate::confinement;
+use crate::confinement::{self, SandboxChoice};
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Outcome};
 use crate::state::Places;
@@ -29,8 +29,12 @@ enum State {
 }
 
 /// Looks at everything, prints it, and fails if something required is missing.
-pub(crate) fn doctor(common: &Common, console: Console) -> Outcome {
-    let findings = [commands(common), files(common), state_folder(common), git(), clipboard_program()];
+///
+/// With `probe` the ways out of the sandbox that were tried are listed too; one that is open is missing confinement only
+/// where the level claims to close it.
+pub(crate) fn doctor(common: &Common, probe: bool, console: Console) -> Outcome {
+    let mut findings = commands(common, probe);
+    findings.extend([files(common), state_folder(common), git(), clipboard_program()]);
     if console.json {
         console.json_result(&findings);
     } else {
@@ -52,14 +56,51 @@ pub(crate) fn doctor(common: &Common, console: Console) -> Outcome {
     Ok(if is_missing { Exit::Missing } else { Exit::Done })
 }
 
-fn commands(common: &Common) -> Finding {
+fn commands(common: &Common, probe: bool) -> Vec<Finding> {
     let what = "commands";
-    match Launcher::start(confinement::launcher(common.sandbox)) {
-        Err(error) => Finding { what, state: State::Missing, detail: format!("cannot be run: {error}") },
-        Ok(launcher) => {
-            let report = launcher.report();
-            let state = if report.level == Level::Full { State::Good } else { State::Limited };
-            Finding { what, state, detail: report.to_string() }
+    let launcher = match Launcher::start(confinement::launcher(common.sandbox)) {
+        Err(error) => {
+            return vec![Finding { what, state: State::Missing, detail: format!("cannot be run: {error}") }];
+        }
+        Ok(launcher) => launcher,
+    };
+    let report = launcher.report();
+    let is_full = report.level == Level::Full;
+    let state = if is_full { State::Good } else { State::Limited };
+    let mut findings = vec![Finding { what, state, detail: report.to_string() }];
+    // What was chosen away is no matter of the machine.
+    if common.sandbox != Some(SandboxChoice::Off) {
+        let what = "to raise it";
+        let remedies = sandbox_exec::remedies(&report.missing).into_iter();
+        findings.extend(remedies.map(|remedy| Finding {
+            what,
+            state: State::Limited,
+            detail: format!("{}: {}", remedy.layer, remedy.text),
+        }));
+    }
+    if probe {
+        findings.extend(escapes(&launcher, is_full));
+    }
+    findings
+}
+
+/// Tries the ways out of the sandbox.
+fn escapes(launcher: &Launcher, is_full: bool) -> Vec<Finding> {
+    let what = "escape";
+    match launcher.probe() {
+        Err(error) => {
+            vec![Finding { what, state: State::Missing, detail: format!("cannot be tried: {error}") }]
+        }
+        Ok(escapes) => {
+            let finding = |escape: Escape| {
+                let (state, word) = match (escape.is_refused, is_full) {
+                    (true, _) => (State::Good, "refused"),
+                    (false, false) => (State::Limited, "open"),
+                    (false, true) => (State::Missing, "open"),
+                };
+                Finding { what, state, detail: format!("{word}: {}", escape.name) }
+            };
+            escapes.into_iter().map(finding).collect()
         }
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn dry_run(
     let base = base_versions(&reply.items, session, &dry, &call)
         .map_err(|error| explain(SessionError::Workspace(error)))?;
     let mut lines = Lines(Vec::new());
-    execute(&reply.items, session.dialect, base, common.timeout, &dry, &call, &mut lines)
+    execute(&reply.items, session.dialect, base, common.command_timeout(), &dry, &call, &mut lines)
         .map_err(|error| explain(SessionError::Workspace(error)))?;
     let mut diffs = dry.into_planned().into_iter();
     for (line, changed) in &mut lines.0 {

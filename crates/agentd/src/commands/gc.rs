@@ -23,6 +23,7 @@ struct Report {
     outputs_removed: u64,
     outputs_bytes: u64,
     kept_bytes: u64,
+    database_bytes_freed: u64,
 }
 
 /// Removes contents and outputs that no unfinished session needs, and says what.
@@ -60,6 +61,7 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
         files_removed,
         files_bytes,
         kept_bytes,
+        database_bytes,
         ..
     } = sessions.collect_garbage(&rule).map_err(failed)?;
     let report = Report {
@@ -71,6 +73,7 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
         outputs_removed,
         outputs_bytes,
         kept_bytes,
+        database_bytes_freed: database_bytes,
     };
     if console.json {
         console.json_result(&report);
@@ -94,5 +97,6 @@ fn say(console: Console, report: &Report) {
         "outputs of commands: {} removed ({} bytes)",
         report.outputs_removed, report.outputs_bytes
     ));
+    console.result(&format!("the database is {} bytes smaller", report.database_bytes_freed));
     console.result(&format!("{} bytes of contents are kept", report.kept_bytes));
 }

@@ -57,7 +57,7 @@ pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome 
     let sessions = state::open(&common, &Places::find(&common)?, console)?;
     let mut progress = Progress::new(console);
     let differences =
-        sessions.replay(&transcript, common.timeout, &cancel, &mut progress).map_err(explain)?;
+        sessions.replay(&transcript, common.command_timeout(), &cancel, &mut progress).map_err(explain)?;
     report(console, &transcript, &differences);
     Ok(if differences.is_empty() { Exit::Done } else { Exit::Failed })
 }

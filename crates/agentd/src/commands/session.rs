@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use local_workspace::{LateWrite, LocalWorkspace};
 use serde::Serialize;
 use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
 use tagproto::{Reply, Session, SessionId};
@@ -14,7 +15,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::plan_view::describe;
 use crate::progress::{Progress, one_line};
-use crate::session_failure::explain;
+use crate::session_failure::{explain, unwritten};
 use crate::state::{self, LocalSessions, Opened, Places};
 
 #[derive(Serialize)]
@@ -185,12 +186,29 @@ impl Loop<'_> {
             file: Some(file),
         };
         let mut progress = Progress::new(console);
-        let applied =
-            sessions.apply(self.id, &file.text, self.common.timeout, options, self.cancel, &mut progress);
+        let applied = sessions.apply(
+            self.id,
+            &file.text,
+            self.common.command_timeout(),
+            options,
+            self.cancel,
+            &mut progress,
+        );
         match applied {
             Ok(Applied::Executed(executed)) => {
-                sessions.move_to_processed(&file.name).map_err(explain)?;
-                self.tell(&executed)
+                let moved = sessions.move_to_processed(&file.name);
+                let told = self.tell(&executed)?;
+                tell_late_writes(console, sessions.workspace());
+                if let Some(error) = &executed.not_written {
+                    return Err(unwritten(error));
+                }
+                // Opening the state folder again puts it away.
+                moved.map_err(|error| {
+                    explain(error).advise(
+                        "the reply was executed, and `agentd resume` goes on; its file is put away then",
+                    )
+                })?;
+                Ok(told)
             }
             Ok(Applied::AlreadyDone { .. }) => {
                 sessions.move_to_processed(&file.name).map_err(explain)?;
@@ -219,6 +237,7 @@ impl Loop<'_> {
         if executed.was_resumed {
             console.detail("this reply was begun earlier; what was done then was not done again");
         }
+        tell_taken_over(console, executed);
         if !executed.repairs.is_empty() {
             let names: Vec<_> = executed.repairs.iter().map(|kind| kind.to_string()).collect();
             console.styled(Tone::Faint, &format!("  undone in the pasted text: {}", names.join(", ")));
@@ -247,6 +266,29 @@ impl Loop<'_> {
     }
 }
 
+/// Tells what other programs wrote to files that had just been replaced, as far as that is seen by now.
+pub(crate) fn tell_late_writes(console: Console, workspace: &LocalWorkspace) {
+    workspace.checkpoint();
+    for LateWrite { path, kept_as, .. } in workspace.late_writes() {
+        console.notice(&match kept_as {
+            Ok(kept) => format!("{path} was written to by a program that had it open from before: what it wrote is kept as {kept}"),
+            Err(error) => format!("{path} was written to by a program that had it open from before, and what it wrote could not be kept: {error}"),
+        });
+    }
+}
+
+/// Tells what became of a reply that was stopped before this one.
+pub(crate) fn tell_taken_over(console: Console, executed: &Executed) {
+    if executed.taken_over.is_empty() {
+        return;
+    }
+    console.notice("  another reply to the same message was stopped earlier: its rest is given up, and the model is told what it had done");
+    for result in &executed.taken_over {
+        let mark = if result.success { "OK" } else { "FAILED" };
+        console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+    }
+}
+
 /// Whether another reply may do better.
 fn is_about_the_reply(error: &SessionError) -> bool {
     matches!(
@@ -255,6 +297,7 @@ fn is_about_the_reply(error: &SessionError) -> bool {
             | SessionError::OtherSession { .. }
             | SessionError::OtherSequence { .. }
             | SessionError::KnownText { .. }
+            | SessionError::KnownUnfinished { .. }
             | SessionError::BegunElsewhere { .. }
             | SessionError::HistoryLost
             | SessionError::Empty

@@ -1,6 +1,8 @@
 //! `agentd undo`: taking changes back.
 
-use change_journal::{ChangeState, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber};
+use change_journal::{
+    ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind,
+};
 use local_workspace::{LocalWorkspace, Undo, UndoEffect, UndoError, Undone, UndonePath, undone_by};
 use serde::Serialize;
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
@@ -24,6 +26,7 @@ struct Report<'a> {
     paths: &'a [UndonePath],
     kept_folders: &'a [String],
     commands: &'a [String],
+    not_undoable: &'a [String],
     /// The change by whose number this undo is taken back.
     taken_back_by: Option<u64>,
 }
@@ -106,7 +109,7 @@ pub(crate) fn take_back(
     workspace.undo(&Call { origin: &origin, cancel, time_left: None }, what)
 }
 
-/// The last change of a file that is in force and is no undo, or the last reply that has made one.
+/// The last change of a file, or command that changed any, that is in force and is no undo, or the last reply that has made one.
 pub(crate) fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>, JournalError> {
     let mut before = None;
     loop {
@@ -118,7 +121,7 @@ pub(crate) fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>,
                 continue;
             }
             if !reply {
-                return Ok(Some(Undo::Changes(vec![change.number])));
+                return last_of_step(journal, change).map(Some);
             }
             if is_of_a_reply(journal, change.run)? {
                 return Ok(Some(Undo::Run(change.run)));
@@ -127,9 +130,28 @@ pub(crate) fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>,
     }
 }
 
+/// One change of a file; of a command all that it did.
+fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo, JournalError> {
+    let steps = journal.steps(change.run)?;
+    let is_command =
+        steps.iter().any(|step| step.index == change.step && step.kind == StepKind::ShellCommand);
+    if !is_command {
+        return Ok(Undo::Changes(vec![change.number]));
+    }
+    let mut numbers = Vec::new();
+    for other in journal.changes_of_run(change.run)?.into_iter().filter(|other| other.step == change.step) {
+        if other.state != ChangeState::Conflicted && undone_by(journal, other.number)?.is_none() {
+            numbers.push(other.number);
+        }
+    }
+    Ok(Undo::Changes(numbers))
+}
+
 fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool, JournalError> {
     let is_folder = [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
+    let is_kept = [change.before, change.after].iter().flatten().all(Entry::was_kept);
     Ok(!is_folder
+        && is_kept
         && change.undoes.is_none()
         && change.state != ChangeState::Conflicted
         && undone_by(journal, change.number)?.is_none())
@@ -142,13 +164,14 @@ fn is_of_a_reply(journal: &JournalReader, run: RunNumber) -> Result<bool, Journa
 
 fn report(console: Console, answer: &UndoAnswer) {
     let UndoAnswer { undone, taken_back_by, .. } = answer;
-    let Undone { run, paths, kept_folders, commands, .. } = undone;
+    let Undone { run, paths, kept_folders, commands, not_undoable, .. } = undone;
     if console.json {
         console.json_result(&Report {
             run: *run,
             paths,
             kept_folders,
             commands,
+            not_undoable,
             taken_back_by: *taken_back_by,
         });
         return;
@@ -175,8 +198,12 @@ pub(crate) fn lines(undone: &Undone) -> Vec<String> {
     lines.extend(
         undone.kept_folders.iter().map(|folder| format!("kept          {folder}/  (it is not empty)")),
     );
+    let kept = undone.not_undoable.iter();
+    lines.extend(
+        kept.map(|path| format!("not undone    {path}  (what was there is not kept, or it has changed)")),
+    );
     if !undone.commands.is_empty() {
-        lines.push("not undone: what commands did to files is not recorded".to_owned());
+        lines.push("not undone: what these commands did to files is not known".to_owned());
         lines.extend(undone.commands.iter().map(|command| format!("  $ {}", one_line(command))));
     }
     lines
@@ -211,6 +238,5 @@ pub(crate) fn explain(error: &UndoError) -> Failure {
 }
 
 fn nothing() -> Failure {
-    Failure::new(Exit::Failed, "there is nothing to undo")
-        .advise("`agentd log` lists what was done; what commands did to files is not recorded")
+    Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use change_journal::{Journal, JournalCounts, JournalLimits};
-use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace, SandboxNeed};
 use sandbox_exec::{LauncherConfig, Policy, SpawnerProgram, User};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tag_session::{Applied, ApplyOptions, Executed, Sessions, StateFolders};
@@ -75,6 +75,8 @@ fn open_workspace(folder: &Path, code: &Path, state: &Path, journal: Journal) ->
         policy: Policy::for_workspace(code),
         state_folder: None,
         output_folder: state.join("output"),
+        layers_folder: Some(state.join("layers")),
+        layer: LayerUse::WherePossible,
     };
     let root = FileRoot::open(code, &RootRules::none(), FsPolicy::default()).unwrap();
     LocalWorkspace::open(root, journal, config).unwrap().0

@@ -22,7 +22,7 @@ fn a_signal_while_waiting_ends_it_and_the_session_goes_on_later() {
 }
 
 /// Whether any process on this machine has this word among its arguments.
-fn runs_anywhere(word: &str) -> bool {
+pub(crate) fn runs_anywhere(word: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
         .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
@@ -58,9 +58,10 @@ fn ctrl_c_kills_the_command_with_all_it_started_and_resuming_does_the_rest() {
     let id = project.begin("be interrupted");
     let duration = format!("30{}", std::process::id());
     project.put_reply("reply.txt", reply(&duration));
-    let mut daemon = Daemon::start(project.command(&["resume"]));
+    // Without a layer it shows in the folder how far a command has come.
+    let mut daemon = Daemon::start(project.command(&["resume", "--layer=off"]));
     daemon.wait_until_it_waits();
-    eventually("the command runs", || project.has("ran.log") && project.read("ran.log") == "one\ntwo\n");
+    eventually("the command runs", || project.written("ran.log").as_deref() == Some("one\ntwo\n"));
     eventually("all of it runs", || runs_anywhere(&duration));
     let ran = daemon.interrupt().exits(130).says("stopped in the middle of the reply");
     ran.says("the reply is still in the inbox: `agentd resume` goes on with the rest of it");
@@ -82,9 +83,9 @@ fn sigterm_during_apply_ends_it_and_applying_again_does_the_rest() {
     let id = project.begin("be interrupted");
     let duration = format!("31{}", std::process::id());
     let file = project.reply_file(reply(&duration));
-    let arguments = ["apply".as_ref(), file.as_os_str()];
+    let arguments = ["--layer=off".as_ref(), "apply".as_ref(), file.as_os_str()];
     let daemon = Daemon::start(project.command(&arguments));
-    eventually("the command runs", || project.has("ran.log") && project.read("ran.log") == "one\ntwo\n");
+    eventually("the command runs", || project.written("ran.log").as_deref() == Some("one\ntwo\n"));
     daemon.signal("TERM");
     daemon.wait().exits(130).says("apply the same reply again for the rest");
     assert!(!runs_anywhere(&duration), "something of the command survived");
@@ -134,7 +135,7 @@ fn a_second_signal_ends_it_at_once() {
     project.begin("be stubborn");
     let file = project.reply_file("[RUN_COMMAND]\necho begun > ran.log; sleep 40\n[/RUN_COMMAND]\n");
     let daemon = Daemon::start(project.command(&["apply".as_ref(), file.as_os_str()]));
-    eventually("the command runs", || project.has("ran.log"));
+    eventually("the command runs", || project.written("ran.log").is_some());
     daemon.signal("INT");
     std::thread::sleep(Duration::from_millis(1));
     daemon.signal("INT");

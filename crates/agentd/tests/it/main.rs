@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod choices;
+mod cocode;
 mod cost;
 mod crashes;
 mod daemon;
 mod damage;
+mod envelopes;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod full_disk;
@@ -23,6 +25,7 @@ mod real_clients;
 mod replays;
 mod setup;
 mod skip;
+mod stopped;
 mod transcripts;
 mod undo;
 mod wap;

@@ -282,7 +282,7 @@ fn cancelling_kills_the_command_and_progress_tells_of_it() {
         (&told["method"], &told["params"]["progressToken"]),
         (&json!("notifications/progress"), &json!("p1"))
     );
-    eventually("the command runs", || project.has("begun"));
+    eventually("the command runs", || project.written("begun").is_some());
     client.notify("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }));
     // Commands queue, so this one runs because the other one is gone.
     assert!(text(&mut client, "executeCommand", json!({ "command": "echo next" })).ends_with("next\n"));
@@ -296,7 +296,7 @@ fn a_client_that_closes_its_end_leaves_nothing_running() {
     client.request("tools/call", json!({
         "name": "executeCommand", "arguments": { "command": "touch begun; sleep 30; touch ended", "timeout": 60_000 }
     }));
-    eventually("the command runs", || project.has("begun"));
+    eventually("the command runs", || project.written("begun").is_some());
     client.end().ok();
     assert!(!project.has("ended"));
 }

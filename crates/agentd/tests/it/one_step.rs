@@ -131,10 +131,11 @@ fn the_same_text_is_applied_once_until_again_is_said() {
 fn a_reply_begun_in_one_session_does_not_run_in_another() {
     let project = Project::new();
     let first = project.begin("first");
-    let file = project.reply_file("[RUN_COMMAND]\necho ran >> ran.log; sleep 30\n[/RUN_COMMAND]\n");
+    let reply = "[RUN_COMMAND]\necho ran >> ran.log; sleep 30\n[/RUN_COMMAND]\n[RUN_COMMAND]\necho on\n[/RUN_COMMAND]\n";
+    let file = project.reply_file(reply);
     let arguments = ["apply".as_ref(), file.as_os_str()];
     let daemon = crate::daemon::Daemon::start(project.command(&arguments));
-    crate::daemon::eventually("it runs", || project.has("ran.log"));
+    crate::daemon::eventually("it runs", || project.written("ran.log").is_some());
     daemon.interrupt().exits(130);
     project.begin("second");
     let ran = project.run(&arguments).exits(4).says(&format!("session {first} has begun this reply"));

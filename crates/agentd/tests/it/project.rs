@@ -116,6 +116,13 @@ impl Project {
         self.workspace().join(path).exists()
     }
 
+    /// What is in a file of the workspace as a running command sees it: what it wrote itself is in a layer until it ends.
+    pub(crate) fn written(&self, path: &str) -> Option<String> {
+        let layers = fs::read_dir(self.base().join("layers")).into_iter().flatten().flatten();
+        let in_layers = layers.map(|layer| layer.path().join("upper").join(path));
+        in_layers.chain([self.workspace().join(path)]).find_map(|file| fs::read_to_string(file).ok())
+    }
+
     /// `agentd` on this project, ready to be run.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = match self.user {

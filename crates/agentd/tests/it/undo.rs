@@ -95,17 +95,30 @@ fn log_says_what_was_undone_by_what() {
 }
 
 #[test]
-fn commands_of_an_undone_reply_are_named() {
-    let project = Project::new();
-    project.begin("a task");
-    let reply =
-        "[CREATE_FILE path=\"a\"]\nx\n[/CREATE_FILE]\n[RUN_COMMAND]\necho > by-command\n[/RUN_COMMAND]\n";
-    let ran = project.apply(reply, &[]).ok();
-    let undone = project.run(&["undo", "--reply"]).ok();
-    assert!(!project.has("a"));
-    let undone = undone.prints("what commands did to files is not recorded");
-    undone.prints("echo > by-command");
-    drop(ran);
+fn what_commands_did_is_listed_shown_and_undone() {
+    for layer in ["on", "off"] {
+        let project = Project::new();
+        project.write("edited", "1\n").write("gone", "1\n");
+        project.begin("a task");
+        let reply = "[CREATE_FILE path=\"a\"]\nx\n[/CREATE_FILE]\n[RUN_COMMAND]\necho 2 >> edited; rm gone; mkdir d; \
+                     echo > d/by-command; head -c 20000000 /dev/zero > big\n[/RUN_COMMAND]\n";
+        let applied = project.apply(reply, &["--layer", layer]).ok();
+        drop(applied);
+        let log = project.run(&["log"]).ok();
+        let log = log.prints("created  d/by-command").prints("changed  edited").prints("deleted  gone");
+        log.prints("created  a");
+        let diff = project.run(&["diff"]).ok();
+        diff.prints("+2\n").prints("--- a/gone\n+++ /dev/null\n").prints("what big held is not kept");
+        // The last thing is the command as a whole.
+        let undone = project.run(&["undo"]).ok();
+        let undone =
+            undone.prints("restored      edited").prints("brought back  gone").prints("removed       d\n");
+        undone.prints("not undone    big");
+        assert!(project.has("a") && project.has("big") && !project.has("d"), "{layer}");
+        assert_eq!((project.read("edited"), project.read("gone")), ("1\n".into(), "1\n".into()));
+        project.run(&["undo"]).ok().prints("removed       a");
+        assert!(!project.has("a"));
+    }
 }
 
 #[test]
@@ -165,4 +178,41 @@ fn demo_undoes_the_last_reply_and_the_undo() {
     // Before, after the second reply, and after the undo.
     assert!(ran.stdout.matches("(exit code 1)").count() >= 3, "{ran}");
     assert_eq!(project.tree(), []);
+}
+
+/// The notes of a session's pending message.
+fn notes(project: &Project) -> Vec<String> {
+    let outbox = project.run(&["outbox"]).ok().stdout;
+    let notes = outbox.lines().filter_map(|line| line.strip_prefix("[NOTE] "));
+    notes.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_message_after_an_undo_tells_the_model_of_it_once() {
+    const ASK: &str = "[READ_FILE path=\"a\"]\n";
+    let (project, id) = edited();
+    let pending = project.run(&["outbox"]).ok().stdout;
+    project.run(&["undo", "--reply"]).ok();
+    assert_eq!(project.run(&["outbox"]).ok().stdout, pending, "it may be in a chat already");
+    project.apply(ASK, &[]).ok();
+    let undone = "the user has undone changes that you had made to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [undone]);
+    project.apply(&format!("{ASK}[READ_FILE path=\"gone\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    // What is undone and brought back between two messages is as it was; one that is brought back alone is told.
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    let again =
+        project.run(&["undo", &number.to_string(), "--json"]).ok().json()["takenBackBy"].as_u64().unwrap();
+    project.run(&["undo", &again.to_string()]).ok();
+    project.apply(&format!("{ASK}[READ_FILE path=\"b\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    project.run(&["undo", &number.to_string()]).ok();
+    // Another session is not told: they were no changes of its own.
+    let other = project.begin("another task");
+    project.apply("[READ_FILE path=\"c\"]\n", &["--session", &other]).ok();
+    assert!(notes(&project).is_empty());
+    project.apply("[READ_FILE path=\"d\"]\n", &["--session", &id]).ok();
+    let back = "the user has brought back changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [back]);
 }

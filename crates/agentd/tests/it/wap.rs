@@ -121,7 +121,7 @@ fn quick_calls_are_answered_while_a_command_runs() {
     project.write("a", "text\n");
     let mut client = start(&project);
     let slow = client.request("executeCommand", long_command("slow"));
-    eventually("the command runs", || project.has("slow.begun"));
+    eventually("the command runs", || project.written("slow.begun").is_some());
     assert_eq!(client.does("readFile", json!({ "path": "a" }))["content"], "text\n");
     client.notify("$/cancelRequest", json!({ "id": slow }));
     let answer = client.answer(slow);
@@ -155,7 +155,7 @@ fn the_id_of_a_running_call_cannot_be_used_again() {
     let project = Project::new();
     let mut client = start(&project);
     let id = client.request("executeCommand", long_command("slow"));
-    eventually("the command runs", || project.has("slow.begun"));
+    eventually("the command runs", || project.written("slow.begun").is_some());
     client.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "getWorkspaceInfo" }));
     assert_eq!(client.answer(id)["error"]["code"], -32_600);
     // Another type of id is another id.
@@ -172,7 +172,7 @@ fn a_notification_is_carried_out_and_not_answered() {
     client.notify("writeFile", json!({ "path": "a", "content": "x" }));
     client.notify("readFile", json!({ "path": 5 }));
     client.notify("nothing", json!({}));
-    eventually("it is written", || project.has("a"));
+    eventually("it is written", || project.written("a").is_some());
     assert!(client.is_silent());
 }
 
@@ -182,7 +182,7 @@ fn the_end_of_the_input_ends_commands_and_not_quick_calls() {
     project.write("a", "text\n");
     let mut client = start(&project);
     let slow = client.request("executeCommand", long_command("slow"));
-    eventually("the command runs", || project.has("slow.begun"));
+    eventually("the command runs", || project.written("slow.begun").is_some());
     let read = client.request("readFile", json!({ "path": "a" }));
     client.close_input();
     assert_eq!(client.answer(read)["result"]["content"], "text\n");
@@ -200,7 +200,7 @@ fn a_client_that_is_gone_leaves_nothing_running() {
         "executeCommand",
         json!({ "command": "echo $$ > pid; touch begun; sleep 61.25", "timeout": 90_000 }),
     );
-    eventually("the command runs", || project.has("begun"));
+    eventually("the command runs", || project.written("begun").is_some());
     client.kill();
     eventually("it is gone", || !runs("61.25"));
 }
@@ -218,7 +218,7 @@ fn interrupting_it_stops_what_runs() {
     let project = Project::new();
     let mut client = start(&project);
     client.request("executeCommand", long_command("slow"));
-    eventually("the command runs", || project.has("slow.begun"));
+    eventually("the command runs", || project.written("slow.begun").is_some());
     let process = nix::unistd::Pid::from_raw(client.process_id().cast_signed());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM).unwrap();
     client.wait().exits(130);

@@ -246,7 +246,7 @@ fn a_client_that_vanishes_takes_its_command_with_it() {
     let mut stream = server.connect();
     let head = server.head("POST", "/v1/tools/executeCommand", &["Content-Type: application/json"]);
     stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
-    eventually("the command runs", || project.has("begun"));
+    eventually("the command runs", || project.written("begun").is_some());
     drop(stream);
     // Commands queue: this one has its turn because the other one is gone.
     assert_eq!(server.does("executeCommand", &json!({ "command": "echo free" }))["stdout"], "free\n");
@@ -261,7 +261,7 @@ fn stopping_it_ends_commands_and_answers_what_was_begun() {
     let mut stream = server.connect();
     let head = server.head("POST", "/v1/tools/executeCommand", &["Content-Type: application/json"]);
     stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
-    eventually("the command runs", || project.has("begun"));
+    eventually("the command runs", || project.written("begun").is_some());
     let waiting = thread::spawn(move || read_answer(&mut BufReader::new(stream)));
     assert_eq!(server.interrupt(), 130);
     waiting.join().unwrap().fails(422, "EXECUTION_FAILED", "CANCELLED");

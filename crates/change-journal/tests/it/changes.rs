@@ -126,6 +126,30 @@ fn conflict_replaces_the_outcome_of_its_step() {
 }
 
 #[test]
+fn conflicts_of_one_step_replace_its_outcome_together() {
+    let journal = Journal::in_memory().unwrap();
+    let run = begin_new(&journal, &key(1, "a"));
+    journal.start_step(run.number(), 0, StepKind::ShellCommand, "make").unwrap();
+    let change = |path| ChangeRecord::intended(path, None, Some(EntryRecord::file(b"x")));
+    let changes = [change(b"a"), change(b"b"), change(b"c")];
+    let numbers = journal.finish_step(run.number(), 0, b"exit 0", &changes).unwrap();
+    journal.settle_changes(&numbers[..1]).unwrap();
+    journal.conflict_changes(&numbers[..2], b"exit 0, but").unwrap();
+    journal.flush().unwrap();
+    let states: Vec<_> =
+        journal.reader().changes_of_run(run.number()).unwrap().iter().map(|change| change.state).collect();
+    use ChangeState::{Conflicted, Intended, Settled};
+    assert_eq!(states, [Settled, Conflicted, Intended]);
+    let outcome = journal.reader().steps(run.number()).unwrap().remove(0).outcome;
+    assert_eq!(outcome.as_deref(), Some(&b"exit 0, but"[..]));
+    // What is settled came about, and its step did as it said.
+    journal.conflict_changes(&numbers[..1], b"no").unwrap();
+    journal.flush().unwrap();
+    let outcome = journal.reader().steps(run.number()).unwrap().remove(0).outcome;
+    assert_eq!(outcome.as_deref(), Some(&b"exit 0, but"[..]));
+}
+
+#[test]
 fn marks_survive_closing_without_a_flush() {
     let folder = Folder::new();
     {

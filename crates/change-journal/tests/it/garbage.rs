@@ -115,3 +115,63 @@ fn files_go_with_their_contents_and_stray_ones_too() {
     replace(&journal, "later", &old, b"z");
     assert!(holds(&journal, &old));
 }
+
+#[test]
+fn space_of_what_was_removed_goes_back_to_the_disk() {
+    let folder = Folder::new();
+    let limits = JournalLimits::default();
+    let journal = Journal::open(&folder.path(), limits.clone()).unwrap().0;
+    for letter in b'a'..=b'z' {
+        replace(&journal, "over", &long(letter, 200_000), b"x");
+    }
+    replace(&journal, "open", b"kept before", b"kept after");
+    let length = || fs::metadata(folder.path().join("journal.db")).unwrap().len();
+    let rule = GarbageRule { conversations: ["open".to_owned()].into(), ..GarbageRule::default() };
+    let report = journal.collect_garbage(&rule).unwrap();
+    assert!(report.database_bytes > 5_000_000, "{report:?}");
+    assert!(length() < 300_000, "{}", length());
+    // Reading and writing go on, and there is nothing more to give back.
+    assert!(holds(&journal, b"kept before") && !holds(&journal, &long(b'a', 200_000)));
+    replace(&journal, "later", b"more", b"and more");
+    assert_eq!(journal.collect_garbage(&rule).unwrap().database_bytes % 4096, 0);
+    drop(journal);
+    let (journal, report) = Journal::open(&folder.path(), limits).unwrap();
+    assert!(!report.created && report.set_aside.is_empty());
+    assert!(holds(&journal, b"kept before"));
+}
+
+#[test]
+fn a_database_that_was_made_without_giving_back_learns_it() {
+    let folder = Folder::new();
+    let journal = Journal::open(&folder.path(), JournalLimits::default()).unwrap().0;
+    replace(&journal, "open", b"kept before", b"kept after");
+    drop(journal);
+    // As earlier versions made it.
+    let database = folder.path().join("journal.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM; PRAGMA journal_mode = WAL",
+        )
+        .unwrap();
+    let mode = || -> i64 {
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        connection.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).unwrap()
+    };
+    drop(connection);
+    assert_eq!(mode(), 0);
+    let journal = Journal::open(&folder.path(), JournalLimits::default()).unwrap().0;
+    let document =
+        journal.write_documents(&[change_journal::DocumentWrite::Put { name: "a", bytes: b"1" }]).unwrap();
+    for letter in b'a'..=b'z' {
+        replace(&journal, "over", &long(letter, 200_000), b"x");
+    }
+    let rule = GarbageRule { conversations: ["open".to_owned()].into(), ..GarbageRule::default() };
+    assert!(journal.collect_garbage(&rule).unwrap().database_bytes > 5_000_000);
+    assert!(fs::metadata(&database).unwrap().len() < 300_000);
+    assert!(holds(&journal, b"kept before"));
+    // Versions of documents are what they were.
+    assert_eq!(journal.reader().document("a").unwrap().map(|found| found.head.version), document[0]);
+    drop(journal);
+    assert_eq!(mode(), 2);
+}

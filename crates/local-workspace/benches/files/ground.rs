@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use change_journal::Journal;
-use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace, SandboxNeed};
 use sandbox_exec::{LauncherConfig, Policy, SpawnerProgram, User};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use wap_core::{Call, CancelFlag, ConversationId, Limits, Origin, Retention, RunKey};
@@ -27,6 +27,8 @@ pub(crate) fn engine(root: &Path, state: &Path, journal: Journal) -> LocalWorksp
         policy: Policy::for_workspace(root),
         state_folder: None,
         output_folder: state.join("output"),
+        layers_folder: None,
+        layer: LayerUse::Off,
     };
     LocalWorkspace::open(self::root(root), journal, config).expect("the engine opens").0
 }

@@ -100,6 +100,23 @@ fn files_and_folders_of_one_batch_are_told_apart_after_any_deletion() {
 }
 
 #[test]
+fn names_that_stand_for_outputs_are_not_written() {
+    let ground = Ground::new();
+    ground.put("d/x", "x");
+    let workspace = ground.open();
+    let names =
+        ["@output/1-0.txt", "./@output/1-0.txt", "d/../@output/x", "@output", "@outputs/x", "d/@output/x"];
+    let outcomes = batch(&workspace, &names.map(|name| write(name, "")));
+    let refused = Some(Reason::InvalidName);
+    assert_eq!(reasons(&outcomes), [refused, refused, refused, refused, None, None]);
+    assert!(!ground.root().join("@output").exists());
+    // What is there all the same is not edited, since its lines cannot be seen, and can be removed.
+    ground.put("@output/old", "x\n");
+    assert_eq!(reasons(&batch(&workspace, &[replace("@output/old", (1, 1), "y", None)])), [refused]);
+    assert_eq!(reasons(&batch(&workspace, &[delete("@output/old")])), [None]);
+}
+
+#[test]
 fn one_item_that_fails_leaves_the_others() {
     let ground = Ground::new();
     ground.put("a", "1\n");

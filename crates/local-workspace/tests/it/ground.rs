@@ -6,11 +6,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use change_journal::{Journal, JournalLimits};
-use local_workspace::{EngineConfig, LocalWorkspace, Recovery, SandboxNeed};
+use local_workspace::{EngineConfig, LayerUse, LocalWorkspace, Recovery, SandboxNeed};
 use sandbox_exec::{LauncherConfig, Policy, SpawnerProgram, User};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tempfile::TempDir;
 use wap_core::*;
+
+/// Whether commands run on a copy-on-write layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layered {
+    /// They do, where this machine has layers.
+    Yes,
+    /// They change the folder itself, which is compared before and after.
+    No,
+}
+
+pub(crate) const LAYERS: [Layered; 2] = [Layered::Yes, Layered::No];
 
 /// A folder with `workspace`, `outside`, `state`, `home` and `scratch`, removed when dropped.
 pub(crate) struct Ground {
@@ -77,11 +88,25 @@ impl Ground {
             policy: Policy::for_workspace(&self.root()),
             state_folder: None,
             output_folder: self.path.join("state/output"),
+            layers_folder: Some(self.path.join("state/layers")),
+            layer: LayerUse::WherePossible,
         }
     }
 
     pub(crate) fn open(&self) -> LocalWorkspace {
         self.open_with(self.open_journal(), self.config()).0
+    }
+
+    pub(crate) fn open_layered(&self, layered: Layered) -> LocalWorkspace {
+        self.open_with(self.open_journal(), self.layered_config(layered)).0
+    }
+
+    pub(crate) fn layered_config(&self, layered: Layered) -> EngineConfig {
+        let layer = match layered {
+            Layered::Yes => LayerUse::WherePossible,
+            Layered::No => LayerUse::Off,
+        };
+        EngineConfig { layer, ..self.config() }
     }
 
     pub(crate) fn open_with(&self, journal: Journal, config: EngineConfig) -> (LocalWorkspace, Recovery) {

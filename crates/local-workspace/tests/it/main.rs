@@ -9,12 +9,18 @@ mod changes;
 #[cfg(test)]
 mod children;
 #[cfg(test)]
+mod command_effects;
+#[cfg(test)]
+mod command_properties;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 #[path = "../../../sandbox-fs/tests/corpus/mod.rs"]
 mod corpus;
 #[cfg(test)]
 mod dry_run;
+#[cfg(test)]
+mod escapes;
 #[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
@@ -23,6 +29,8 @@ mod full_disk;
 mod ground;
 #[cfg(test)]
 mod hidden;
+#[cfg(test)]
+mod late_writes;
 #[cfg(test)]
 mod line_numbers;
 #[cfg(test)]
@@ -37,6 +45,8 @@ mod search;
 mod searching;
 #[cfg(test)]
 mod steps;
+#[cfg(test)]
+mod tree;
 #[cfg(test)]
 mod undo;
 #[cfg(test)]

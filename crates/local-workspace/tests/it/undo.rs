@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use change_journal::{
-    ChangeNumber, ChangeRecord, Content, ContentHash, EntryKind, EntryRecord, Journal, RunNumber, RunState,
-    StepKind, StepRecord,
+    ChangeNumber, ChangeRecord, Content, ContentHash, EntryKind, EntryRecord, Journal, RunFilter, RunNumber,
+    RunState, StepKind, StepRecord,
 };
 use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoEffect, UndoError, UndoObstacle, Undone};
 use wap_core::*;
@@ -271,15 +271,20 @@ fn pipe_does_not_come_back() {
 }
 
 #[test]
-fn commands_of_an_undone_run_are_named() {
+fn what_commands_did_is_taken_back_and_those_of_unknown_end_are_named() {
     let place = Place::new();
     let caller = Caller::numbered(1);
     place.workspace.change_files(&caller.call(), &[write("a", "x\n")]).unwrap().remove(0).unwrap();
-    let ran = command("echo made > by-command");
+    let ran = command("echo made > by-command; echo y >> a");
     place.workspace.execute_command(&caller.at(1).call(), &ran, &mut Unobserved).unwrap();
+    // As if the process had died while this one ran, without a layer.
+    let key = place.journal.reader().runs(&RunFilter::default(), 1).unwrap().remove(0).key;
+    let RunState::Resumed { run, .. } = place.journal.begin_run(&key).unwrap() else { panic!("it is open") };
+    place.journal.start_step(run.number(), 2, StepKind::ShellCommand, "rm -r lost").unwrap();
+    drop(run);
     let undone = place.undo(&Undo::Conversation(caller.origin.conversation.clone())).unwrap();
-    assert_eq!(undone.commands, ["echo made > by-command"]);
-    assert_eq!(place.ground.all_names(), ["by-command"]);
+    assert_eq!(undone.commands, ["rm -r lost"]);
+    assert!(place.ground.all_names().is_empty(), "{:?}", place.ground.all_names());
 }
 
 #[test]

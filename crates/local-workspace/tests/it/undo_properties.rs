@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use wap_core::*;
 
 use crate::ground::*;
+use crate::tree::tree;
 
 /// Some are there from the beginning, some come into new folders, and some are folders of others.
 const PATHS: [&str; 16] = [
@@ -68,23 +69,6 @@ fn lay_out(ground: &Ground) {
     }
     symlink("d/e/z", ground.root().join("link")).unwrap();
     symlink("nowhere", ground.root().join("dangling")).unwrap();
-}
-
-/// Everything in the workspace: path, permission bits, and content or target.
-fn tree(ground: &Ground) -> Vec<(String, u32, Vec<u8>)> {
-    let look = |name: String| {
-        let path = ground.root().join(&name);
-        let found = fs::symlink_metadata(&path).unwrap();
-        let content = if found.is_symlink() {
-            fs::read_link(&path).unwrap().to_str().unwrap().into()
-        } else if found.is_dir() {
-            b"(folder)".to_vec()
-        } else {
-            fs::read(&path).unwrap()
-        };
-        (name, found.permissions().mode(), content)
-    };
-    ground.all_names().into_iter().map(look).collect()
 }
 
 fn undo(workspace: &local_workspace::LocalWorkspace, what: &Undo) -> Undone {

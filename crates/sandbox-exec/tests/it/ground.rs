@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -77,8 +78,29 @@ impl Ground {
     }
 }
 
+/// Names the spawner's program where the usual one cannot be reached by its path.
+pub(crate) const SPAWNER_VARIABLE: &str = "SANDBOX_EXEC_TEST_SPAWNER";
+
+pub(crate) fn spawner_path() -> PathBuf {
+    let usual = || env!("CARGO_BIN_EXE_sandbox-exec-spawner").into();
+    std::env::var_os(SPAWNER_VARIABLE).map_or_else(usual, PathBuf::from)
+}
+
 pub(crate) fn spawner() -> SpawnerProgram {
-    SpawnerProgram::at(env!("CARGO_BIN_EXE_sandbox-exec-spawner").into())
+    SpawnerProgram::at(spawner_path())
+}
+
+/// Returns a spawner that writes its process number into a file first.
+pub(crate) fn traced_spawner(folder: &Path) -> SpawnerProgram {
+    let script = folder.join("spawner");
+    let text = format!(
+        "#!/bin/sh\necho $$ > '{0}/spawner.pid'\nexec '{1}'\n",
+        folder.display(),
+        spawner_path().display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    SpawnerProgram::at(script)
 }
 
 pub(crate) fn user(home: &Path) -> User {

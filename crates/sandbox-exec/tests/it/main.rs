@@ -1,7 +1,7 @@
 //! Tests through the public API. What cannot be had on a machine is asserted against the launcher's own report.
 
 #[cfg(test)]
-mod attacks;
+mod blocked;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
@@ -9,9 +9,21 @@ mod commands;
 #[cfg(test)]
 mod containment;
 #[cfg(test)]
+mod escapes;
+#[cfg(test)]
+mod exec_attacks;
+#[cfg(test)]
+mod exec_report;
+#[cfg(test)]
+mod forced;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod kills;
+#[cfg(test)]
+mod layer;
+#[cfg(test)]
+mod layer_scripts;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
@@ -22,3 +34,11 @@ mod refusals;
 mod reserve;
 #[cfg(test)]
 mod spawner;
+#[cfg(test)]
+mod special_cases;
+#[cfg(test)]
+mod survivors;
+#[cfg(test)]
+mod toolchains;
+#[cfg(test)]
+mod tree_image;

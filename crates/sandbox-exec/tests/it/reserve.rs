@@ -16,7 +16,7 @@ fn wait_for_the_reserve() {
 #[test]
 fn nothing_of_a_command_is_there_for_the_next() {
     let ground = Ground::contained();
-    let text = "ls -A ~ /tmp /var/tmp /dev/shm; ls /proc | grep -c '^[0-9]'; ulimit -n; hostname; umask; \
+    let text = "ls -A ~ /tmp /var/tmp /dev/shm; ls /proc > /tmp/l; grep -c '^[0-9]' /tmp/l; rm /tmp/l; ulimit -n; hostname; umask; \
                 cat /proc/self/oom_score_adj; nice; ipcs -q 2>/dev/null | grep -c 0x; pwd; env | sort";
     let first = stdout(&ground.run(text));
     for _ in 0..10 {

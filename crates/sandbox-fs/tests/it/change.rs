@@ -1,9 +1,10 @@
 //! Removing, renaming, creating folders, syncing.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use rel_path::NameError;
-use sandbox_fs::{ContentHash, Expected, FileKind, FileMode, FsError, FsPolicy, NewNames};
+use sandbox_fs::{ContentHash, Expected, FileKind, FileMode, FsError, FsPolicy, NewNames, WriteBits};
 
 use crate::fixture::{METHODS, Sandbox, path};
 
@@ -231,4 +232,44 @@ fn a_link_is_put_back_as_it_was() {
     let taken = root.restore_link(&path("a.txt"), &target).unwrap_err();
     assert_eq!(taken, FsError::AlreadyExists { path: path("a.txt") });
     assert!(matches!(root.restore_link(&path(".git/x"), &target), Err(FsError::Protected { .. })));
+}
+
+#[test]
+fn folder_takes_permission_bits_and_nothing_else_does() {
+    for method in METHODS {
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.at("d")).unwrap();
+        sandbox.file("f", "x");
+        sandbox.link("l", "d");
+        let root = sandbox.root(method);
+        let mode = || fs::metadata(sandbox.at("d")).unwrap().permissions().mode() & 0o7777;
+        fs::set_permissions(sandbox.at("d"), fs::Permissions::from_mode(0o1755)).unwrap();
+        assert_eq!(root.set_folder_mode(&path("d"), 0o6000).unwrap(), 0o1755);
+        assert_eq!(mode(), 0o1000, "special bits stay and none is given");
+        // It cannot be listed now, and is still its owner's.
+        assert_eq!(root.set_folder_mode(&path("d"), 0o750).unwrap(), 0o1000);
+        assert_eq!(mode(), 0o1750);
+        let not_a_folder = root.set_folder_mode(&path("f"), 0o777).unwrap_err();
+        assert_eq!(not_a_folder, FsError::NotAFolder { path: path("f") });
+        assert!(root.set_folder_mode(&path("l"), 0o777).is_err());
+        assert_eq!(mode(), 0o1750, "not through a link");
+        assert!(matches!(root.set_folder_mode(&path("n"), 0o777), Err(FsError::NotFound { .. })));
+        assert!(matches!(root.set_folder_mode(&path(".git"), 0o777), Err(FsError::Protected { .. })));
+    }
+}
+
+#[test]
+fn write_bits_decide_unless_they_are_to_be_ignored() {
+    let sandbox = Sandbox::new();
+    sandbox.file("f", "x");
+    fs::set_permissions(sandbox.at("f"), fs::Permissions::from_mode(0o444)).unwrap();
+    let root = sandbox.root(METHODS[0]);
+    assert!(matches!(root.stage(&path("f"), b"y", FileMode::Keep), Err(FsError::ReadOnly { .. })));
+    assert!(matches!(root.remove_file(&path("f"), None), Err(FsError::ReadOnly { .. })));
+    let root = sandbox.root_with(METHODS[0], FsPolicy::default().with_write_bits(WriteBits::Ignore));
+    let seen = Expected::Content(ContentHash::of(b"x"));
+    root.stage(&path("f"), b"y", FileMode::Keep).unwrap().publish(seen).unwrap();
+    assert_eq!(fs::metadata(sandbox.at("f")).unwrap().permissions().mode() & 0o777, 0o444);
+    root.remove_file(&path("f"), Some(&ContentHash::of(b"y"))).unwrap();
+    assert!(!sandbox.at("f").exists());
 }

@@ -125,6 +125,23 @@ fn damaged_and_edited_session_files_are_kept_and_the_journal_is_in_force() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_an_outbox_is_named() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let session = begin(&sessions);
+    drop(sessions);
+    let file = desk.outbox_file(&session);
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let (journal, _) =
+        change_journal::Journal::open(&desk.base().join("journal"), Default::default()).unwrap();
+    let folders = tag_session::StateFolders::open(&desk.base()).unwrap();
+    let error = tag_session::Sessions::open(desk.workspace.clone(), journal, folders).unwrap_err();
+    let SessionError::Files(sandbox_fs::FsError::NotAFile { path, .. }) = &error else { panic!("{error:?}") };
+    assert_eq!(path.to_string(), session.outbox_file_name());
+}
+
+#[test]
 fn without_the_journal_sessions_are_taken_over_and_commands_need_a_word() {
     let desk = Desk::with_files([("a.txt", "one\ntwo\n")]);
     let (sessions, _) = desk.open();

@@ -82,6 +82,45 @@ fn a_text_that_answered_another_message_is_known_unless_a_token_or_again_says_ot
 }
 
 #[test]
+fn a_text_that_was_only_begun_for_another_message_is_not_said_to_be_executed() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    drop(sessions);
+    // As a program leaves it that did not end a reply which was followed by another one.
+    let (journal, _) =
+        change_journal::Journal::open(&desk.base().join("journal"), Default::default()).unwrap();
+    let key = change_journal::RunKey {
+        conversation: id.to_string(),
+        sequence: 1,
+        content: change_journal::ContentHash::of(MAKE.trim().as_bytes()),
+    };
+    let change_journal::RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("it is new") };
+    journal.start_step(run.number(), 0, change_journal::StepKind::ShellCommand, "make").unwrap();
+    drop((run, journal));
+    let (sessions, _) = desk.open();
+    executed(apply(&sessions, id, TEST));
+    let begun = apply(&sessions, id, MAKE);
+    assert!(matches!(begun, Err(SessionError::KnownUnfinished { sequence: 1 })), "{begun:?}");
+    executed(apply_with(&sessions, id, MAKE, again()));
+}
+
+#[test]
+fn a_reply_that_is_being_executed_is_busy_for_others() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let mut inner = None;
+    let mut review = |_: &tagproto::Reply<'_>| {
+        inner = Some(apply(&sessions, id, MAKE));
+        tag_session::Review::Accept
+    };
+    let options = ApplyOptions { review: Some(&mut review), ..ApplyOptions::default() };
+    executed(apply_with(&sessions, id, MAKE, options));
+    assert!(matches!(inner, Some(Err(SessionError::Busy))), "{inner:?}");
+}
+
+#[test]
 fn a_complete_session_takes_no_reply() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();

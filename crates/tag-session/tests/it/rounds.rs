@@ -113,17 +113,135 @@ fn a_reply_that_was_stopped_goes_on_with_the_rest_in_a_new_process() {
 
 #[test]
 fn a_reply_that_was_stopped_at_its_very_end_is_executed_once() {
-    // Everything of the reply is done, and the next message is not.
+    // The flag is raised when everything of the reply is done: there is nothing left to stop.
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
     let cancel = CancelFlag::new();
     let mut stop = StopAfter(2, &cancel);
-    let stopped = sessions.apply(id, FIRST, TIMEOUT, ApplyOptions::default(), &cancel, &mut stop);
-    assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
-    let again = executed(apply(&sessions, id, FIRST));
-    assert_eq!(again.session.sequence_number, 2);
+    let done = executed(sessions.apply(id, FIRST, TIMEOUT, ApplyOptions::default(), &cancel, &mut stop));
+    assert!(cancel.is_cancelled());
+    assert_eq!((done.session.sequence_number, done.results.len()), (2, 2));
+    assert!(sessions.outbox(&done.session).unwrap().unwrap().contains("--- a.txt ---\none\n"));
     assert_eq!(desk.workspace.0.commands_run(), ["make"]);
+}
+
+#[test]
+fn what_a_stopped_reply_had_done_is_told_before_the_results_of_the_one_that_follows() {
+    let stopped_reply = "[CREATE_FILE path=\"made.txt\"]\nmade\n[/CREATE_FILE]\n[READ_FILE path=\"a.txt\"]\n\
+         [EDIT_FILE path=\"a.txt\" start_line=\"1\" end_line=\"1\"]\nnew one\n[/EDIT_FILE]\n\
+         [MESSAGE]\nhello\n[/MESSAGE]\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n\
+         [RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n[DONE]\nended\n[/DONE]\n";
+    for in_a_new_process in [false, true] {
+        let desk = Desk::with_files([("a.txt", "one\ntwo\n")]);
+        let (mut sessions, _) = desk.open();
+        let session = begin(&sessions);
+        let id = session.session_id;
+        let cancel = CancelFlag::new();
+        let mut stop = StopAfter(5, &cancel);
+        let stopped = sessions.apply(id, stopped_reply, TIMEOUT, ApplyOptions::default(), &cancel, &mut stop);
+        assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
+        if in_a_new_process {
+            drop(sessions);
+            sessions = desk.open().0;
+        }
+        // It can be looked at without any consequence.
+        assert!(sessions.would_execute(id, "[MESSAGE]\nother\n[/MESSAGE]\n", false).unwrap());
+        let mut decline = |_: &tagproto::Reply<'_>| Review::Decline;
+        let options = ApplyOptions { review: Some(&mut decline), ..ApplyOptions::default() };
+        apply_with(&sessions, id, "[MESSAGE]\nother\n[/MESSAGE]\n", options).unwrap_err();
+
+        let other = executed(apply(
+            &sessions,
+            id,
+            "[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nnew two\n[/EDIT_FILE]\n",
+        ));
+        assert_eq!((other.sequence, other.results.len(), other.session.is_complete), (1, 1, false));
+        let summaries: Vec<_> = other.taken_over.iter().map(|result| result.summary.as_str()).collect();
+        assert_eq!(summaries, ["Created 'made.txt'", "Edited 'a.txt' lines 1-1", "Ran 'make' (exit code 0)"]);
+        assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "new one\nnew two\n");
+        let outbox = sessions.outbox(&other.session).unwrap().unwrap();
+        let parts = tagproto::read_outbox(&outbox).unwrap();
+        // The file that was only asked for, and the command behind it.
+        let note = "an earlier reply to the same message was stopped before this one: the first 3 results are of \
+                    what it had done; 2 blocks of it were not carried out";
+        assert_eq!(parts.notes, [note]);
+        assert_eq!(parts.results.len(), 4);
+        assert_eq!(parts.results[2].output, "make ran");
+        assert_eq!(desk.workspace.0.commands_run(), ["make"]);
+        // It is over, and told once.
+        let known = apply(&sessions, id, &format!("Reply-To: {id}-1\n{stopped_reply}"));
+        assert!(matches!(known, Err(SessionError::OtherSequence { .. })), "{known:?}");
+        let known = apply(&sessions, id, stopped_reply);
+        assert!(matches!(known, Err(SessionError::KnownText { sequence: 1 })), "{known:?}");
+        let next = executed(apply(&sessions, id, FIRST));
+        let parts = tagproto::read_outbox(&sessions.outbox(&next.session).unwrap().unwrap()).unwrap();
+        assert_eq!((parts.notes.len(), parts.results.len()), (0, 2));
+    }
+}
+
+#[test]
+fn replies_that_were_stopped_one_after_the_other_are_all_told() {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let create = |name: &str| {
+        format!("[CREATE_FILE path=\"{name}\"]\n[/CREATE_FILE]\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n")
+    };
+    for name in ["one", "two"] {
+        let cancel = CancelFlag::new();
+        let mut stop = StopAfter(1, &cancel);
+        let stopped = sessions.apply(id, &create(name), TIMEOUT, ApplyOptions::default(), &cancel, &mut stop);
+        assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
+    }
+    // The second one is gone on with.
+    let second = executed(apply(&sessions, id, &create("two")));
+    assert!(second.was_resumed || second.results[0].success);
+    let summaries: Vec<_> = second.session.last_results.iter().map(|result| &*result.summary).collect();
+    assert_eq!(summaries, ["Created 'one'", "Created 'two'", "Ran 'make' (exit code 0)"]);
+    assert_eq!(second.session.notes.len(), 1);
+}
+
+#[test]
+fn files_that_cannot_be_written_do_not_make_a_failure_of_what_was_done() {
+    let desk = Desk::with_files([("a.txt", "one\n")]);
+    let (sessions, _) = desk.open();
+    let session = begin(&sessions);
+    let id = session.session_id;
+    // Not even root can put a file where a folder is.
+    let next = desk.base().join("outbox").join(format!("{id}_seq0002.txt"));
+    fs::create_dir(&next).unwrap();
+    let done = executed(apply(&sessions, id, FIRST));
+    assert!(done.not_written.is_some());
+    assert_eq!(done.session.sequence_number, 2);
+    drop(sessions);
+    fs::remove_dir(&next).unwrap();
+    let (sessions, reconciled) = desk.open();
+    assert!(reconciled.rewritten.contains(&format!("outbox/{id}_seq0002.txt")), "{reconciled:?}");
+    assert_eq!(fs::read_to_string(&next).unwrap(), sessions.outbox(&done.session).unwrap().unwrap());
+}
+
+#[test]
+fn a_record_of_what_line_numbers_mean_is_not_replaced_by_a_newer_one() {
+    let desk = Desk::with_files([("a.txt", "one\ntwo\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let reply = "[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nnew\n[/EDIT_FILE]\n";
+    let cancel = CancelFlag::new();
+    let mut stop = StopAfter(1, &cancel);
+    sessions.apply(id, reply, TIMEOUT, ApplyOptions::default(), &cancel, &mut stop).unwrap_err();
+    drop(sessions);
+    let (journal, _) =
+        change_journal::Journal::open(&desk.base().join("journal"), Default::default()).unwrap();
+    let [name] = &journal.reader().documents("base/").unwrap()[..] else { panic!("one reply is under way") };
+    let put = change_journal::DocumentWrite::Put { name: &name.name, bytes: b"{" };
+    journal.write_documents(&[put]).unwrap();
+    drop(journal);
+    desk.workspace.0.set_file("a.txt", "zero\none\ntwo\n");
+    let (sessions, _) = desk.open();
+    let refused = apply(&sessions, id, reply);
+    assert!(matches!(refused, Err(SessionError::Damaged { .. })), "{refused:?}");
+    assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "zero\none\ntwo\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! How much of each part of an outbox is shown, so that the whole keeps to a token budget.
 
 use super::Context;
+use super::results::MOST_RESULTS;
 use crate::Session;
 
 /// How much of each part may be shown.
@@ -12,6 +13,8 @@ pub(super) struct Allowance {
     pub(super) output_characters: usize,
     /// Most characters of one requested file.
     pub(super) file_characters: usize,
+    /// Most results.
+    pub(super) results: usize,
 }
 
 /// Picks the bound of one part.
@@ -19,11 +22,15 @@ type Part = fn(&mut Allowance) -> &mut usize;
 
 impl Allowance {
     /// Everything.
-    pub(super) const ALL: Allowance =
-        Allowance { listed_entries: usize::MAX, output_characters: usize::MAX, file_characters: usize::MAX };
+    pub(super) const ALL: Allowance = Allowance {
+        listed_entries: usize::MAX,
+        output_characters: usize::MAX,
+        file_characters: usize::MAX,
+        results: usize::MAX,
+    };
 
     /// Finds the allowance within which `render` keeps to a budget: a part is cut only when those before it are down to
-    /// nothing. Where even nothing of all three is too much, that is the answer.
+    /// nothing. Where even nothing of all of them is too much, that is the answer.
     pub(super) fn within(
         tokens: u32,
         session: &Session,
@@ -37,10 +44,11 @@ impl Allowance {
         }
         let outputs = session.last_results.iter().map(|result| result.output.len());
         let files = context.files.iter().filter_map(|file| file.text.as_ref()).map(|text| text.text.len());
-        let parts: [(usize, Part); 3] = [
+        let parts: [(usize, Part); 4] = [
             (context.listing.len(), |allowance| &mut allowance.listed_entries),
             (outputs.max().unwrap_or(0), |allowance| &mut allowance.output_characters),
             (files.max().unwrap_or(0), |allowance| &mut allowance.file_characters),
+            (session.last_results.len().min(MOST_RESULTS), |allowance| &mut allowance.results),
         ];
         for (most, part) in parts {
             // The largest value that fits lies in `low..high`, if there is one.

@@ -7,8 +7,10 @@ use wap_core::{EntryKind, FileVersion};
 pub struct Context {
     /// The files of the workspace, sorted by the bytes of the path.
     pub listing: Vec<ListedEntry>,
-    /// How many further entries there are that `listing` leaves out.
+    /// How many further entries there are that `listing` leaves out, folders among them.
     pub unlisted: u64,
+    /// What could not be looked at for the listing, one line each; empty if it is complete but for `unlisted`.
+    pub listing_notes: Vec<String>,
     /// The requested files, in the order of asking.
     pub files: Vec<RequestedFile>,
 }

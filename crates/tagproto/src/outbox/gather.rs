@@ -36,6 +36,10 @@ pub fn gather<W: Workspace + ?Sized>(
     let over_limit = listing.len().saturating_sub(limits.listed_files);
     listing.truncate(limits.listed_files);
     let unlisted = explored.total_found.saturating_sub(returned) + over_limit as u64;
+    let mut listing_notes = explored.warnings;
+    if explored.is_truncated && listing_notes.is_empty() && explored.total_found <= returned {
+        listing_notes.push("there may be more than what is listed".to_owned());
+    }
 
     let mut bytes_left = limits.all_files_bytes;
     let mut files: Vec<RequestedFile> = Vec::new();
@@ -51,7 +55,7 @@ pub fn gather<W: Workspace + ?Sized>(
         bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
         files.push(file);
     }
-    Ok(Context { listing, unlisted, files })
+    Ok(Context { listing, unlisted, listing_notes, files })
 }
 
 /// The deepest level of the listing: as deep as a path may be.

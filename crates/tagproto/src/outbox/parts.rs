@@ -17,6 +17,8 @@ pub struct OutboxParts {
     pub listing: Vec<ListedEntry>,
     /// What the listing says about files that it leaves out, without its parentheses.
     pub listing_note: Option<String>,
+    /// What the lines among the results say that are none.
+    pub notes: Vec<String>,
     /// The results. Summaries and outputs have their lines joined by LF, without empty lines at the ends.
     pub results: Vec<CommandResult>,
     /// The requested files.

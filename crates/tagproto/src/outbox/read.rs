@@ -7,8 +7,8 @@ use wap_core::EntryKind;
 use super::outbox_error::OutboxErrorKind;
 use super::render::kind_name;
 use super::structure::{
-    CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, OUTPUT,
-    PROMPT, PROTOCOL, RESULTS, SHORTEST_FENCE, SUCCEEDED, UNREADABLE, reads_as_structure,
+    CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOTE,
+    OUTPUT, PROMPT, PROTOCOL, RESULTS, SHORTEST_FENCE, SUCCEEDED, UNREADABLE, reads_as_structure,
 };
 use super::{ListedEntry, OutboxError, OutboxParts, ShownFile};
 use crate::{CommandResult, CommandType, ReplyTo, SessionId};
@@ -40,12 +40,23 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
     let protocol = reader.until(CONTEXT)?;
     reader.expect(LISTING)?;
     let (listing, listing_note) = reader.listing()?;
-    let results = if reader.take(RESULTS) { reader.results()? } else { Vec::new() };
+    let (results, notes) = if reader.take(RESULTS) { reader.results()? } else { Default::default() };
     let files = if reader.take(FILES) { reader.files()? } else { Vec::new() };
     reader.expect(PROMPT)?;
     let prompt: Vec<&str> = reader.rest().iter().map(|line| task_line(line)).collect();
     let prompt = prompt.join("\n");
-    Ok(OutboxParts { reply_to, task, sandbox, protocol, listing, listing_note, results, files, prompt })
+    Ok(OutboxParts {
+        reply_to,
+        task,
+        sandbox,
+        protocol,
+        listing,
+        listing_note,
+        notes,
+        results,
+        files,
+        prompt,
+    })
 }
 
 /// Takes off the indentation that a line of the task got for reading as structure.
@@ -131,14 +142,19 @@ impl<'a> Reader<'a> {
         Ok((listing, note))
     }
 
-    fn results(&mut self) -> Result<Vec<CommandResult>, OutboxError> {
-        let mut results = Vec::new();
+    /// Takes the results, and the notes among them.
+    fn results(&mut self) -> Result<(Vec<CommandResult>, Vec<String>), OutboxError> {
+        let (mut results, mut notes) = (Vec::new(), Vec::new());
         loop {
-            let (success, rest) = match (self.take_prefixed(SUCCEEDED), results.is_empty()) {
-                (Some(rest), _) => (true, rest),
-                (None, _) => match self.take_prefixed(FAILED) {
+            if let Some(note) = self.take_prefixed(NOTE) {
+                notes.push(self.further_lines(note));
+                continue;
+            }
+            let (success, rest) = match self.take_prefixed(SUCCEEDED) {
+                Some(rest) => (true, rest),
+                None => match self.take_prefixed(FAILED) {
                     Some(rest) => (false, rest),
-                    None => return Ok(results),
+                    None => return Ok((results, notes)),
                 },
             };
             let (command_type, summary) = rest

@@ -24,8 +24,8 @@ pub struct Outbox {
 /// Writes the pending outbox of a session.
 ///
 /// `sandbox` is the report of what confines commands, as in `WorkspaceInfo.sandbox`; without one the header has no
-/// such line. With a token budget, first the listing, then the outputs of commands and then the files are cut, each
-/// with a line that says so. A budget that is too small even for what is left is passed over.
+/// such line. With a token budget, first the listing, then the outputs of commands, then the files and then the results
+/// are cut, each with a line that says so. A budget that is too small even for what is left is passed over.
 ///
 /// The text depends on the arguments alone.
 ///
@@ -46,11 +46,12 @@ fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowa
     write_header(&mut out, session, sandbox);
     out.push_str(&format!("\n{PROTOCOL}\n{}\n{CONTEXT}\n", protocol_text(session.dialect)));
     write_listing(&mut out, context, allowance.listed_entries);
-    if !session.last_results.is_empty() {
+    if !session.last_results.is_empty() || !session.notes.is_empty() {
         out.push_str(&format!("\n{RESULTS}\n"));
-        for result in &session.last_results {
-            results::write_result(&mut out, result, allowance.output_characters);
+        for note in &session.notes {
+            results::write_note(&mut out, note);
         }
+        results::write_results(&mut out, &session.last_results, allowance);
     }
     let mut shown = session.shown_versions.clone();
     if !context.files.is_empty() {
@@ -90,15 +91,36 @@ fn write_listing(out: &mut String, context: &Context, limit: usize) {
         let size = kind.map_or_else(|| format!("{size_bytes} bytes"), |kind| kind_name(kind).to_owned());
         out.push_str(&format!("{INDENT}{} ({size})\n", escape_name(path)));
     }
-    let left_out = context.unlisted + (context.listing.len() - listed.len()) as u64;
-    if left_out > 0 {
-        let entries = if left_out == 1 { "entry is" } else { "entries are" };
-        out.push_str(&format!(
-            "({left_out} more {entries} not listed; RUN_COMMAND with ls or find lists any folder)\n"
-        ));
+    let note = listing_note(context, (context.listing.len() - listed.len()) as u64);
+    if !note.is_empty() {
+        out.push_str(&format!("({note})\n"));
     } else if listed.is_empty() {
         out.push_str(&format!("{EMPTY_WORKSPACE}\n"));
     }
+}
+
+/// Most lines about what could not be looked at, and the most characters of one.
+const LISTING_NOTES: usize = 5;
+const LISTING_NOTE_CHARACTERS: usize = 300;
+
+/// Says what a listing leaves out, `cut` being how many of its entries are left out to keep to the budget, and how to
+/// see it; empty if there is nothing to say.
+fn listing_note(context: &Context, cut: u64) -> String {
+    let mut notes = Vec::new();
+    let left_out = context.unlisted.saturating_add(cut);
+    if left_out > 0 {
+        let entries = if left_out == 1 { "entry is" } else { "entries are" };
+        notes.push(format!("{left_out} more {entries} not listed"));
+    }
+    if !context.listing_notes.is_empty() {
+        notes.push("the list is not complete".to_owned());
+        let in_short = |note: &String| fold(note).chars().take(LISTING_NOTE_CHARACTERS).collect();
+        notes.extend(context.listing_notes.iter().take(LISTING_NOTES).map(in_short));
+    }
+    if !notes.is_empty() {
+        notes.push("RUN_COMMAND with ls or find lists any folder".to_owned());
+    }
+    notes.join("; ")
 }
 
 /// Names what is no regular file.

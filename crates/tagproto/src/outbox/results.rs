@@ -2,12 +2,64 @@
 
 use std::borrow::Cow;
 
-use super::line_text::seen_lines_trimmed;
-use super::structure::{FAILED, FURTHER, OUTPUT, SUCCEEDED};
+use super::budget::Allowance;
+use super::line_text::{fold, seen_lines_trimmed};
+use super::structure::{FAILED, FURTHER, NOTE, OUTPUT, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
 
+/// Most results that an outbox shows, failed ones first.
+pub(super) const MOST_RESULTS: usize = 200;
+
+/// Writes the results, or some of them and a line that counts the others.
+pub(super) fn write_results(out: &mut String, results: &[CommandResult], allowance: &Allowance) {
+    let shown = shown_results(results, allowance.results.min(MOST_RESULTS));
+    for index in &shown {
+        write_result(out, &results[*index], allowance.output_characters);
+    }
+    let left_out = results.len() - shown.len();
+    if left_out > 0 {
+        let failures = |results: &mut dyn Iterator<Item = &CommandResult>| {
+            results.filter(|result| !result.success).count()
+        };
+        let failed =
+            failures(&mut results.iter()) - failures(&mut shown.iter().map(|index| &results[*index]));
+        let (succeeded, are) = (left_out - failed, if left_out == 1 { "result is" } else { "results are" });
+        write_note(out, &format!("{left_out} more {are} not shown: {succeeded} succeeded, {failed} failed"));
+    }
+}
+
+/// Picks at most so many results, as indexes in their order: what failed first, and of what is too much the start and
+/// the end.
+fn shown_results(results: &[CommandResult], most: usize) -> Vec<usize> {
+    if results.len() <= most {
+        return (0..results.len()).collect();
+    }
+    let (failed, succeeded): (Vec<usize>, Vec<usize>) =
+        (0..results.len()).partition(|index| !results[*index].success);
+    let mut shown = both_ends(&failed, most);
+    shown.extend(both_ends(&succeeded, most - shown.len()));
+    shown.sort_unstable();
+    shown
+}
+
+/// The first and the last of some indexes, `most` altogether.
+fn both_ends(indexes: &[usize], most: usize) -> Vec<usize> {
+    if indexes.len() <= most {
+        return indexes.to_vec();
+    }
+    let (head, tail) = (most.div_ceil(2), most / 2);
+    [&indexes[..head], &indexes[indexes.len() - tail..]].concat()
+}
+
+/// Writes a line among the results that is none.
+pub(super) fn write_note(out: &mut String, note: &str) {
+    out.push_str(NOTE);
+    out.push_str(&shortened_line(&fold(note)));
+    out.push('\n');
+}
+
 /// Writes a result: the summary behind its mark, then the output, further lines of both indented.
-pub(super) fn write_result(out: &mut String, result: &CommandResult, limit_characters: usize) {
+fn write_result(out: &mut String, result: &CommandResult, limit_characters: usize) {
     out.push_str(if result.success { SUCCEEDED } else { FAILED });
     out.push_str(result.command_type.name());
     out.push(':');
@@ -28,7 +80,7 @@ pub(super) fn write_result(out: &mut String, result: &CommandResult, limit_chara
 const SUMMARY_LINES: usize = 20;
 /// How many lines are kept of the start of a longer one; of its end the last, which says how a command ended.
 const SUMMARY_HEAD_LINES: usize = 10;
-/// Most characters of a line of a summary, and how many of them are kept of its end.
+/// Most characters of a line of a summary or of a note, and how many of them are kept of its end.
 const SUMMARY_LINE_CHARACTERS: usize = 400;
 const SUMMARY_LINE_TAIL_CHARACTERS: usize = 100;
 

@@ -6,6 +6,9 @@ pub(super) const PROTOCOL: &str = "=== PROTOCOL ===";
 pub(super) const CONTEXT: &str = "=== CONTEXT ===";
 pub(super) const PROMPT: &str = "=== PROMPT ===";
 
+/// The line of the header that a model repeats in its reply; any other one like it would mislead it.
+const REPLY_TO: &str = "Reply-To:";
+
 /// The headings within the section CONTEXT, in their order.
 pub(super) const LISTING: &str = "## Workspace Files";
 pub(super) const RESULTS: &str = "## Previous Command Results";
@@ -14,6 +17,8 @@ pub(super) const FILES: &str = "## Requested File Contents";
 pub(super) const EMPTY_WORKSPACE: &str = "(empty workspace)";
 pub(super) const SUCCEEDED: &str = "[OK] ";
 pub(super) const FAILED: &str = "[FAILED] ";
+/// What begins a line among the results that is none.
+pub(super) const NOTE: &str = "[NOTE] ";
 /// What begins the output of a result.
 pub(super) const OUTPUT: &str = "  Output:";
 /// What stands before further lines of a summary or of an output.
@@ -37,8 +42,9 @@ pub(super) const SHORTEST_FENCE: usize = 3;
 pub(super) fn reads_as_structure(line: &str) -> bool {
     let line = line.trim_matches(is_blank);
     fence_dashes(line) > 0
-        || [SUCCEEDED, FAILED].iter().any(|mark| starts_with_folded(line, mark.trim_end()))
+        || [SUCCEEDED, FAILED, NOTE].iter().any(|mark| starts_with_folded(line, mark.trim_end()))
         || [LISTING, RESULTS, FILES].iter().any(|heading| starts_with_folded(line, heading))
+        || starts_with_folded(line, REPLY_TO)
         || is_section_marker(line)
 }
 

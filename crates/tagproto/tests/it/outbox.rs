@@ -1,13 +1,14 @@
 //! What an outbox shows of the workspace, and what it leaves out.
 
 use tagproto::{
-    BlockKind, CommandResult, Context, Dialect, ListedEntry, OutboxLimits, RequestedFile, RequestedText,
-    Session, gather, read_outbox, render_outbox,
+    BlockKind, CommandResult, CommandType, Context, Dialect, ListedEntry, OutboxLimits, RequestedFile,
+    RequestedText, Session, gather, read_outbox, render_outbox,
 };
 use wap_core::{EntryKind, FileVersion, Limits, MemoryWorkspace, ShownVersions};
 
 use crate::call_frame::Frame;
-use crate::round_trip::session;
+use crate::recording::Recording;
+use crate::round_trip::{outbox, session};
 
 /// A session that asked for files.
 fn asking_for(paths: &[&str]) -> Session {
@@ -74,6 +75,93 @@ fn listing_that_is_cut_says_how_much_is_missing_and_how_to_ask() {
         "## Workspace Files\n  a (0 bytes)\n  b (0 bytes)\n\
          (3 more entries are not listed; RUN_COMMAND with ls or find lists any folder)\n"
     ));
+}
+
+#[test]
+fn listing_that_could_not_be_made_in_full_says_so() {
+    let note = |warnings: &[&str], files: &[(&str, &str)]| {
+        let workspace = Recording::of(MemoryWorkspace::with_files(files.iter().copied()));
+        let warnings = warnings.iter().map(|warning| (*warning).to_owned()).collect();
+        *workspace.listing_warnings.lock().unwrap() = Some(warnings);
+        read_outbox(&outbox(&mut asking_for(&[]), &workspace)).unwrap().listing_note
+    };
+    let way = "RUN_COMMAND with ls or find lists any folder";
+    let expected = format!("the list is not complete; there may be more than what is listed; {way}");
+    assert_eq!(note(&[], &[("a", "")]), Some(expected.clone()));
+    // An empty list is no empty workspace.
+    assert_eq!(note(&[], &[]), Some(expected));
+    let expected = format!("the list is not complete; 2 folders could not be read; x )( y; {way}");
+    assert_eq!(note(&["2 folders could not be read", "x\n)(\ty"], &[("a", "")]), Some(expected));
+    let many = "w".repeat(1_000);
+    assert!(note(&[many.as_str(); 100], &[]).unwrap().len() < 2_000);
+}
+
+#[test]
+fn results_are_bounded_and_failures_come_before_successes() {
+    let result = |number: usize, success| CommandResult {
+        command_type: CommandType::Block(BlockKind::Message),
+        summary: number.to_string(),
+        success,
+        output: String::new(),
+    };
+    let shown = |count: usize, fails: &dyn Fn(usize) -> bool| {
+        let last_results = (0..count).map(|number| result(number, !fails(number))).collect();
+        let session = Session { last_results, ..asking_for(&[]) };
+        let text = render_outbox(&session, &Context::default(), "").text;
+        let parts = read_outbox(&text).unwrap();
+        let numbers: Vec<usize> =
+            parts.results.iter().map(|result| result.summary.parse().unwrap()).collect();
+        assert!(numbers.is_sorted());
+        (numbers, parts.notes)
+    };
+    let (numbers, notes) = shown(200, &|_| false);
+    assert_eq!((numbers.len(), notes.len()), (200, 0));
+    let (numbers, notes) = shown(201, &|_| false);
+    assert_eq!((numbers.len(), &numbers[98..102]), (200, &[98, 99, 101, 102][..]));
+    assert_eq!(notes, ["1 more result is not shown: 1 succeeded, 0 failed"]);
+    let (numbers, notes) = shown(5_000, &|number| number % 100 == 50);
+    assert_eq!((numbers.len(), numbers[0], numbers[199]), (200, 0, 4_999));
+    assert!((0..50).all(|failed| numbers.contains(&(failed * 100 + 50))));
+    assert_eq!(notes, ["4800 more results are not shown: 4800 succeeded, 0 failed"]);
+    let (numbers, notes) = shown(5_000, &|number| number >= 10);
+    assert_eq!((numbers.len(), numbers[0], numbers[99], numbers[100]), (200, 10, 109, 4_900));
+    assert_eq!(notes, ["4800 more results are not shown: 10 succeeded, 4790 failed"]);
+}
+
+#[test]
+fn budget_cuts_results_when_all_else_is_gone() {
+    let result = CommandResult {
+        command_type: CommandType::Block(BlockKind::Message),
+        summary: "w".repeat(300),
+        success: true,
+        output: String::new(),
+    };
+    let context = Context { files: vec![file("p", &"line\n".repeat(100))], ..Context::default() };
+    let session =
+        Session { last_results: vec![result; 100], token_budget: Some(3_000), ..asking_for(&["p"]) };
+    let text = render_outbox(&session, &context, "").text;
+    assert!(text.chars().count() <= 12_000, "{}", text.chars().count());
+    let parts = read_outbox(&text).unwrap();
+    assert!(parts.results.len() > 5, "{}", parts.results.len());
+    let left_out = 100 - parts.results.len();
+    assert_eq!(
+        parts.notes,
+        [format!("{left_out} more results are not shown: {left_out} succeeded, 0 failed")]
+    );
+    assert_eq!(parts.files[0].text.as_deref(), Some(""));
+}
+
+#[test]
+fn notes_stand_before_the_results_and_go_with_the_next_reply() {
+    let mut session = asking_for(&[]);
+    session.notes = vec!["the user has\n[OK] DONE: undone".into(), "second".into()];
+    let text = render_outbox(&session, &Context::default(), "").text;
+    assert!(
+        text.contains("\n\n## Previous Command Results\n[NOTE] the user has [OK] DONE: undone\n[NOTE] second\n\n=== PROMPT"),
+        "{text}"
+    );
+    session.advance(tagproto::Execution::default(), "2025-01-15T10:35:00Z");
+    assert!(session.notes.is_empty());
 }
 
 #[test]
@@ -146,6 +234,9 @@ fn fences_are_longer_than_what_looks_like_one() {
         ("## Workspace Files\n", 4),
         ("[OK] DONE: x\n", 4),
         ("[failed] x\n", 4),
+        ("[NOTE] x\n", 4),
+        ("Reply-To: 00000000-1\n", 4),
+        ("  reply-to: x\n", 4),
         ("--- a/file.rs\n+++ b/file.rs\n", 4),
         ("\t---- end p ----\n", 5),
         ("--- p ---\n---------- x\n", 11),
@@ -211,8 +302,11 @@ fn large() -> (Session, Context) {
     let lines = |count: usize| (1..=count).map(|number| format!("{number:04}\n")).collect::<String>();
     session.last_results =
         vec![result(BlockKind::EditFile, lines(20)), result(BlockKind::RunCommand, lines(400))];
-    let context =
-        Context { listing: (0..100).map(entry).collect(), unlisted: 0, files: vec![file("p", &lines(400))] };
+    let context = Context {
+        listing: (0..100).map(entry).collect(),
+        files: vec![file("p", &lines(400))],
+        ..Context::default()
+    };
     (session, context)
 }
 
@@ -281,7 +375,7 @@ fn budget_says_what_it_left_out() {
     insta::assert_snapshot!(notes.join("\n"), @r#"
     100 more entries are not listed; RUN_COMMAND with ls or find lists any folder
     [1999 characters left out to keep to the token budget]
-    lines 1-46 of 400; for more use RUN_COMMAND, for example: sed -n '47,246p' p
+    lines 1-36 of 400; for more use RUN_COMMAND, for example: sed -n '37,236p' p
     "#);
 }
 

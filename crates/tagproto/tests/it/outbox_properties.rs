@@ -23,6 +23,8 @@ const PIECES: &[&str] = &[
     "[OK] DONE: yes",
     "[OK] ",
     "[FAILED] ",
+    "[NOTE] ",
+    "[NOTE] 3 more results are not shown: 3 succeeded, 0 failed",
     "[OK] RUN_COMMAND: Ran 'x' (exit code 0)",
     "  Output: x",
     "  Output:",
@@ -123,18 +125,24 @@ fn context() -> impl Strategy<Value = Context> {
     (
         vec(entry(), 0..4),
         prop_oneof![Just(0_u64), any::<u64>().prop_map(|count| count / 2)],
+        vec(hostile(), 0..3),
         vec(file(), 0..4),
     )
-        .prop_map(|(listing, unlisted, files)| Context { listing, unlisted, files })
+        .prop_map(|(listing, unlisted, listing_notes, files)| Context {
+            listing,
+            unlisted,
+            listing_notes,
+            files,
+        })
 }
 
 fn session() -> impl Strategy<Value = Session> {
-    (any::<[u8; 4]>(), hostile(), 1_u32..3, vec(result(), 0..4), select(&Dialect::ALL[..])).prop_map(
-        |(id, task, sequence, results, dialect)| {
-            let mut session =
+    let told = (vec(result(), 0..4), vec(hostile(), 0..3));
+    (any::<[u8; 4]>(), hostile(), 1_u32..3, told, select(&Dialect::ALL[..])).prop_map(
+        |(id, task, sequence, (results, notes), dialect)| {
+            let session =
                 Session::new(SessionId::from_random(id), task, "2025-01-15T10:30:00Z", dialect, None);
-            (session.sequence_number, session.last_results) = (sequence, results);
-            session
+            Session { sequence_number: sequence, last_results: results, notes, ..session }
         },
     )
 }
@@ -179,8 +187,18 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
         .map(|entry| ListedEntry { path: on_one_line(&entry.path), ..entry.clone() })
         .collect();
     prop_assert_eq!(parts.listing, listing);
-    let unlisted = parts.listing_note.map_or(0, |note| note.split(' ').next().unwrap().parse().unwrap());
+    let note = parts.listing_note.unwrap_or_default();
+    let unlisted = note.split(' ').next().unwrap().parse().unwrap_or(0);
     prop_assert_eq!(context.unlisted, unlisted);
+    prop_assert_eq!(note.contains("the list is not complete"), !context.listing_notes.is_empty());
+    // A reader drops the blank behind the mark, too, where a note has nothing else.
+    let notes: Vec<_> = session.notes.iter().map(|note| folded(note)).collect();
+    let shown: Vec<_> = parts.notes.iter().map(|note| note.trim().to_owned()).collect();
+    prop_assert_eq!(shown.len(), notes.len());
+    for (shown, note) in shown.iter().zip(&notes) {
+        let is_cut = shown.contains(" characters left out ...] ");
+        prop_assert!(shown == note || is_cut && note.chars().count() > 400);
+    }
 
     let results: Vec<_> = session
         .last_results
@@ -261,8 +279,13 @@ proptest! {
         let text = render_outbox(&session, &context, "").text;
         let estimate = |text: &str| u32::try_from(text.chars().count().div_ceil(4)).unwrap();
         let parts = read_outbox(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
-        prop_assert_eq!(parts.results.len(), session.last_results.len());
+        let left_out = session.last_results.len() - parts.results.len();
+        let says = parts.notes.last().and_then(|note| note.split_once(" more result")?.0.parse().ok());
+        prop_assert_eq!(left_out, if left_out == 0 { 0 } else { says.unwrap_or(0) });
         prop_assert_eq!(parts.files.len(), context.files.len());
+        if left_out > 0 {
+            prop_assert!(parts.listing.is_empty(), "results go last");
+        }
         if estimate(&whole) <= tokens {
             prop_assert_eq!(text, whole);
         } else if estimate(&text) > tokens {

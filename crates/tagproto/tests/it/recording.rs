@@ -18,6 +18,8 @@ pub(crate) struct Recording {
     pub(crate) next_changes_fail: Mutex<Option<WapError>>,
     /// What every change of the next batch answers instead of being passed on, as if it had been made.
     pub(crate) next_answers: Mutex<Option<FileChanged>>,
+    /// What listings warn of that are not complete, `None` for complete ones.
+    pub(crate) listing_warnings: Mutex<Option<Vec<String>>>,
 }
 
 impl Recording {
@@ -28,6 +30,7 @@ impl Recording {
             next_batch_fails: Mutex::default(),
             next_changes_fail: Mutex::default(),
             next_answers: Mutex::default(),
+            listing_warnings: Mutex::default(),
         }
     }
 
@@ -47,7 +50,11 @@ impl Workspace for Recording {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
-        self.inner.explore_files(call, request)
+        let response = self.inner.explore_files(call, request)?;
+        match self.listing_warnings.lock().unwrap().clone() {
+            None => Ok(response),
+            Some(warnings) => Ok(ExploreFilesResponse { is_truncated: true, warnings, ..response }),
+        }
     }
 
     fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {

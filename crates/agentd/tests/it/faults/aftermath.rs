@@ -12,6 +12,18 @@ use crate::project::Project;
 /// The file that the command of the reply appends a line to.
 pub(crate) const LOG: &str = "ran.log";
 
+/// What else the command of the reply changes, and what is in that.
+const BY_COMMAND: [&str; 5] = [LOG, "made", "goes", "stays", "large.txt"];
+
+/// With this the result of a command says what could not be brought into its place, the paths between backticks.
+const NOT_WRITTEN: &str = "could not be written: ";
+
+fn is_by_command(name: &str) -> bool {
+    BY_COMMAND
+        .iter()
+        .any(|path| name == *path || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
+}
+
 /// Everything that a cycle leaves behind, times aside.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Aftermath {
@@ -38,6 +50,10 @@ pub(crate) enum Finding {
     CommandResultLost,
     /// The command is answered as failed and did not run.
     CommandNotRun,
+    /// The command ran, and its result says that nothing of what it did was kept.
+    NothingKept,
+    /// Something that the command did could not be brought into its place: its result says so, and it is as it was.
+    EffectRefused,
     /// Changes of files are answered as failed with the cause, and their files are untouched.
     ChangeRefused,
 }
@@ -85,6 +101,18 @@ impl Aftermath {
         for (result, expected) in results.iter().zip(expected).filter(|(result, expected)| result != expected)
         {
             let summary = result["summary"].as_str().unwrap_or_default();
+            let says = |text| result["output"].as_str().is_some_and(|output| output.contains(text));
+            if result["summary"] == expected["summary"] && says("nothing that the command changed was kept") {
+                findings.push(Finding::NothingKept);
+                continue;
+            }
+            let refused = result["output"].as_str().and_then(|output| output.split_once(NOT_WRITTEN));
+            if let Some((_, refused)) = refused.filter(|_| result["summary"] == expected["summary"]) {
+                findings.push(Finding::EffectRefused);
+                untouched
+                    .extend(refused.split('\n').next().unwrap_or_default().split('`').skip(1).step_by(2));
+                continue;
+            }
             if result["success"] != false || result["commandType"] != expected["commandType"] {
                 return Err(format!("a result is {result}"));
             }
@@ -121,15 +149,16 @@ impl Aftermath {
         findings: &[Finding],
     ) -> Result<(), String> {
         let names = self.tree.keys().chain(undisturbed.tree.keys());
-        let has_not_run = findings
-            .iter()
-            .any(|finding| matches!(finding, Finding::CommandUnknown | Finding::CommandNotRun));
+        let has_not_run = findings.iter().any(|finding| {
+            matches!(finding, Finding::CommandUnknown | Finding::CommandNotRun | Finding::NothingKept)
+        });
         for name in names {
             let is_above = |path: &&str| path.starts_with(&format!("{name}/"));
-            let expected = if untouched.contains(&name.as_str()) || (name == LOG && has_not_run) {
+            let expected = if untouched.contains(&name.as_str()) {
+                before
+            } else if is_by_command(name) && has_not_run {
                 // A command that is not known to have run may have.
-                let is_unknown = name == LOG && self.times_run() == 1;
-                if is_unknown { undisturbed } else { before }
+                if self.times_run() == 1 { undisturbed } else { before }
             } else if untouched.iter().any(is_above) {
                 // A folder that was made for a file that could not be written may stay or go.
                 continue;

@@ -9,7 +9,7 @@ use super::tracer::{self, Ended, Injection, Traced};
 use crate::project::{Project, Ran};
 
 /// New, replaced, deleted and edited files, the last one by line numbers that were never shown, and a command that shows
-/// if it runs twice.
+/// if it runs twice and does what can be done to files, to some that are too large to be kept too.
 const REPLY: &str = r#"Reply-To: {reply-to}
 
 [CREATE_FILE path="notes/plan.md"]
@@ -25,7 +25,8 @@ replaced
 rows 2 and 3
 [/EDIT_FILE]
 [RUN_COMMAND]
-echo ran >> ran.log
+echo ran >> ran.log; mkdir -p made/deep; echo x > made/deep/file; rm -r goes; echo more >> stays; chmod 755 stays
+ln -s stays made/link; head -c 17000000 /dev/zero > made/large; mv large.txt made/moved
 [/RUN_COMMAND]
 "#;
 
@@ -62,6 +63,8 @@ impl Cycle {
         let rows: String = (1..=10).map(|row| format!("row {row}\n")).collect();
         project.write("table.txt", &rows).write("old.txt", "old\n").write("kept.txt", "to be replaced\n");
         project.write(LOG, "");
+        project.write("goes/inside", "old\n").write("stays", "old\n");
+        project.write("large.txt", &"a line\n".repeat(2_500_000));
         let id = project.begin("widen the table");
         let reply = project.reply_file(REPLY.replace("{reply-to}", &format!("{id}-1")));
         let arguments = vec!["apply".into(), reply.into_os_string()];

@@ -111,7 +111,7 @@ const FAULTS: [(Fault, &str); 5] = [
     (Fault::ShortWrite, "short"),
 ];
 
-const FINDINGS: [(Finding, &str, &str); 7] = [
+const FINDINGS: [(Finding, &str, &str); 9] = [
     (Finding::Same, "same", "the same final state, byte for byte"),
     (
         Finding::ConfinementUnknown,
@@ -137,6 +137,16 @@ const FINDINGS: [(Finding, &str, &str); 7] = [
         Finding::CommandNotRun,
         "not run",
         "the command could not be started and its result says so; all else the same",
+    ),
+    (
+        Finding::NothingKept,
+        "dropped",
+        "the command ran, and its result says that nothing of what it did was kept; all else the same",
+    ),
+    (
+        Finding::EffectRefused,
+        "effect",
+        "something that the command did could not be brought into its place: its result says so; all else the same",
     ),
     (
         Finding::ChangeRefused,

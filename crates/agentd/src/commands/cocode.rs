@@ -1,0 +1,93 @@
+//! `agentd cocode`: coding agents in git worktrees.
+
+mod ground;
+mod harness;
+mod look;
+mod run;
+mod view;
+
+use cocode_runner::{PickWay, diff, request_cancel};
+use serde::Serialize;
+
+use crate::cli::Common;
+use crate::cocode_cli::{CocodeCommand, CocodePlace};
+use crate::console::{Console, Tone};
+use crate::exit::{Exit, Outcome};
+
+use ground::{config, explain, find, open, records, state_folder};
+
+/// Runs what the command line asks for.
+pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) -> Outcome {
+    match command {
+        CocodeCommand::Run(asked) => run::run(common, console, asked),
+        CocodeCommand::Status => look::status(common, console),
+        CocodeCommand::Logs { agent, follow } => look::logs(common, console, agent, *follow),
+        CocodeCommand::Diff { agent, stat } => {
+            let record = find(records(common)?, agent)?;
+            let config = config(common, &CocodePlace::default())?;
+            console.result(&diff(&config, &record, *stat).map_err(explain)?);
+            Ok(Exit::Done)
+        }
+        CocodeCommand::Cancel { agent } => {
+            let record = find(records(common)?, agent)?;
+            if record.state.is_final() {
+                console.progress(&format!("{} has ended already: {}", record.agent, record.state));
+                return Ok(Exit::Done);
+            }
+            request_cancel(&state_folder(common)?, &record).map_err(explain)?;
+            Ok(Exit::Done)
+        }
+        CocodeCommand::Pick { agent, dry_run, place } => {
+            let record = find(records(common)?, agent)?;
+            let picked = open(common, place)?.pick(&record, *dry_run).map_err(explain)?;
+            if console.json {
+                console.json_result(&picked);
+                return Ok(Exit::Done);
+            }
+            let (would, has) = if picked.done { ("", " has been") } else { ("would be ", "") };
+            let how = match picked.way {
+                PickWay::AlreadyThere => "is part of the current branch already".to_owned(),
+                PickWay::FastForward => format!("{would}{has} taken by moving the current branch forward"),
+                PickWay::Merge => format!("{would}{has} merged into the current branch, without conflicts"),
+            };
+            console.result(&format!("{} {}", picked.branch, how.replace("  ", " ").trim()));
+            if !picked.is_ready {
+                console.styled(Tone::Bad, "  the agent is not verified ready");
+            }
+            Ok(Exit::Done)
+        }
+        CocodeCommand::Clean { all, dry_run, place } => clean(common, console, *all, *dry_run, place),
+        CocodeCommand::Check { command } => harness::check(common, console, command),
+        CocodeCommand::Doctor => harness::doctor(common, console),
+    }
+}
+
+fn clean(common: &Common, console: Console, all: bool, dry_run: bool, place: &CocodePlace) -> Outcome {
+    #[derive(Serialize)]
+    struct Report<T> {
+        dry_run: bool,
+        agents: T,
+    }
+    let has_records = !records(common)?.is_empty();
+    let agents =
+        if has_records { open(common, place)?.clean(all, dry_run).map_err(explain)? } else { Vec::new() };
+    if console.json {
+        console.json_result(&Report { dry_run, agents });
+        return Ok(Exit::Done);
+    }
+    if agents.is_empty() {
+        console.result("there is nothing to clean");
+    }
+    for one in agents {
+        let what = match (&one.why, dry_run) {
+            (None, false) => "removed".to_owned(),
+            (None, true) => "would be removed".to_owned(),
+            (Some(why), _) => format!("kept: {why}"),
+        };
+        console.result(&format!("{} #{}: {what}", one.agent, one.issue));
+        if one.why.is_some() {
+            console.result(&format!("  {} in {}", one.branch, one.worktree.display()));
+        }
+    }
+    Ok(Exit::Done)
+}

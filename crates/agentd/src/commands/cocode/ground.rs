@@ -1,0 +1,165 @@
+//! What the commands about agents share: places, definitions, records, errors.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use change_journal::OpenError;
+use cocode_env::AgentName;
+use cocode_runner::{
+    AgentDefinition, AgentRecord, AgentsFile, Host, RepositoryError, Runner, RunnerConfig, RunnerError,
+    read_records,
+};
+use sandbox_exec::{Level, SpawnerProgram};
+
+use crate::cli::Common;
+use crate::cocode_cli::{CocodeAgent, CocodePlace};
+use crate::confinement::{self, SandboxChoice};
+use crate::exit::{Exit, Failure};
+use crate::state::{self, Places};
+
+/// The user's environment.
+pub(crate) fn host() -> Host {
+    let home = confinement::home().unwrap_or_else(|| PathBuf::from("/nonexistent"));
+    Host { variables: std::env::vars_os().collect(), home }
+}
+
+/// A folder of the user's by the XDG rules.
+fn user_folder(variable: &str, default: &str) -> PathBuf {
+    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| host().home.join(default)).join("agentd")
+}
+
+/// Where the runner keeps its records; it need not exist.
+pub(crate) fn state_folder(common: &Common) -> Result<PathBuf, Failure> {
+    Ok(Places::find(common)?.base.join("cocode"))
+}
+
+/// The least confinement under which agents run that are to be confined.
+pub(crate) fn least_level(common: &Common) -> Level {
+    match common.sandbox {
+        Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => level,
+        Some(SandboxChoice::Off) => Level::None,
+        None => Level::Namespaces,
+    }
+}
+
+/// Opens the runner; this process then owns the records.
+pub(crate) fn open(common: &Common, place: &CocodePlace) -> Result<Runner, Failure> {
+    state::make_state_folder(&Places::find(common)?)?;
+    Runner::open(config(common, place)?).map_err(explain)
+}
+
+/// Where the runner works and what it works with. Nothing is made.
+pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfig, Failure> {
+    let places = Places::find(common)?;
+    let user_state = user_folder("XDG_STATE_HOME", ".local/state");
+    let worktrees = match &place.worktrees {
+        Some(folder) => std::path::absolute(folder)
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", folder.display())))?,
+        None => user_state.join("worktrees"),
+    };
+    Ok(RunnerConfig {
+        repository: places.workspace.clone(),
+        state_folder: places.base.join("cocode"),
+        worktrees,
+        private: vec![places.base.clone(), user_state],
+        host: host(),
+        spawner: SpawnerProgram::this_program(),
+        scratch: std::env::temp_dir(),
+        least_level: least_level(common),
+    })
+}
+
+/// What is known of agents. If nobody runs any, those that a process left behind are marked as lost first.
+pub(crate) fn records(common: &Common) -> Result<Vec<AgentRecord>, Failure> {
+    let folder = state_folder(common)?;
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let records = read_records(&folder).map_err(explain)?;
+    if records.iter().all(|record| record.state.is_final()) {
+        return Ok(records);
+    }
+    match open(common, &CocodePlace::default()) {
+        Ok(runner) => runner.records().map_err(explain),
+        Err(failure) if failure.exit == Exit::Held => Ok(records),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The newest record of an agent.
+pub(crate) fn find(records: Vec<AgentRecord>, asked: &CocodeAgent) -> Result<AgentRecord, Failure> {
+    let is_asked = |record: &AgentRecord| {
+        record.agent.as_str() == asked.name && asked.issue.is_none_or(|issue| issue == record.issue)
+    };
+    let found = records.into_iter().find(is_asked);
+    found.ok_or_else(|| explain(RunnerError::NoRecord { name: asked.name.clone() }))
+}
+
+/// Reads the user's `agents.toml`; one that is not there is empty.
+pub(crate) fn agents_file() -> Result<AgentsFile, Failure> {
+    let path = user_folder("XDG_CONFIG_HOME", ".config").join("agents.toml");
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Failure::new(Exit::Usage, format!("{}: {error}", path.display()))),
+    };
+    AgentsFile::parse(&text)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {}", path.display(), told(&error))))
+}
+
+/// Finds the definition of an agent by its name.
+pub(crate) fn definition(file: &AgentsFile, name: &str) -> Result<AgentDefinition, Failure> {
+    let parsed: AgentName =
+        name.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{name}': {error}")))?;
+    let found = file.agents.get(&parsed).cloned().or_else(|| AgentDefinition::built_in(&parsed));
+    found.ok_or_else(|| explain(RunnerError::UnknownAgent { name: name.to_owned() }))
+}
+
+/// An error with all its causes, on one line.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+/// Says what an error of the runner means for the command line.
+pub(crate) fn explain(error: RunnerError) -> Failure {
+    use RunnerError::{
+        BranchExists, Conflicts, Dirty, FolderExists, Git, Journal, Launcher, NoProgram, NoRecord, NotEnded,
+        NothingToPick, Open, Record, Repository, TooLittleConfinement, UnknownAgent,
+    };
+    let exit = match &error {
+        Open(OpenError::Held { .. }) => Exit::Held,
+        NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
+        Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
+        TooLittleConfinement { .. } => Exit::Refused,
+        Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
+        NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    let advice = match &error {
+        Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
+        NoProgram { .. } => "`agentd cocode doctor` says what is missing",
+        TooLittleConfinement { .. } => {
+            "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agent's definition"
+        }
+        BranchExists { .. } | FolderExists { .. } => {
+            "`agentd cocode clean` removes what is merged; otherwise remove it yourself, or take another agent's name"
+        }
+        UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
+        NoRecord { .. } => "`agentd cocode status` lists those that have",
+        Dirty => "commit or stash the changes first",
+        Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
+        RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
+        RunnerError::NoAgents => "name one with --agent NAME or --agent-cmd 'NAME=COMMAND'",
+        _ => "",
+    };
+    let failure = Failure::new(exit, told(&error));
+    if advice.is_empty() { failure } else { failure.advise(advice) }
+}

@@ -1,0 +1,111 @@
+//! `agentd cocode check` and `doctor`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use cocode_runner::{
+    AgentCommand, AgentDefinition, CheckGround, RunLimits, StopFlag, check_contract, doctor as look,
+};
+use sandbox_exec::SpawnerProgram;
+use serde::Serialize;
+
+use super::ground::{agents_file, explain, host, least_level};
+use crate::cli::Common;
+use crate::commands::session::cancel_flag;
+use crate::console::{Console, Tone};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::progress::one_line;
+
+/// Runs a command as an agent and reports on the contract.
+pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> Outcome {
+    let cancel = cancel_flag()?;
+    let usage = |error: cocode_runner::AgentsFileError| Failure::new(Exit::Usage, error.to_string());
+    let mut limits = RunLimits::default();
+    if let Some(timeout) = common.timeout {
+        limits.timeout = RunLimits::timeout_of(timeout.as_secs()).map_err(usage)?;
+    }
+    let ground = CheckGround {
+        host: host(),
+        spawner: SpawnerProgram::this_program(),
+        scratch: std::env::temp_dir(),
+        least_level: least_level(common),
+        limits,
+    };
+    let stop = StopFlag::new();
+    let raised = stop.clone();
+    let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
+    let report = check_contract(&ground, &definition(command)?, &stop).map_err(explain)?;
+    if console.json {
+        console.json_result(&report);
+    } else {
+        for part in &report.parts {
+            let (mark, tone) = match (part.holds, part.required) {
+                (true, _) => ("ok", Tone::Good),
+                (false, true) => ("failed", Tone::Bad),
+                (false, false) => ("advice", Tone::Plain),
+            };
+            console.result(
+                format!("{:<7} {:<21} {}", console.paint(tone, mark), part.name, part.detail).trim_end(),
+            );
+        }
+        if !report.passed {
+            for line in &report.output {
+                console.styled(Tone::Faint, &format!("  | {}", one_line(line)));
+            }
+        }
+        console.result(if report.passed { "the agent keeps the contract" } else { "the agent is not ready" });
+    }
+    Ok(match (report.passed, cancel.is_cancelled()) {
+        (true, _) => Exit::Done,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Failed,
+    })
+}
+
+/// An agent that is a command of the caller's: what names a file does so from here, not from the agent's worktree.
+fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
+    let mut words = Vec::new();
+    for (index, word) in command.iter().enumerate() {
+        let text =
+            word.to_str().ok_or_else(|| Failure::new(Exit::Usage, "the command is not valid UTF-8"))?;
+        let names_file = (index > 0 || text.contains('/')) && PathBuf::from(text).is_file();
+        let whole = if names_file { std::path::absolute(text).ok() } else { None };
+        words.push(whole.map_or_else(|| text.to_owned(), |path| path.to_string_lossy().into_owned()));
+    }
+    let name = "check".parse().expect("it is letters only");
+    let mut definition = AgentDefinition::new(name);
+    // Programs may have parts beside them.
+    definition.readable = words.iter().map(PathBuf::from).filter(|path| path.is_absolute()).collect();
+    let program = words.remove(0);
+    definition.command = AgentCommand::Program { program, arguments: words };
+    Ok(definition)
+}
+
+/// Says what running agents needs of this machine.
+pub(crate) fn doctor(common: &Common, console: Console) -> Outcome {
+    #[derive(Serialize)]
+    struct Report<T> {
+        findings: T,
+    }
+    let agents: Vec<AgentDefinition> = agents_file()?.agents.into_values().collect();
+    let findings = look(&host(), &common.workspace, &agents, false);
+    let is_missing = findings.iter().any(|finding| finding.required && !finding.present);
+    if console.json {
+        console.json_result(&Report { findings });
+    } else {
+        for finding in &findings {
+            let (mark, tone) = match (finding.present, finding.required) {
+                (true, _) => ("ok", Tone::Good),
+                (false, true) => ("missing", Tone::Bad),
+                (false, false) => ("limited", Tone::Plain),
+            };
+            console.result(&format!(
+                "{:<8} {:<14} {}",
+                console.paint(tone, mark),
+                finding.what,
+                finding.detail
+            ));
+        }
+    }
+    Ok(if is_missing { Exit::Missing } else { Exit::Done })
+}

@@ -1,0 +1,95 @@
+//! `agentd cocode status` and `logs`.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use cocode_runner::{AgentRecord, log_files, read_records};
+use serde::Serialize;
+
+use super::ground::{explain, find, records, state_folder};
+use super::view::outcome;
+use crate::cli::Common;
+use crate::cocode_cli::CocodeAgent;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+
+/// How often a log that is followed is looked at.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Lists the agents, those of the newest run first.
+pub(crate) fn status(common: &Common, console: Console) -> Outcome {
+    #[derive(Serialize)]
+    struct Status {
+        agents: Vec<AgentRecord>,
+    }
+    let agents = records(common)?;
+    if console.json {
+        console.json_result(&Status { agents });
+        return Ok(Exit::Done);
+    }
+    if agents.is_empty() {
+        console.result("no agent has run here");
+    }
+    for record in &agents {
+        console.result(&format!("#{:<5} {}", record.issue, outcome(record)));
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints an agent's log, and follows it if asked to until the agent has ended.
+pub(crate) fn logs(common: &Common, console: Console, agent: &CocodeAgent, follow: bool) -> Outcome {
+    let record = find(records(common)?, agent)?;
+    let folder = state_folder(common)?;
+    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot read the log: {error}"));
+    let mut files = log_files(&folder, &record);
+    let Some(newest) = files.pop() else {
+        console.notice("it has printed nothing yet");
+        return Ok(Exit::Done);
+    };
+    for file in files {
+        copy(&mut File::open(file).map_err(failed)?).map_err(failed)?;
+    }
+    let mut file = File::open(&newest).map_err(failed)?;
+    loop {
+        // Asked before the log is read, so that nothing is missed that came between.
+        let has_ended = !follow || has_ended(&folder, &record)?;
+        copy(&mut file).map_err(failed)?;
+        if is_another(&file, &newest) {
+            file = File::open(&newest).map_err(failed)?;
+        } else if has_ended {
+            return Ok(Exit::Done);
+        } else {
+            thread::sleep(INTERVAL);
+        }
+    }
+}
+
+fn has_ended(folder: &Path, record: &AgentRecord) -> Result<bool, Failure> {
+    let records = read_records(folder).map_err(explain)?;
+    let now = records.iter().find(|one| one.key() == record.key() && one.run == record.run);
+    Ok(now.is_none_or(|now| now.state.is_final()))
+}
+
+/// Whether the log was begun anew under its name.
+fn is_another(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.metadata()) {
+        (Ok(held), Ok(named)) => held.ino() != named.ino(),
+        _ => false,
+    }
+}
+
+/// Copies what there is to standard output. A reader that went away is not an error.
+fn copy(file: &mut File) -> std::io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = file.read(&mut buffer)?;
+        let mut output = std::io::stdout().lock();
+        if length == 0 || output.write_all(&buffer[..length]).and_then(|()| output.flush()).is_err() {
+            return Ok(());
+        }
+    }
+}

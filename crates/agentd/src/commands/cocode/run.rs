@@ -1,0 +1,139 @@
+//! `agentd cocode run`.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use cocode_env::{AgentState, IssueUrl};
+use cocode_runner::{AgentCommand, AgentDefinition, HubIssue, PlanLine, RunLimits, RunRequest, StopFlag};
+use serde::Serialize;
+
+use super::ground::{agents_file, definition, explain, host, open, told};
+use super::view::View;
+use crate::cli::Common;
+use crate::cocode_cli::CocodeRun;
+use crate::commands::session::cancel_flag;
+use crate::console::Console;
+use crate::exit::{Exit, Failure, Outcome};
+
+/// The longest text of an issue, in bytes.
+const BODY_LIMIT_BYTES: u64 = 4 << 20;
+
+/// Runs agents to their ends; succeeds if one of them, or with `--all` every one, is verified ready.
+pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outcome {
+    let request = request(common, asked)?;
+    let cancel = cancel_flag()?;
+    let runner = open(common, &asked.place)?;
+    if asked.dry_run {
+        show(console, &runner.plan(&request).map_err(explain)?.lines());
+        return Ok(Exit::Done);
+    }
+    let stop = StopFlag::new();
+    let raised = stop.clone();
+    let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
+    let view = View::new(console, &request);
+    let records = runner.run(&request, &stop, &view).map_err(explain)?;
+    view.finish(&records);
+    let ready = records.iter().filter(|record| record.state == AgentState::Ready).count();
+    let is_enough = if asked.all { ready == records.len() } else { ready > 0 };
+    Ok(match (is_enough, cancel.is_cancelled()) {
+        (true, _) => Exit::Done,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Failed,
+    })
+}
+
+fn request(common: &Common, asked: &CocodeRun) -> Result<RunRequest, Failure> {
+    let file = agents_file()?;
+    let mut agents: Vec<AgentDefinition> = Vec::new();
+    for text in &asked.commands {
+        agents.push(command_definition(text)?);
+    }
+    for name in &asked.agents {
+        if !agents.iter().any(|agent| agent.name.as_str() == name) {
+            agents.push(definition(&file, name)?);
+        }
+    }
+    let usage = |error: cocode_runner::AgentsFileError| Failure::new(Exit::Usage, error.to_string());
+    let mut limits: RunLimits = file.limits;
+    if let Some(timeout) = common.timeout {
+        limits.timeout = RunLimits::timeout_of(timeout.as_secs()).map_err(usage)?;
+        // What is said now counts more than what a definition says.
+        agents.iter_mut().for_each(|agent| agent.timeout = None);
+    }
+    if let Some(count) = asked.parallel {
+        limits.parallel = RunLimits::parallel_of(count).map_err(usage)?;
+    }
+    let (body, url) = body(common, asked)?;
+    Ok(RunRequest {
+        issue: asked.issue,
+        issue_url: asked.issue_url.clone().or(url),
+        body,
+        agents,
+        base: asked.from.clone(),
+        marker: asked.marker.clone().unwrap_or_default(),
+        limits,
+    })
+}
+
+/// Takes `NAME=COMMAND`.
+fn command_definition(text: &str) -> Result<AgentDefinition, Failure> {
+    let usage = |text: String| Failure::new(Exit::Usage, text);
+    let (name, command) =
+        text.split_once('=').ok_or_else(|| usage(format!("'{text}' is not NAME=COMMAND")))?;
+    let name = name.parse().map_err(|error| usage(format!("'{name}': {error}")))?;
+    if command.trim().is_empty() {
+        return Err(usage(format!("the agent '{name}' has no command")));
+    }
+    let command = AgentCommand::Shell { text: command.to_owned() };
+    Ok(AgentDefinition { command, ..AgentDefinition::new(name) })
+}
+
+/// The issue's text: from a file, the command line, standard input, or `gh`.
+fn body(common: &Common, asked: &CocodeRun) -> Result<(String, Option<IssueUrl>), Failure> {
+    let text = match (&asked.issue_body_file, &asked.issue_body) {
+        (Some(path), _) => read(path)?,
+        (None, Some(text)) if text == "-" => read(Path::new("/dev/stdin"))?,
+        (None, Some(text)) => text.clone(),
+        (None, None) => {
+            let issue = HubIssue::fetch(&host(), &common.workspace, asked.issue).map_err(|error| {
+                Failure::new(Exit::Missing, told(&error))
+                    .advise("give the issue's text with --issue-body-file FILE or --issue-body -")
+            })?;
+            return Ok((issue.text, issue.url));
+        }
+    };
+    Ok((text, None))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let failed = |what: &dyn std::fmt::Display| {
+        Failure::new(Exit::Usage, format!("the issue's text {}: {what}", path.display()))
+    };
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(|error| failed(&error))?;
+    let length = file.take(BODY_LIMIT_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    if length as u64 > BODY_LIMIT_BYTES {
+        return Err(failed(&format!("it is longer than {BODY_LIMIT_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+fn show(console: Console, lines: &[PlanLine]) {
+    #[derive(Serialize)]
+    struct Plan<'a> {
+        agents: &'a [PlanLine],
+    }
+    if console.json {
+        console.json_result(&Plan { agents: lines });
+        return;
+    }
+    for line in lines {
+        console.result(&format!("{}: would start  {}", line.agent, line.command.replace('\n', " ")));
+        console.result(&format!("  branch     {} from {}", line.branch, line.base));
+        console.result(&format!("  worktree   {}", line.worktree.display()));
+        let confinement = if line.sandbox { "confined" } else { "not confined" };
+        console.result(&format!("  limits     {} s, {confinement}", line.timeout_seconds));
+        console.result(&format!("  variables  {}", line.variables.join(" ")));
+    }
+}

@@ -1,0 +1,193 @@
+//! Showing agents at work: a live line for each on a terminal, plain lines elsewhere, events as JSON on demand.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cocode_env::{AgentName, AgentState};
+use cocode_runner::{AgentRecord, RunEvent, RunObserver, RunRequest};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::console::{Console, Tone};
+use crate::progress::one_line;
+
+/// Shows what happens during a run.
+pub(crate) struct View {
+    console: Console,
+    live: Option<Live>,
+}
+
+/// A line for each agent.
+struct Live {
+    lines: MultiProgress,
+    agents: Mutex<BTreeMap<AgentName, Line>>,
+}
+
+struct Line {
+    bar: ProgressBar,
+    commits: u32,
+    said: String,
+}
+
+impl View {
+    pub(crate) fn new(console: Console, request: &RunRequest) -> View {
+        let is_live = !console.json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+        let live = is_live.then(|| Live::new(request));
+        View { console, live }
+    }
+
+    /// Prints what became of the agents.
+    pub(crate) fn finish(&self, records: &[AgentRecord]) {
+        #[derive(Serialize)]
+        struct Finished {
+            event: &'static str,
+            ready: usize,
+            agents: usize,
+        }
+        if let Some(live) = &self.live {
+            let _ = live.lines.clear();
+        }
+        let ready = records.iter().filter(|record| record.state == AgentState::Ready).count();
+        if self.console.json {
+            json_line(self.console, &Finished { event: "finished", ready, agents: records.len() });
+            return;
+        }
+        for record in records {
+            self.console.result(&outcome(record));
+        }
+    }
+}
+
+impl Live {
+    fn new(request: &RunRequest) -> Live {
+        let lines = MultiProgress::new();
+        let style = ProgressStyle::with_template("{prefix:12} {spinner} {elapsed:>4}  {wide_msg}")
+            .expect("the template names only known fields");
+        let agents = request.agents.iter().map(|agent| {
+            let bar = lines.add(ProgressBar::new_spinner().with_style(style.clone()));
+            bar.set_prefix(agent.name.to_string());
+            bar.set_message("pending");
+            (agent.name.clone(), Line { bar, commits: 0, said: String::new() })
+        });
+        let agents = Mutex::new(agents.collect());
+        Live { lines, agents }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentName, Line>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, event: &RunEvent) {
+        let mut agents = self.lock();
+        let mut with = |agent: &AgentName, change: &dyn Fn(&mut Line)| {
+            if let Some(line) = agents.get_mut(agent) {
+                change(line);
+            }
+        };
+        match event {
+            RunEvent::Started { agent, .. } => with(agent, &|line| {
+                line.bar.reset_elapsed();
+                line.bar.enable_steady_tick(Duration::from_millis(120));
+                line.say("running");
+            }),
+            RunEvent::Log { agent, line: log } => with(agent, &|line| {
+                if !log.message.trim().is_empty() {
+                    line.said = one_line(&log.message);
+                    line.say("running");
+                }
+            }),
+            RunEvent::Commit { agent, subject, .. } => with(agent, &|line| {
+                line.commits += 1;
+                line.said = format!("committed: {}", one_line(subject));
+                line.say("running");
+            }),
+            RunEvent::Stopping { agent, state } => with(agent, &|line| line.say(state.name())),
+            RunEvent::Ended { record } => with(&record.agent, &|line| {
+                line.bar.finish_with_message(format!("{} {}", record.state, reason(record)));
+            }),
+            _ => {}
+        }
+    }
+}
+
+impl Line {
+    fn say(&self, state: &str) {
+        self.bar.set_message(format!("{state}  {} commits  {}", self.commits, self.said));
+    }
+}
+
+impl RunObserver for View {
+    fn event(&self, event: &RunEvent) {
+        if self.console.json {
+            json_line(self.console, event);
+            return;
+        }
+        if let Some(live) = &self.live {
+            live.show(event);
+            return;
+        }
+        match event {
+            RunEvent::Started { agent, branch, worktree } => {
+                self.console.progress(&format!("{agent}: started on {branch} in {}", worktree.display()));
+            }
+            RunEvent::Log { agent, line } => {
+                let level = line.level.map(|level| format!("[{level}] ")).unwrap_or_default();
+                self.console.styled(Tone::Faint, &format!("{agent}: {level}{}", one_line(&line.message)));
+            }
+            RunEvent::Commit { agent, commit, subject } => {
+                let commit = commit.get(..10).unwrap_or(commit);
+                self.console.progress(&format!("{agent}: committed {commit} {}", one_line(subject)));
+            }
+            RunEvent::Stopping { agent, state } => {
+                self.console.progress(&format!("{agent}: is asked to end ({state})"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Prints one value on one line.
+fn json_line<T: Serialize>(console: Console, value: &T) {
+    console.result(&serde_json::to_string(value).expect("events have string keys"));
+}
+
+/// What became of an agent, on a line.
+pub(crate) fn outcome(record: &AgentRecord) -> String {
+    let commits = match record.commits {
+        1 => "1 commit".to_owned(),
+        count => format!("{count} commits"),
+    };
+    let seconds = match (record.launched_at_ms, record.ended_at_ms) {
+        (Some(launched), Some(ended)) => {
+            format!(
+                "{}.{} s",
+                ended.saturating_sub(launched) / 1000,
+                ended.saturating_sub(launched) / 100 % 10
+            )
+        }
+        _ => "-".to_owned(),
+    };
+    let line = format!(
+        "{:<12} {:<10} {commits:>10} {seconds:>8}  {}  {}",
+        record.agent,
+        record.state,
+        record.branch,
+        reason(record)
+    );
+    line.trim_end().to_owned()
+}
+
+/// Why an agent is not ready, and what is odd about it.
+fn reason(record: &AgentRecord) -> String {
+    let failure = record.verdict.as_ref().and_then(|verdict| verdict.first_failure());
+    let why = failure.map(|part| part.why.clone()).filter(|_| record.state != AgentState::Cancelled);
+    let detail = record.detail.clone();
+    let parts: Vec<String> = why.into_iter().chain(detail).chain(record.warnings.iter().cloned()).collect();
+    one_line_of(&parts.join("; "))
+}
+
+fn one_line_of(text: &str) -> String {
+    crate::progress::printable(&text.replace('\n', " "))
+}

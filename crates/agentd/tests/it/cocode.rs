@@ -1,0 +1,330 @@
+//! `agentd cocode` through the built program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::project::{Project, Ran};
+
+/// A project that is a repository with one commit, used by somebody with a home folder.
+struct Desk {
+    project: Project,
+}
+
+const MARKED: &str = "git commit -q --allow-empty -m 'cocode ready for check'";
+
+impl Desk {
+    fn new() -> Desk {
+        let project = Project::new();
+        let desk = Desk { project };
+        fs::create_dir(desk.home()).unwrap();
+        fs::write(desk.home().join(".gitconfig"), "[user]\n\tname = A\n\temail = a@localhost\n").unwrap();
+        desk.project.write("a.txt", "one\n");
+        fs::write(desk.project.workspace().join(".gitignore"), ".agentd\n").unwrap();
+        for arguments in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-q", "-m", "start"]]
+        {
+            desk.git(arguments);
+        }
+        desk
+    }
+
+    fn home(&self) -> PathBuf {
+        self.project.folder().join("home")
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(self.project.workspace()).env("HOME", self.home());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.command(&[&["cocode"], arguments].concat());
+        command.env("HOME", self.home());
+        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn cocode(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    fn run(&self, more: &[&str]) -> Ran {
+        self.cocode(&[&["run", "--issue", "5", "--issue-body", "Fix it"], more].concat())
+    }
+
+    fn agent(&self, script: &str) -> Ran {
+        self.run(&["--agent-cmd", &format!("a={script}")])
+    }
+
+    fn define(&self, text: &str) {
+        let folder = self.home().join(".config/agentd");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("agents.toml"), text).unwrap();
+    }
+
+    fn status(&self) -> Value {
+        serde_json::from_str(&self.cocode(&["status", "--json"]).stdout).unwrap()
+    }
+}
+
+fn repository_file(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path)
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string()
+}
+
+#[test]
+fn a_run_ends_with_the_truth_about_its_agents() {
+    let desk = Desk::new();
+    let ran = desk.run(&["--agent-cmd", &format!("good={MARKED}"), "--agent-cmd", "bad=exit 3"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("good") && ran.stdout.contains(" ready "), "{ran:?}");
+    assert!(ran.stdout.contains("agentd cocode doctor"), "{ran:?}");
+    let status = desk.status();
+    let agents = status["agents"].as_array().unwrap();
+    assert_eq!(agents.len(), 2);
+    for field in ["agent", "state", "verdict", "branch", "worktree", "commits", "exit_code"] {
+        assert!(agents[0].get(field).is_some(), "{field}");
+    }
+    let found: Vec<_> = agents.iter().map(|one| one["state"].as_str().unwrap()).collect();
+    assert_eq!(found, ["failed", "ready"]);
+    let strict =
+        desk.cocode(&["run", "--issue", "6", "--issue-body", "x", "--all", "--agent-cmd", "c=exit 0"]);
+    assert_eq!(strict.code, 1, "{strict:?}");
+}
+
+#[test]
+fn definitions_come_from_the_users_folder_and_never_from_the_repository() {
+    let desk = Desk::new();
+    desk.project.write("agents.toml", "[agents.a]\ncommand = 'true'\n");
+    assert_eq!(desk.run(&["--agent", "a"]).code, 2);
+    desk.define("[agents.a]\ncommand = 'no-such-program-here'\n");
+    assert_eq!(desk.run(&["--agent", "a"]).code, 3);
+    assert_eq!(desk.cocode(&["doctor"]).code, 3);
+    desk.define("[agents.a]\ncommand = 'sh'\nargs = ['-c', 'echo $0 $MODEL', '${COCODE_ISSUE_NUMBER}']\nenv = { MODEL = 'x' }\n");
+    assert_eq!(desk.cocode(&["doctor"]).code, 0);
+    let ran = desk.run(&["--agent", "a"]);
+    assert!(ran.stderr.contains("a: 5 x"), "{ran:?}");
+    desk.define("[agents.a\n");
+    assert_eq!(desk.run(&["--agent", "a"]).code, 2);
+}
+
+#[test]
+fn a_dry_run_starts_nothing() {
+    let desk = Desk::new();
+    let ran = desk.run(&["--agent-cmd", "a=touch /tmp/x", "--dry-run"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("cocode/5-a"));
+    assert_eq!(desk.git(&["branch", "--list", "cocode/*"]), "");
+    assert_eq!(desk.status()["agents"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn bad_input_is_refused_with_what_to_do() {
+    let desk = Desk::new();
+    for arguments in [
+        &["run", "--issue", "0", "--agent", "a", "--issue-body", "x"][..],
+        &["run", "--issue", "5", "--agent", "a b", "--issue-body", "x"],
+        &["run", "--issue", "5", "--agent-cmd", "a", "--issue-body", "x"],
+        &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-body", " "],
+        &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-body", "x", "--marker", "a\nb"],
+        &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-body", "x", "--timeout", "3601"],
+        &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-body", "x", "--parallel", "21"],
+        &["run", "--issue", "5", "--agent-cmd", "a=true", "--issue-url", "ftp://x", "--issue-body", "x"],
+        &["run", "--issue", "5", "--issue-body", "x"],
+        &["logs", "nobody"],
+    ] {
+        assert_eq!(desk.cocode(arguments).code, 2, "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_issue_comes_from_gh_when_there_is_no_other_text() {
+    let desk = Desk::new();
+    let stub = desk.home().join("bin/gh");
+    fs::create_dir(desk.home().join("bin")).unwrap();
+    let answer = r#"{"title":"Broken","body":"It fails.","url":"https://example.org/o/r/issues/5"}"#;
+    fs::write(&stub, format!("#!/bin/sh\ntest \"$1 $2 $3\" = 'issue view 5' && echo '{answer}'\n")).unwrap();
+    Command::new("chmod").arg("+x").arg(&stub).status().unwrap();
+    let path = format!("{}:{}", desk.home().join("bin").display(), std::env::var("PATH").unwrap());
+    let script = format!("a=cat $COCODE_ISSUE_BODY_FILE; echo $COCODE_ISSUE_URL; {MARKED}");
+    let mut command = desk.command(&["run", "--issue", "5", "--agent-cmd", &script]);
+    let ran = Ran::of(command.env("PATH", path).output().unwrap());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for text in ["a: Broken", "a: It fails.", "a: https://example.org/o/r/issues/5"] {
+        assert!(ran.stderr.contains(text), "{ran:?}");
+    }
+}
+
+#[test]
+fn events_are_lines_of_json() {
+    let desk = Desk::new();
+    let ran = desk.run(&["--json", "--agent-cmd", &format!("a=echo '[WARN] hm'; {MARKED}")]);
+    let events: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let has = |key: &str, value: &str| events.iter().any(|event| event[key] == value);
+    for name in ["started", "log", "commit", "ended", "finished"] {
+        assert!(has("event", name), "{name}: {ran:?}");
+    }
+    assert!(has("level", "warn") && has("message", "hm") && has("state", "ready"));
+}
+
+#[test]
+fn work_is_looked_at_picked_and_cleaned() {
+    let desk = Desk::new();
+    let ran = desk.agent(&format!("echo two > b.txt; git add .; echo hello; {MARKED}"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(desk.cocode(&["logs", "a"]).stdout.contains("hello\n"));
+    assert!(desk.cocode(&["diff", "a"]).stdout.contains("+two"));
+    assert!(desk.cocode(&["clean", "--dry-run"]).stdout.contains("merged nowhere"));
+    assert!(desk.cocode(&["pick", "a", "--dry-run"]).stdout.contains("would be taken"));
+    assert!(!desk.project.has("b.txt"));
+    assert_eq!(desk.cocode(&["pick", "a"]).code, 0);
+    assert_eq!(desk.project.read("b.txt"), "two\n");
+    assert!(desk.cocode(&["clean"]).stdout.contains("removed"));
+    assert_eq!(desk.git(&["branch", "--list", "cocode/*"]), "");
+    assert_eq!(desk.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn cleaning_where_nothing_is_asks_nothing() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["clean", "--all", "--dry-run"]);
+    let ran = Ran::of(command.stdin(Stdio::null()).output().unwrap());
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "there is nothing to clean\n"));
+}
+
+#[test]
+fn a_killed_daemon_leaves_no_process_and_no_doubt() {
+    let desk = Desk::new();
+    let script = format!("a={MARKED}; setsid sleep 31.4161 & echo go; sleep 31.4162");
+    let mut command =
+        desk.command(&["run", "--json", "--issue", "5", "--issue-body", "x", "--agent-cmd", &script]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let said = std::io::BufRead::lines(output).map(Result::unwrap).find(|line| line.contains("\"go\""));
+    assert!(said.is_some());
+    let state = desk.status();
+    assert_eq!(state["agents"][0]["state"], "running");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let began = Instant::now();
+    while is_alive("sleep 31.416") {
+        assert!(began.elapsed() < Duration::from_secs(20), "an agent outlived its daemon");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let agent = &desk.status()["agents"][0];
+    assert_eq!((&agent["state"], &agent["commits"]), (&"lost".into(), &1.into()));
+    assert_eq!(agent["verdict"]["marker_present"], true);
+    assert_eq!(agent["verdict"]["ready"], false);
+    assert_eq!(desk.git(&["log", "-1", "--format=%s", "cocode/5-a"]), "cocode ready for check");
+    assert!(Path::new(agent["worktree"].as_str().unwrap()).exists());
+    // Its body file is gone, and another run is possible.
+    assert!(!Path::new(&format!("{}.issue.txt", agent["worktree"].as_str().unwrap())).exists());
+    assert_eq!(desk.run(&["--agent-cmd", &format!("b={MARKED}")]).code, 0);
+}
+
+#[test]
+fn cancelling_from_elsewhere_ends_an_agent() {
+    let desk = Desk::new();
+    let mut command = desk.command(&[
+        "run",
+        "--json",
+        "--issue",
+        "5",
+        "--issue-body",
+        "x",
+        "--agent-cmd",
+        "a=echo go; sleep 60",
+    ]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut output = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    assert!(output.any(|line| line.unwrap().contains("\"go\"")));
+    assert_eq!(desk.cocode(&["cancel", "a"]).code, 0);
+    assert!(output.any(|line| line.unwrap().contains("\"cancelled\"")));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(desk.status()["agents"][0]["exit_code"], 130);
+}
+
+#[test]
+fn nothing_but_state_worktrees_and_branches_of_agents_changes() {
+    let desk = Desk::new();
+    let before =
+        (desk.git(&["for-each-ref"]), desk.project.read("a.txt"), listing(&desk.home()), git_files(&desk));
+    let script = format!(
+        "echo x > b; git add .; {MARKED}; git branch -f main HEAD; echo x > ../evil; echo x > ~/evil"
+    );
+    desk.agent(&script);
+    let refs = desk.git(&["for-each-ref"]);
+    let others: Vec<&str> = refs.lines().filter(|line| !line.contains("refs/heads/cocode/")).collect();
+    assert_eq!(others.join("\n"), before.0);
+    assert_eq!(desk.project.read("a.txt"), before.1);
+    let added: Vec<PathBuf> =
+        listing(&desk.home()).into_iter().filter(|path| !before.2.contains(path)).collect();
+    assert!(added.iter().all(|path| path.starts_with(desk.home().join(".local"))), "{added:?}");
+    assert_eq!(git_files(&desk), before.3);
+}
+
+#[test]
+fn the_examples_keep_the_contract() {
+    for name in ["minimal.sh", "minimal.py", "minimal.js"] {
+        let ran = Desk::new().cocode(&["check", "--", &repository_file(&format!("examples/agents/{name}"))]);
+        assert_eq!(ran.code, 0, "{name}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_documents_samples_are_judged_rightly() {
+    let desk = Desk::new();
+    let bash = repository_file("fixtures/cocode/document-sample.sh");
+    let ran = desk.cocode(&["check", "--", "bash", &bash]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    // It changes nothing, so that its commit fails.
+    let python = repository_file("fixtures/cocode/document-sample.py");
+    let ran = desk.cocode(&["check", "--", "python3", &python]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("failed  exit_code"), "{ran:?}");
+}
+
+/// The files of the repository itself that no agent may change: everything but objects, agents' branches and worktrees.
+fn git_files(desk: &Desk) -> Vec<(PathBuf, Vec<u8>)> {
+    let git = desk.project.workspace().join(".git");
+    let is_ours = |path: &PathBuf| {
+        ["objects", "worktrees", "refs/heads/cocode", "logs/refs/heads/cocode"]
+            .iter()
+            .any(|name| path.starts_with(git.join(name)))
+    };
+    let files = listing(&git).into_iter().filter(|path| path.is_file() && !is_ours(path));
+    files.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+fn listing(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            paths.extend(listing(&entry.path()));
+        }
+        paths.push(entry.path());
+    }
+    paths.sort();
+    paths
+}
+
+fn is_alive(text: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
+    })
+}

@@ -1,0 +1,7 @@
+//! Tests through the public API.
+
+mod context;
+mod log;
+mod names;
+mod states;
+mod verdict;

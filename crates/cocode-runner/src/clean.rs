@@ -1,0 +1,151 @@
+//! Removing what agents left, where nothing is lost by it and nothing is another's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cocode_env::{AgentName, IssueNumber};
+use serde::Serialize;
+
+use crate::error::RunnerError;
+use crate::git::GitError;
+use crate::log_file;
+use crate::record::AgentRecord;
+use crate::run::told;
+use crate::runner::{Runner, remove_if_there};
+use crate::worktree::Worktree;
+
+/// What became of one agent's worktree and branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cleaned {
+    /// The agent.
+    pub agent: AgentName,
+    /// Its issue.
+    pub issue: IssueNumber,
+    /// Its branch.
+    pub branch: String,
+    /// Its worktree.
+    pub worktree: PathBuf,
+    /// Whether it was removed, or would be.
+    pub removed: bool,
+    /// Why it is kept.
+    pub why: Option<String>,
+}
+
+impl Runner {
+    /// Removes worktrees, branches, logs and records of agents that have ended: of the newest run, or of every run.
+    ///
+    /// Kept is every worktree with commits that are merged nowhere, with uncommitted or untracked files, and everything
+    /// that is not what the runner made.
+    ///
+    /// # Errors
+    /// Of the records, or a git that cannot be started; what goes wrong with one agent is told as why it is kept.
+    pub fn clean(&self, every_run: bool, dry_run: bool) -> Result<Vec<Cleaned>, RunnerError> {
+        let records = self.records()?;
+        let newest = records.first().map(|record| record.run.clone()).unwrap_or_default();
+        let mut cleaned = Vec::new();
+        for record in records.iter().filter(|record| every_run || record.run == newest) {
+            let mut why = match self.reason_to_keep(record) {
+                Ok(why) => why,
+                Err(error @ GitError::NotStarted(_)) => return Err(error.into()),
+                Err(error) => Some(told(&error)),
+            };
+            if why.is_none() && !dry_run {
+                why = self.remove(record).err().map(|error| told(&error));
+            }
+            cleaned.push(Cleaned {
+                agent: record.agent.clone(),
+                issue: record.issue,
+                branch: record.branch.clone(),
+                worktree: record.worktree.clone(),
+                removed: why.is_none(),
+                why,
+            });
+        }
+        Ok(cleaned)
+    }
+
+    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<String>, GitError> {
+        let keep = |why: &str| Ok(Some(why.to_owned()));
+        if !record.state.is_final() {
+            return keep("it is still running");
+        }
+        let repository = &self.repository;
+        let mut commits = Vec::new();
+        match record.worktree() {
+            None if record.worktree.symlink_metadata().is_ok() => {
+                return keep("its folder is not a worktree that was made for it");
+            }
+            None => {}
+            Some(worktree) => {
+                if worktree.path.symlink_metadata().is_ok() {
+                    if !is_linked(&worktree) {
+                        return keep("its folder is no longer the worktree that was made for it");
+                    }
+                    if !worktree.is_clean(repository)? {
+                        return keep("it holds files that are not committed");
+                    }
+                }
+                if worktree.git_folder.is_dir() {
+                    let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+                    commits.extend(repository.git.ask(worktree.place(&repository.common_folder), &head)?);
+                }
+            }
+        }
+        commits.extend(repository.commit(&format!("refs/heads/{}", record.branch)));
+        commits.extend(record.head.clone().filter(|head| repository.commit(head).is_some()));
+        for commit in commits {
+            if commit != record.start_commit && !self.is_merged(&commit, record)? {
+                return keep("it has commits that are merged nowhere");
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a commit is part of what is checked out, or of the branch that the agent started from.
+    fn is_merged(&self, commit: &str, record: &AgentRecord) -> Result<bool, GitError> {
+        for name in ["HEAD", record.base.as_str()] {
+            if let Some(target) = self.repository.commit(name)
+                && self.repository.is_ancestor(commit, &target)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn remove(&self, record: &AgentRecord) -> Result<(), RunnerError> {
+        let repository = &self.repository;
+        if let Some(worktree) = record.worktree()
+            && worktree.git_folder.is_dir()
+        {
+            let path = worktree.path.to_string_lossy().into_owned();
+            // Without force: git itself refuses if there is anything that was not seen above.
+            repository.git.run(repository.place(), &["worktree", "remove", "--", &path])?;
+        }
+        let reference = format!("refs/heads/{}", record.branch);
+        if let Some(commit) = repository.commit(&reference) {
+            // Only while it is at the commit that was looked at.
+            repository.git.run(repository.place(), &["update-ref", "-d", &reference, &commit])?;
+        }
+        for file in log_file::files(&self.log_path(record)) {
+            remove_if_there(&file)?;
+        }
+        self.store.remove(&record.key())?;
+        // The folder of this repository's worktrees goes with the last of them; it stays if anything is in it.
+        let _ = fs::remove_dir(self.worktrees_folder());
+        Ok(())
+    }
+}
+
+/// Whether worktree and git folder name each other, as they did when they were made.
+fn is_linked(worktree: &Worktree) -> bool {
+    let names = |file: &Path, prefix: &str, target: &Path| {
+        fs::read_to_string(file).is_ok_and(|text| {
+            text.trim_end().strip_prefix(prefix).is_some_and(|path| Path::new(path) == target)
+        })
+    };
+    let link = worktree.path.join(".git");
+    link.symlink_metadata().is_ok_and(|data| data.is_file())
+        && names(&link, "gitdir: ", &worktree.git_folder)
+        && names(&worktree.git_folder.join("gitdir"), "", &link)
+}

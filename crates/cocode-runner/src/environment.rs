@@ -1,0 +1,51 @@
+//! The environment of an agent: an allow-list of the user's variables, the definition's, and the five.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use cocode_env::{AgentContext, Variable};
+
+use crate::definition::AgentDefinition;
+use crate::host::Host;
+
+/// Variables of the user's that an agent gets. `HOME`, `PATH` and `TMPDIR` come from what confines it.
+const KEPT: [&str; 10] =
+    ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TERM", "TERMINFO", "USER", "USERNAME", "TZ"];
+
+/// Prefixes of such variables.
+const KEPT_PREFIXES: [&str; 5] = ["COCODE_", "CLAUDE_", "ANTHROPIC_", "CODEX_", "OPENAI_"];
+
+/// Git settings of every agent: no tidying, for which it would need more than its own folders, and a log of `HEAD`,
+/// which the verdict reads.
+const GIT_SETTINGS: [(&str, &str); 3] =
+    [("gc.auto", "0"), ("maintenance.auto", "false"), ("core.logAllRefUpdates", "true")];
+
+/// Returns the variables that an agent gets beside `HOME`, `PATH` and `TMPDIR`.
+///
+/// The five of the contract are `context`'s, whatever the user's environment and the definition say.
+pub fn agent_environment(
+    host: &Host,
+    definition: &AgentDefinition,
+    context: &AgentContext,
+) -> BTreeMap<OsString, OsString> {
+    let mut variables: BTreeMap<OsString, OsString> = host
+        .variables
+        .iter()
+        .filter(|(name, _)| is_kept(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    variables.insert("GIT_CONFIG_COUNT".into(), GIT_SETTINGS.len().to_string().into());
+    for (index, (name, value)) in GIT_SETTINGS.iter().enumerate() {
+        variables.insert(format!("GIT_CONFIG_KEY_{index}").into(), (*name).into());
+        variables.insert(format!("GIT_CONFIG_VALUE_{index}").into(), (*value).into());
+    }
+    let own = definition.environment.iter().filter(|(name, _)| Variable::from_name(name).is_none());
+    variables.extend(own.map(|(name, value)| (name.into(), value.into())));
+    variables.extend(context.variables().map(|(variable, value)| (variable.name().into(), value)));
+    variables
+}
+
+fn is_kept(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}

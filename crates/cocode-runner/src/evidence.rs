@@ -1,0 +1,59 @@
+//! What git says about an agent's work.
+
+use cocode_env::HeadCommit;
+
+use crate::git::GitError;
+use crate::head_log;
+use crate::repository::Repository;
+use crate::worktree::Worktree;
+
+/// What an agent's worktree holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Work {
+    pub(crate) head: Option<HeadCommit>,
+    /// How many commits `HEAD` has that the start has not.
+    pub(crate) commits: u64,
+    /// Whether `HEAD` is the agent's branch.
+    pub(crate) is_on_branch: bool,
+}
+
+impl Work {
+    /// Looks at a worktree; one that is gone holds nothing.
+    pub(crate) fn find(
+        repository: &Repository,
+        worktree: &Worktree,
+        branch: &str,
+        start: &str,
+    ) -> Result<Work, GitError> {
+        if !worktree.path.is_dir() || !worktree.git_folder.is_dir() {
+            return Ok(Work::default());
+        }
+        let git = &repository.git;
+        let place = worktree.place(&repository.common_folder);
+        let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let Some(commit) = git.ask(place, &head)? else { return Ok(Work::default()) };
+        let text = git.run(place, &["cat-file", "commit", &commit])?;
+        let (headers, message) = text.split_once("\n\n").unwrap_or((text.as_str(), ""));
+        let parents = headers.lines().filter(|line| line.starts_with("parent ")).count();
+        let committer = headers.lines().find_map(|line| line.strip_prefix("committer "));
+        let committed_at = committer
+            .and_then(|line| line.rsplit(' ').nth(1)?.parse().ok())
+            .ok_or(GitError::Answer { command: "cat-file" })?;
+        let is_ancestor = git.ask(place, &["merge-base", "--is-ancestor", start, &commit])?.is_some();
+        let range = format!("{start}..{commit}");
+        let count = git.run(place, &["rev-list", "--count", &range, "--"])?;
+        let current = git.ask(place, &["symbolic-ref", "--quiet", "HEAD"])?;
+        Ok(Work {
+            commits: count.parse().map_err(|_| GitError::Answer { command: "rev-list" })?,
+            is_on_branch: current.is_some_and(|name| name == format!("refs/heads/{branch}")),
+            head: Some(HeadCommit {
+                was_made_here: head_log::shows_made(&worktree.git_folder, &commit),
+                descends_from_start: is_ancestor,
+                message: message.to_owned(),
+                parents,
+                committed_at,
+                commit,
+            }),
+        })
+    }
+}

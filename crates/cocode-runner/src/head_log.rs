@@ -1,0 +1,98 @@
+//! A worktree's own log of `HEAD`: what was committed there, and how `HEAD` came to be where it is.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// The most that is read of a log, in bytes, from its end.
+const LIMIT_BYTES: u64 = 1 << 20;
+
+/// How the text of an entry begins with which `HEAD` went to a commit that was there already.
+const MOVES: [&str; 5] = ["reset:", "checkout:", "rebase (start)", "clone:", "Branch:"];
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeadEntry {
+    /// The commit that `HEAD` went to.
+    pub(crate) commit: String,
+    /// What was done, such as `commit: fix it`.
+    pub(crate) action: String,
+}
+
+impl HeadEntry {
+    fn parse(line: &str) -> Option<HeadEntry> {
+        let (facts, action) = line.split_once('\t').unwrap_or((line, ""));
+        let commit = facts.split(' ').nth(1)?;
+        Some(HeadEntry { commit: commit.to_owned(), action: action.to_owned() })
+    }
+
+    /// Whether `HEAD` went to a commit that was there already.
+    pub(crate) fn is_move(&self) -> bool {
+        let is_merge = self.action.starts_with("merge ") || self.action.starts_with("pull");
+        // A merge that is no mere step forward makes a commit of its own.
+        (is_merge && self.action.ends_with(": Fast-forward"))
+            || MOVES.iter().any(|prefix| self.action.starts_with(prefix))
+    }
+
+    /// Returns the subject of the commit that was made.
+    pub(crate) fn subject(&self) -> &str {
+        self.action.split_once(": ").map_or(self.action.as_str(), |(_, subject)| subject)
+    }
+}
+
+/// Whether the log shows the commit being made there: its first entry for it is no move to it.
+pub(crate) fn shows_made(git_folder: &Path, commit: &str) -> bool {
+    let Ok(mut file) = File::open(path(git_folder)) else { return false };
+    let length = file.metadata().map_or(0, |data| data.len());
+    if file.seek(SeekFrom::Start(length.saturating_sub(LIMIT_BYTES))).is_err() {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    if file.take(LIMIT_BYTES).read_to_end(&mut bytes).is_err() {
+        return false;
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let mut entries = text.lines().filter_map(HeadEntry::parse);
+    entries.find(|entry| entry.commit == commit).is_some_and(|entry| !entry.is_move())
+}
+
+/// Follows a log as it grows.
+#[derive(Debug)]
+pub(crate) struct HeadFollower {
+    path: PathBuf,
+    read_bytes: u64,
+}
+
+impl HeadFollower {
+    /// Begins behind what is there.
+    pub(crate) fn new(git_folder: &Path) -> HeadFollower {
+        let path = path(git_folder);
+        let read_bytes = path.metadata().map_or(0, |data| data.len());
+        HeadFollower { path, read_bytes }
+    }
+
+    /// Returns the entries since the last call that made a commit.
+    pub(crate) fn new_commits(&mut self) -> Vec<HeadEntry> {
+        let length = self.path.metadata().map_or(0, |data| data.len());
+        if length <= self.read_bytes {
+            return Vec::new();
+        }
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.read_bytes))?;
+            let mut bytes = Vec::new();
+            file.take(LIMIT_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().unwrap_or_default();
+        // A line that is still being written is left for the next time.
+        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
+        self.read_bytes += end as u64 + 1;
+        let text = String::from_utf8_lossy(&bytes[..end]);
+        text.lines().filter_map(HeadEntry::parse).filter(|entry| !entry.is_move()).collect()
+    }
+}
+
+fn path(git_folder: &Path) -> PathBuf {
+    git_folder.join("logs/HEAD")
+}

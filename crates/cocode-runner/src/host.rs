@@ -1,0 +1,50 @@
+//! What the runner may know of the machine and its user.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The user's environment, handed in: the runner itself reads none.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Every variable of the user's environment; [`agent_environment`](crate::agent_environment) chooses from them.
+    pub variables: BTreeMap<OsString, OsString>,
+    /// The user's home folder, absolute.
+    pub home: PathBuf,
+}
+
+impl Host {
+    /// Returns a variable's value.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// Returns the user's search path.
+    pub fn search_path(&self) -> OsString {
+        self.variable("PATH").unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin")).to_owned()
+    }
+
+    /// Finds a program as a shell does: by its path if the name has a slash, else on the search path.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let is_program = |path: &Path| {
+            path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+        };
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
+        }
+        std::env::split_paths(&self.search_path())
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(name))
+            .find(|path| is_program(path))
+    }
+
+    /// Replaces a leading `~` by the home folder.
+    pub(crate) fn expand_home(&self, path: &str) -> PathBuf {
+        match path.strip_prefix('~') {
+            Some("") => self.home.clone(),
+            Some(rest) if rest.starts_with('/') => self.home.join(&rest[1..]),
+            _ => PathBuf::from(path),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Taking an agent's work into the current branch, and looking at it.
+
+use cocode_env::AgentName;
+use serde::Serialize;
+
+use crate::error::RunnerError;
+use crate::git::Git;
+use crate::record::AgentRecord;
+use crate::repository::Repository;
+use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
+
+/// How an agent's work gets into the current branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PickWay {
+    /// It is there already.
+    AlreadyThere,
+    /// The current branch moves forward to it.
+    FastForward,
+    /// It is merged.
+    Merge,
+}
+
+/// What was picked, or would be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Picked {
+    /// The agent.
+    pub agent: AgentName,
+    /// Its branch.
+    pub branch: String,
+    /// The commit that was taken.
+    pub commit: String,
+    /// How.
+    pub way: PickWay,
+    /// Whether the agent is verified ready.
+    pub is_ready: bool,
+    /// Whether it was done.
+    pub done: bool,
+}
+
+impl Runner {
+    /// Takes an agent's work into the current branch: forward, or by a merge if that is clean.
+    ///
+    /// # Errors
+    /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Dirty`], [`RunnerError::Conflicts`];
+    /// nothing is changed then.
+    pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
+        let repository = &self.repository;
+        if !record.state.is_final() {
+            return Err(RunnerError::NotEnded { agent: record.agent.clone() });
+        }
+        let commit = work_of(repository, record)?;
+        if !repository.is_clean()? {
+            return Err(RunnerError::Dirty);
+        }
+        let way = if repository.is_ancestor(&commit, "HEAD")? {
+            PickWay::AlreadyThere
+        } else if repository.is_ancestor("HEAD", &commit)? {
+            PickWay::FastForward
+        } else {
+            let trial = ["merge-tree", "--write-tree", "--no-messages", "HEAD", &commit];
+            if repository.git.ask(repository.place(), &trial)?.is_none() {
+                return Err(RunnerError::Conflicts { branch: record.branch.clone() });
+            }
+            PickWay::Merge
+        };
+        let message = format!("Merge {}", record.branch);
+        let done = way != PickWay::AlreadyThere && !dry_run;
+        if done {
+            let arguments: &[&str] = match way {
+                PickWay::Merge => &["merge", "--quiet", "--no-edit", "--no-ff", "-m", &message, &commit],
+                _ => &["merge", "--quiet", "--ff-only", &commit],
+            };
+            if let Err(error) = repository.git.run(repository.place(), arguments) {
+                // A merge that stopped half-way is taken back; one that never began has nothing to take back.
+                let _ = repository.git.run(repository.place(), &["merge", "--abort"]);
+                return Err(error.into());
+            }
+        }
+        let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
+        Ok(Picked { agent: record.agent.clone(), branch: record.branch.clone(), commit, way, is_ready, done })
+    }
+}
+
+/// Returns the differences between where an agent started and what it has committed, also while agents run; `summary`
+/// for a line for each file.
+///
+/// # Errors
+/// [`RunnerError::NothingToPick`], [`RunnerError::Repository`], [`RunnerError::Git`].
+pub fn diff(config: &RunnerConfig, record: &AgentRecord, summary: bool) -> Result<String, RunnerError> {
+    let git = Git::new(&config.host, config.state_folder.join(NO_HOOKS));
+    let repository = Repository::open(git, &config.repository)?;
+    let commit = work_of(&repository, record)?;
+    let format = if summary { "--stat" } else { "--patch" };
+    let arguments =
+        ["diff", "--no-ext-diff", "--no-textconv", "--no-color", format, &record.start_commit, &commit, "--"];
+    Ok(repository.git.run(repository.place(), &arguments)?)
+}
+
+/// The commit that holds an agent's work: where its worktree was when it ended, or where its branch is.
+fn work_of(repository: &Repository, record: &AgentRecord) -> Result<String, RunnerError> {
+    let branch = || repository.commit(&format!("refs/heads/{}", record.branch));
+    let commit = record.head.clone().filter(|head| repository.commit(head).is_some()).or_else(branch);
+    commit
+        .filter(|commit| *commit != record.start_commit)
+        .ok_or_else(|| RunnerError::NothingToPick { agent: record.agent.clone() })
+}

@@ -1,0 +1,186 @@
+//! What a run would do: everything is checked before anything is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cocode_env::{AgentContext, AgentName, IssueNumber, IssueUrl, ReadyMarker, branch_name};
+use sandbox_exec::{ShellCommand, Timeout};
+use serde::Serialize;
+
+use crate::definition::{AgentCommand, AgentDefinition, quoted};
+use crate::environment::agent_environment;
+use crate::error::RunnerError;
+use crate::repository::Base;
+use crate::run_limits::RunLimits;
+use crate::runner::Runner;
+use crate::watch::GRACE;
+
+/// What agents are to work on.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The issue's number.
+    pub issue: IssueNumber,
+    /// The issue's address; `None` to tell it from the repository's remote.
+    pub issue_url: Option<IssueUrl>,
+    /// The issue's text.
+    pub body: String,
+    /// The agents.
+    pub agents: Vec<AgentDefinition>,
+    /// The branch to start from; `None` for the default branch.
+    pub base: Option<String>,
+    /// What the last commit of an agent must say.
+    pub marker: ReadyMarker,
+    /// How many at once, and how long.
+    pub limits: RunLimits,
+}
+
+/// What a run would do.
+#[derive(Clone, Debug)]
+pub struct RunPlan {
+    pub(crate) base: Base,
+    pub(crate) agents: Vec<PlannedAgent>,
+}
+
+/// What a run would do for one agent.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedAgent {
+    pub(crate) definition: AgentDefinition,
+    pub(crate) branch: String,
+    pub(crate) worktree: PathBuf,
+    pub(crate) context: AgentContext,
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    pub(crate) command: ShellCommand,
+    pub(crate) timeout: Duration,
+}
+
+/// One agent of a plan, to be shown.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanLine {
+    /// Its name.
+    pub agent: AgentName,
+    /// The branch that would be made.
+    pub branch: String,
+    /// The worktree that would be made.
+    pub worktree: PathBuf,
+    /// The branch that it would start from.
+    pub base: String,
+    /// The commit that it would start from.
+    pub start_commit: String,
+    /// What would be started, as text for a shell.
+    pub command: String,
+    /// Its deadline in seconds.
+    pub timeout_seconds: u64,
+    /// Whether it would be confined.
+    pub sandbox: bool,
+    /// The names of the variables that it would get. Their values are not shown.
+    pub variables: Vec<String>,
+}
+
+impl RunPlan {
+    /// Returns the plan to be shown, an entry for each agent.
+    pub fn lines(&self) -> Vec<PlanLine> {
+        let line = |agent: &PlannedAgent| PlanLine {
+            agent: agent.definition.name.clone(),
+            branch: agent.branch.clone(),
+            worktree: agent.worktree.clone(),
+            base: self.base.name.clone(),
+            start_commit: self.base.commit.clone(),
+            command: agent.command.text().to_owned(),
+            timeout_seconds: agent.timeout.as_secs(),
+            sandbox: agent.definition.is_confined,
+            variables: agent.environment.keys().map(|name| name.to_string_lossy().into_owned()).collect(),
+        };
+        self.agents.iter().map(line).collect()
+    }
+}
+
+impl Runner {
+    /// Checks a request and says what it would do. Nothing is made.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the request, the repository or a program, the first of it.
+    pub fn plan(&self, request: &RunRequest) -> Result<RunPlan, RunnerError> {
+        if request.agents.is_empty() {
+            return Err(RunnerError::NoAgents);
+        }
+        if request.body.trim().is_empty() {
+            return Err(RunnerError::EmptyBody);
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = request.agents.iter().find(|agent| !names.insert(agent.name.clone())) {
+            return Err(RunnerError::Twice { name: twice.name.clone() });
+        }
+        let worktrees = self.worktrees_folder();
+        if worktrees.ancestors().any(|folder| folder.join(".git").exists()) {
+            return Err(RunnerError::InsideRepository { path: worktrees.to_owned() });
+        }
+        let base = self.repository.base(request.base.as_deref())?;
+        let url = match &request.issue_url {
+            Some(url) => url.clone(),
+            None => {
+                let url = self.repository.issue_url(request.issue.get()).parse();
+                url.expect("an address made of a host and a number is one")
+            }
+        };
+        let agents = request.agents.iter().map(|agent| self.plan_agent(request, agent, &url));
+        Ok(RunPlan { base, agents: agents.collect::<Result<_, _>>()? })
+    }
+
+    fn plan_agent(
+        &self,
+        request: &RunRequest,
+        definition: &AgentDefinition,
+        url: &IssueUrl,
+    ) -> Result<PlannedAgent, RunnerError> {
+        let agent = &definition.name;
+        let branch = branch_name(request.issue, agent);
+        let worktree = self.worktrees_folder().join(format!("{}-{agent}", request.issue));
+        if self.repository.has_branch(&branch) {
+            return Err(RunnerError::BranchExists { branch });
+        }
+        // A branch `cocode` or `cocode/7-a/b` would be in the way of ours; git says so itself when it comes to that.
+        let body_file = body_file(&worktree);
+        if let Some(path) = [&worktree, &body_file].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+            return Err(RunnerError::FolderExists { path: path.clone() });
+        }
+        let context = AgentContext::new(
+            worktree.clone(),
+            request.issue,
+            url.clone(),
+            body_file,
+            request.marker.clone(),
+        )?;
+        let environment = agent_environment(&self.config.host, definition, &context);
+        let words = definition.words(&self.config.host, &environment)?;
+        let text = match &definition.command {
+            AgentCommand::Shell { text } => text.clone(),
+            AgentCommand::Program { .. } => {
+                let words = quoted(&words).ok_or_else(|| RunnerError::NotText { agent: agent.clone() })?;
+                format!("exec {words}")
+            }
+        };
+        let timeout = definition.timeout.unwrap_or(request.limits.timeout);
+        let refused = |source| RunnerError::Command { agent: agent.clone(), source };
+        // The launcher's own deadline is only behind ours, which asks first and kills later.
+        let last = Timeout::new(timeout + GRACE + Duration::from_secs(1)).map_err(refused)?;
+        let command = ShellCommand::new(&text).map_err(refused)?.with_timeout(last);
+        Ok(PlannedAgent {
+            definition: definition.clone(),
+            branch,
+            worktree,
+            context,
+            environment,
+            command,
+            timeout,
+        })
+    }
+}
+
+/// Where the issue's text lies for the agent of a worktree: beside it. No agent's name has a dot.
+pub(crate) fn body_file(worktree: &std::path::Path) -> PathBuf {
+    let mut name = worktree.as_os_str().to_owned();
+    name.push(".issue.txt");
+    PathBuf::from(name)
+}

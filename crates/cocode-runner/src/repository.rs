@@ -1,0 +1,127 @@
+//! The person's repository, from which agents' worktrees are made.
+
+use std::path::{Path, PathBuf};
+
+use cocode_env::default_branch_of;
+
+use crate::error::RepositoryError;
+use crate::git::{Git, GitError, GitPlace};
+
+/// The remote whose default branch counts.
+const REMOTE: &str = "origin";
+
+/// A repository with a work tree and at least one commit.
+#[derive(Clone, Debug)]
+pub(crate) struct Repository {
+    pub(crate) root: PathBuf,
+    pub(crate) common_folder: PathBuf,
+    pub(crate) git: Git,
+}
+
+/// Where agents start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Base {
+    /// What a person calls it, such as `main` or `origin/main`.
+    pub(crate) name: String,
+    /// The commit's name.
+    pub(crate) commit: String,
+}
+
+impl Repository {
+    /// Opens the repository that `folder` belongs to.
+    pub(crate) fn open(git: Git, folder: &Path) -> Result<Repository, RepositoryError> {
+        let place = GitPlace::Folder(folder);
+        let facts = ["rev-parse", "--is-bare-repository", "--path-format=absolute", "--git-common-dir"];
+        let facts = match git.run(place, &facts) {
+            Ok(facts) => facts,
+            Err(error @ GitError::NotStarted(_)) => return Err(error.into()),
+            Err(GitError::Failed { reason, .. }) if reason.contains("not a git repository") => {
+                return Err(RepositoryError::None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let (bare, common_folder) =
+            facts.split_once('\n').ok_or(GitError::Answer { command: "rev-parse" })?;
+        if bare == "true" {
+            return Err(RepositoryError::Bare);
+        }
+        let root = git.run(place, &["rev-parse", "--path-format=absolute", "--show-toplevel"])?;
+        let git = git.without_filters_of(folder)?;
+        let repository =
+            Repository { root: PathBuf::from(root), common_folder: PathBuf::from(common_folder), git };
+        if repository.common_folder.join("reftable").is_dir() {
+            return Err(RepositoryError::Reftable);
+        }
+        Ok(repository)
+    }
+
+    pub(crate) fn place(&self) -> GitPlace<'_> {
+        GitPlace::Folder(&self.root)
+    }
+
+    /// Finds the base branch: `asked`, or the remote's default branch (the local one of that name if there is one),
+    /// or `main` or `master`, or whatever is checked out.
+    pub(crate) fn base(&self, asked: Option<&str>) -> Result<Base, RepositoryError> {
+        if let Some(asked) = asked {
+            let found = [asked.to_owned(), format!("{REMOTE}/{asked}")]
+                .into_iter()
+                .find_map(|name| self.commit(&name).map(|commit| Base { name, commit }));
+            return found.ok_or_else(|| RepositoryError::NoBase { name: asked.to_owned() });
+        }
+        let head = format!("refs/remotes/{REMOTE}/HEAD");
+        let head = self.git.ask(self.place(), &["symbolic-ref", "--quiet", &head]).ok().flatten();
+        let default = head.as_deref().and_then(|head| default_branch_of(head, REMOTE)).map(str::to_owned);
+        let mut names: Vec<String> = Vec::new();
+        if let Some(default) = default {
+            names.extend([format!("refs/heads/{default}"), format!("refs/remotes/{REMOTE}/{default}")]);
+        }
+        names.extend(["refs/heads/main", "refs/heads/master", "HEAD"].map(str::to_owned));
+        let found = names.into_iter().find_map(|name| self.commit(&name).map(|commit| (name, commit)));
+        let (name, commit) = found.ok_or(RepositoryError::NoCommits)?;
+        let name = name.trim_start_matches("refs/heads/").trim_start_matches("refs/remotes/").to_owned();
+        Ok(Base { name, commit })
+    }
+
+    /// Returns the commit that a name stands for.
+    pub(crate) fn commit(&self, name: &str) -> Option<String> {
+        let name = format!("{name}^{{commit}}");
+        let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
+        self.git.ask(self.place(), &arguments).ok().flatten()
+    }
+
+    pub(crate) fn has_branch(&self, branch: &str) -> bool {
+        self.commit(&format!("refs/heads/{branch}")).is_some()
+    }
+
+    /// Whether nothing that git knows has changes that are not committed.
+    pub(crate) fn is_clean(&self) -> Result<bool, GitError> {
+        let arguments = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
+        Ok(self.git.run(self.place(), &arguments)?.is_empty())
+    }
+
+    pub(crate) fn is_ancestor(&self, ancestor: &str, commit: &str) -> Result<bool, GitError> {
+        Ok(self.git.ask(self.place(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
+    }
+
+    /// Returns a setting.
+    pub(crate) fn setting(&self, name: &str) -> Option<String> {
+        self.git
+            .ask(self.place(), &["config", "--get", name])
+            .ok()
+            .flatten()
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Returns the web address of an issue, as the remote's address tells it, or one that leads nowhere.
+    pub(crate) fn issue_url(&self, number: u64) -> String {
+        let remote = self.setting(&format!("remote.{REMOTE}.url")).unwrap_or_default();
+        let path = ["https://", "http://", "ssh://git@", "git@"]
+            .into_iter()
+            .find_map(|prefix| remote.strip_prefix(prefix))
+            .map(|rest| rest.trim_end_matches('/').trim_end_matches(".git").replacen(':', "/", 1));
+        match path.as_deref().filter(|path| path.contains('/') && !path.contains(['@', ' ', ':'])) {
+            Some(path) => format!("https://{path}/issues/{number}"),
+            None => format!("https://issues.invalid/{number}"),
+        }
+    }
+}

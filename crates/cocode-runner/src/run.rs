@@ -1,0 +1,410 @@
+//! Running agents: a worktree, a process, a verdict for each, several at once.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
+use sandbox_exec::{
+    Ending, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout, WaitError,
+};
+
+use crate::agent_policy::{PolicyGround, policy};
+use crate::error::RunnerError;
+use crate::event::{RunEvent, RunObserver};
+use crate::head_log::HeadFollower;
+use crate::log_file::LogFile;
+use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
+use crate::record::AgentRecord;
+use crate::runner::{Runner, now_ms, remove_if_there};
+use crate::stop::{StopFlag, StopNote, StopReason};
+use crate::watch::{Watch, Watched};
+use crate::worktree::{Worktree, file_error};
+
+/// What the agents of one run share.
+struct Shared<'a> {
+    plan: &'a RunPlan,
+    body: &'a str,
+    stop: &'a StopFlag,
+    observer: &'a dyn RunObserver,
+    watch: Watch,
+    /// Worktrees are made one after the other: git would have to wait for itself anyway.
+    making: Mutex<()>,
+    confined: OnceLock<Result<Launcher, String>>,
+    unconfined: OnceLock<Result<Launcher, String>>,
+    identity: Option<GitIdentity>,
+}
+
+/// What became of an agent's process.
+struct Ended {
+    exit_code: Option<i32>,
+    reason: Option<StopReason>,
+    detail: Option<String>,
+}
+
+impl Runner {
+    /// Runs the agents of a request to their ends and returns what became of each, in the request's order.
+    ///
+    /// What goes wrong with one agent is in its record and does not concern the others.
+    ///
+    /// # Errors
+    /// Those of [`Runner::plan`], before anything is made; later only of the records themselves.
+    pub fn run(
+        &self,
+        request: &RunRequest,
+        stop: &StopFlag,
+        observer: &dyn RunObserver,
+    ) -> Result<Vec<AgentRecord>, RunnerError> {
+        let plan = self.plan(request)?;
+        let run = uuid::Uuid::new_v4().to_string();
+        let began = now_ms();
+        let records: Vec<Mutex<AgentRecord>> = plan
+            .agents
+            .iter()
+            .map(|agent| Mutex::new(new_record(request, &plan, agent, &run, began)))
+            .collect();
+        // Whatever is made from here on is known to be ours after a crash, since nothing of it was there before.
+        for record in &records {
+            self.store
+                .put_with_body(&record.lock().unwrap_or_else(PoisonError::into_inner), &request.body)?;
+        }
+        let shared = Shared {
+            plan: &plan,
+            body: &request.body,
+            stop,
+            observer,
+            watch: Watch::default(),
+            making: Mutex::new(()),
+            confined: OnceLock::new(),
+            unconfined: OnceLock::new(),
+            identity: self.identity(),
+        };
+        let next = AtomicUsize::new(0);
+        let failure: Mutex<Option<RunnerError>> = Mutex::new(None);
+        let workers = plan.agents.len().min(request.limits.parallel.get() as usize);
+        std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| shared.watch.run(stop, observer));
+            // It tries the confinement out, which takes as long as making a worktree.
+            if plan.agents.iter().any(|agent| agent.definition.is_confined) {
+                scope.spawn(|| self.shared_launcher(&shared, true).is_ok());
+            }
+            let work = || {
+                while let Some(index) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < records.len())
+                {
+                    let mut record = records[index].lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Err(error) = self.run_agent(&shared, &plan.agents[index], &mut record) {
+                        failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    }
+                    observer.event(&RunEvent::Ended { record: Box::new(record.clone()) });
+                }
+            };
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            for worker in workers {
+                // A panic is passed on by the scope.
+                let _ = worker.join();
+            }
+            shared.watch.finish();
+            let _ = watcher.join();
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => {
+                let records = records.into_iter();
+                Ok(records.map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+            }
+        }
+    }
+
+    /// Runs one agent. An error is one of the records; everything else is told in the record.
+    fn run_agent(
+        &self,
+        shared: &Shared<'_>,
+        agent: &PlannedAgent,
+        record: &mut AgentRecord,
+    ) -> Result<(), RunnerError> {
+        if shared.stop.is_raised() {
+            record.state = AgentState::Cancelled;
+            record.exit_code = Some(130);
+        } else {
+            match self.start_and_wait(shared, agent, record) {
+                Ok(ended) => self.conclude(shared, agent, record, ended)?,
+                Err(error) => {
+                    record.state = AgentState::Failed;
+                    record.detail = Some(told(&error));
+                }
+            }
+        }
+        record.ended_at_ms = Some(now_ms());
+        let removed = remove_if_there(&body_file(&record.worktree));
+        removed.unwrap_or_else(|error| record.warnings.push(told(&error)));
+        remove_if_there(&self.cancel_path(record))?;
+        self.store.put(record)
+    }
+
+    fn start_and_wait(
+        &self,
+        shared: &Shared<'_>,
+        agent: &PlannedAgent,
+        record: &mut AgentRecord,
+    ) -> Result<Ended, RunnerError> {
+        let worktree = {
+            let _making = shared.making.lock().unwrap_or_else(PoisonError::into_inner);
+            let parent = self.worktrees_folder();
+            let made = DirBuilder::new().mode(0o700).recursive(true).create(parent);
+            made.map_err(file_error("make", parent))?;
+            Worktree::create(&self.repository, &agent.branch, &agent.worktree, &shared.plan.base.commit)?
+        };
+        record.git_folder = Some(worktree.git_folder.clone());
+        let body_path = agent.context.issue_body_file();
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(body_path);
+        made.and_then(|mut file| file.write_all(shared.body.as_bytes()))
+            .map_err(file_error("write", body_path))?;
+        let log_path = self.log_path(record);
+        let mut log = LogFile::create(&log_path).map_err(file_error("write", &log_path))?;
+        let policy = self.policy(shared, agent, &worktree);
+        let launcher = self.shared_launcher(shared, agent.definition.is_confined);
+        let launcher = match launcher {
+            Ok(launcher) => launcher,
+            Err(detail) => return Ok(Ended::unstarted(detail)),
+        };
+        let follower = HeadFollower::new(&worktree.git_folder);
+        record.launched_at_ms = Some(now_ms());
+        record.state = AgentState::Running;
+        self.store.put(record)?;
+        let running = match launcher.spawn(&policy, &agent.command) {
+            Ok(running) => running,
+            Err(error) => return Ok(Ended::unstarted(told(&error))),
+        };
+        let name = &agent.definition.name;
+        shared.observer.event(&RunEvent::Started {
+            agent: name.clone(),
+            branch: agent.branch.clone(),
+            worktree: agent.worktree.clone(),
+        });
+        let note = Arc::new(StopNote::default());
+        shared.watch.add(Watched {
+            agent: name.clone(),
+            killer: running.killer(),
+            deadline: Instant::now() + agent.timeout,
+            cancel_file: self.cancel_path(record),
+            follower,
+            note: Arc::clone(&note),
+            asked_at: None,
+        });
+        let mut streams = [LogStream::new(), LogStream::new()];
+        let mut take = |line: &str| {
+            log.add(line);
+            shared.observer.event(&RunEvent::Log { agent: name.clone(), line: LogLine::parse(line) });
+        };
+        let waited = running.wait_with(
+            &mut |stream: OutputStream, bytes: &[u8]| {
+                let stream = match stream {
+                    OutputStream::Stdout => &mut streams[0],
+                    OutputStream::Stderr => &mut streams[1],
+                };
+                stream.push(bytes, &mut take);
+            },
+            None,
+        );
+        for stream in streams {
+            stream.finish(&mut take);
+        }
+        shared.watch.remove(name, shared.observer);
+        if let Some(kind) = log.failure() {
+            record.warnings.push(format!("lines of its log are missing: {kind}"));
+        }
+        Ok(Ended::of(waited, note.reason()))
+    }
+
+    /// Writes down how an agent has ended and what it has done.
+    fn conclude(
+        &self,
+        shared: &Shared<'_>,
+        agent: &PlannedAgent,
+        record: &mut AgentRecord,
+        ended: Ended,
+    ) -> Result<(), RunnerError> {
+        record.exit_code = ended.exit_code;
+        record.detail = ended.detail;
+        let worktree = record.worktree();
+        let judged = self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?));
+        if let Err(error) = judged {
+            record.detail = Some(told(&error));
+        }
+        let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
+        record.state = match (ended.reason, ended.exit_code) {
+            (Some(StopReason::Deadline), _) => AgentState::TimedOut,
+            (Some(StopReason::Cancelled), _) => AgentState::Cancelled,
+            (None, None) => AgentState::Failed,
+            (None, Some(code)) => {
+                let meaning = ExitMeaning::of(code);
+                let advice = meaning.advice().map(str::to_owned);
+                record.detail = record.detail.take().or(advice);
+                AgentState::after_exit(meaning, is_ready)
+            }
+        };
+        Ok(())
+    }
+
+    /// Runs the check command in the agent's worktree, confined as the agent was.
+    fn run_check(
+        &self,
+        shared: &Shared<'_>,
+        agent: &PlannedAgent,
+        worktree: &Worktree,
+    ) -> Option<CheckResult> {
+        let text = agent.definition.check.as_ref()?;
+        let failed = |detail: String| Some(CheckResult { passed: false, detail });
+        let timeout = Timeout::new(agent.timeout).ok()?;
+        let command = match ShellCommand::new(text) {
+            Ok(command) => command.with_timeout(timeout),
+            Err(error) => return failed(error.to_string()),
+        };
+        let launcher = match self.shared_launcher(shared, agent.definition.is_confined) {
+            Ok(launcher) => launcher,
+            Err(detail) => return failed(detail),
+        };
+        let policy = self.policy(shared, agent, worktree);
+        let running = match launcher.spawn(&policy, &command) {
+            Ok(running) => running,
+            Err(error) => return failed(told(&error)),
+        };
+        let note = Arc::new(StopNote::default());
+        let name = &agent.definition.name;
+        shared.watch.add(Watched {
+            agent: name.clone(),
+            killer: running.killer(),
+            deadline: Instant::now() + agent.timeout,
+            cancel_file: self
+                .config
+                .state_folder
+                .join("cancel")
+                .join(format!("{}-{name}", agent.context.issue)),
+            follower: HeadFollower::new(&worktree.git_folder),
+            note,
+            asked_at: None,
+        });
+        let waited = running.wait();
+        shared.watch.remove(name, shared.observer);
+        match waited {
+            Ok(Outcome { ending, .. }) => {
+                Some(CheckResult { passed: ending.is_success(), detail: ending.to_string() })
+            }
+            Err(error) => failed(told(&error)),
+        }
+    }
+
+    fn policy(&self, shared: &Shared<'_>, agent: &PlannedAgent, worktree: &Worktree) -> Policy {
+        let ground = PolicyGround {
+            host: &self.config.host,
+            definition: &agent.definition,
+            worktree,
+            common_folder: &self.repository.common_folder,
+            body_file: agent.context.issue_body_file(),
+            worktrees: &self.config.worktrees,
+            private: &self.config.private,
+            identity: shared.identity.clone(),
+        };
+        let mut environment = agent.environment.clone();
+        if shared.identity.is_none() {
+            let anybody = GitIdentity::default();
+            for role in ["AUTHOR", "COMMITTER"] {
+                environment.insert(format!("GIT_{role}_NAME").into(), anybody.name.clone().into());
+                environment.insert(format!("GIT_{role}_EMAIL").into(), anybody.email.clone().into());
+            }
+        }
+        policy(&ground, environment)
+    }
+
+    /// Returns the launcher of this run, which is started when it is first needed.
+    fn shared_launcher<'a>(&self, shared: &'a Shared<'_>, is_confined: bool) -> Result<&'a Launcher, String> {
+        let cell = if is_confined { &shared.confined } else { &shared.unconfined };
+        cell.get_or_init(|| self.launcher(is_confined).map_err(|error| told(&error)))
+            .as_ref()
+            .map_err(String::clone)
+    }
+
+    /// Who commits are from: whoever the user is to git.
+    fn identity(&self) -> Option<GitIdentity> {
+        let name = self.repository.setting("user.name")?;
+        let email = self.repository.setting("user.email")?;
+        Some(GitIdentity { name, email })
+    }
+}
+
+impl Ended {
+    fn unstarted(detail: String) -> Ended {
+        Ended { exit_code: None, reason: None, detail: Some(detail) }
+    }
+
+    fn of(waited: Result<Outcome, WaitError>, reason: Option<StopReason>) -> Ended {
+        let (exit_code, detail) = match (waited, reason) {
+            (_, Some(StopReason::Deadline)) => (Some(124), None),
+            (_, Some(StopReason::Cancelled)) => (Some(130), None),
+            (Err(error), None) => (None, Some(told(&error))),
+            (Ok(Outcome { ending: Ending::TimedOut { .. }, .. }), None) => (Some(124), None),
+            (Ok(Outcome { ending: Ending::Cancelled, .. }), None) => (Some(130), None),
+            (Ok(Outcome { ending: ending @ Ending::KilledForMemory { .. }, .. }), None) => {
+                (Some(137), Some(ending.to_string()))
+            }
+            (Ok(Outcome { ending, .. }), None) => {
+                let detail = match ending {
+                    Ending::Signaled(signal) => Some(format!("it died of {signal}")),
+                    Ending::Exited(126) => Some("its program could not be run".to_owned()),
+                    Ending::Exited(127) => Some("its program was not found".to_owned()),
+                    _ => None,
+                };
+                (ending.exit_code(), detail)
+            }
+        };
+        Ended { exit_code, reason, detail }
+    }
+}
+
+fn new_record(
+    request: &RunRequest,
+    plan: &RunPlan,
+    agent: &PlannedAgent,
+    run: &str,
+    began: u64,
+) -> AgentRecord {
+    AgentRecord {
+        agent: agent.definition.name.clone(),
+        state: AgentState::Pending,
+        verdict: None,
+        branch: agent.branch.clone(),
+        worktree: agent.worktree.clone(),
+        commits: 0,
+        exit_code: None,
+        issue: request.issue,
+        issue_url: agent.context.issue_url.clone(),
+        marker: request.marker.clone(),
+        base: plan.base.name.clone(),
+        start_commit: plan.base.commit.clone(),
+        head: None,
+        git_folder: None,
+        run: run.to_owned(),
+        recorded_at_ms: began,
+        launched_at_ms: None,
+        ended_at_ms: None,
+        detail: None,
+        warnings: Vec::new(),
+        clean_tree: agent.definition.clean_tree,
+        check: agent.definition.check.clone(),
+    }
+}
+
+/// An error with all its causes, on one line.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}

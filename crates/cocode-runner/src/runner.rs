@@ -1,0 +1,259 @@
+//! The runner: one repository, its state folder, its agents.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use change_journal::ContentHash;
+use cocode_env::{AgentState, CheckResult, Evidence, Verdict};
+use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
+
+use crate::error::RunnerError;
+use crate::evidence::Work;
+use crate::git::Git;
+use crate::host::Host;
+use crate::plan::body_file;
+use crate::record::AgentRecord;
+use crate::repository::Repository;
+use crate::store::{self, Store};
+use crate::worktree::{Worktree, file_error};
+
+/// The folder of the state folder that stands for every repository's hooks. It is empty.
+pub(crate) const NO_HOOKS: &str = "no-hooks";
+
+/// Where the runner works and what it works with.
+#[derive(Clone, Debug)]
+pub struct RunnerConfig {
+    /// A folder of the person's repository.
+    pub repository: PathBuf,
+    /// The folder for records and logs. It is made; its parent must exist.
+    pub state_folder: PathBuf,
+    /// The folder for worktrees, outside of any repository. It is made with its parents.
+    pub worktrees: PathBuf,
+    /// Folders that no confined agent sees, such as the state of the program itself. Worktrees in them are seen.
+    pub private: Vec<PathBuf>,
+    /// The user's environment.
+    pub host: Host,
+    /// The program that becomes the spawner of processes.
+    pub spawner: SpawnerProgram,
+    /// An existing folder for small files of the confinement.
+    pub scratch: PathBuf,
+    /// The least confinement under which agents run that are to be confined.
+    pub least_level: Level,
+}
+
+/// Runs agents of one repository. One process has a state folder open.
+#[derive(Debug)]
+pub struct Runner {
+    pub(crate) config: RunnerConfig,
+    pub(crate) repository: Repository,
+    pub(crate) store: Store,
+    worktrees: PathBuf,
+}
+
+impl Runner {
+    /// Opens the state folder, and marks agents as lost that a process left behind which is no more.
+    ///
+    /// # Errors
+    /// [`RunnerError::Repository`], [`RunnerError::Open`] (`Held` while another process runs agents),
+    /// [`RunnerError::File`].
+    pub fn open(config: RunnerConfig) -> Result<Runner, RunnerError> {
+        let hooks = config.state_folder.join(NO_HOOKS);
+        let repository = Repository::open(Git::new(&config.host, hooks.clone()), &config.repository)?;
+        let folders = ["logs", "cancel", NO_HOOKS].map(|name| config.state_folder.join(name));
+        for folder in [&config.state_folder].into_iter().chain(&folders) {
+            make_folder(folder)?;
+        }
+        if fs::read_dir(&hooks).map_err(file_error("read", &hooks))?.next().is_some() {
+            let source = std::io::ErrorKind::DirectoryNotEmpty.into();
+            return Err(RunnerError::File { what: "use", path: hooks, source });
+        }
+        let store = Store::open(&config.state_folder.join("records"))?;
+        let worktrees = repository_folder(&config.worktrees, &repository);
+        let runner = Runner { config, repository, store, worktrees };
+        runner.recover()?;
+        Ok(runner)
+    }
+
+    /// Returns what is known of all agents, those of the newest run first.
+    ///
+    /// # Errors
+    /// [`RunnerError::Journal`], [`RunnerError::Record`].
+    pub fn records(&self) -> Result<Vec<AgentRecord>, RunnerError> {
+        self.store.records()
+    }
+
+    pub(crate) fn worktrees_folder(&self) -> &Path {
+        &self.worktrees
+    }
+
+    pub(crate) fn log_path(&self, record: &AgentRecord) -> PathBuf {
+        log_path(&self.config.state_folder, record)
+    }
+
+    pub(crate) fn cancel_path(&self, record: &AgentRecord) -> PathBuf {
+        self.config.state_folder.join("cancel").join(record.key())
+    }
+
+    /// Starts what starts processes: at full confinement, or at none.
+    pub(crate) fn launcher(&self, is_confined: bool) -> Result<Launcher, RunnerError> {
+        let host = &self.config.host;
+        let text = |name: &str| host.variable(name).map(|value| value.to_string_lossy().into_owned());
+        let user = User {
+            name: text("USER").or_else(|| text("LOGNAME")).unwrap_or_else(|| "user".to_owned()),
+            home: host.home.clone(),
+            search_path: host.search_path(),
+            language: host.variable("LANG").unwrap_or_default().to_owned(),
+        };
+        let mut config = LauncherConfig::new(self.config.spawner.clone(), user, self.config.scratch.clone());
+        if !is_confined {
+            config.highest_level = Level::None;
+        }
+        let launcher = Launcher::start(config).map_err(RunnerError::Launcher)?;
+        let level = launcher.report().level;
+        if is_confined && level < self.config.least_level {
+            return Err(RunnerError::TooLittleConfinement { level });
+        }
+        Ok(launcher)
+    }
+
+    /// Finds out what an agent that has ended has done. `check` runs the check command, if the rest holds.
+    pub(crate) fn judge(
+        &self,
+        record: &mut AgentRecord,
+        body: &str,
+        check: impl FnOnce() -> Option<CheckResult>,
+    ) -> Result<(), RunnerError> {
+        let worktree = record.worktree();
+        let work = match &worktree {
+            Some(worktree) => Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?,
+            None => Work::default(),
+        };
+        let is_clean = match &worktree {
+            Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
+                Some(worktree.is_clean(&self.repository)?)
+            }
+            _ => record.clean_tree.then_some(false),
+        };
+        record.commits = work.commits;
+        record.head = work.head.as_ref().map(|head| head.commit.clone());
+        if work.head.is_some() && !work.is_on_branch {
+            record.warnings.push("HEAD is not on the agent's branch".to_owned());
+        }
+        if work.head.is_none() && record.git_folder.is_some() {
+            record.warnings.push("its worktree is gone or at no commit".to_owned());
+        }
+        let mut evidence = Evidence {
+            exit_code: record.exit_code,
+            start_commit: &record.start_commit,
+            launched_at: i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX),
+            marker: &record.marker,
+            issue_body: body,
+            head: work.head,
+            is_clean,
+            check: None,
+        };
+        if record.check.is_some() {
+            let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
+            evidence.check =
+                if Verdict::of(&evidence).ready { check() } else { None }.or_else(|| Some(not_run()));
+        }
+        record.verdict = Some(Verdict::of(&evidence));
+        Ok(())
+    }
+
+    /// Marks what a process left behind that is no more. Its agents have died with it.
+    fn recover(&self) -> Result<(), RunnerError> {
+        for mut record in self.store.records()?.into_iter().filter(|record| !record.state.is_final()) {
+            if record.state == AgentState::Pending {
+                record.state = AgentState::Failed;
+                record.detail = Some("the run ended before it was started".to_owned());
+                // The worktree may have been made already; then it is known by its link.
+                record.git_folder = linked_git_folder(&record.worktree);
+            } else {
+                record.state = AgentState::Lost;
+                record.detail = Some("the run ended before it did".to_owned());
+                let body = self.store.body(&record.key())?;
+                self.judge(&mut record, &body, || None)?;
+            }
+            record.ended_at_ms = Some(now_ms());
+            remove_if_there(&body_file(&record.worktree))?;
+            self.store.put(&record)?;
+        }
+        let cancel = self.config.state_folder.join("cancel");
+        for entry in fs::read_dir(&cancel).map_err(file_error("read", &cancel))?.flatten() {
+            remove_if_there(&entry.path())?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what is known of all agents, beside whoever runs them.
+///
+/// # Errors
+/// [`RunnerError::Open`], [`RunnerError::Journal`], [`RunnerError::Record`].
+pub fn read_records(state_folder: &Path) -> Result<Vec<AgentRecord>, RunnerError> {
+    store::read(&state_folder.join("records"))
+}
+
+/// Asks the process that runs an agent to cancel it.
+///
+/// # Errors
+/// [`RunnerError::File`].
+pub fn request_cancel(state_folder: &Path, record: &AgentRecord) -> Result<(), RunnerError> {
+    let path = state_folder.join("cancel").join(record.key());
+    fs::write(&path, b"").map_err(file_error("write", &path))
+}
+
+/// Returns the files of an agent's log that exist, oldest first. The last one grows.
+pub fn log_files(state_folder: &Path, record: &AgentRecord) -> Vec<PathBuf> {
+    crate::log_file::files(&log_path(state_folder, record))
+}
+
+fn log_path(state_folder: &Path, record: &AgentRecord) -> PathBuf {
+    state_folder.join("logs").join(format!("{}.log", record.key()))
+}
+
+impl AgentRecord {
+    /// The worktree, once it was made.
+    pub(crate) fn worktree(&self) -> Option<Worktree> {
+        let git_folder = self.git_folder.clone()?;
+        Some(Worktree { path: self.worktree.clone(), git_folder })
+    }
+}
+
+/// The folder for the worktrees of one repository: named after it, and told from others of that name.
+fn repository_folder(worktrees: &Path, repository: &Repository) -> PathBuf {
+    let hash = ContentHash::of(repository.common_folder.as_os_str().as_encoded_bytes());
+    let digits: String = hash.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = repository.root.file_name().unwrap_or_default().to_string_lossy();
+    worktrees.join(format!("{name}-{digits}"))
+}
+
+/// What the `.git` file of a worktree names.
+fn linked_git_folder(worktree: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(worktree.join(".git")).ok()?;
+    Some(PathBuf::from(text.trim_end().strip_prefix("gitdir: ")?)).filter(|folder| folder.is_dir())
+}
+
+fn make_folder(folder: &Path) -> Result<(), RunnerError> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map_err(file_error("make", folder)),
+    }
+}
+
+/// Removes a file of ours, if it is there.
+pub(crate) fn remove_if_there(path: &Path) -> Result<(), RunnerError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other.map_err(file_error("remove", path)),
+    }
+}
+
+/// The time in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,77 @@
+//! An agent's worktree and branch.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::RunnerError;
+use crate::git::{GitError, GitPlace};
+use crate::repository::Repository;
+
+/// A worktree that was made for an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Worktree {
+    /// Its folder.
+    pub(crate) path: PathBuf,
+    /// Its own folder in the repository's `.git/worktrees`.
+    pub(crate) git_folder: PathBuf,
+}
+
+impl Worktree {
+    /// Makes a branch at `commit` and a worktree for it. Neither may be there.
+    pub(crate) fn create(
+        repository: &Repository,
+        branch: &str,
+        path: &Path,
+        commit: &str,
+    ) -> Result<Worktree, RunnerError> {
+        let text = path.to_str().ok_or_else(|| RunnerError::File {
+            what: "make a worktree at",
+            path: path.to_owned(),
+            source: io::ErrorKind::InvalidFilename.into(),
+        })?;
+        let arguments =
+            ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--end-of-options", text, commit];
+        repository.git.run(repository.place(), &arguments)?;
+        let folder = ["rev-parse", "--absolute-git-dir"];
+        let git_folder = PathBuf::from(repository.git.run(GitPlace::Folder(path), &folder)?);
+        let worktree = Worktree { path: path.to_owned(), git_folder };
+        worktree.prepare(&repository.common_folder)?;
+        Ok(worktree)
+    }
+
+    /// Makes what must be there so that it can be made writable, or be kept from being made.
+    fn prepare(&self, common_folder: &Path) -> Result<(), RunnerError> {
+        for folder in self.writable_git_folders(common_folder) {
+            fs::create_dir_all(&folder).map_err(file_error("make", &folder))?;
+        }
+        let settings = self.git_folder.join("config.worktree");
+        match fs::OpenOptions::new().write(true).create_new(true).open(&settings) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(file_error("make", &settings)(error)),
+        }
+    }
+
+    /// The folders that a commit on an agent's branch writes: its own git folder, the objects, and the agents' branches
+    /// with their logs.
+    pub(crate) fn writable_git_folders(&self, common_folder: &Path) -> Vec<PathBuf> {
+        let common = ["objects", "refs/heads/cocode", "logs/refs/heads/cocode"];
+        common.iter().map(|name| common_folder.join(name)).chain([self.git_folder.clone()]).collect()
+    }
+
+    pub(crate) fn place<'a>(&'a self, common_folder: &'a Path) -> GitPlace<'a> {
+        GitPlace::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
+    }
+
+    /// Whether it holds nothing uncommitted and nothing untracked.
+    pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, GitError> {
+        let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
+        Ok(repository.git.run(self.place(&repository.common_folder), &arguments)?.is_empty())
+    }
+}
+
+/// Makes an error of an operation with a file.
+pub(crate) fn file_error<'a>(what: &'static str, path: &'a Path) -> impl Fn(io::Error) -> RunnerError + 'a {
+    move |source| RunnerError::File { what, path: path.to_owned(), source }
+}

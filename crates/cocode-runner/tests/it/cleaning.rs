@@ -1,0 +1,67 @@
+use std::fs;
+
+use cocode_runner::StopFlag;
+
+use crate::ground::{Ground, Log, MARKED, agent, request};
+
+#[test]
+fn only_what_nothing_is_lost_by_is_removed() {
+    let ground = Ground::new();
+    let runner = ground.runner();
+    let agents = vec![
+        agent("idle", "mkdir -p target; echo x > .git/../ignored; rm ignored"),
+        agent("work", MARKED),
+        agent("dirty", "echo x > new.txt"),
+        agent("changed", "echo x >> a.txt"),
+    ];
+    let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
+    let of = |dry_run: bool| {
+        let cleaned = runner.clean(false, dry_run).unwrap();
+        let mut lines: Vec<String> = cleaned
+            .into_iter()
+            .map(|one| format!("{}: {}", one.agent, one.why.unwrap_or_else(|| "removed".into())))
+            .collect();
+        lines.sort();
+        lines
+    };
+    let expected = [
+        "changed: it holds files that are not committed",
+        "dirty: it holds files that are not committed",
+        "idle: removed",
+        "work: it has commits that are merged nowhere",
+    ];
+    assert_eq!(of(true), expected);
+    assert!(records[0].worktree.exists());
+    assert_eq!(of(false), expected);
+    assert!(!records[0].worktree.exists());
+    assert!(records[1..].iter().all(|record| record.worktree.exists()));
+    assert_eq!(ground.git(&["branch", "--list", "cocode/*"]).lines().count(), 3);
+    runner.pick(&records[1], false).unwrap();
+    assert!(of(false).contains(&"work: removed".to_owned()));
+    assert!(!records[1].worktree.exists());
+}
+
+#[test]
+fn a_folder_that_took_the_worktrees_place_is_kept() {
+    let ground = Ground::new();
+    let record = ground.run("true");
+    fs::remove_dir_all(&record.worktree).unwrap();
+    fs::create_dir(&record.worktree).unwrap();
+    fs::write(record.worktree.join("precious"), "kept").unwrap();
+    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    assert_eq!(cleaned.why.as_deref(), Some("its folder is no longer the worktree that was made for it"));
+    assert!(record.worktree.join("precious").exists());
+    fs::remove_dir_all(&record.worktree).unwrap();
+    assert!(ground.runner().clean(true, false).unwrap()[0].removed);
+    assert_eq!(ground.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(ground.git(&["branch", "--list", "cocode/*"]), "");
+}
+
+#[test]
+fn a_detached_commit_is_not_lost() {
+    let ground = Ground::new();
+    let record = ground.run(&format!("git checkout -q --detach && {MARKED}"));
+    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.start_commit);
+    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+}

@@ -1,0 +1,131 @@
+use std::fs;
+
+use cocode_env::AgentState;
+use cocode_runner::{AgentDefinition, StopFlag};
+
+use crate::ground::{Ground, Log, MARKED, agent, request};
+
+fn output(ground: &Ground, definition: AgentDefinition) -> Vec<String> {
+    let log = Log::default();
+    let records = ground.runner().run(&request(vec![definition]), &StopFlag::new(), &log).unwrap();
+    assert_eq!(records[0].exit_code, Some(0), "{:?} {:?}", records[0], log.lines());
+    log.lines()
+}
+
+#[test]
+fn the_environment_is_an_allow_list_and_the_five() {
+    let mut ground = Ground::new();
+    let given = [
+        ("COCODE_EXTRA", "x"),
+        ("COCODE_ISSUE_NUMBER", "99"),
+        ("OPENAI_API_KEY", "k"),
+        ("GITHUB_TOKEN", "secret"),
+        ("SSH_AUTH_SOCK", "/x"),
+        ("LC_TIME", "C"),
+    ];
+    ground.host.variables.extend(given.map(|(name, value)| (name.into(), value.into())));
+    let mut definition =
+        agent("a", "env; pwd; cat \"$COCODE_ISSUE_BODY_FILE\"; stat -c %a \"$COCODE_ISSUE_BODY_FILE\"");
+    definition.environment.insert("CUSTOM".into(), "1".into());
+    let lines = output(&ground, definition);
+    let has = |line: &str| lines.iter().any(|one| one == line);
+    for line in [
+        "COCODE_EXTRA=x",
+        "OPENAI_API_KEY=k",
+        "LC_TIME=C",
+        "CUSTOM=1",
+        "COCODE_ISSUE_NUMBER=7",
+        "Fix it.",
+        "600",
+    ] {
+        assert!(has(line), "{line} in {lines:?}");
+    }
+    assert!(lines.iter().all(|line| !line.contains("GITHUB_TOKEN") && !line.contains("SSH_AUTH_SOCK")));
+    let path = lines.iter().find_map(|line| line.strip_prefix("COCODE_REPO_PATH=")).unwrap();
+    assert!(has(path), "the working directory is the worktree");
+    let body = lines.iter().find_map(|line| line.strip_prefix("COCODE_ISSUE_BODY_FILE=")).unwrap();
+    assert!(!std::path::Path::new(body).exists(), "the issue's text is removed afterwards");
+}
+
+#[test]
+fn an_agent_writes_its_worktree_and_its_git_folders_and_nothing_else() {
+    let ground = Ground::new();
+    let home = ground.root.join("home");
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::write(home.join(".ssh/id"), "key").unwrap();
+    fs::create_dir_all(home.join(".config/gh")).unwrap();
+    fs::write(home.join(".config/gh/hosts.yml"), "token").unwrap();
+    fs::write(home.join("notes"), "readable\n").unwrap();
+    let repository = ground.repository().display().to_string();
+    let script = format!(
+        "cat ~/notes; cat ~/.ssh/id ~/.config/gh/hosts.yml; ls {state}; G={repository}/.git; \
+         W=$(git rev-parse --absolute-git-dir); \
+         for f in ~/notes {repository}/a.txt $G/config $G/HEAD $G/refs/heads/main $G/packed-refs $G/hooks/x \
+           $G/info/exclude $W/commondir $W/gitdir $W/config.worktree .git; do \
+           (echo evil > $f) 2>/dev/null && echo \"wrote $f\"; done; \
+         mv .git x 2>/dev/null && echo moved; (echo x > ~/new) && echo private home; (echo x > $W/own) && echo own; \
+         {MARKED} && echo committed",
+        state = ground.root.join("state").display()
+    );
+    let lines = output(&ground, agent("a", &script));
+    for line in ["readable", "private home", "own", "committed"] {
+        assert!(lines.iter().any(|one| one == line), "{line}: {lines:?}");
+    }
+    let bad =
+        |line: &String| line.starts_with("wrote") || line == "moved" || line == "key" || line == "token";
+    // `~/notes` lies in the private home as a file of its own, read-only.
+    assert!(!lines.iter().any(bad), "{lines:?}");
+    assert!(!home.join("new").exists());
+    assert!(!lines.iter().any(|line| line == "records"), "the state folder is hidden");
+}
+
+#[test]
+fn without_a_sandbox_the_same_script_gets_out() {
+    let ground = Ground::new();
+    let mut definition = agent("a", &format!("echo evil > ~/notes; {MARKED}"));
+    definition.is_confined = false;
+    output(&ground, definition);
+    assert_eq!(fs::read_to_string(ground.root.join("home/notes")).unwrap(), "evil\n");
+}
+
+#[test]
+fn listed_folders_are_writable() {
+    let ground = Ground::new();
+    fs::create_dir(ground.root.join("home/.tool")).unwrap();
+    let mut definition = agent("a", "echo x > ~/.tool/state");
+    definition.writable = vec!["~/.tool".into(), "~/.missing".into()];
+    output(&ground, definition);
+    assert!(ground.root.join("home/.tool/state").exists());
+}
+
+#[test]
+fn what_an_agent_leaves_never_runs_outside() {
+    let ground = Ground::new();
+    let trap = ground.root.join("trapped");
+    let evil = format!("#!/bin/sh\ntouch {}\ncat\n", trap.display());
+    fs::create_dir(ground.repository().join(".git/hooks")).ok();
+    let hook = ground.repository().join(".git/hooks/post-checkout");
+    fs::write(&hook, &evil).unwrap();
+    std::process::Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
+    let filter = ground.root.join("filter");
+    fs::write(&filter, &evil).unwrap();
+    std::process::Command::new("chmod").arg("+x").arg(&filter).status().unwrap();
+    for key in ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "diff.external"] {
+        ground.git(&["config", key, &filter.to_string_lossy()]);
+    }
+    let script = format!(
+        "echo '* filter=evil' > .gitattributes; echo y > z; exec 2>&1; git -c core.fsmonitor=false -c filter.evil.clean=cat add . ; {MARKED}"
+    );
+    let mut definition = agent("a", &script);
+    definition.clean_tree = true;
+    let runner = ground.runner();
+    let record = runner.run(&request(vec![definition]), &StopFlag::new(), &Log::default()).unwrap().remove(0);
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    cocode_runner::diff(&ground.config(), &record, false).unwrap();
+    runner.clean(true, true).unwrap();
+    runner.pick(&record, false).unwrap();
+    assert!(!trap.exists());
+    // The control: plain git runs them.
+    ground.git(&["checkout", "-q", "-b", "other"]);
+    assert!(trap.exists());
+}

@@ -1,0 +1,48 @@
+use cocode_runner::{AgentCommand, AgentDefinition, CheckGround, CheckReport, StopFlag, check_contract};
+
+use crate::ground::{Ground, MARKED, agent};
+
+fn check(definition: &AgentDefinition) -> CheckReport {
+    let ground = Ground::new();
+    let config = ground.config();
+    let check = CheckGround {
+        host: config.host,
+        spawner: config.spawner,
+        scratch: config.scratch,
+        least_level: config.least_level,
+        limits: cocode_runner::RunLimits::default(),
+    };
+    check_contract(&check, definition, &StopFlag::new()).unwrap()
+}
+
+/// The required parts that do not hold.
+fn failures(report: &CheckReport) -> Vec<&'static str> {
+    let failed = report.parts.iter().filter(|part| part.required && !part.holds);
+    failed.map(|part| part.name).collect()
+}
+
+#[test]
+fn the_example_in_rust_keeps_the_contract() {
+    let program = env!("CARGO_BIN_EXE_minimal-agent").to_owned();
+    let mut definition = agent("check", "true");
+    definition.command = AgentCommand::Program { program, arguments: Vec::new() };
+    let report = check(&definition);
+    assert!(report.passed, "{report:?}");
+    assert!(report.parts.iter().all(|part| part.holds), "it follows the advice, too: {report:?}");
+}
+
+#[test]
+fn each_breach_of_the_contract_is_named() {
+    let cases: [(&str, &[&str]); 5] = [
+        ("exit 2", &["exit_code", "descends", "new", "marker", "commits"]),
+        ("true", &["descends", "new", "marker", "commits"]),
+        ("git commit -q --allow-empty -m x", &["marker"]),
+        (&format!("{MARKED}; exit 1"), &["exit_code"]),
+        (&format!("git checkout -q --detach; {MARKED}"), &["on_branch"]),
+    ];
+    for (script, expected) in cases {
+        let report = check(&agent("check", script));
+        assert_eq!(failures(&report), expected, "{script}");
+        assert!(!report.passed);
+    }
+}

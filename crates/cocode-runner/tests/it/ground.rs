@@ -1,0 +1,154 @@
+//! A repository, a home folder and a runner of a test's own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use cocode_env::ReadyMarker;
+use cocode_runner::{
+    AgentCommand, AgentDefinition, AgentRecord, Host, RunEvent, RunLimits, RunObserver, RunRequest, Runner,
+    RunnerConfig, RunnerError, StopFlag,
+};
+use sandbox_exec::{Level, SpawnerProgram};
+use tempfile::TempDir;
+
+pub(crate) const MARKED: &str = "git commit -q --allow-empty -m 'fix: x
+
+cocode ready for check'";
+
+pub(crate) struct Ground {
+    _folder: TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) host: Host,
+}
+
+impl Ground {
+    /// A repository with one commit, and a home folder with a git identity.
+    pub(crate) fn new() -> Ground {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        for name in ["home", "repository"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        fs::write(root.join("home/.gitconfig"), "[user]\n\tname = Somebody\n\temail = s@localhost\n")
+            .unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let variables = BTreeMap::from([
+            ("PATH".into(), path),
+            ("HOME".into(), root.join("home").into()),
+            ("LANG".into(), "C.UTF-8".into()),
+        ]);
+        let host = Host { variables, home: root.join("home") };
+        let ground = Ground { _folder: folder, root, host };
+        ground.git(&["init", "-q", "-b", "main"]);
+        fs::write(ground.repository().join("a.txt"), "one\n").unwrap();
+        ground.git(&["add", "."]);
+        ground.git(&["commit", "-q", "-m", "start"]);
+        ground
+    }
+
+    pub(crate) fn repository(&self) -> PathBuf {
+        self.root.join("repository")
+    }
+
+    pub(crate) fn worktrees(&self) -> PathBuf {
+        self.root.join("worktrees")
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        self.git_in(&self.repository(), arguments)
+    }
+
+    pub(crate) fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(folder).env("HOME", self.root.join("home"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    pub(crate) fn config(&self) -> RunnerConfig {
+        RunnerConfig {
+            repository: self.repository(),
+            state_folder: self.root.join("state"),
+            worktrees: self.worktrees(),
+            private: vec![self.root.join("state")],
+            host: self.host.clone(),
+            spawner: SpawnerProgram::at(env!("CARGO_BIN_EXE_cocode-runner-test-spawner").into()),
+            scratch: self.root.clone(),
+            least_level: Level::Namespaces,
+        }
+    }
+
+    pub(crate) fn runner(&self) -> Runner {
+        Runner::open(self.config()).unwrap()
+    }
+
+    /// Runs one agent that is a shell script.
+    pub(crate) fn run(&self, script: &str) -> AgentRecord {
+        self.run_agent(agent("a", script))
+    }
+
+    pub(crate) fn run_agent(&self, agent: AgentDefinition) -> AgentRecord {
+        self.runner().run(&request(vec![agent]), &StopFlag::new(), &Log::default()).unwrap().remove(0)
+    }
+}
+
+pub(crate) fn agent(name: &str, script: &str) -> AgentDefinition {
+    AgentDefinition {
+        command: AgentCommand::Shell { text: script.to_owned() },
+        ..AgentDefinition::new(name.parse().unwrap())
+    }
+}
+
+pub(crate) fn request(agents: Vec<AgentDefinition>) -> RunRequest {
+    RunRequest {
+        issue: "7".parse().unwrap(),
+        issue_url: None,
+        body: "Fix it.\nThen say: cocode ready for check, please.\n".to_owned(),
+        agents,
+        base: None,
+        marker: ReadyMarker::default(),
+        limits: RunLimits { timeout: Duration::from_secs(60), ..RunLimits::default() },
+    }
+}
+
+/// The parts of an agent's verdict that do not hold.
+pub(crate) fn failures(record: &AgentRecord) -> Vec<&'static str> {
+    let verdict = record.verdict.as_ref().expect("an agent that has ended is judged");
+    verdict.parts.iter().filter(|part| !part.holds).map(|part| part.name.name()).collect()
+}
+
+/// What has happened, as short texts.
+#[derive(Default)]
+pub(crate) struct Log(pub(crate) Mutex<Vec<String>>);
+
+impl Log {
+    /// All of it but what git says about references that it cannot tidy up, which a confined agent may not.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let lines = self.0.lock().unwrap();
+        lines.iter().filter(|line| !line.contains("packed-refs.lock")).cloned().collect()
+    }
+}
+
+impl RunObserver for Log {
+    fn event(&self, event: &RunEvent) {
+        let text = match event {
+            RunEvent::Started { agent, .. } => format!("{agent} started"),
+            RunEvent::Log { line, .. } => line.message.clone(),
+            RunEvent::Commit { subject, .. } => format!("commit {subject}"),
+            RunEvent::Stopping { state, .. } => format!("stopping {state}"),
+            RunEvent::Ended { record } => format!("{} {}", record.agent, record.state),
+            _ => return,
+        };
+        self.0.lock().unwrap().push(text);
+    }
+}
+
+pub(crate) fn refused<T>(result: Result<T, RunnerError>) -> RunnerError {
+    result.map(|_| ()).expect_err("this should be refused")
+}

@@ -1,0 +1,12 @@
+//! Tests through the public API, with real repositories and processes.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod cleaning;
+mod confinement;
+mod contract;
+mod definitions;
+mod ground;
+mod picking;
+mod processes;
+mod refusals;
+mod verdicts;

@@ -1,0 +1,144 @@
+use std::time::{Duration, Instant};
+
+use cocode_env::AgentState;
+use cocode_runner::{StopFlag, log_files};
+
+use crate::ground::{Ground, Log, MARKED, agent, request};
+
+/// Whether a process with this text among its arguments is alive.
+fn is_alive(text: &str) -> bool {
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        std::fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
+    })
+}
+
+fn limited(script: &str, seconds: u64) -> cocode_runner::AgentDefinition {
+    let timeout = Some(Duration::from_secs(seconds));
+    cocode_runner::AgentDefinition { timeout, ..agent("a", script) }
+}
+
+#[test]
+fn the_deadline_ends_everything() {
+    let began = Instant::now();
+    let record = Ground::new().run_agent(limited(&format!("{MARKED}; sleep 31.4151"), 1));
+    assert_eq!((record.state, record.exit_code), (AgentState::TimedOut, Some(124)));
+    assert!(record.verdict.unwrap().marker_present);
+    assert!(!is_alive("sleep 31.4151"));
+    assert!(began.elapsed() < Duration::from_secs(25), "a hang guard");
+}
+
+#[test]
+fn an_agent_that_is_asked_to_end_can_still_commit() {
+    let script = "trap 'git commit -q --allow-empty -m saved; exit 0' TERM; while :; do sleep 0.1; done";
+    let record = Ground::new().run_agent(limited(script, 1));
+    assert_eq!((record.state, record.exit_code, record.commits), (AgentState::TimedOut, Some(124), 1));
+}
+
+#[test]
+fn an_agent_that_ignores_the_request_is_killed() {
+    let began = Instant::now();
+    let record = Ground::new().run_agent(limited("trap '' TERM; while :; do sleep 1; done", 1));
+    assert_eq!((record.state, record.exit_code), (AgentState::TimedOut, Some(124)));
+    assert!(began.elapsed() >= Duration::from_secs(6), "it has five seconds to end");
+}
+
+#[test]
+fn orphans_and_held_pipes_end_with_the_agent() {
+    let began = Instant::now();
+    let record = Ground::new().run("setsid sleep 31.4152 & (sleep 31.4153 &) ; echo done");
+    assert_eq!(record.exit_code, Some(0));
+    assert!(!is_alive("sleep 31.4152") && !is_alive("sleep 31.4153"));
+    assert!(began.elapsed() < Duration::from_secs(25), "a hang guard");
+}
+
+#[test]
+fn cancelling_ends_the_running_and_the_waiting() {
+    let ground = Ground::new();
+    let (runner, stop, log) = (ground.runner(), StopFlag::new(), Log::default());
+    let mut request = request(vec![agent("a", "sleep 60"), agent("b", "sleep 60")]);
+    request.limits.parallel = std::num::NonZeroU32::MIN;
+    let records = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !log.lines().contains(&"a started".to_owned()) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            stop.raise();
+        });
+        runner.run(&request, &stop, &log).unwrap()
+    });
+    for record in &records {
+        assert_eq!((record.state, record.exit_code), (AgentState::Cancelled, Some(130)));
+    }
+    assert!(records[1].launched_at_ms.is_none());
+}
+
+#[test]
+fn one_agent_is_cancelled_by_a_request_on_disk() {
+    let ground = Ground::new();
+    let (runner, log) = (ground.runner(), Log::default());
+    let request = request(vec![agent("a", "sleep 60"), agent("b", MARKED)]);
+    let state_folder = ground.config().state_folder;
+    let records = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !log.lines().contains(&"a started".to_owned()) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let records = cocode_runner::read_records(&state_folder).unwrap();
+            let record = records.iter().find(|record| record.agent.as_str() == "a").unwrap();
+            cocode_runner::request_cancel(&state_folder, record).unwrap();
+        });
+        runner.run(&request, &StopFlag::new(), &log).unwrap()
+    });
+    assert_eq!(records[0].state, AgentState::Cancelled);
+    assert_eq!(records[1].state, AgentState::Ready);
+}
+
+#[test]
+fn output_is_bounded_and_bad_bytes_do_not_stop_it() {
+    let ground = Ground::new();
+    let runner = ground.runner();
+    let log = Log::default();
+    let script = "printf '\\377\\n'; echo '{\"level\":\"info\",\"message\":\"hello\"}'; \
+                  head -c 30000000 /dev/zero | tr '\\0' 'x' | fold -w 20000; echo; echo after";
+    let record = runner.run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap().remove(0);
+    assert_eq!(record.exit_code, Some(0));
+    let lines = log.lines();
+    assert_eq!(lines[1..3], ["\u{fffd}", "hello"]);
+    assert!(lines.contains(&"after".to_owned()));
+    let files = log_files(&ground.config().state_folder, &record);
+    assert_eq!(files.len(), 3);
+    assert!(files.iter().map(|file| file.metadata().unwrap().len()).sum::<u64>() <= 3 * (4 << 20));
+    assert!(std::fs::read_to_string(&files[2]).unwrap().ends_with("after\n"));
+}
+
+#[test]
+fn commits_are_seen_as_they_come() {
+    let ground = Ground::new();
+    let (runner, log) = (ground.runner(), Log::default());
+    let script = "git commit -q --allow-empty -m one; sleep 0.5; echo later; sleep 0.5; git commit -q --allow-empty -m two";
+    runner.run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap();
+    assert_eq!(log.lines(), ["a started", "commit one", "later", "commit two", "a completed"]);
+}
+
+#[test]
+fn a_worktree_that_is_deleted_meanwhile_is_not_ready() {
+    let record = Ground::new().run(&format!("{MARKED}; cd /; rm -rf \"$COCODE_REPO_PATH\"/* ; exit 0"));
+    // Its files are gone, its commit is not: that is still what it has committed.
+    assert_eq!(record.state, AgentState::Ready);
+    let ground = Ground::new();
+    let (runner, log) = (ground.runner(), Log::default());
+    let records = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !log.lines().contains(&"go".to_owned()) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let made = std::fs::read_dir(ground.worktrees()).unwrap().next().unwrap().unwrap().path();
+            std::fs::remove_dir_all(made.join("7-a")).unwrap();
+        });
+        let script = format!("{MARKED}; echo go; sleep 1");
+        runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
+    });
+    assert_eq!(records[0].state, AgentState::Completed);
+    assert_eq!(records[0].warnings, ["its worktree is gone or at no commit"]);
+}

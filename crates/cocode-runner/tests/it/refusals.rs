@@ -1,0 +1,110 @@
+use std::fs;
+
+use cocode_runner::{RepositoryError, Runner, RunnerConfig, RunnerError, StopFlag};
+
+use crate::ground::{Ground, Log, MARKED, agent, refused, request};
+
+#[test]
+fn repositories_that_cannot_be_used_are_refused() {
+    let ground = Ground::new();
+    let open =
+        |name: &str| Runner::open(RunnerConfig { repository: ground.root.join(name), ..ground.config() });
+    for name in ["none", "bare", "empty"] {
+        fs::create_dir(ground.root.join(name)).unwrap();
+    }
+    let error = refused(open("none"));
+    assert!(matches!(error, RunnerError::Repository(RepositoryError::None)), "{error:?}");
+    ground.git_in(&ground.root.join("bare"), &["init", "-q", "--bare"]);
+    let error = refused(open("bare"));
+    assert!(matches!(error, RunnerError::Repository(RepositoryError::Bare)), "{error:?}");
+    ground.git_in(&ground.root.join("empty"), &["init", "-q"]);
+    let runner = open("empty").unwrap();
+    let error = refused(runner.plan(&request(vec![agent("a", "true")])));
+    assert!(matches!(error, RunnerError::Repository(RepositoryError::NoCommits)), "{error:?}");
+}
+
+#[test]
+fn bad_requests_are_refused_before_anything_is_made() {
+    let ground = Ground::new();
+    let runner = ground.runner();
+    let plan = |change: &dyn Fn(&mut cocode_runner::RunRequest)| {
+        let mut request = request(vec![agent("a", "true")]);
+        change(&mut request);
+        refused(runner.run(&request, &StopFlag::new(), &Log::default()))
+    };
+    assert!(matches!(plan(&|request| request.agents.clear()), RunnerError::NoAgents));
+    assert!(matches!(plan(&|request| request.agents.push(agent("a", "x"))), RunnerError::Twice { .. }));
+    assert!(matches!(plan(&|request| request.body = " \n".into()), RunnerError::EmptyBody));
+    let no_base = plan(&|request| request.base = Some("nowhere".into()));
+    assert!(matches!(no_base, RunnerError::Repository(RepositoryError::NoBase { .. })));
+    let missing = plan(&|request| {
+        request.agents = vec![cocode_runner::AgentDefinition::new("no-such-program".parse().unwrap())];
+    });
+    assert!(matches!(missing, RunnerError::NoProgram { .. }));
+    assert!(runner.records().unwrap().is_empty());
+    assert!(!ground.worktrees().exists());
+    assert_eq!(ground.git(&["branch", "--list", "cocode/*"]), "");
+}
+
+#[test]
+fn a_branch_or_folder_that_is_there_is_never_taken_over() {
+    let ground = Ground::new();
+    ground.git(&["branch", "cocode/7-a"]);
+    let runner = ground.runner();
+    let run = || runner.run(&request(vec![agent("a", "true")]), &StopFlag::new(), &Log::default());
+    assert!(matches!(refused(run()), RunnerError::BranchExists { .. }));
+    ground.git(&["branch", "-D", "cocode/7-a"]);
+    let path = runner.plan(&request(vec![agent("a", "true")])).unwrap().lines()[0].worktree.clone();
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("precious"), "kept").unwrap();
+    assert!(matches!(refused(run()), RunnerError::FolderExists { .. }));
+    assert_eq!(fs::read_to_string(path.join("precious")).unwrap(), "kept");
+}
+
+#[test]
+fn worktrees_inside_a_repository_are_refused() {
+    let ground = Ground::new();
+    let config = RunnerConfig { worktrees: ground.repository().join("trees"), ..ground.config() };
+    let error = refused(Runner::open(config).unwrap().plan(&request(vec![agent("a", "true")])));
+    assert!(matches!(error, RunnerError::InsideRepository { .. }));
+}
+
+#[test]
+fn one_process_has_the_state_folder() {
+    let ground = Ground::new();
+    let _first = ground.runner();
+    assert!(matches!(refused(Runner::open(ground.config())), RunnerError::Open(_)));
+}
+
+#[test]
+fn the_base_is_the_remotes_default_branch_with_its_slashes() {
+    let ground = Ground::new();
+    ground.git(&["update-ref", "refs/remotes/origin/rel/1", "HEAD"]);
+    ground.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/rel/1"]);
+    let runner = ground.runner();
+    let base = |request: &cocode_runner::RunRequest| runner.plan(request).unwrap().lines()[0].base.clone();
+    let mut request = request(vec![agent("a", "true")]);
+    assert_eq!(base(&request), "origin/rel/1");
+    ground.git(&["branch", "rel/1"]);
+    assert_eq!(base(&request), "rel/1");
+    request.base = Some("main".into());
+    assert_eq!(base(&request), "main");
+}
+
+#[test]
+fn two_repositories_of_one_name_have_folders_of_their_own() {
+    let (one, other) = (Ground::new(), Ground::new());
+    let path = |ground: &Ground| {
+        let config = RunnerConfig { worktrees: one.worktrees(), ..ground.config() };
+        let runner = Runner::open(config).unwrap();
+        runner.plan(&request(vec![agent("a", "true")])).unwrap().lines()[0].worktree.clone()
+    };
+    assert_ne!(path(&one), path(&other));
+}
+
+#[test]
+fn a_missing_identity_does_not_keep_agents_from_committing() {
+    let ground = Ground::new();
+    fs::write(ground.root.join("home/.gitconfig"), "[core]\n\tabbrev = 12\n").unwrap();
+    assert_eq!(ground.run(MARKED).state, cocode_env::AgentState::Ready);
+}

@@ -1,0 +1,130 @@
+use cocode_env::AgentState;
+
+use crate::ground::{Ground, MARKED, agent, failures};
+
+#[test]
+fn an_honest_agent_is_ready() {
+    let ground = Ground::new();
+    let record = ground.run(&format!("echo x > b.txt && git add . && {MARKED}"));
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    assert_eq!((record.commits, record.exit_code, record.branch.as_str()), (1, Some(0), "cocode/7-a"));
+    assert_eq!(ground.git(&["log", "-1", "--format=%an %s", "cocode/7-a"]), "Somebody fix: x");
+}
+
+#[test]
+fn markers_that_are_not_the_agents_word_do_not_count() {
+    let cases: [(&str, &str, &[&str]); 10] = [
+        ("nothing committed", "true", &["descends", "new", "marker"]),
+        ("no marker", "git commit -q --allow-empty -m x", &["marker"]),
+        (
+            "reverted",
+            "echo x > b && git add . && git commit -qm 'cocode ready for check' && git revert --no-edit HEAD",
+            &["marker"],
+        ),
+        ("quoted", "git commit -q --allow-empty -m 'Then say: cocode ready for check, please.'", &["marker"]),
+        ("amended away", &format!("{MARKED} && git commit -q --amend --allow-empty -m x"), &["marker"]),
+        (
+            "the start amended",
+            "git commit -q --amend --allow-empty -m 'cocode ready for check'",
+            &["descends"],
+        ),
+        (
+            "merged",
+            "git checkout -q --detach && git commit -q --allow-empty -m y && git checkout -q - && \
+             git commit -q --allow-empty -m x && git merge -q --no-ff -m 'cocode ready for check' @{-1}",
+            &["marker"],
+        ),
+        ("more commits", &format!("{MARKED} && git commit -q --allow-empty -m more"), &["marker"]),
+        (
+            "an old date",
+            "GIT_COMMITTER_DATE='2001-01-01T00:00:00Z' git commit -q --allow-empty -m 'cocode ready for check'",
+            &["new"],
+        ),
+        ("exit 1", &format!("{MARKED}; exit 1"), &["exit_code"]),
+    ];
+    for (name, script, expected) in cases {
+        let record = Ground::new().run(script);
+        assert_eq!(failures(&record), expected, "{name}: {record:?}");
+        assert_ne!(record.state, AgentState::Ready, "{name}");
+    }
+}
+
+#[test]
+fn a_start_commit_with_the_marker_is_inherited() {
+    let ground = Ground::new();
+    ground.git(&["commit", "-q", "--allow-empty", "-m", "cocode ready for check"]);
+    let record = ground.run("true");
+    assert_eq!(record.state, AgentState::Completed);
+    assert_eq!(failures(&record), ["descends", "new", "marker"]);
+}
+
+#[test]
+fn a_commit_that_was_there_before_is_not_the_agents() {
+    let ground = Ground::new();
+    ground.git(&["checkout", "-q", "-b", "side"]);
+    // Its date lies in the future, so that the date alone would let it pass.
+    ground.git(&["-c", "user.name=x", "commit", "-q", "--allow-empty", "-m", "cocode ready for check"]);
+    let commit = ground.git(&["rev-parse", "side"]);
+    ground.git(&["checkout", "-q", "main"]);
+    for script in ["git merge -q --ff-only side", "git reset -q --hard side"] {
+        let ground_script = format!("sleep 1; {script}; test $(git rev-parse HEAD) = {commit}");
+        let record = ground.run(&ground_script);
+        assert_eq!(record.exit_code, Some(0));
+        assert_eq!(failures(&record), ["new"], "{script}");
+        ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
+        ground.git(&["branch", "-q", "-D", "cocode/7-a"]);
+    }
+}
+
+#[test]
+fn a_commit_of_a_sibling_is_not_the_agents() {
+    let ground = Ground::new();
+    let wait = "until git log -1 --format=%B cocode/7-a | grep -q ready; do sleep 0.1; done";
+    let agents = vec![
+        agent("a", &format!("{MARKED}; sleep 1")),
+        agent("b", &format!("{wait}; git merge -q --ff-only cocode/7-a")),
+    ];
+    let runner = ground.runner();
+    let log = crate::ground::Log::default();
+    let records = runner.run(&crate::ground::request(agents), &Default::default(), &log).unwrap();
+    assert_eq!(records[0].state, AgentState::Ready);
+    assert_eq!(records[1].state, AgentState::Completed);
+    assert_eq!(failures(&records[1]), ["new"]);
+}
+
+#[test]
+fn a_detached_head_counts_with_a_warning() {
+    let record = Ground::new().run(&format!("git checkout -q --detach && {MARKED}"));
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    assert_eq!(record.warnings, ["HEAD is not on the agent's branch"]);
+}
+
+#[test]
+fn a_clean_tree_and_a_check_count_when_asked_for() {
+    let dirty = format!("echo x > new.txt && {MARKED}");
+    let asked = |script: &str, check: Option<&str>| {
+        let check = check.map(str::to_owned);
+        let definition = cocode_runner::AgentDefinition { clean_tree: true, check, ..agent("a", script) };
+        Ground::new().run_agent(definition)
+    };
+    assert_eq!(failures(&asked(&dirty, None)), ["clean_tree"]);
+    assert_eq!(asked(MARKED, Some("test -f a.txt")).state, AgentState::Ready);
+    assert_eq!(failures(&asked(MARKED, Some("test -f missing"))), ["check"]);
+    // A check is not worth its time when the rest does not hold, and does not count as passed then.
+    assert_eq!(failures(&asked(&dirty, Some("true"))), ["clean_tree", "check"]);
+}
+
+#[test]
+fn exit_codes_become_states() {
+    for (code, state) in [
+        (1, AgentState::Failed),
+        (2, AgentState::Failed),
+        (3, AgentState::Failed),
+        (124, AgentState::TimedOut),
+        (130, AgentState::Cancelled),
+    ] {
+        let record = Ground::new().run(&format!("{MARKED}; exit {code}"));
+        assert_eq!((record.state, record.exit_code), (state, Some(code)));
+        assert!(record.verdict.unwrap().marker_present);
+    }
+}

@@ -1,0 +1,59 @@
+//! What the command removed, taken out of the workspace.
+
+use std::os::fd::AsFd;
+
+use rustix::io::Errno;
+
+use super::Adoption;
+use crate::adopt::Adopted;
+use crate::error::AdoptError;
+use crate::handle::{self, Kind};
+use crate::layer::Layer;
+
+impl Adoption<'_> {
+    pub(crate) fn remove_folder(&self) -> Result<Adopted, AdoptError> {
+        let before = self.before()?;
+        match self.found()? {
+            None => return Ok(Adopted::Already),
+            Some(found) if found.kind == Kind::Folder && found.inode == before.inode => {}
+            Some(_) => return Err(self.changed()),
+        }
+        match handle::remove_folder_at(&self.folder, self.name) {
+            Ok(()) => Ok(Adopted::Now),
+            Err(Errno::NOTEMPTY | Errno::EXIST) => Err(self.not_empty()),
+            Err(Errno::NOENT) => Ok(Adopted::Already),
+            Err(other) => Err(self.error(other)),
+        }
+    }
+
+    /// Takes an entry that the command removed out of the workspace and keeps it in the layer.
+    pub(crate) fn take_out(&self) -> Result<Adopted, AdoptError> {
+        let before = self.before()?;
+        let at = |errno| self.error(errno);
+        let name = Layer::taken_name(self.change);
+        let place = (self.layer.taken.as_fd(), name.as_slice());
+        let taken = handle::stat_at(place.0, place.1).map_err(at)?;
+        let done = match (self.found()?, &taken) {
+            (None, None) => return Ok(Adopted::Already),
+            (_, Some(_)) => Adopted::Already,
+            (Some(found), None) if self.is_untouched(&found, &before) => {
+                let _widened = self.widen_theirs(&before)?;
+                handle::rename_new(self.here(), place).map_err(|errno| match errno {
+                    Errno::NOENT => self.changed(),
+                    other => self.error(other),
+                })?;
+                Adopted::Now
+            }
+            (Some(_), None) => return Err(self.changed()),
+        };
+        let came_out = handle::stat_at(place.0, place.1).map_err(at)?.ok_or_else(|| self.not_in_layer())?;
+        if self.is_expected(place, &before, &came_out).map_err(at)? {
+            return Ok(done);
+        }
+        match handle::rename_new(place, self.here()) {
+            // The name was taken again, so its author has replaced the version that was taken out.
+            Ok(()) | Err(Errno::EXIST) => Err(self.changed()),
+            Err(other) => Err(self.error(other)),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! System calls on folder handles, with names of one component. Nothing here follows a link.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, fchown};
+use rustix::io::{Errno, retry_on_intr};
+
+/// Flags that every opening has.
+const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
+/// A folder to list.
+pub(crate) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+/// A folder to resolve names in. Needs no permission to list it.
+pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
+/// A file to read, which must not block when it turns out to be something else.
+pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// The set-user and the set-group bit, which a file of the layer never brings into the workspace.
+pub(crate) const SET_ID_BITS: u32 = 0o6000;
+
+/// What kind of thing an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// A character device with the numbers 0 and 0: what an overlay puts in the place of a removed entry.
+    Whiteout,
+    Special,
+}
+
+/// What the system says about an entry itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    /// Permission bits, `0o7777`.
+    pub(crate) mode: u32,
+    pub(crate) size_bytes: u64,
+    pub(crate) links: u64,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) user: u32,
+    pub(crate) group: u32,
+    /// Nanoseconds since 1970.
+    pub(crate) modified: i128,
+    /// When content, names or permissions last changed, in nanoseconds since 1970.
+    pub(crate) changed: i128,
+}
+
+impl Entry {
+    #[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between processors")]
+    fn from_stat(stat: &Stat) -> Entry {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Whiteout,
+            _ => Kind::Special,
+        };
+        Entry {
+            kind,
+            mode: stat.st_mode & 0o7777,
+            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            links: stat.st_nlink as u64,
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            user: stat.st_uid,
+            group: stat.st_gid,
+            modified: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+}
+
+pub(crate) fn nanoseconds(seconds: i64, rest: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
+}
+
+/// Opens the entry `name` of `folder`.
+pub(crate) fn open_at(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| rustix::fs::openat(folder.as_fd(), name, flags | ALWAYS, Mode::empty()))
+}
+
+/// Makes the file `name`, which must not exist.
+pub(crate) fn create_at(folder: impl AsFd, name: &[u8], mode: u32) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | ALWAYS;
+    retry_on_intr(|| rustix::fs::openat(folder.as_fd(), name, flags, Mode::from_raw_mode(mode)))
+}
+
+/// Asks about what is behind a handle.
+pub(crate) fn stat(handle: impl AsFd) -> Result<Entry, Errno> {
+    rustix::fs::fstat(handle).map(|stat| Entry::from_stat(&stat))
+}
+
+/// Asks about the entry `name` of `folder` itself; `None` if there is none.
+pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Entry>, Errno> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(Entry::from_stat(&stat))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// The names in a folder that was opened with [`FOLDER`], sorted by their bytes.
+pub(crate) fn names(folder: impl AsFd) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut names = Vec::new();
+    // A handle of its own: the position in the list belongs to whoever reads it.
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            names.push(name.to_vec());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Where a link leads, as it is written.
+pub(crate) fn link_target(folder: impl AsFd, name: &[u8]) -> Result<Vec<u8>, Errno> {
+    rustix::fs::readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes)
+}
+
+/// Gives an entry that is known to be no link these permission bits.
+pub(crate) fn set_mode_at(folder: impl AsFd, name: &[u8], mode: u32) -> Result<(), Errno> {
+    rustix::fs::chmodat(folder, name, Mode::from_raw_mode(mode), AtFlags::empty())
+}
+
+/// Renames to a name that must be free.
+pub(crate) fn rename_new(from: (impl AsFd, &[u8]), to: (impl AsFd, &[u8])) -> Result<(), Errno> {
+    rename(&from, &to, RenameFlags::NOREPLACE)
+}
+
+/// Exchanges what two names stand for.
+pub(crate) fn exchange(one: (impl AsFd, &[u8]), other: (impl AsFd, &[u8])) -> Result<(), Errno> {
+    rename(&one, &other, RenameFlags::EXCHANGE)
+}
+
+fn rename(from: &(impl AsFd, &[u8]), to: &(impl AsFd, &[u8]), flags: RenameFlags) -> Result<(), Errno> {
+    retry_on_intr(|| rustix::fs::renameat_with(from.0.as_fd(), from.1, to.0.as_fd(), to.1, flags))
+}
+
+pub(crate) fn unlink_at(folder: impl AsFd, name: &[u8]) -> Result<(), Errno> {
+    rustix::fs::unlinkat(folder, name, AtFlags::empty())
+}
+
+pub(crate) fn remove_folder_at(folder: impl AsFd, name: &[u8]) -> Result<(), Errno> {
+    rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)
+}
+
+/// A path to an entry by way of its folder's handle, for the calls that only take paths.
+pub(crate) fn path_at(folder: impl AsFd, name: &[u8]) -> Vec<u8> {
+    let mut path = format!("/proc/self/fd/{}/", folder.as_fd().as_raw_fd()).into_bytes();
+    path.extend_from_slice(name);
+    path
+}
+
+/// Gives what is behind a handle to the owner and the group of something else, as far as this user may.
+///
+/// An ordinary user in somebody else's folder gives nothing away, and works with what the group may do.
+pub(crate) fn give_like(handle: impl AsFd, model: &Entry) -> Result<(), Errno> {
+    let own = stat(&handle)?;
+    if (own.user, own.group) == (model.user, model.group) {
+        return Ok(());
+    }
+    let (user, group) = (Uid::from_raw(model.user), Gid::from_raw(model.group));
+    match fchown(&handle, Some(user), Some(group)).or_else(|_| fchown(&handle, None, Some(group))) {
+        Ok(()) | Err(Errno::PERM) => Ok(()),
+        Err(other) => Err(other),
+    }
+}
+
+/// Gives what is behind a handle these permission bits; one for resolving is enough.
+pub(crate) fn set_mode(handle: impl AsFd, mode: u32) -> Result<(), Errno> {
+    rustix::fs::chmod(path_of(handle), Mode::from_raw_mode(mode))
+}
+
+/// A path to what is behind a handle, for the calls that do not take handles for resolving.
+pub(crate) fn path_of(handle: impl AsFd) -> String {
+    format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
+}
+
+/// Whether this process may do everything to every file, whatever its permission bits.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

@@ -1,0 +1,191 @@
+//! One layer: its two folders and the moment at which it was made.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rel_path::RelPath;
+use rustix::fs::{Mode, fchmod, mkdirat};
+use rustix::io::Errno;
+use sandbox_fs::{FileRoot, FsError};
+
+use crate::access::OpenFolder;
+use crate::error::LayerError;
+use crate::handle::{self, FILE_READ, FOLDER, Kind};
+use crate::layer_name::LayerName;
+use crate::moment::Moment;
+use crate::mount_spec::MountSpec;
+use crate::same_content::open_own;
+use crate::store::LayerStore;
+use crate::{remove_tree, xattr};
+
+pub(crate) const UPPER: &[u8] = b"upper";
+const WORK: &[u8] = b"work";
+/// Holds what was taken out of the workspace because the command removed it.
+pub(crate) const TAKEN: &[u8] = b"taken";
+const MOMENT: &[u8] = b"moment";
+pub(crate) const SEAL: &[u8] = b"changes";
+
+/// A layer over a workspace. It stays on the disk until it is discarded.
+#[derive(Debug)]
+pub struct Layer {
+    name: LayerName,
+    path: PathBuf,
+    store_folder: OwnedFd,
+    pub(crate) folder: OwnedFd,
+    pub(crate) taken: OwnedFd,
+    pub(crate) moment: Moment,
+    pub(crate) workspace: Arc<FileRoot>,
+    workspace_path: PathBuf,
+}
+
+impl Layer {
+    pub(crate) fn create(store: &LayerStore, name: &LayerName) -> Result<Layer, LayerError> {
+        let text = name.as_str().as_bytes();
+        mkdirat(&store.folder, text, Mode::from_raw_mode(0o700)).map_err(|errno| match errno {
+            Errno::EXIST => LayerError::Exists,
+            other => LayerError::of_layer(other),
+        })?;
+        let made = Layer::furnish(store, name);
+        if made.is_err() {
+            // What is left can be discarded by its name.
+            let _ = remove_tree::remove(&store.folder, text);
+        }
+        made
+    }
+
+    fn furnish(store: &LayerStore, name: &LayerName) -> Result<Layer, LayerError> {
+        store.workspace.check_alive().map_err(LayerError::Workspace)?;
+        let furnish = || -> Result<Option<Moment>, Errno> {
+            let folder = handle::open_at(&store.folder, name.as_str().as_bytes(), FOLDER)?;
+            for part in [UPPER, WORK, TAKEN] {
+                mkdirat(&folder, part, Mode::from_raw_mode(0o700))?;
+            }
+            imitate(store, &handle::open_at(&folder, UPPER, FOLDER)?)?;
+            let stamp = handle::create_at(&folder, MOMENT, 0o600)?;
+            let moment = Moment::take(&stamp)?;
+            if let Some(moment) = moment {
+                let mut file = File::from(stamp);
+                file.write_all(moment.encode().as_bytes()).map_err(|error| errno_of(&error))?;
+            }
+            Ok(moment)
+        };
+        furnish().map_err(LayerError::of_layer)?.ok_or(LayerError::CoarseTimes)?;
+        Layer::reopen(store, name)
+    }
+
+    pub(crate) fn reopen(store: &LayerStore, name: &LayerName) -> Result<Layer, LayerError> {
+        let incomplete = |_| LayerError::Incomplete;
+        let folder = match handle::open_at(&store.folder, name.as_str().as_bytes(), FOLDER) {
+            Err(Errno::NOENT) => return Err(LayerError::NotFound),
+            other => other.map_err(incomplete)?,
+        };
+        let open = |part| handle::open_at(&folder, part, handle::FOLDER_PATH).map_err(incomplete);
+        let taken = open(TAKEN)?;
+        open(UPPER)?;
+        open(WORK)?;
+        let mut text = String::new();
+        let stamp = handle::open_at(&folder, MOMENT, FILE_READ).map_err(incomplete)?;
+        File::from(stamp).take(256).read_to_string(&mut text).map_err(|_| LayerError::Incomplete)?;
+        Ok(Layer {
+            name: name.clone(),
+            path: store.folder_path.join(name.as_str()),
+            store_folder: store.folder.try_clone().map_err(|error| LayerError::of_layer(errno_of(&error)))?,
+            taken,
+            moment: Moment::decode(&text).ok_or(LayerError::Incomplete)?,
+            workspace: Arc::clone(&store.workspace),
+            workspace_path: store.workspace_path.clone(),
+            folder,
+        })
+    }
+
+    /// The layer's name.
+    pub fn name(&self) -> &LayerName {
+        &self.name
+    }
+
+    /// What is to be mounted. A layer can be mounted once; [`Layer::renew`] lets it be mounted again.
+    pub fn mount_spec(&self) -> MountSpec {
+        MountSpec {
+            lower: self.workspace_path.clone(),
+            upper: self.path.join("upper"),
+            work: self.path.join("work"),
+        }
+    }
+
+    /// Makes a layer that was mounted and unmounted ready to be mounted once more, with what is in it.
+    ///
+    /// An overlay that is mounted without syncing refuses its folders a second time, because it cannot know whether
+    /// the machine failed in between. Whoever calls this knows that it did not.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system refuses.
+    pub fn renew(&self) -> Result<(), LayerError> {
+        remove_tree::remove(&self.folder, WORK)
+            .and_then(|()| mkdirat(&self.folder, WORK, Mode::from_raw_mode(0o700)))
+            .map_err(LayerError::of_layer)
+    }
+
+    /// Opens the file that the layer has at `path`, to be read: what the command left there. Links are not followed.
+    ///
+    /// After [`Layer::adopt`] the layer holds there what the workspace had before.
+    ///
+    /// # Errors
+    ///
+    /// [`LayerError::System`], with `ENOENT` if the layer has nothing there and `EINVAL` if it is no regular file.
+    pub fn open_file(&self, path: &RelPath) -> Result<File, LayerError> {
+        let open = || -> Result<OwnedFd, Errno> {
+            let (folder, name) = self.upper_place(path)?;
+            let found = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?;
+            if found.kind != Kind::File {
+                return Err(Errno::INVAL);
+            }
+            open_own(&folder, name, found.mode)
+        };
+        open().map(File::from).map_err(|errno| LayerError::at(path, errno))
+    }
+
+    /// The folder of the layer that holds `path`, and the path's last component.
+    pub(crate) fn upper_place<'a>(&self, path: &'a RelPath) -> Result<(OpenFolder, &'a [u8]), Errno> {
+        let name = path.file_name().ok_or(Errno::INVAL)?;
+        let parent = path.parent().ok_or(Errno::INVAL)?;
+        Ok((OpenFolder::open_beneath(&self.folder, UPPER, &parent)?, name))
+    }
+
+    /// Removes the layer with everything in it, before-images too. It must not be mounted.
+    ///
+    /// # Errors
+    ///
+    /// As [`LayerStore::discard`], which can be called again.
+    pub fn discard(self) -> Result<(), LayerError> {
+        match handle::unlink_at(&self.folder, SEAL) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(other) => return Err(LayerError::of_layer(other)),
+        }
+        remove_tree::remove(&self.store_folder, self.name.as_str().as_bytes()).map_err(LayerError::of_layer)
+    }
+
+    /// The workspace's folder `path`, resolved beneath its root and through no link.
+    pub(crate) fn lower_folder(&self, path: &RelPath) -> Result<OwnedFd, FsError> {
+        let folder = self.workspace.subfolder(path, sandbox_fs::FsPolicy::private())?;
+        // Its handle is for resolving; listing and syncing take more, and not every folder allows it.
+        let clone = handle::open_at(&folder, b".", FOLDER)
+            .or_else(|_| rustix::io::fcntl_dupfd_cloexec(folder.handle(), 0));
+        clone.map_err(|_| FsError::OsPermission { path: path.clone() })
+    }
+}
+
+/// Gives the upper folder what commands see as the workspace's own: owner, permissions, access lists.
+fn imitate(store: &LayerStore, upper: &OwnedFd) -> Result<(), Errno> {
+    let workspace = handle::stat(store.workspace.handle())?;
+    handle::give_like(upper, &workspace)?;
+    xattr::copy_access_lists(store.workspace.handle(), upper);
+    fchmod(upper, Mode::from_raw_mode(workspace.mode))
+}
+
+fn errno_of(error: &std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
+}

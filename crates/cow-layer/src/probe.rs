@@ -1,0 +1,59 @@
+//! Trying out whether names can be exchanged between the layers' folder and the workspace.
+//!
+//! Numbers of devices do not tell: two mounts of one file system have the same number and refuse renames.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::io::Errno;
+use sandbox_fs::ContentHash;
+
+use crate::handle::{FOLDER, Kind, create_at, exchange, names, open_at, rename_new, stat_at, unlink_at};
+
+/// How the names of files begin by which the folder for layers is tried out.
+const PREFIX: &[u8] = b"probe-";
+
+/// Exchanges an empty file of the layers' folder with one in the workspace, for a moment, and removes both.
+///
+/// The name in the workspace is one of a temporary file: walks leave it out, and a sweep recognises it after a crash.
+pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt: &str) -> Result<(), Errno> {
+    let random = ContentHash::of(salt.as_bytes()).to_string();
+    let name = temp_name(&random[..32]);
+    let other = [PREFIX, &random.as_bytes()[..32]].concat();
+    let result = try_out(layers, workspace, &name, &other);
+    // The file that tells what the others are called comes first and goes last, so that a crash leaves none unknown.
+    for (folder, name) in [(workspace, &name), (layers, &name), (layers, &other)] {
+        if matches!(stat_at(folder, name), Ok(Some(found)) if found.size_bytes == 0)
+            && unlink_at(folder, name).is_err()
+        {
+            // The next probe sees to what is left.
+            break;
+        }
+    }
+    result
+}
+
+/// Removes what a crash has left of earlier probes.
+pub(crate) fn sweep(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>) -> Result<(), Errno> {
+    for probe in names(open_at(layers, b".", FOLDER)?)? {
+        let Some(random) = probe.strip_prefix(PREFIX) else { continue };
+        let name = std::str::from_utf8(random).map(temp_name).unwrap_or_default();
+        for (folder, name) in [(workspace, &name), (layers, &name), (layers, &probe)] {
+            let found = if name.is_empty() { None } else { stat_at(folder, name)? };
+            if found.is_some_and(|found| found.kind == Kind::File && found.size_bytes == 0) {
+                unlink_at(folder, name)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn temp_name(random: &str) -> Vec<u8> {
+    format!(".agentd-tmp-{random}").into_bytes()
+}
+
+fn try_out(layers: impl AsFd, workspace: impl AsFd, name: &[u8], other: &[u8]) -> Result<(), Errno> {
+    create_at(&layers, other, 0o600)?;
+    create_at(&layers, name, 0o600)?;
+    rename_new((&layers, name), (&workspace, name))?;
+    exchange((&layers, other), (&workspace, name))
+}

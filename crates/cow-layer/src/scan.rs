@@ -1,0 +1,363 @@
+//! What is different in a layer: the two trees, the layer's and the one beneath it, walked together by handle.
+//!
+//! A path has at most 64 components, which bounds how deep the walk goes and how many folders are open.
+
+mod added;
+mod removed;
+mod tally;
+
+use std::collections::HashSet;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rel_path::RelPath;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use self::tally::Tally;
+use crate::access::{OWN_FOLDER, OpenFolder};
+use crate::change::{LayerChange, Side, Stamp};
+use crate::changes::LayerChanges;
+use crate::error::LayerError;
+use crate::handle::{self, Entry, FOLDER, Kind, SET_ID_BITS};
+use crate::layer::{Layer, UPPER};
+use crate::moment::Moment;
+use crate::same_content::is_same;
+use crate::scan_rules::ScanRules;
+use crate::xattr::{self, Opacity};
+
+/// The file that tells when the layer was looked at.
+const SEEN: &[u8] = b"seen";
+
+impl Layer {
+    /// Lists what is different in the layer, once the command with all its descendants has ended and the layer is not
+    /// mounted any more, and before anything is adopted.
+    ///
+    /// A file or link that is the same as beneath, byte for byte and with the same permissions, is no change. Times,
+    /// owners and attributes alone are no change either. A file that a command wrote to is a file of its own: other
+    /// hard links of the one beneath keep what they had.
+    ///
+    /// `saved_meanwhile` is set where, since the layer was made,
+    ///
+    /// - the workspace's entry got another content, name, permissions or number of links, or appeared: its own time of
+    ///   change tells;
+    /// - the original of a copied folder or file is gone. For a file this is told only if the command removed no other
+    ///   file, since a file that it renamed to this place looks the same;
+    /// - a folder changed that the command removed or made anew: then all that it removed in there is meant, because
+    ///   what was moved into the folder has its old times;
+    /// - a folder that the command removed cannot be read, or something in it that it removed is meant.
+    ///
+    /// Not seen are new permissions of a folder that is on both sides, and saves after the clock was set back. What
+    /// appeared at other paths than those that are different in the layer is no conflict and stays.
+    ///
+    /// # Errors
+    ///
+    /// [`LayerError::TooManyEntries`], and what cannot be read. The layer stays as it is.
+    pub fn changes(&self, rules: ScanRules<'_>) -> Result<LayerChanges, LayerError> {
+        let of_layer = LayerError::of_layer;
+        let stamp = match handle::create_at(&self.folder, SEEN, 0o600) {
+            Err(Errno::EXIST) => handle::open_at(&self.folder, SEEN, OFlags::WRONLY),
+            other => other,
+        };
+        let seen_at = stamp.and_then(Moment::take).map_err(of_layer)?.ok_or(LayerError::CoarseTimes)?;
+        let root = RelPath::root();
+        let lower = self.lower_folder(&root).map_err(LayerError::Workspace)?;
+        let beneath = handle::stat(&lower).map_err(of_layer)?;
+        let above = handle::stat_at(&self.folder, UPPER).map_err(of_layer)?.ok_or(LayerError::Incomplete)?;
+        let upper = OpenFolder::open(&self.folder, UPPER, above.mode).map_err(of_layer)?;
+        let mut scan = Scan::new(self.moment, seen_at, rules);
+        scan.folder(&root, (&upper, &above), (lower.as_fd(), &beneath), Context::default())?;
+        Ok(scan.finish())
+    }
+}
+
+/// What holds for everything in a folder.
+#[derive(Clone, Copy, Debug, Default)]
+struct Context {
+    /// Somebody changed a folder above in a way that makes everything in it theirs.
+    saved_meanwhile: bool,
+    /// A folder above stands in the place of the one beneath it, so nothing beneath is seen here either.
+    is_opaque: bool,
+    /// The permissions that the folder has or gets, if its owner may not change what is in it.
+    closed: Option<u32>,
+}
+
+impl Context {
+    fn below(saved_meanwhile: bool, mode: u32) -> Context {
+        Context { saved_meanwhile, closed: closed(mode), ..Context::default() }
+    }
+}
+
+/// One side of a change, and the entry it was taken from.
+struct Found {
+    side: Side,
+    entry: Entry,
+}
+
+struct Scan<'a> {
+    rules: ScanRules<'a>,
+    moment: Moment,
+    seen_at: Moment,
+    changes: Vec<LayerChange>,
+    unnameable: u64,
+    looked_at: u64,
+    /// Whether any file of the workspace is gone from its place, so that a copied file may have come from there.
+    has_removed_files: bool,
+    /// The paths of copied files that have nothing beneath them, in a folder that changed meanwhile.
+    orphans: HashSet<RelPath>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(moment: Moment, seen_at: Moment, rules: ScanRules<'a>) -> Scan<'a> {
+        Scan {
+            rules,
+            moment,
+            seen_at,
+            changes: Vec::new(),
+            unnameable: 0,
+            looked_at: 0,
+            has_removed_files: false,
+            orphans: HashSet::new(),
+        }
+    }
+
+    /// A folder that is on both sides.
+    fn folder(
+        &mut self,
+        path: &RelPath,
+        upper: (&OpenFolder, &Entry),
+        lower: (BorrowedFd<'_>, &Entry),
+        context: Context,
+    ) -> Result<(), LayerError> {
+        let at = |errno| LayerError::at(path, errno);
+        let (above, beneath) = (upper.1, lower.1);
+        // Only the outermost of the folders that hide what is beneath them says so.
+        let opacity =
+            if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
+        let is_changed = self.moment.is_before(beneath.changed);
+        if opacity == Opacity::Opaque && (self.rules.whole)(path) {
+            let saved_meanwhile = context.saved_meanwhile || is_changed;
+            return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
+        }
+        if above.mode != beneath.mode {
+            let [before, after] = [beneath, above]
+                .map(|entry| Some(Found { side: Side::Folder { mode: entry.mode }, entry: *entry }));
+            let change = self.change(path, before, after, false, context);
+            self.changes.push(change);
+        }
+        let inside = Context {
+            saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
+            is_opaque: opacity == Opacity::Opaque,
+            closed: closed(above.mode),
+        };
+        let names = handle::names(upper.0).map_err(at)?;
+        for name in &names {
+            self.entry(path, name, (upper.0, opacity), lower, inside)?;
+        }
+        if opacity == Opacity::Opaque {
+            for name in handle::names(lower.0).map_err(at)? {
+                if names.binary_search(&name).is_err() {
+                    self.removed(path, lower.0, &name, inside)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One entry that the layer has in a folder that is on both sides.
+    fn entry(
+        &mut self,
+        parent: &RelPath,
+        name: &[u8],
+        upper: (&OpenFolder, Opacity),
+        lower: (BorrowedFd<'_>, &Entry),
+        context: Context,
+    ) -> Result<(), LayerError> {
+        self.look()?;
+        let at = |errno| LayerError::at(parent, errno);
+        let Some(above) = handle::stat_at(upper.0, name).map_err(at)? else { return Ok(()) };
+        if xattr::is_whiteout(upper.0, name, &above, upper.1) {
+            return self.removed(parent, lower.0, name, context).map(drop);
+        }
+        let Ok(path) = parent.child(name) else {
+            self.unnameable += 1;
+            return Ok(());
+        };
+        let beneath =
+            handle::stat_at(lower.0, name).map_err(at)?.filter(|found| found.kind != Kind::Whiteout);
+        if above.kind == Kind::Folder {
+            return self.folder_entry(&path, name, (upper.0, &above), (lower.0, beneath), context);
+        }
+        let at = |errno| LayerError::at(&path, errno);
+        if let Some(beneath) = &beneath
+            && is_same((upper.0, &above), (lower.0, beneath), name).map_err(at)?
+        {
+            return Ok(());
+        }
+        let mut saved_meanwhile = context.saved_meanwhile || self.is_later(beneath.as_ref());
+        match &beneath {
+            Some(beneath) if beneath.kind == Kind::Folder => {
+                let inside = match handle::open_at(lower.0, name, FOLDER) {
+                    Ok(folder) => {
+                        let below = Context::below(saved_meanwhile, beneath.mode);
+                        self.removed_children(&path, folder.as_fd(), below)?
+                    }
+                    Err(_) => Tally::unknown(),
+                };
+                // An entry that cannot be named stays, and so does its folder.
+                saved_meanwhile |= inside.saved_meanwhile || inside.is_incomplete;
+            }
+            Some(_) => self.has_removed_files = true,
+            None if self.is_orphan((upper.0, name), &above, lower.1) => {
+                self.orphans.insert(path.clone());
+            }
+            None => {}
+        }
+        let before = beneath.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
+        let after = own_side_of(upper.0.as_fd(), name, &above).map_err(at)?;
+        let change = self.change(&path, before, Some(after), saved_meanwhile, context);
+        self.changes.push(change);
+        Ok(())
+    }
+
+    /// A folder that the layer has in a folder that is on both sides.
+    fn folder_entry(
+        &mut self,
+        path: &RelPath,
+        name: &[u8],
+        upper: (&OpenFolder, &Entry),
+        lower: (BorrowedFd<'_>, Option<Entry>),
+        context: Context,
+    ) -> Result<(), LayerError> {
+        let at = |errno| LayerError::at(path, errno);
+        let (parent, above) = upper;
+        let folder = OpenFolder::open(parent, name, above.mode).map_err(at)?;
+        if let (lower, Some(beneath)) = lower
+            && beneath.kind == Kind::Folder
+        {
+            return match handle::open_at(lower, name, FOLDER) {
+                Ok(lower) => self.folder(path, (&folder, above), (lower.as_fd(), &beneath), context),
+                // What is different in a folder that may not be listed cannot be told.
+                Err(_) => {
+                    self.unnameable += 1;
+                    Ok(())
+                }
+            };
+        }
+        // Only new folders can be moved inside a layer, so one that was copied had its original here.
+        let is_orphan = lower.1.is_none()
+            && !context.is_opaque
+            && xattr::opacity(&folder).map_err(at)? != Opacity::Opaque
+            && xattr::is_copied_up(parent, name);
+        let context = Context {
+            saved_meanwhile: context.saved_meanwhile || self.is_later(lower.1.as_ref()) || is_orphan,
+            ..context
+        };
+        let before = lower.1.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
+        self.new_folder(path, (&folder, above), before, context).map(drop)
+    }
+
+    /// A folder that the command removed as a whole and made anew, and that is one change.
+    fn replaced_tree(
+        &mut self,
+        path: &RelPath,
+        upper: (&OpenFolder, &Entry),
+        lower: (BorrowedFd<'_>, &Entry),
+        context: Context,
+    ) -> Result<(), LayerError> {
+        let (first, unnameable) = (self.changes.len(), self.unnameable);
+        let removed = self.removed_children(path, lower.0, context)?;
+        self.changes.truncate(first);
+        let before = Found { side: Side::Folder { mode: lower.1.mode }, entry: *lower.1 };
+        let saved_meanwhile = context.saved_meanwhile || removed.saved_meanwhile;
+        let context = Context { saved_meanwhile, ..context };
+        let tally = self.new_folder(path, upper, Some(before), context)?;
+        self.collapse(first, true, &tally);
+        self.unnameable = unnameable;
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<(), LayerError> {
+        self.looked_at += 1;
+        let limit = self.rules.limits.entries;
+        if self.looked_at > limit { Err(LayerError::TooManyEntries { limit }) } else { Ok(()) }
+    }
+
+    fn is_later(&self, beneath: Option<&Entry>) -> bool {
+        beneath.is_some_and(|beneath| self.moment.is_before(beneath.changed))
+    }
+
+    /// Whether a file with nothing beneath it is a copy of something that was there, or was renamed to this place.
+    fn is_orphan(&self, place: (&OpenFolder, &[u8]), above: &Entry, parent: &Entry) -> bool {
+        above.links == 1 && self.moment.is_before(parent.changed) && xattr::is_copied_up(place.0, place.1)
+    }
+
+    fn change(
+        &self,
+        path: &RelPath,
+        before: Option<Found>,
+        after: Option<Found>,
+        saved_meanwhile: bool,
+        context: Context,
+    ) -> LayerChange {
+        let (before_stamp, after_stamp) = (
+            before.as_ref().map(|found| Stamp::of(&found.entry)),
+            after.as_ref().map(|found| Stamp::of(&found.entry)),
+        );
+        LayerChange {
+            path: path.clone(),
+            before: before.map(|found| found.side),
+            after: after.map(|found| found.side),
+            saved_meanwhile,
+            tree: None,
+            closed_parent: context.closed,
+            before_stamp,
+            after_stamp,
+            seen_at: self.seen_at,
+        }
+    }
+
+    /// Makes the changes from `first` on, which are a folder and what is in it, one change, if they are too many or
+    /// some of them cannot be named.
+    fn collapse(&mut self, first: usize, is_whole: bool, inside: &Tally) -> bool {
+        let is_one = is_whole || inside.is_incomplete || inside.size.entries > self.rules.limits.tree_entries;
+        if is_one {
+            self.changes.truncate(first + 1);
+            self.changes[first].tree = Some(inside.size);
+        }
+        is_one
+    }
+
+    fn finish(mut self) -> LayerChanges {
+        // A copied file with nothing beneath it can only have been renamed if another file is gone from its place.
+        if !self.has_removed_files {
+            for change in &mut self.changes {
+                change.saved_meanwhile |= self.orphans.contains(&change.path);
+            }
+        }
+        self.changes.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
+        LayerChanges { list: self.changes, unnameable: self.unnameable, seen_at: self.seen_at }
+    }
+}
+
+fn closed(mode: u32) -> Option<u32> {
+    (mode & OWN_FOLDER != OWN_FOLDER).then_some(mode)
+}
+
+/// One side as the layer has it: without the bits that are not adopted.
+fn own_side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
+    let mut found = side_of(folder, name, entry)?;
+    if let Side::File { mode, .. } = &mut found.side {
+        *mode &= !SET_ID_BITS;
+    }
+    Ok(found)
+}
+
+fn side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
+    let side = match entry.kind {
+        Kind::File => Side::File { mode: entry.mode, size_bytes: entry.size_bytes },
+        Kind::Folder => Side::Folder { mode: entry.mode },
+        Kind::Link => Side::Symlink { target: handle::link_target(folder, name)? },
+        Kind::Whiteout | Kind::Special => Side::Special,
+    };
+    Ok(Found { side, entry: *entry })
+}

@@ -1,0 +1,68 @@
+//! What only the layer has.
+
+use std::os::fd::AsFd;
+
+use rel_path::RelPath;
+
+use super::tally::Tally;
+use super::{Context, Found, Scan, own_side_of};
+use crate::access::OpenFolder;
+use crate::change::Side;
+use crate::error::LayerError;
+use crate::handle::{self, Entry, Kind};
+
+impl Scan<'_> {
+    /// A folder that is only in the layer. `before` is what the workspace has in its place.
+    pub(super) fn new_folder(
+        &mut self,
+        path: &RelPath,
+        upper: (&OpenFolder, &Entry),
+        before: Option<Found>,
+        context: Context,
+    ) -> Result<Tally, LayerError> {
+        let (folder, above) = upper;
+        let first = self.changes.len();
+        self.has_removed_files |= before.is_some();
+        let after = Found { side: Side::Folder { mode: above.mode }, entry: *above };
+        let change = self.change(path, before, Some(after), context.saved_meanwhile, context);
+        self.changes.push(change);
+        let below = Context::below(context.saved_meanwhile, above.mode);
+        let mut tally = Tally::default();
+        for name in handle::names(folder).map_err(|errno| LayerError::at(path, errno))? {
+            tally.add(self.new_entry(path, folder, &name, below)?);
+        }
+        let is_whole = (self.rules.whole)(path);
+        self.collapse(first, is_whole, &tally);
+        tally.is_incomplete = false;
+        Ok(tally)
+    }
+
+    fn new_entry(
+        &mut self,
+        parent: &RelPath,
+        folder: &OpenFolder,
+        name: &[u8],
+        context: Context,
+    ) -> Result<Tally, LayerError> {
+        self.look()?;
+        let found = handle::stat_at(folder, name).map_err(|errno| LayerError::at(parent, errno))?;
+        let Some(above) = found.filter(|found| found.kind != Kind::Whiteout) else {
+            return Ok(Tally::default());
+        };
+        let mut tally = Tally::of_entry(&above);
+        let Ok(path) = parent.child(name) else {
+            tally.is_incomplete = true;
+            return Ok(tally);
+        };
+        let at = |errno| LayerError::at(&path, errno);
+        if above.kind == Kind::Folder {
+            let below = OpenFolder::open(folder, name, above.mode).map_err(at)?;
+            tally.add(self.new_folder(&path, (&below, &above), None, context)?);
+        } else {
+            let after = own_side_of(folder.as_fd(), name, &above).map_err(at)?;
+            let change = self.change(&path, None, Some(after), context.saved_meanwhile, context);
+            self.changes.push(change);
+        }
+        Ok(tally)
+    }
+}

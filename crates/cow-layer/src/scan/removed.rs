@@ -1,0 +1,69 @@
+//! What the workspace has and the layer hides.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rel_path::RelPath;
+
+use super::tally::Tally;
+use super::{Context, Scan, side_of};
+use crate::error::LayerError;
+use crate::handle::{self, FOLDER, Kind};
+
+impl Scan<'_> {
+    /// An entry that is only in the workspace, and that the layer hides.
+    pub(super) fn removed(
+        &mut self,
+        parent: &RelPath,
+        lower: BorrowedFd<'_>,
+        name: &[u8],
+        context: Context,
+    ) -> Result<Tally, LayerError> {
+        self.look()?;
+        let found = handle::stat_at(lower, name).map_err(|errno| LayerError::at(parent, errno))?;
+        // An overlay does not show a device with the numbers 0 and 0: the command did not see it.
+        let Some(beneath) = found.filter(|found| found.kind != Kind::Whiteout) else {
+            return Ok(Tally { is_incomplete: found.is_some(), ..Tally::default() });
+        };
+        let mut tally = Tally::of_entry(&beneath);
+        tally.saved_meanwhile = context.saved_meanwhile || self.moment.is_before(beneath.changed);
+        let Ok(path) = parent.child(name) else {
+            self.unnameable += 1;
+            tally.is_incomplete = true;
+            return Ok(tally);
+        };
+        let before = side_of(lower, name, &beneath).map_err(|errno| LayerError::at(&path, errno))?;
+        let (first, unnameable) = (self.changes.len(), self.unnameable);
+        let change = self.change(&path, Some(before), None, tally.saved_meanwhile, context);
+        self.changes.push(change);
+        if beneath.kind != Kind::Folder {
+            self.has_removed_files |= beneath.kind == Kind::File;
+            return Ok(tally);
+        }
+        let below = Context::below(tally.saved_meanwhile, beneath.mode);
+        let inside = match handle::open_at(lower, name, FOLDER) {
+            Ok(folder) => self.removed_children(&path, folder.as_fd(), below)?,
+            Err(_) => Tally::unknown(),
+        };
+        self.changes[first].saved_meanwhile |= inside.saved_meanwhile;
+        let is_whole = (self.rules.whole)(&path);
+        if self.collapse(first, is_whole, &inside) {
+            self.unnameable = unnameable;
+        }
+        tally.add(inside);
+        tally.is_incomplete = false;
+        Ok(tally)
+    }
+
+    pub(super) fn removed_children(
+        &mut self,
+        path: &RelPath,
+        lower: BorrowedFd<'_>,
+        context: Context,
+    ) -> Result<Tally, LayerError> {
+        let mut tally = Tally::default();
+        for name in handle::names(lower).map_err(|errno| LayerError::at(path, errno))? {
+            tally.add(self.removed(path, lower, &name, context)?);
+        }
+        Ok(tally)
+    }
+}

@@ -1,0 +1,68 @@
+//! How far a layer is looked at, and which folders are one change.
+
+use std::fmt;
+
+use rel_path::RelPath;
+
+/// How much is looked at and listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScanLimits {
+    /// Entries of the layer and of removed folders that are looked at; more is an error.
+    pub entries: u64,
+    /// A new or removed folder with more entries beneath it is one change ([`LayerChange::tree`]).
+    ///
+    /// [`LayerChange::tree`]: crate::LayerChange::tree
+    pub tree_entries: u64,
+}
+
+impl Default for ScanLimits {
+    /// Two million entries, and 10,000 in one folder.
+    fn default() -> ScanLimits {
+        ScanLimits { entries: 2_000_000, tree_entries: 10_000 }
+    }
+}
+
+impl ScanLimits {
+    /// The same with another number of entries of a folder that is listed one by one.
+    pub fn with_tree_entries(self, tree_entries: u64) -> ScanLimits {
+        ScanLimits { tree_entries, ..self }
+    }
+
+    /// The same with another number of entries that are looked at.
+    pub fn with_entries(self, entries: u64) -> ScanLimits {
+        ScanLimits { entries, ..self }
+    }
+}
+
+/// How a layer is looked at.
+#[derive(Clone, Copy)]
+pub struct ScanRules<'a> {
+    pub(crate) limits: ScanLimits,
+    pub(crate) whole: &'a dyn Fn(&RelPath) -> bool,
+}
+
+impl<'a> ScanRules<'a> {
+    /// Lists new and removed folders entry by entry, up to a limit.
+    pub fn new(limits: ScanLimits) -> ScanRules<'a> {
+        ScanRules { limits, whole: &|_| false }
+    }
+
+    /// Makes a folder one change if `whole` says so and the command made or removed all of it. It is asked about such
+    /// folders only.
+    pub fn whole_folders(self, whole: &'a dyn Fn(&RelPath) -> bool) -> ScanRules<'a> {
+        ScanRules { whole, ..self }
+    }
+}
+
+impl Default for ScanRules<'_> {
+    fn default() -> Self {
+        ScanRules::new(ScanLimits::default())
+    }
+}
+
+impl fmt::Debug for ScanRules<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ScanRules").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}

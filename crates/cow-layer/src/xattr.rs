@@ -1,0 +1,109 @@
+//! The notes that an overlay keeps in extended attributes.
+
+use std::os::fd::AsFd;
+
+use rustix::fs::{getxattr, lgetxattr, llistxattr, lremovexattr, setxattr};
+use rustix::io::Errno;
+
+use crate::handle::{self, Entry, Kind, is_root};
+
+/// What every such attribute begins with.
+const PREFIX: &[u8] = b"user.overlay.";
+/// In a folder: the one beneath it is not seen through it (`y`), or it may hold removed entries that are files (`x`).
+const OPAQUE: &str = "user.overlay.opaque";
+/// On a file: it was copied from the folder beneath.
+const ORIGIN: &str = "user.overlay.origin";
+/// On an empty file, in a folder with `x`: the entry was removed.
+const WHITEOUT: &str = "user.overlay.whiteout";
+
+/// How a folder of the layer stands to the one beneath it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opacity {
+    /// Both are seen as one.
+    Merged,
+    /// It stands in the other's place.
+    Opaque,
+    /// Both are seen as one, and removed entries may be marked by an attribute.
+    MarkedWhiteouts,
+}
+
+/// Reads how a folder stands to the one beneath it.
+pub(crate) fn opacity(folder: impl AsFd) -> Result<Opacity, Errno> {
+    let mut value = [0_u8; 8];
+    match rustix::fs::fgetxattr(folder, OPAQUE, &mut value[..]) {
+        Ok(length) => Ok(match &value[..length] {
+            b"y" => Opacity::Opaque,
+            b"x" => Opacity::MarkedWhiteouts,
+            _ => Opacity::Merged,
+        }),
+        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::RANGE) => Ok(Opacity::Merged),
+        Err(other) => Err(other),
+    }
+}
+
+/// Whether an entry says that the one beneath it was removed.
+pub(crate) fn is_whiteout(folder: impl AsFd, name: &[u8], entry: &Entry, opacity: Opacity) -> bool {
+    let may_be_marked =
+        opacity == Opacity::MarkedWhiteouts && entry.kind == Kind::File && entry.size_bytes == 0;
+    entry.kind == Kind::Whiteout || may_be_marked && has(folder, name, WHITEOUT)
+}
+
+/// Whether an entry was copied from beneath. Without the right to read the attribute, no.
+pub(crate) fn is_copied_up(folder: impl AsFd, name: &[u8]) -> bool {
+    has(folder, name, ORIGIN)
+}
+
+fn has(folder: impl AsFd, name: &[u8], attribute: &str) -> bool {
+    let mut value = [0_u8; 256];
+    let found = lgetxattr(handle::path_at(folder, name), attribute, &mut value[..]);
+    matches!(found, Ok(_) | Err(Errno::RANGE))
+}
+
+/// Removes an overlay's notes from an entry. `entry` is what is known about it.
+pub(crate) fn strip(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
+    if matches!(entry.kind, Kind::Link | Kind::Special | Kind::Whiteout) {
+        // Such files cannot have attributes of this family.
+        return Ok(());
+    }
+    let path = handle::path_at(&folder, name);
+    let notes = notes(&path)?;
+    if notes.is_empty() {
+        return Ok(());
+    }
+    // Only who may write a file may change its attributes.
+    let is_closed = !is_root() && entry.mode & 0o200 == 0;
+    if is_closed {
+        handle::set_mode_at(&folder, name, entry.mode | 0o200)?;
+    }
+    let removed = notes.iter().try_for_each(|note| lremovexattr(path.as_slice(), note.as_slice()));
+    if is_closed {
+        handle::set_mode_at(&folder, name, entry.mode)?;
+    }
+    removed
+}
+
+fn notes(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut list = vec![0_u8; 512];
+    let length = loop {
+        match llistxattr(path, list.as_mut_slice()) {
+            Ok(length) => break length,
+            Err(Errno::RANGE) if list.len() < 1 << 16 => list.resize(list.len() * 4, 0),
+            Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
+            Err(other) => return Err(other),
+        }
+    };
+    let names = list[..length].split(|byte| *byte == 0);
+    Ok(names.filter(|name| name.starts_with(PREFIX)).map(<[u8]>::to_vec).collect())
+}
+
+/// Gives one folder the access lists of another. Most folders have none.
+pub(crate) fn copy_access_lists(from: impl AsFd, to: impl AsFd) {
+    let (from, to) = (handle::path_of(from), handle::path_of(to));
+    for list in ["system.posix_acl_access", "system.posix_acl_default"] {
+        let mut value = vec![0_u8; 4096];
+        if let Ok(length) = getxattr(from.as_str(), list, value.as_mut_slice()) {
+            // Without them new files get the permissions that the umask leaves, as where there are no lists.
+            let _ = setxattr(to.as_str(), list, &value[..length], rustix::fs::XattrFlags::empty());
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Folders of what can be built again: ignored by git and in the default exclusions.
+//!
+//! What commands do in them is not recorded: they are large, and nobody edits what is in them.
+
+use rel_path::RelPath;
+use sandbox_fs::FileRoot;
+use wap_core::Exclusions;
+
+use crate::git_ignores::GitIgnores;
+
+/// Tells build folders from others, in the order of paths.
+#[derive(Debug)]
+pub(crate) struct BuildFolders<'a> {
+    ignores: GitIgnores<'a>,
+    exclusions: Exclusions,
+}
+
+impl<'a> BuildFolders<'a> {
+    pub(crate) fn new(root: &'a FileRoot) -> BuildFolders<'a> {
+        BuildFolders { ignores: GitIgnores::new(root), exclusions: Exclusions::defaults() }
+    }
+
+    /// Whether the folder `path` is one, provided that it lies in none.
+    pub(crate) fn contains(&mut self, path: &RelPath) -> bool {
+        // Git does not say that it ignores its own folder, and what is in there is no build.
+        let is_git = path.components().any(|name| name.eq_ignore_ascii_case(b".git"));
+        !is_git && self.exclusions.excludes(&path.to_string(), true) && self.ignores.ignores(path, true)
+    }
+}

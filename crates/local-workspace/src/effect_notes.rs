@@ -1,0 +1,103 @@
+//! What a command's answer says about its effects, beyond what anybody would expect.
+
+use std::fmt::Display;
+
+use wap_core::ExecuteCommandResponse;
+
+use crate::command_answer::CommandOutcome;
+use crate::git_guard::Refusal;
+
+/// How many paths a warning names.
+const NAMED: usize = 8;
+
+/// What there is to say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EffectNotes {
+    /// Paths that were not taken over, with the reason.
+    pub refused: Vec<(String, Refusal)>,
+    /// Paths that were not taken over and could not be put back to what they were either.
+    pub not_put_back: Vec<String>,
+    /// Paths that somebody else has changed, which stay as those left them.
+    pub conflicts: Vec<String>,
+    /// Paths that could not be brought into their place, with the reason.
+    pub failed: Vec<(String, String)>,
+    /// Paths of which the journal does not hold what was there, or what is there.
+    pub not_undoable: Vec<String>,
+    /// Whole sentences.
+    pub other: Vec<String>,
+}
+
+impl EffectNotes {
+    /// Adds a warning for each kind of thing.
+    pub(crate) fn add_to(&self, outcome: CommandOutcome) -> CommandOutcome {
+        let warnings = self.warnings();
+        if warnings.is_empty() {
+            return outcome;
+        }
+        match outcome {
+            Ok(response) => {
+                let warnings = response.warnings.into_iter().chain(warnings).collect();
+                Ok(ExecuteCommandResponse { warnings, ..response })
+            }
+            Err(error) => {
+                let had = error.detail("warnings").and_then(|value| value.as_array().cloned());
+                let had = had.unwrap_or_default().into_iter();
+                let all: Vec<_> = had.chain(warnings.into_iter().map(Into::into)).collect();
+                Err(error.with("warnings", all))
+            }
+        }
+    }
+
+    /// One text for each reason, with the paths that it is about, the outermost first.
+    fn refused_by_reason(&self) -> Vec<String> {
+        let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
+        for (path, why) in &self.refused {
+            let why = why.to_string();
+            match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, paths)) => paths.push(path),
+                None => by_reason.push((why, vec![path])),
+            }
+        }
+        let text = |(why, mut paths): (String, Vec<&str>)| {
+            paths.sort_by_key(|path| path.matches('/').count());
+            let paths: Vec<_> = paths.into_iter().map(str::to_owned).collect();
+            format!("{} ({why})", listed(&quoted(&paths)))
+        };
+        by_reason.into_iter().map(text).collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut say = |paths: Vec<String>, before: &str, after: &str| {
+            if !paths.is_empty() {
+                warnings.push(format!("{before}{}{after}", listed(&paths)));
+            }
+        };
+        let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
+        say(self.refused_by_reason(), "not kept, because git or an editor would obey it: ", "");
+        say(
+            quoted(&self.not_put_back),
+            "could not be put back, look before you use git or an editor here: ",
+            "",
+        );
+        say(
+            quoted(&self.conflicts),
+            "saved by someone else while the command ran, so theirs stayed and the journal keeps the command's: ",
+            "",
+        );
+        say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");
+        say(quoted(&self.not_undoable), "changed, not undoable: ", "");
+        warnings.extend(self.other.iter().cloned());
+        warnings
+    }
+}
+
+fn quoted(paths: &[String]) -> Vec<String> {
+    paths.iter().map(|path| format!("`{path}`")).collect()
+}
+
+fn listed<T: Display>(items: &[T]) -> String {
+    let named: Vec<_> = items.iter().take(NAMED).map(ToString::to_string).collect();
+    let rest = items.len() - named.len();
+    if rest > 0 { format!("{} and {rest} more", named.join(", ")) } else { named.join(", ") }
+}

@@ -1,0 +1,268 @@
+//! Which files of a repository make git run programs or look elsewhere, and so are not taken over from a command.
+
+use std::fmt;
+
+use rel_path::RelPath;
+
+use crate::effect::Effect;
+use crate::git_settings::harmful;
+use crate::present::PresentKind;
+
+/// The lists of steps of a rebase, with the lines that only move commits.
+const REBASE_STEPS: [&str; 23] = [
+    "pick",
+    "p",
+    "reword",
+    "r",
+    "edit",
+    "e",
+    "squash",
+    "s",
+    "fixup",
+    "f",
+    "drop",
+    "d",
+    "label",
+    "l",
+    "reset",
+    "t",
+    "merge",
+    "m",
+    "noop",
+    "break",
+    "b",
+    "update-ref",
+    "u",
+];
+
+/// Why a path is not taken over from a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is on the list of protected names, under this entry.
+    Protected(String),
+    /// It belongs to the program's own state.
+    OwnState,
+    /// It is a link at a place where one would lead git or an editor elsewhere.
+    Link,
+    /// Git would run it.
+    Hook,
+    /// These settings are not known to be harmless.
+    Settings(Vec<String>),
+    /// The settings cannot be read.
+    UnreadSettings,
+    /// It names another place for git to take settings or objects from.
+    Redirection,
+    /// It assigns filters.
+    Attributes,
+    /// It is a list of steps that git would carry out, with commands in it.
+    RebaseSteps,
+    /// With it, git would take this folder for a repository.
+    BareRepository(RelPath),
+    /// It is what makes its folder a repository, and was removed.
+    Removal,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Protected(entry) => write!(out, "protected as '{entry}'"),
+            Refusal::OwnState => out.write_str("agentd's own"),
+            Refusal::Link => out.write_str("a link in place of what git or an editor obeys"),
+            Refusal::Hook => out.write_str("git would run it"),
+            Refusal::Settings(names) => {
+                write!(out, "sets {}", names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
+            }
+            Refusal::UnreadSettings => out.write_str("settings that cannot be told to be harmless"),
+            Refusal::Redirection => out.write_str("leads git elsewhere"),
+            Refusal::Attributes => out.write_str("assigns filters"),
+            Refusal::RebaseSteps => out.write_str("has steps that run commands"),
+            Refusal::BareRepository(folder) if folder.is_root() => {
+                out.write_str("makes the workspace itself a bare repository")
+            }
+            Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
+            Refusal::Removal => out.write_str("removes the repository"),
+        }
+    }
+}
+
+/// A path as seen from the repository that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InRepository<'a> {
+    /// The repository's own folder, `.git` or a bare one.
+    pub folder: RelPath,
+    /// The names beneath it; empty for the folder itself.
+    pub names: Vec<&'a [u8]>,
+}
+
+/// Finds the outermost `.git` that `path` is or lies in.
+pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
+    let names: Vec<_> = path.components().collect();
+    let place = names.iter().position(|name| is_git_name(name))?;
+    let folder = RelPath::from_bytes(&names[..=place].join(&b'/')).ok()?;
+    Some(InRepository { folder, names: names[place + 1..].to_vec() })
+}
+
+/// Whether a name would be `.git` to some file system.
+pub(crate) fn is_git_name(name: &[u8]) -> bool {
+    if name.eq_ignore_ascii_case(b".git") {
+        return true;
+    }
+    // Disguises have a dot, a letter or a tilde of it; few names have to be looked at closely.
+    let may_be = name.len() <= 64 && name.iter().any(|byte| matches!(byte, b'g' | b'G'));
+    let looks_alike = |path: &RelPath| rel_path::ProtectedNames::new([".git"]).protects(path);
+    may_be
+        && (!name.is_ascii() || name.iter().any(|byte| matches!(byte, b'~' | b'.' | b':' | b' ' | b'\\')))
+        && RelPath::from_bytes(name).is_ok_and(|path| looks_alike(&path))
+}
+
+/// Whether the content of `path` decides what git does, so that it is looked at whatever else is not.
+pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
+    let Some(last) = path.file_name() else { return false };
+    match in_git_folder(path) {
+        Some(place) => !place.is_data(),
+        None => matches!(last, b"HEAD" | b"config" | b"commondir" | b"config.worktree"),
+    }
+}
+
+impl InRepository<'_> {
+    fn first_is(&self, wanted: &[&str]) -> bool {
+        self.names
+            .first()
+            .is_some_and(|name| wanted.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes())))
+    }
+
+    /// Whether it is one of the objects, references or logs, whatever its name is.
+    pub(crate) fn is_data(&self) -> bool {
+        let is_alternate = self.first_is(&["objects"]) && self.name_at(1).eq_ignore_ascii_case(b"info");
+        self.first_is(&["objects", "refs", "logs"]) && !is_alternate
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        self.first_is(&["objects"])
+    }
+
+    fn name_at(&self, index: usize) -> &[u8] {
+        self.names.get(index).copied().unwrap_or_default()
+    }
+
+    fn ends_with(&self, wanted: &[&str]) -> bool {
+        self.names.len() >= wanted.len()
+            && self
+                .names
+                .iter()
+                .rev()
+                .zip(wanted.iter().rev())
+                .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
+    }
+
+    /// Tells why an effect on this path is not taken over, if it is not.
+    pub(crate) fn refusal(&self, effect: &Effect) -> Option<Refusal> {
+        let after = effect.kind_after();
+        if self.names.is_empty() {
+            return match after {
+                Some(PresentKind::Folder) => None,
+                Some(PresentKind::File) if leads_into_repository(effect) => None,
+                Some(PresentKind::File) => Some(Refusal::Redirection),
+                Some(PresentKind::Other) => Some(Refusal::Link),
+                None => Some(Refusal::Removal),
+            };
+        }
+        if after == Some(PresentKind::Other) {
+            return Some(Refusal::Link);
+        }
+        if self.is_data() {
+            return None;
+        }
+        let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);
+        if is_head && after.is_none() {
+            return Some(Refusal::Removal);
+        }
+        let is_file = after != Some(PresentKind::Folder) && effect.kind_before() != Some(PresentKind::Folder);
+        if self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks")) {
+            // A sample runs only once it is renamed.
+            let is_sample = self.names.last().is_some_and(|name| name.ends_with(b".sample"));
+            return (is_file && !is_sample || !is_file && after.is_none()).then_some(Refusal::Hook);
+        }
+        if !is_file {
+            return None;
+        }
+        if self.ends_with(&["config"]) || self.ends_with(&["config.worktree"]) {
+            return self.settings_refusal(effect);
+        }
+        if self.ends_with(&["info", "attributes"]) {
+            return Some(Refusal::Attributes);
+        }
+        if self.ends_with(&["commondir"]) {
+            let is_of_worktree = self.first_is(&["worktrees"]) && self.names.len() == 3;
+            let leads_up = effect.text_after().is_some_and(|text| text.trim_ascii() == b"../..");
+            let is_plain = is_of_worktree && (leads_up || after.is_none());
+            return (!is_plain).then_some(Refusal::Redirection);
+        }
+        let is_alternates =
+            self.ends_with(&["info", "alternates"]) || self.ends_with(&["info", "http-alternates"]);
+        if is_alternates && after.is_some() {
+            return Some(Refusal::Redirection);
+        }
+        if self.ends_with(&["git-rebase-todo"]) && after.is_some() && !only_moves_commits(effect) {
+            return Some(Refusal::RebaseSteps);
+        }
+        None
+    }
+
+    fn settings_refusal(&self, effect: &Effect) -> Option<Refusal> {
+        if effect.after.is_none() {
+            return Some(Refusal::Removal);
+        }
+        let Some(after) = effect.text_after() else { return Some(Refusal::UnreadSettings) };
+        // Only a submodule's settings name a working tree.
+        let of_submodule = self.first_is(&["modules"]).then(|| effect.path.parent()).flatten();
+        let is_worktree = |value: &str| {
+            of_submodule
+                .as_ref()
+                .is_some_and(|folder| joined(folder, value).is_some_and(|path| !path.is_root()))
+        };
+        match harmful(effect.text_before(), after, &is_worktree) {
+            None => Some(Refusal::UnreadSettings),
+            Some(named) if named.is_empty() => None,
+            Some(named) => Some(Refusal::Settings(named)),
+        }
+    }
+}
+
+/// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
+fn leads_into_repository(effect: &Effect) -> bool {
+    let target = effect.text_after().and_then(|text| std::str::from_utf8(text).ok());
+    let Some(target) = target.and_then(|text| text.strip_prefix("gitdir:")) else { return false };
+    let Some(folder) = effect.path.parent() else { return false };
+    let Some(target) = joined(&folder, target.trim()) else { return false };
+    in_git_folder(&target)
+        .is_some_and(|place| place.names.len() >= 2 && place.first_is(&["modules", "worktrees"]))
+}
+
+/// The path that a relative `text` names from `folder`, on paper.
+fn joined(folder: &RelPath, text: &str) -> Option<RelPath> {
+    if text.starts_with('/') || text.is_empty() {
+        return None;
+    }
+    let mut names: Vec<&[u8]> = folder.components().collect();
+    for name in text.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name.as_bytes()),
+        }
+    }
+    if names.is_empty() { Some(RelPath::root()) } else { RelPath::from_bytes(&names.join(&b'/')).ok() }
+}
+
+fn only_moves_commits(effect: &Effect) -> bool {
+    let Some(text) = effect.text_after().and_then(|text| std::str::from_utf8(text).ok()) else {
+        return false;
+    };
+    text.lines().map(str::trim_start).all(|line| {
+        let first = line.split_ascii_whitespace().next().unwrap_or_default();
+        line.is_empty() || line.starts_with('#') || REBASE_STEPS.contains(&first)
+    })
+}

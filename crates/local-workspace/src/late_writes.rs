@@ -1,0 +1,141 @@
+//! Files that were replaced or removed while a program had them open, and to which it writes all the same.
+//!
+//! Such a write goes to a file without a name and would be lost with it, without anybody noticing. Nothing can see it
+//! coming, so the last replaced files are held open for a while and looked at now and then.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rel_path::RelPath;
+use sandbox_fs::{ContentHash, Expected, FileMode, FileRoot, FsError, Metadata, OpenFile};
+
+use crate::present::CONTENT_LIMIT_BYTES;
+use crate::publish::restoring_root;
+
+/// Most files that are held open.
+const HELD_FILES: usize = 64;
+
+/// Most bytes of the files that are held open: their space is free only when they are closed.
+const HELD_BYTES: u64 = 64 << 20;
+
+/// The largest file that is read to find out whether it was written to; of larger ones size and time decide.
+const READ_BYTES: u64 = 4 << 20;
+
+/// What the name of a file begins with that holds somebody's version without a place.
+const KEPT_PREFIX: &str = ".agentd-kept-";
+
+/// A write of another program to a file that had just been replaced or removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LateWrite {
+    /// Canonical path that the file had.
+    pub path: String,
+    /// Canonical path of the file that holds what was written; the reason if it could not be kept.
+    pub kept_as: Result<String, FsError>,
+}
+
+/// The files that are watched, and what was found.
+#[derive(Debug)]
+pub(crate) struct LateWrites {
+    root: Arc<FileRoot>,
+    watched: Mutex<VecDeque<Replaced>>,
+    found: Mutex<Vec<LateWrite>>,
+}
+
+/// A file that has no name any more.
+#[derive(Debug)]
+struct Replaced {
+    path: RelPath,
+    file: OpenFile,
+    /// What it held when it was replaced.
+    content: ContentHash,
+    /// What it was when it was last looked at; `None` until then.
+    seen: Option<Metadata>,
+}
+
+impl LateWrites {
+    pub(crate) fn new(root: Arc<FileRoot>) -> LateWrites {
+        LateWrites { root, watched: Mutex::default(), found: Mutex::default() }
+    }
+
+    /// Watches a file that had this content when it lost its name. The oldest ones are looked at a last time and let go.
+    pub(crate) fn watch(&self, path: RelPath, file: OpenFile, content: ContentHash) {
+        let mut watched = self.watched();
+        watched.push_back(Replaced { path, file, content, seen: None });
+        let bytes = |watched: &VecDeque<Replaced>| -> u64 {
+            watched.iter().map(|replaced| replaced.file.metadata().size_bytes).sum()
+        };
+        while watched.len() > HELD_FILES || bytes(&watched) > HELD_BYTES {
+            let Some(mut oldest) = watched.pop_front() else { break };
+            self.look_at(&mut oldest);
+        }
+    }
+
+    /// Looks at all of them.
+    pub(crate) fn look(&self) {
+        for replaced in self.watched().iter_mut() {
+            self.look_at(replaced);
+        }
+    }
+
+    /// What was found since it was last asked.
+    pub(crate) fn take(&self) -> Vec<LateWrite> {
+        std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn watched(&self) -> MutexGuard<'_, VecDeque<Replaced>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look_at(&self, replaced: &mut Replaced) {
+        // A file that cannot be looked at has failed as a whole: there is nothing left to be kept.
+        let Ok(now) = replaced.file.metadata_now() else { return };
+        let is_same = |seen: &Metadata| {
+            (seen.size_bytes, seen.modified_nanoseconds) == (now.size_bytes, now.modified_nanoseconds)
+        };
+        let is_as_it_was = match &replaced.seen {
+            Some(seen) => is_same(seen),
+            // Its clock may not have ticked since the write before.
+            None => now.size_bytes > READ_BYTES && is_same(replaced.file.metadata()),
+        };
+        if is_as_it_was {
+            return;
+        }
+        replaced.seen = Some(now);
+        match replaced.file.content_hash() {
+            Ok(content) if content != replaced.content => {
+                replaced.content = content;
+                let kept_as = self.keep(replaced).map(|path| path.to_string());
+                let found = LateWrite { path: replaced.path.to_string(), kept_as };
+                self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes what the file holds beside the place that it had, or into the root if that folder is gone.
+    fn keep(&self, replaced: &Replaced) -> Result<RelPath, FsError> {
+        let bytes = replaced.file.read_to_end(CONTENT_LIMIT_BYTES)?;
+        let root = restoring_root(&self.root)?;
+        let name = format!("{KEPT_PREFIX}{:.32}", replaced.content.to_string());
+        let folder = replaced.path.parent().unwrap_or_default();
+        match put(&root, &folder.child(name.as_bytes())?, &bytes) {
+            Err(FsError::ParentMissing { .. } | FsError::NotFound { .. } | FsError::NotAFolder { .. }) => {
+                put(&root, &RelPath::root().child(name.as_bytes())?, &bytes)
+            }
+            kept => kept,
+        }
+    }
+}
+
+/// Writes a file that is named by its content, unless it is there.
+fn put(root: &FileRoot, path: &RelPath, bytes: &[u8]) -> Result<RelPath, FsError> {
+    match root
+        .stage(path, bytes, FileMode::Exact(0o600))
+        .and_then(|staged| staged.publish_synced(Expected::Absent))
+    {
+        Ok(published) => Ok(published.path),
+        Err(FsError::AlreadyExists { .. }) => Ok(path.clone()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,77 @@
+//! The layers of commands: where they are kept, and which step each one belongs to.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use change_journal::RunNumber;
+use cow_layer::{Layer, LayerError, LayerName, LayerStore};
+use rustix::fs::{Mode, OFlags};
+use sandbox_fs::FileRoot;
+
+/// The layers of one workspace, each named after the run and step of its command.
+#[derive(Debug)]
+pub(crate) struct LayerShelf {
+    store: LayerStore,
+}
+
+impl LayerShelf {
+    /// Opens the folder for layers, making it if its parent exists. The error says why there are none, in a few words.
+    pub(crate) fn open(folder: &Path, root: &Arc<FileRoot>) -> Result<LayerShelf, String> {
+        let opened = || -> io::Result<_> {
+            match DirBuilder::new().mode(0o700).create(folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            Ok(rustix::fs::open(folder, flags, Mode::empty())?)
+        };
+        let handle = opened().map_err(|error| format!("the folder for layers cannot be used: {error}"))?;
+        let store = LayerStore::open(handle, folder, Arc::clone(root)).map_err(|error| error.to_string())?;
+        Ok(LayerShelf { store })
+    }
+
+    /// Makes the layer of a command. One that is left of another attempt at the same step goes.
+    pub(crate) fn create(&self, run: RunNumber, step: u32) -> Result<Layer, LayerError> {
+        let name = name(run, step);
+        match self.store.create(&name) {
+            Err(LayerError::Exists) => {
+                self.store.discard(&name)?;
+                self.store.create(&name)
+            }
+            other => other,
+        }
+    }
+
+    /// The steps whose layers are there. Names that belong to no step are discarded.
+    pub(crate) fn steps(&self) -> Result<Vec<(RunNumber, u32)>, LayerError> {
+        let mut steps = Vec::new();
+        for name in self.store.existing()? {
+            match step(&name) {
+                Some(step) => steps.push(step),
+                None => self.store.discard(&name)?,
+            }
+        }
+        Ok(steps)
+    }
+
+    pub(crate) fn reopen(&self, run: RunNumber, step: u32) -> Result<Layer, LayerError> {
+        self.store.reopen(&name(run, step))
+    }
+
+    /// Removes a layer. What cannot be removed now goes at the next opening.
+    pub(crate) fn discard(&self, run: RunNumber, step: u32) {
+        let _ = self.store.discard(&name(run, step));
+    }
+}
+
+fn name(run: RunNumber, step: u32) -> LayerName {
+    format!("{}-{step}", run.0).parse().expect("numbers and a hyphen are a layer's name")
+}
+
+fn step(name: &LayerName) -> Option<(RunNumber, u32)> {
+    let (run, step) = name.as_str().split_once('-')?;
+    Some((RunNumber(run.parse().ok()?), step.parse().ok()?))
+}

@@ -1,0 +1,227 @@
+//! Recording what a command did on its layer, and adopting it.
+
+use std::io::Read;
+
+use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState};
+use cow_layer::{AdoptError, Layer, LayerChange, LayerChanges};
+use rel_path::RelPath;
+use sandbox_fs::{Expected, FileMode};
+
+use crate::adoption::{Adopted, adopt};
+use crate::command_answer::CommandOutcome;
+use crate::command_effects::{Recorded, not_undoable};
+use crate::effect::Effect;
+use crate::effect_notes::EffectNotes;
+use crate::engine::LocalWorkspace;
+use crate::git_guard::in_git_folder;
+use crate::guard::{Guard, Sorted};
+use crate::layer_effects::{KeepLimits, effects, list, repositories_in_use};
+use crate::present::CONTENT_LIMIT_BYTES;
+use crate::runs::EngineRun;
+use crate::step_record::encode;
+
+impl LocalWorkspace {
+    /// Records how a command ended and what it did on its layer, takes that over, and drops the layer.
+    pub(crate) fn record_layered(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+        layer: Layer,
+    ) -> CommandOutcome {
+        let _no_batch_meanwhile = self.lock_changes();
+        let (outcome, is_needed) = self.take_over(run, step, outcome, &layer);
+        if !is_needed {
+            // What is left of it goes at the next opening.
+            let _ = layer.discard();
+        }
+        outcome
+    }
+
+    /// Records a command of which nobody knows whether all its processes are gone. They may still write to its layer,
+    /// so nothing is taken from there, and the next opening removes it.
+    pub(crate) fn record_dropped(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+    ) -> CommandOutcome {
+        let mut notes = EffectNotes::default();
+        notes.other.push("nothing that the command changed was kept".to_owned());
+        self.record_alone(run, step, notes.add_to(outcome))
+    }
+
+    /// Answers with the outcome, and whether the layer has to be kept for the next opening.
+    fn take_over(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+        layer: &Layer,
+    ) -> (CommandOutcome, bool) {
+        let mut notes = EffectNotes::default();
+        let protected = &self.root.policy().protected;
+        let changes = match list(layer, &self.root, protected) {
+            Ok(changes) => changes,
+            Err(error) => {
+                notes.other.push(format!("nothing that the command changed was kept: {error}"));
+                return (self.record_alone(run, step, notes.add_to(outcome)), false);
+            }
+        };
+        if changes.unnameable() > 0 {
+            notes.other.push(format!(
+                "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
+                changes.unnameable()
+            ));
+        }
+        let all = effects(layer, &self.root, &changes, KeepLimits::default());
+        let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
+        let guard = Guard { protected, hidden: &self.hidden, was_there: &was_there };
+        let Sorted { allowed, refused } = guard.sort(all);
+        let in_use = repositories_in_use(&self.root, &changes);
+        let is_theirs = |effect: &Effect| {
+            changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
+                || in_git_folder(&effect.path).is_some_and(|place| in_use.contains(&place.folder))
+        };
+        let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
+        notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
+        notes.conflicts = conflicts.iter().map(shown_conflict).collect();
+        notes.conflicts.dedup();
+        notes.not_undoable.extend(not_undoable(&wanted));
+        let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
+        if !lost.is_empty() {
+            notes.other.push(format!(
+                "the command's versions of these were too large to be kept: {}",
+                lost.join(", ")
+            ));
+        }
+        let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };
+        let records: Vec<_> = wanted
+            .iter()
+            .map(Effect::record)
+            .chain(conflicts.iter().map(kept_out))
+            .chain(refused.iter().map(|(effect, _)| kept_out(effect)))
+            .collect();
+        if let Err(error) = prepare(layer, &changes, &wanted) {
+            notes = EffectNotes::default();
+            notes.other.push(format!("nothing that the command changed was kept: {error}"));
+            return (self.record_alone(run, step, notes.add_to(outcome)), false);
+        }
+        let outcome = notes.add_to(outcome);
+        let Recorded { outcome, numbers, is_recorded } = self.record(run, step, outcome, &records);
+        if !is_recorded {
+            return (outcome, false);
+        }
+        let change_of = |index: usize| changes.find(&wanted[index].path);
+        let adopted = adopt(&wanted, &mut |index| match change_of(index) {
+            Some(change) => layer.adopt(change).map(drop),
+            None => Err(AdoptError::NotInLayer { path: wanted[index].path.clone() }),
+        });
+        let done = adopted.done.iter().filter_map(|index| change_of(*index));
+        let unfinished = layer.finish_folders(done).err();
+        let mut failures = self.failures(layer, &changes, &wanted, &adopted);
+        failures.other.extend(unfinished.map(|error| error.to_string()));
+        let published: Vec<_> =
+            adopted.done.iter().map(|index| (numbers[*index], wanted[*index].path.clone())).collect();
+        let failed = adopted.failed.iter().map(|(index, _)| *index).chain(adopted.left.iter().copied());
+        let failed: Vec<_> = failed.map(|index| numbers[index]).collect();
+        let outcome = self.finish_adoption(outcome, published, &failed, &failures);
+        // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
+        let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
+        (outcome, is_up_to_layer && self.journal.flush().is_err())
+    }
+
+    fn record_alone(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
+        self.record(run, step, outcome, &[]).outcome
+    }
+
+    /// Notes in the journal what came of recorded changes.
+    fn finish_adoption(
+        &self,
+        outcome: CommandOutcome,
+        published: Vec<(ChangeNumber, RelPath)>,
+        failed: &[ChangeNumber],
+        failures: &EffectNotes,
+    ) -> CommandOutcome {
+        let outcome = failures.add_to(outcome);
+        if !failed.is_empty() {
+            // From now on the same step must answer what is answered here. If even this fails, recovery finds the same.
+            let _ = self.journal.conflict_changes(failed, &encode(&outcome));
+            let _ = self.journal.flush();
+        }
+        let numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
+        let _ = self.journal.publish_changes(&numbers);
+        self.checkpoint.add(published);
+        outcome
+    }
+
+    fn failures(
+        &self,
+        layer: &Layer,
+        changes: &LayerChanges,
+        wanted: &[Effect],
+        adopted: &Adopted,
+    ) -> EffectNotes {
+        let mut notes = EffectNotes::default();
+        for (index, error) in &adopted.failed {
+            let effect = &wanted[*index];
+            match error {
+                AdoptError::Changed { .. } | AdoptError::FolderNotEmpty { .. } => {
+                    notes.conflicts.push(shown_conflict(effect));
+                }
+                AdoptError::KeepsChanging { .. } => {
+                    let kept = changes.find(&effect.path).and_then(|change| self.keep_theirs(layer, change));
+                    notes.conflicts.push(shown_conflict(effect));
+                    notes
+                        .other
+                        .extend(kept.map(|name| format!("a version that someone saved is kept as `{name}`")));
+                }
+                other => notes.failed.push((effect.path.to_string(), other.to_string())),
+            }
+        }
+        notes.conflicts.dedup();
+        let left = adopted.left.iter().map(|index| wanted[*index].path.to_string());
+        notes.failed.extend(
+            left.map(|path| (path, "it stays, because another file could not be written".to_owned())),
+        );
+        let lost = adopted.failed.iter().any(|(index, _)| !wanted[*index].is_undoable());
+        if lost {
+            notes
+                .other
+                .push("what was too large for the journal and could not be written is not kept".to_owned());
+        }
+        notes
+    }
+
+    /// Somebody's version ended up in the layer, which is going to be dropped: it gets a name of its own.
+    fn keep_theirs(&self, layer: &Layer, change: &LayerChange) -> Option<RelPath> {
+        let mut bytes = Vec::new();
+        let file = layer.open_before(change).ok()??;
+        file.take(CONTENT_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
+        let folder = change.path.parent()?;
+        let name = [change.path.file_name()?, b".saved-meanwhile"].concat();
+        let kept = folder.child(&name).ok()?;
+        self.root.stage(&kept, &bytes, FileMode::Keep).ok()?.publish(Expected::Absent).ok()?;
+        Some(kept)
+    }
+}
+
+/// Makes sure that an adoption can go on after a crash: what the journal does not keep is synced, and the list of
+/// changes with it.
+fn prepare(layer: &Layer, changes: &LayerChanges, wanted: &[Effect]) -> Result<(), cow_layer::LayerError> {
+    let mut unkept = wanted
+        .iter()
+        .filter(|effect| !effect.is_undoable())
+        .filter_map(|effect| changes.find(&effect.path))
+        .peekable();
+    if unkept.peek().is_none() {
+        return Ok(());
+    }
+    layer.sync(unkept)?;
+    layer.seal(changes)
+}
+
+/// A repository is taken over as a whole or not at all, so it is named as a whole.
+fn shown_conflict(effect: &Effect) -> String {
+    in_git_folder(&effect.path).map_or_else(|| effect.path.to_string(), |place| place.folder.to_string())
+}

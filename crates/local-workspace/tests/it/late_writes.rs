@@ -1,0 +1,102 @@
+//! Programs that write to a file which they opened before it was replaced.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+
+use local_workspace::{LateWrite, LocalWorkspace};
+use wap_core::*;
+
+use crate::ground::*;
+
+fn opened(ground: &Ground, name: &str) -> File {
+    OpenOptions::new().write(true).open(ground.root().join(name)).unwrap()
+}
+
+/// What was found, as the path and what is kept.
+fn found(ground: &Ground, workspace: &LocalWorkspace) -> Vec<(String, String)> {
+    workspace.checkpoint();
+    let text = |found: LateWrite| (found.path, ground.text(&found.kept_as.unwrap()).unwrap());
+    workspace.late_writes().into_iter().map(text).collect()
+}
+
+#[test]
+fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
+    let ground = Ground::new();
+    for name in ["d/edited", "d/written", "d/deleted", "d/quiet"] {
+        ground.put(name, "1\n2\n");
+    }
+    let [mut edited, written, mut deleted, quiet] =
+        ["d/edited", "d/written", "d/deleted", "d/quiet"].map(|name| opened(&ground, name));
+    let workspace = ground.open();
+    let changes = [
+        replace("d/edited", (1, 1), "one", None),
+        write("d/written", "ours\n"),
+        delete("d/deleted"),
+        write("d/quiet", "ours\n"),
+    ];
+    let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    assert_eq!(found(&ground, &workspace), []);
+    edited.write_all(b"late\n").unwrap();
+    written.set_len(0).unwrap();
+    deleted.seek(SeekFrom::End(0)).unwrap();
+    deleted.write_all(b"3\n").unwrap();
+    drop(quiet);
+    let expected = [("d/edited", "late\n"), ("d/written", ""), ("d/deleted", "1\n2\n3\n")];
+    let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    assert_eq!(found(&ground, &workspace), expected);
+    // Ours stays in its place, and what was told is not told again.
+    assert_eq!(
+        (ground.text("d/edited").unwrap(), ground.text("d/written").unwrap()),
+        ("one\n2\n".into(), "ours\n".into())
+    );
+    assert_eq!(found(&ground, &workspace), []);
+    edited.write_all(b"later\n").unwrap();
+    assert_eq!(found(&ground, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
+}
+
+#[test]
+fn a_write_of_the_same_length_in_the_same_moment_is_found() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    for round in 0..50 {
+        let name = format!("f{round}");
+        // The times of file systems have gaps of milliseconds: all of this happens within one.
+        ground.put(&name, "a\n");
+        let mut file = opened(&ground, &name);
+        change(&workspace, write(&name, "ours\n")).unwrap();
+        file.write_all(b"b\n").unwrap();
+        assert_eq!(found(&ground, &workspace), [(name, "b\n".to_owned())]);
+    }
+}
+
+#[test]
+fn a_folder_that_is_gone_and_files_that_were_many_lose_nothing() {
+    let ground = Ground::new();
+    let names: Vec<_> = (0..200).map(|number| format!("d/f{number}")).collect();
+    for name in &names {
+        ground.put(name, name);
+    }
+    let mut first = opened(&ground, &names[0]);
+    let mut last = opened(&ground, &names[199]);
+    let workspace = ground.open();
+    first.write_all(b"early").unwrap();
+    let changes: Vec<_> = names.iter().map(|name| delete(name)).collect();
+    let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    // What was written before belongs to the change: the journal has it.
+    assert_eq!(found(&ground, &workspace), []);
+    fs::remove_dir(ground.root().join("d")).unwrap();
+    last.write_all(b"late").unwrap();
+    // It held its own name, "d/f199", and the folder of that name is no place any more.
+    assert_eq!(found(&ground, &workspace), [("d/f199".to_owned(), "late99".to_owned())]);
+    // No more files are held open than is good.
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let deleted = open.filter(|fd| {
+        fs::read_link(fd.path()).is_ok_and(|target| {
+            let target = target.to_string_lossy().into_owned();
+            target.starts_with(ground.root().to_str().unwrap()) && target.ends_with("(deleted)")
+        })
+    });
+    assert!(deleted.count() <= 64 + 2);
+}

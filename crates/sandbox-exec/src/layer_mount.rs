@@ -1,0 +1,121 @@
+//! A copy-on-write layer over the workspace: what a policy says about it, and the mount itself.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
+    fsmount, fsopen,
+};
+
+/// A layer that catches what a command changes in its workspace. Every path is absolute and without links.
+///
+/// The command sees the workspace at its own path and changes it as ever; the changes go to `upper`, and `lower` stays
+/// as it is. Mounts beneath the workspace are shown as they are, and changes in them are not caught.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LayerMount {
+    /// The folder that stays as it is: the workspace.
+    pub lower: PathBuf,
+    /// The folder that receives the changes, on the same file system.
+    pub upper: PathBuf,
+    /// An empty folder beside it that the kernel needs for itself.
+    pub work: PathBuf,
+    /// Folders of the workspace that are changed directly, such as caches too big to copy. One that does not exist is
+    /// left out.
+    pub uncovered: Vec<PathBuf>,
+}
+
+impl LayerMount {
+    /// A layer that covers the whole workspace.
+    pub fn new(lower: PathBuf, upper: PathBuf, work: PathBuf) -> LayerMount {
+        LayerMount { lower, upper, work, uncovered: Vec::new() }
+    }
+
+    /// The same with folders that are changed directly.
+    pub fn with_uncovered(self, uncovered: Vec<PathBuf>) -> LayerMount {
+        LayerMount { uncovered, ..self }
+    }
+}
+
+/// Mounts a layer, not yet anywhere.
+///
+/// - `userxattr` for root too: an ordinary user may write no other attributes, and one family makes one reader.
+/// - Without redirects, partial copies and an index, `upper` tells on its own what was changed, and nothing in it can
+///   make the kernel show another folder's files.
+/// - `volatile`: nothing is synced. What is to last is synced by whoever takes it from there.
+///
+/// The kernel is given handles by way of `/proc/self/fd`: such a name is short, has nothing that would have to be
+/// escaped, tells a command that reads its list of mounts nothing, and means the folder that was opened.
+pub(crate) fn mount(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, folder) in [("lowerdir", lower), ("upperdir", upper), ("workdir", work)] {
+        fsconfig_set_string(&context, key, format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
+    }
+    for (key, value) in [("redirect_dir", "nofollow"), ("metacopy", "off"), ("index", "off")] {
+        match fsconfig_set_string(&context, key, value) {
+            // A kernel that does not know an option does not do what it switches off.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    fsconfig_set_flag(&context, "userxattr")?;
+    fsconfig_set_flag(&context, "volatile")?;
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// Returns the places beneath a folder at which something is mounted, as this process sees them, sorted.
+///
+/// A layer does not show what is mounted in the folder that it lies over.
+pub(crate) fn mounts_beneath(folder: &Path) -> Vec<PathBuf> {
+    // Without a list of mounts the command sees the empty folders that lie under them.
+    let list = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let places = list.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    let mut beneath: Vec<PathBuf> =
+        places.map(unescaped).filter(|place| place != folder && place.starts_with(folder)).collect();
+    beneath.sort();
+    beneath.dedup();
+    beneath
+}
+
+/// Reads a field of the list: blanks and the like are written as a backslash and three octal digits.
+fn unescaped(field: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let digits = (*first == b'\\').then(|| after.get(..3)).flatten();
+        let value = digits
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        (rest, _) = match value {
+            Some(value) => (&after[3..], bytes.push(value)),
+            None => (after, bytes.push(*first)),
+        };
+    }
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_mounts_are_read_back_as_they_are() {
+        for (field, place) in
+            [("/a\\040b", "/a b"), ("/a\\134b", "/a\\b"), ("/plain", "/plain"), ("/end\\04", "/end\\04")]
+        {
+            assert_eq!(unescaped(field.as_bytes()), Path::new(place));
+        }
+    }
+
+    #[test]
+    fn nothing_is_mounted_beneath_a_new_folder_and_proc_is_beneath_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(mounts_beneath(folder.path()), Vec::<PathBuf>::new());
+        assert!(mounts_beneath(Path::new("/")).contains(&PathBuf::from("/proc")));
+    }
+}

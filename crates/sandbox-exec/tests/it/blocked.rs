@@ -1,0 +1,151 @@
+//! Which cases of the attack corpus a level of confinement withstands, by the layers that the case says stop it.
+
+use sandbox_exec::Level;
+use serde_json::Value;
+
+/// Who meets the attacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Attacker {
+    Root,
+    Ordinary,
+}
+
+impl Attacker {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Attacker::Root => "root",
+            Attacker::Ordinary => "an ordinary user",
+        }
+    }
+}
+
+/// Whether a case must hold at this level: nothing is said to be needed for it, or one layer of those named is there.
+pub(crate) fn must_hold(case: &Value, level: Level, attacker: Attacker) -> bool {
+    if level == Level::Full {
+        return true;
+    }
+    let Some(layers) = case["blocked_by"].as_array() else { return true };
+    layers.iter().any(|layer| is_there(layer.as_str().unwrap(), level, case, attacker))
+}
+
+fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool {
+    let has_namespaces = level >= Level::Namespaces;
+    // The level `namespaces` is what is left when these two are missing.
+    let has_rules = matches!(level, Level::Full | Level::Landlock);
+    let has_privileges_dropped = level >= Level::Process;
+    match layer {
+        "mount-ns"
+        | "netns"
+        | "pidns"
+        | "pidns+fresh proc"
+        | "ro proc/sys"
+        | "ro-bind"
+        | "ro-bind .git/hooks .git/config"
+        | "nosuid"
+        | "locked mounts"
+        | "private-tmp" => has_namespaces,
+        // Without a root of its own, a command is only told another home: `~` leads there.
+        "home-hidden" => has_privileges_dropped,
+        "landlock" | "landlock-refer" | "landlock-net" | "landlock-scope" | "landlock-scope-signal" => {
+            has_rules
+        }
+        "seccomp"
+        | "seccomp arch check"
+        | "seccomp clone/clone3/unshare"
+        | "seccomp-ioctl"
+        | "seccomp-socket"
+        | "seccomp deny socket(AF_UNIX)" => has_rules,
+        // An ordinary user has none: what only root may do is refused at every level.
+        "drop-caps" => {
+            has_privileges_dropped && attacker == Attacker::Root
+                || attacker == Attacker::Ordinary && case["class"] == "priv"
+        }
+        "no_new_privs" | "rlimit-core" | "rlimit-as" | "nice" | "memory cgroup" | "pids.max"
+        | "cpu cgroup" => has_privileges_dropped,
+        "setsid" | "stdin=/dev/null" | "subreaper" => true,
+        // Only a capability opens the memory of what cannot be dumped.
+        "dumpable=0" => has_privileges_dropped || attacker == Attacker::Ordinary,
+        // Of the program that embeds the launcher, other means of killing, and what only a copy-on-write layer can do.
+        "PR_SET_DUMPABLE=0"
+        | "cgroup.kill"
+        | "new session keyring"
+        | "placeholder mount"
+        | "post-run check" => false,
+        other => panic!("a layer that this test does not know: {other}"),
+    }
+}
+
+/// A case that some levels withstand, or do not, otherwise than the layers alone say.
+struct Exception {
+    case: &'static str,
+    levels: &'static [Level],
+    attacker: Option<Attacker>,
+    holds: bool,
+    /// For the reader of this table.
+    _reason: &'static str,
+}
+
+const BELOW_NAMESPACES: &[Level] = &[Level::Landlock, Level::Process, Level::None];
+const BELOW_FULL: &[Level] = &[Level::Namespaces, Level::Landlock, Level::Process, Level::None];
+
+const EXCEPTIONS: &[Exception] = &[
+    holds("git-init-missing", BELOW_FULL, None, "the caller is told which paths no mount protects"),
+    holds("rename-in", &[Level::Namespaces], None, "other files do not exist in a root of its own"),
+    holds("cwd-deleted", &[Level::Landlock], None, "the folder around the workspace cannot be changed"),
+    holds("proc-parent-environ", &[Level::Landlock], None, "nobody with rules looks into who has none"),
+    holds("tcp-public", BELOW_NAMESPACES, None, "nobody answers at this address"),
+    holds("cpu-spin-16", &[Level::None], None, "it is ended when its time is up"),
+    holds("umount-protected", &[Level::Process, Level::None], None, "nothing is mounted there"),
+    holds("icmp-raw", &[Level::Process], None, "raw sockets take a capability that is dropped"),
+    holds("icmp-raw", &[Level::None], Some(Attacker::Ordinary), "and that an ordinary user does not have"),
+    holds("setuid-su", &[Level::None], Some(Attacker::Ordinary), "they ask for a password"),
+    holds(
+        "userns",
+        &[Level::Namespaces, Level::Process],
+        Some(Attacker::Root),
+        "root without capabilities may make one, but not map itself into it",
+    ),
+    fails("pidfd-getfd", &[Level::Namespaces], "its parent is the shell in its own namespace"),
+    fails("listen-port", &[Level::Namespaces], "it may listen, in a network of its own"),
+    fails(
+        "read-agentd-state",
+        &[Level::Landlock],
+        "it lies in the workspace; local-workspace refuses commands",
+    ),
+];
+
+const fn holds(
+    case: &'static str,
+    levels: &'static [Level],
+    attacker: Option<Attacker>,
+    reason: &'static str,
+) -> Exception {
+    Exception { case, levels, attacker, holds: true, _reason: reason }
+}
+
+const fn fails(case: &'static str, levels: &'static [Level], reason: &'static str) -> Exception {
+    Exception { case, levels, attacker: None, holds: false, _reason: reason }
+}
+
+/// Returns what is expected of a case with the exceptions taken into account.
+pub(crate) fn expected(case: &Value, level: Level, attacker: Attacker) -> bool {
+    let exception = EXCEPTIONS.iter().find(|exception| {
+        exception.case == case["name"]
+            && exception.levels.contains(&level)
+            && exception.attacker.is_none_or(|whose| whose == attacker)
+    });
+    exception.map_or_else(|| must_hold(case, level, attacker), |exception| exception.holds)
+}
+
+/// Why a case that is not expected to hold must not be tried: it would hurt the machine.
+pub(crate) fn harm(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "fork-bomb" | "thread-bomb" | "memory-bomb" | "fork-bomb-slow" => {
+            "without a limit it would use up the machine"
+        }
+        "kill-minus-one" => "it would end every process that it may signal",
+        "core-pattern" => "it would change a setting of the machine",
+        "cgroup-release-agent" | "mount" => "it would change the machine's own tree",
+        _ => return None,
+    })
+}

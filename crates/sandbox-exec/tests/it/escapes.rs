@@ -1,0 +1,57 @@
+//! The long list of escapes: all are refused at level full, and the same list succeeds where nothing refuses it.
+
+use std::collections::BTreeSet;
+
+use sandbox_exec::Level;
+
+use crate::ground::Ground;
+
+/// What anybody may do on any machine that does not forbid it: the control that the list bites.
+const OPEN_TO_ALL: [&str; 13] = [
+    "read outside",
+    "write outside",
+    "see outside",
+    "list home",
+    "make a socket",
+    "signal a process outside",
+    "system call ptrace",
+    "system call unshare",
+    "system call setns",
+    "system call open_tree",
+    "system call TIOCSTI",
+    "socket of family UNIX",
+    "socket of family INET",
+];
+
+#[test]
+fn every_escape_is_refused_at_level_full() {
+    let ground = Ground::contained();
+    assert_eq!(ground.launcher.report().level, Level::Full, "not run: {}", ground.launcher.report());
+    let escapes = ground.launcher.probe().unwrap();
+    let names: BTreeSet<&str> = escapes.iter().map(|escape| escape.name.as_str()).collect();
+    assert!(escapes.len() >= 50 && names.len() == escapes.len(), "{}: {names:?}", escapes.len());
+    let open: Vec<&str> =
+        escapes.iter().filter(|escape| !escape.is_refused).map(|escape| escape.name.as_str()).collect();
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn the_same_escapes_succeed_without_confinement() {
+    let escapes = Ground::at_level(Level::None).launcher.probe().unwrap();
+    let open: Vec<&str> =
+        escapes.iter().filter(|escape| !escape.is_refused).map(|escape| escape.name.as_str()).collect();
+    for name in OPEN_TO_ALL {
+        assert!(open.contains(&name), "{name}: {open:?}");
+    }
+    // Root may do nearly all of it, where it is not itself in a container.
+    assert!(open.len() >= 20, "{open:?}");
+}
+
+#[test]
+fn a_probe_changes_nothing_and_leaves_nothing() {
+    let ground = Ground::at_level(Level::None);
+    let before = std::fs::read_to_string("/proc/sys/kernel/core_pattern").ok();
+    ground.launcher.probe().unwrap();
+    assert_eq!(std::fs::read_to_string("/proc/sys/kernel/core_pattern").ok(), before);
+    assert_eq!(std::fs::read_dir(ground.root().join("scratch")).unwrap().count(), 0);
+}

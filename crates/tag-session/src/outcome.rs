@@ -1,0 +1,129 @@
+//! What the journal keeps as the outcome of a reply.
+
+use serde::{Deserialize, Serialize};
+use tagproto::CommandResult;
+
+/// Most characters of one summary that are kept. A summary is long only where it repeats what the model wrote.
+const SUMMARY_CHARACTERS: usize = 64 << 10;
+
+/// Most bytes of all texts of a reply's results that are kept, so that the record of any reply can be taken.
+const RESULTS_BYTES: usize = 2 << 20;
+
+/// What stands in the place of a text that is not kept.
+const LEFT_OUT: &str = "[left out: the results of this reply are too long together]";
+
+/// What the journal keeps as the outcome of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RunOutcome {
+    pub results: Vec<CommandResult>,
+    #[serde(default)]
+    pub done: Option<String>,
+}
+
+impl RunOutcome {
+    /// Takes the results of a reply, cut so that they can be kept.
+    pub(crate) fn of(results: Vec<CommandResult>, done: Option<String>) -> RunOutcome {
+        RunOutcome { results: bounded(results), done: done.map(|done| shortened(done, SUMMARY_CHARACTERS)) }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("results have string keys")
+    }
+}
+
+/// The results in the outcome of a finished run.
+pub(crate) fn results(outcome: &[u8]) -> Vec<CommandResult> {
+    serde_json::from_slice::<RunOutcome>(outcome).map(|outcome| outcome.results).unwrap_or_default()
+}
+
+/// Cuts long summaries, and leaves out texts once there are too many of them: of outputs first, those of successes
+/// before those of failures.
+pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {
+    for result in &mut results {
+        result.summary = shortened(std::mem::take(&mut result.summary), SUMMARY_CHARACTERS);
+    }
+    let mut total: usize = results.iter().map(|result| result.summary.len() + result.output.len()).sum();
+    leave_out(&mut results, &mut total, |result| result.success.then_some(&mut result.output));
+    leave_out(&mut results, &mut total, |result| Some(&mut result.output));
+    leave_out(&mut results, &mut total, |result| Some(&mut result.summary));
+    results
+}
+
+/// Leaves out texts, the last ones first, until what is left can be kept.
+fn leave_out(
+    results: &mut [CommandResult],
+    total: &mut usize,
+    text: impl Fn(&mut CommandResult) -> Option<&mut String>,
+) {
+    for result in results.iter_mut().rev() {
+        if *total <= RESULTS_BYTES {
+            return;
+        }
+        if let Some(text) = text(result).filter(|text| text.len() > LEFT_OUT.len()) {
+            *total -= text.len() - LEFT_OUT.len();
+            LEFT_OUT.clone_into(text);
+        }
+    }
+}
+
+/// A text without its middle, if it is too long.
+fn shortened(text: String, most_characters: usize) -> String {
+    if text.len() <= most_characters {
+        return text;
+    }
+    let characters = text.chars().count();
+    if characters <= most_characters {
+        return text;
+    }
+    let offset = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
+    let tail_characters = most_characters / 4;
+    let head = &text[..offset(most_characters - tail_characters)];
+    let tail = &text[offset(characters - tail_characters)..];
+    format!("{head}\n[... {} characters left out ...]\n{tail}", characters - most_characters)
+}
+
+#[cfg(test)]
+mod tests {
+    use tagproto::{BlockKind, CommandType};
+
+    use super::*;
+
+    fn result(summary: usize, output: usize, success: bool) -> CommandResult {
+        CommandResult {
+            command_type: CommandType::Block(BlockKind::RunCommand),
+            summary: "\u{1}".repeat(summary),
+            success,
+            output: "\u{1}".repeat(output),
+        }
+    }
+
+    #[test]
+    fn results_that_fit_are_kept_as_they_are() {
+        let results = vec![result(1_000, 4_000, true); 100];
+        assert_eq!(bounded(results.clone()), results);
+    }
+
+    #[test]
+    fn whatever_a_reply_gives_can_be_recorded() {
+        let limit = change_journal::JournalLimits::default().outcome_bytes;
+        for results in [
+            vec![result(100, 4_000, true); 10_000],
+            vec![result(4_000, 4_000, false); 10_000],
+            vec![result(16 << 20, 0, true)],
+        ] {
+            let count = results.len();
+            let outcome = RunOutcome::of(results, Some("\u{1}".repeat(16 << 20)));
+            assert_eq!(outcome.results.len(), count);
+            assert!(outcome.encode().len() <= limit, "{} bytes", outcome.encode().len());
+        }
+    }
+
+    #[test]
+    fn failures_keep_their_outputs_longest() {
+        let mut results = vec![result(10, 4_000, true); 1_000];
+        results[999].success = false;
+        let bounded = bounded(results);
+        assert_eq!((bounded[0].output.len(), bounded[999].output.len()), (4_000, 4_000));
+        assert_eq!(bounded[998].output, LEFT_OUT);
+    }
+}

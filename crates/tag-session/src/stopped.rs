@@ -1,0 +1,137 @@
+//! Replies that were stopped, and another one comes to the same message.
+//!
+//! What such a reply has done stays done, so the model has to be told. Its blocks are asked for once more by a call that
+//! is cancelled already: what is on record is answered, and nothing is begun.
+
+use std::time::Duration;
+
+use change_journal::{ContentHash, DocumentWrite, RunKey, RunState};
+use serde::{Deserialize, Serialize};
+use tagproto::{
+    BaseVersions, BlockKind, CommandResult, Execution, Item, Session, Strictness, UnobservedExecution,
+    execute, read,
+};
+use wap_core::{Call, CancelFlag, Workspace};
+
+use crate::documents;
+use crate::error::SessionError;
+use crate::outcome::{RunOutcome, bounded};
+use crate::round::identity;
+use crate::sessions::{Sessions, origin};
+
+/// What stopped replies to one message had done, until the next message tells it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Stopped {
+    pub results: Vec<CommandResult>,
+    /// How many of their blocks were not carried out.
+    pub not_carried_out: usize,
+}
+
+impl Stopped {
+    /// What the next message says of it, unless there is nothing to say.
+    pub(crate) fn note(&self) -> Option<String> {
+        let results = match self.results.len() {
+            0 => return None,
+            1 => "result is".to_owned(),
+            count => format!("{count} results are"),
+        };
+        let rest = match self.not_carried_out {
+            0 => String::new(),
+            1 => "; 1 block of it was not carried out".to_owned(),
+            blocks => format!("; {blocks} blocks of it were not carried out"),
+        };
+        let text = "an earlier reply to the same message was stopped before this one: the first";
+        Some(format!("{text} {results} of what it had done{rest}"))
+    }
+}
+
+impl<W: Workspace> Sessions<W> {
+    /// Takes note that a reply to the pending outbox is under way, and ends the one that was before it, if that is
+    /// another one.
+    pub(crate) fn take_turn(
+        &self,
+        session: &Session,
+        hash: ContentHash,
+        text: &str,
+        timeout: Duration,
+    ) -> Result<(), SessionError> {
+        let name = documents::begun(session.session_id, session.sequence_number);
+        if let Some(begun) = self.journal.reader().document(&name)? {
+            let begun = String::from_utf8_lossy(&begun.bytes);
+            if identity(&begun) == hash {
+                return Ok(());
+            }
+            self.end_stopped(session, &begun, timeout)?;
+        }
+        // It comes with whatever the reply does first, so that nothing can be done without it.
+        self.journal.write_documents_lazily(&[DocumentWrite::Put { name: &name, bytes: text.as_bytes() }])?;
+        Ok(())
+    }
+
+    /// What stopped replies to the pending outbox had done.
+    pub(crate) fn stopped(&self, session: &Session) -> Result<Stopped, SessionError> {
+        let name = documents::stopped(session.session_id, session.sequence_number);
+        match self.journal.reader().document(&name)? {
+            None => Ok(Stopped::default()),
+            Some(document) => serde_json::from_slice(&document.bytes)
+                .map_err(|source| SessionError::Damaged { id: session.session_id.to_string(), source }),
+        }
+    }
+
+    /// Finishes the run of a stopped reply with what it has done.
+    fn end_stopped(&self, session: &Session, text: &str, timeout: Duration) -> Result<(), SessionError> {
+        let (id, sequence, hash) = (session.session_id, session.sequence_number, identity(text));
+        let key = RunKey { conversation: id.to_string(), sequence: u64::from(sequence), content: hash };
+        let run = match self.journal.begin_run_again(&key)? {
+            RunState::New(run) | RunState::Resumed { run, .. } => run,
+            RunState::InProgress { .. } => return Err(SessionError::Busy),
+            // Ended before, by a process that came no further.
+            RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(()),
+        };
+        let reply = read(text, Strictness::Repair);
+        let base = self.recorded_base_versions(session, &hash)?;
+        let base = base.unwrap_or_else(|| BaseVersions::from(session.shown_versions.clone()));
+        let call_origin = origin(session, &hash.to_string());
+        let cancel = CancelFlag::new();
+        cancel.cancel();
+        let call = Call { origin: &call_origin, cancel: &cancel, time_left: None };
+        let observer = &mut UnobservedExecution;
+        let execution =
+            execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
+                .map_err(SessionError::Workspace)?;
+        let mut stopped = self.stopped(session)?;
+        let done = done(&reply.items, &execution);
+        if done.is_empty() {
+            return Ok(());
+        }
+        stopped.results.extend(done);
+        stopped.results = bounded(stopped.results);
+        stopped.not_carried_out += execution.not_begun.len();
+        let outcome = RunOutcome::of(execution.results, None).encode();
+        let stopped = serde_json::to_vec(&stopped).expect("results have string keys");
+        let stopped_name = documents::stopped(id, sequence);
+        let base_name = documents::base_versions(id, sequence, &hash);
+        let writes = [
+            DocumentWrite::Put { name: &stopped_name, bytes: &stopped },
+            DocumentWrite::Remove { name: &base_name },
+        ];
+        self.journal.finish_run(run.number(), &outcome, &writes)?;
+        Ok(())
+    }
+}
+
+/// The results of those blocks that had been carried out. What only says something, or looks, has left nothing.
+fn done(items: &[Item<'_>], execution: &Execution) -> Vec<CommandResult> {
+    let acts = |item: &Item<'_>| {
+        let kinds =
+            [BlockKind::CreateFile, BlockKind::EditFile, BlockKind::DeleteFile, BlockKind::RunCommand];
+        matches!(item, Item::Block(_)) && kinds.contains(&item.kind())
+    };
+    let was_begun = |index: &usize| execution.not_begun.binary_search(index).is_err();
+    let results = items.iter().zip(&execution.results).enumerate();
+    results
+        .filter(|(index, (item, _))| acts(item) && was_begun(index))
+        .map(|(_, (_, result))| result.clone())
+        .collect()
+}
