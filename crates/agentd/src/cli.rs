@@ -85,6 +85,13 @@ impl Common {
         if self.network == Switch::On {
             arguments.extend(["--network".to_owned(), "on".to_owned()]);
         }
+        if self.layer == Switch::Off {
+            arguments.extend(["--layer".to_owned(), "off".to_owned()]);
+        }
+        for folder in &self.cache {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            arguments.extend(["--cache".to_owned(), folder.to_string_lossy().into_owned()]);
+        }
         if let Some(timeout) = self.timeout.filter(|timeout| timeout.as_secs() != USUAL_TIMEOUT_SECONDS) {
             arguments.extend(["--timeout".to_owned(), timeout.as_secs().to_string()]);
         }
