@@ -1,5 +1,5 @@
 //! The user's own toolchains work inside, at level full and without the network. One that is missing is skipped by name,
-//! and a failure where `CI` is set.
+//! and, Go apart, a failure where `CI` is set.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,8 @@ fn works(program: &str, files: &[(&str, &str)], text: &str, expected: &str) {
     let is_there =
         Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_there {
-        assert!(std::env::var_os("CI").is_none(), "{program} is missing");
+        // Go is no part of what the continuous integration host has.
+        assert!(program == "go" || std::env::var_os("CI").is_none(), "{program} is missing");
         println!("skipped: {program} is missing");
         return;
     }
