@@ -6,6 +6,7 @@
 //! `cargo run -p examples --bin one-reply` runs one. The library itself is empty. When its documentation is tested, that is
 //! the README and the pages under `docs/`, so that the Rust code there is compiled and run like any other.
 #![cfg_attr(doctest, doc = include_str!("../../README.md"))]
+#![cfg_attr(doctest, doc = include_str!("../../docs/codali.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/tagproto.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/wap.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/files.md"))]

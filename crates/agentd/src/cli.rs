@@ -59,6 +59,9 @@ pub(crate) struct Common {
     /// Whether commands run on a copy-on-write layer where there can be one. Without it `git mv` of a folder works.
     #[arg(long, global = true, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
+    /// A further folder that commands may change, such as a cache of packages; may be given several times.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cache: Vec<PathBuf>,
     /// Longest run time, in seconds [default: 30 for a command, 900 for an agent].
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
@@ -81,6 +84,13 @@ impl Common {
         }
         if self.network == Switch::On {
             arguments.extend(["--network".to_owned(), "on".to_owned()]);
+        }
+        if self.layer == Switch::Off {
+            arguments.extend(["--layer".to_owned(), "off".to_owned()]);
+        }
+        for folder in &self.cache {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            arguments.extend(["--cache".to_owned(), folder.to_string_lossy().into_owned()]);
         }
         if let Some(timeout) = self.timeout.filter(|timeout| timeout.as_secs() != USUAL_TIMEOUT_SECONDS) {
             arguments.extend(["--timeout".to_owned(), timeout.as_secs().to_string()]);
@@ -175,6 +185,8 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
+    /// Answer a request of an agent, which is an envelope or a reply with one in it.
+    Codali(Codali),
     /// Say what this machine can and cannot do.
     Doctor {
         /// Try a long list of ways out of the sandbox of commands, and list them.
@@ -298,6 +310,22 @@ pub(crate) struct Undo {
     pub session: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Codali {
+    /// The text, or `-` for standard input.
+    #[arg(value_name = "FILE|-", default_value = "-")]
+    pub file: PathBuf,
+    /// How the response is written.
+    #[arg(long, value_name = "yaml|json-body", default_value = "yaml")]
+    pub format: codali_envelope::Form,
+    /// Keep the response below about this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<u32>,
+    /// Leave out how long it took, so that the same files give the same response.
+    #[arg(long)]
+    pub deterministic: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Format {
     /// A reply in the bracket-tag protocol.
@@ -306,6 +334,15 @@ pub(crate) enum Format {
         #[arg(value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
         /// Leave out the repair of pasted text.
+        #[arg(long)]
+        strict: bool,
+    },
+    /// A request in a Codali envelope, with nothing in front of it.
+    Codali {
+        /// The text, or `-` for standard input.
+        #[arg(value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Take YAML only.
         #[arg(long)]
         strict: bool,
     },

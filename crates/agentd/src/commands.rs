@@ -3,6 +3,7 @@
 mod apply;
 mod call;
 mod cocode;
+mod codali;
 mod demo;
 mod diff;
 mod doctor;
@@ -43,6 +44,10 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
         Some(Command::Diff { range }) => diff::diff(common, console, range),
         Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
+        Some(Command::Parse { format: Format::Codali { file, strict } }) => {
+            parse::codali(console, &file, strict)
+        }
+        Some(Command::Codali(codali)) => codali::answer(common, console, &codali),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Cocode { command }) => cocode::run(common, console, &command),
         Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),

@@ -94,12 +94,15 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     if state_folder.starts_with(workspace) {
         policy.hidden.push(state_folder.to_owned());
     }
+    // One that cannot be made absolute does not exist either, and is refused when a command starts.
+    let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+    policy.writable.extend(common.cache.iter().map(absolute));
     policy
 }
 
 /// What the user asks for, as a text to compare with what another process was asked for.
 pub(crate) fn asked_for(common: &Common) -> String {
-    format!("{:?} {:?}", common.sandbox, common.network)
+    format!("{:?} {:?} {:?}", common.sandbox, common.network, common.cache)
 }
 
 /// The user's home folder.

@@ -165,27 +165,45 @@ pub(crate) fn open_for_reading(
     places: &Places,
     console: Console,
 ) -> Result<ReadingEngine, Failure> {
-    let root = open_root(common, places)?;
-    let journal = Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))?;
-    if places.base.join("output").is_dir() {
-        let kept = KeptFolders { outputs: places.base.join("output"), layers: None };
-        let engine = open_engine(common, places, kept, root, journal, console)?;
-        return Ok(ReadingEngine { engine, _outputs: None });
+    let outputs = places.base.join("output");
+    if !outputs.is_dir() {
+        return open_apart(common, places, console);
     }
+    let root = open_root(common, places)?;
+    let kept = KeptFolders { outputs, layers: None };
+    let engine = open_engine(common, places, kept, root, forgetful_journal(places)?, console)?;
+    Ok(ReadingEngine { engine, _outputs: None })
+}
+
+/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read: their outputs are
+/// kept apart from those of the state folder, whose names are the journal's to give.
+pub(crate) fn open_apart(
+    common: &Common,
+    places: &Places,
+    console: Console,
+) -> Result<ReadingEngine, Failure> {
+    let root = open_root(common, places)?;
     let outputs = tempfile::tempdir().map_err(|error| {
         let place = std::env::temp_dir();
         Failure::new(Exit::Failed, format!("no temporary folder can be made in {}: {error}", place.display()))
             .advise("name a folder with space in the variable TMPDIR")
     })?;
+    // Where there is no state folder, none needs to be kept from commands.
+    let elsewhere = Places { base: outputs.path().to_owned(), ..places.clone() };
+    let places = if places.base.exists() { places } else { &elsewhere };
     let kept = KeptFolders { outputs: outputs.path().join("output"), layers: None };
-    let engine = open_engine(common, places, kept, root, journal, console)?;
+    let engine = open_engine(common, places, kept, root, forgetful_journal(places)?, console)?;
     Ok(ReadingEngine { engine, _outputs: Some(outputs) })
+}
+
+fn forgetful_journal(places: &Places) -> Result<Journal, Failure> {
+    Journal::in_memory().map_err(|error| journal_failure(&error, &places.base))
 }
 
 /// The folders that the engine keeps things in.
 struct KeptFolders {
     outputs: PathBuf,
-    /// Layers of commands; none where no command is run.
+    /// Layers of commands; none where no command changes anything.
     layers: Option<PathBuf>,
 }
 

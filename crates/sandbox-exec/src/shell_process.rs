@@ -55,14 +55,20 @@ impl ShellProcess {
         let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
         // If it ended before, it has said why.
         let _ = channel::send(&self.orders, b"R", &descriptors);
-        // The other end is closed when a program is executed.
-        match channel::receive(&self.orders) {
-            Ok(None) | Err(Errno::CONNRESET) => Ok(self.pid),
-            Ok(Some((report, _))) => match Status::decode(&report) {
-                Some(Status::Failed(error)) => Err(error),
-                _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
-            },
-            Err(errno) => Err(StepError::new(Step::Fork, errno)),
+        let answer = match channel::receive(&self.orders) {
+            // It ended without taking the request. The kernel says so before it hands out what was sent.
+            Err(Errno::CONNRESET) => {
+                channel::receive(&self.orders).and_then(|said| said.ok_or(Errno::CONNRESET))
+            }
+            // The other end is closed when a program is executed.
+            Ok(None) => return Ok(self.pid),
+            Ok(Some(said)) => Ok(said),
+            Err(errno) => Err(errno),
+        };
+        let (report, _) = answer.at(Step::Fork)?;
+        match Status::decode(&report) {
+            Some(Status::Failed(error)) => Err(error),
+            _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
         }
     }
 }

@@ -7,7 +7,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, waitpid};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal, waitpid,
+};
 
 /// How long a search goes on while new processes keep appearing; what is known is killed then.
 const SEARCH_LIMIT: Duration = Duration::from_secs(5);
@@ -101,7 +104,17 @@ fn children_of(parent: Pid, parents: &HashMap<Pid, Pid>) -> Vec<Pid> {
 ///
 /// The descriptor is opened before the check: a number that was taken over by another process is noticed.
 fn signal_process(pid: Pid, parent: Option<Pid>, signal: Signal) {
-    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let process = match pidfd_open(pid, PidfdFlags::empty()) {
+        // Before Linux 5.3 a number is all that there is.
+        Err(Errno::NOSYS) => {
+            if parent.is_none() || parent_of(pid) == parent {
+                let _ = kill_process(pid, signal);
+            }
+            return;
+        }
+        Err(_) => return,
+        Ok(process) => process,
+    };
     if parent.is_some() && parent_of(pid) != parent {
         return;
     }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
-use notify::{RecursiveMode, Watcher as _};
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecursiveMode, Watcher as _};
 use wap_core::CancelFlag;
 
 /// How often the inbox is looked at when no event arrives: network file systems and containers lose events.
@@ -29,8 +30,13 @@ impl InboxWatcher {
             let _ = sender.try_send(());
         };
         let guard = cancel.on_cancel(Box::new(move || wake(&on_cancel)));
-        // What an event says does not matter: the inbox is looked at as a whole.
-        let watcher = notify::recommended_watcher(move |_| wake(&sender))
+        // Apart from that, what an event says does not matter: the inbox is looked at as a whole.
+        let on_event = move |event: notify::Result<Event>| {
+            if !event.is_ok_and(|event| is_only_a_look(event.kind)) {
+                wake(&sender);
+            }
+        };
+        let watcher = notify::recommended_watcher(on_event)
             .and_then(|mut watcher| watcher.watch(folder, RecursiveMode::NonRecursive).map(|()| watcher))
             .ok();
         InboxWatcher { wakes, _watcher: watcher, _cancel: guard }
@@ -44,5 +50,26 @@ impl InboxWatcher {
             // Without a watcher and without a canceller nobody can wake us: the poll remains.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
         }
+    }
+}
+
+/// Whether nothing has changed: looking at the inbox is such an event itself, and must not be a reason to look again.
+fn is_only_a_look(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_at_the_inbox_is_no_reason_to_look_again_and_a_new_file_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let watcher = InboxWatcher::new(folder.path(), &CancelFlag::new());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let pause = Duration::from_millis(300);
+        assert_eq!(watcher.wakes.recv_timeout(pause), Err(RecvTimeoutError::Timeout));
+        std::fs::write(folder.path().join("reply.txt"), "text").unwrap();
+        assert_eq!(watcher.wakes.recv_timeout(Duration::from_secs(10)), Ok(()));
     }
 }

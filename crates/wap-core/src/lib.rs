@@ -2,7 +2,8 @@
 //!
 //! This crate owns the shapes that every protocol adapter and every engine agree on: the requests and responses
 //! of the seven tools and of `deleteFile`, the limits, the error codes with their reasons, the default
-//! exclusions, and the [`Workspace`] trait that stands between adapters and engines.
+//! exclusions, and the traits that stand between adapters and engines: [`Workspace`], and [`CodeIndex`] for what can be
+//! asked about code.
 //!
 //! It does no I/O, reads no clock and starts no threads. Paths in requests are text as the model wrote it; an
 //! engine parses them. Paths in responses are canonical, relative to the root and `/`-separated; a transport
@@ -17,10 +18,12 @@
 //! # Ok::<(), wap_core::WapError>(())
 //! ```
 //!
-//! Features: `schema` derives JSON Schema for every request and response; `memory` adds `MemoryWorkspace`.
+//! Features: `schema` derives JSON Schema for every request and response; `memory` adds `MemoryWorkspace` and
+//! `MemoryIndex`.
 
 mod call;
 mod cancel;
+mod code_index;
 mod conversation;
 mod delete_file;
 mod error;
@@ -28,9 +31,12 @@ mod exclusions;
 mod execute_command;
 mod explore_files;
 mod file_change;
+mod index_error;
 mod limits;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "memory")]
+mod memory_index;
 mod metadata;
 mod modify_file;
 mod observer;
@@ -48,6 +54,11 @@ mod write_file;
 
 pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
+pub use code_index::{
+    AstNode, CodeHit, CodeIndex, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, Freshness, ImpactEdge,
+    IndexState, ListSymbols, ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse,
+    ReadSnippet, ReadSnippetResponse, SearchCode, SearchCodeResponse, UnresolvedImport,
+};
 pub use conversation::Conversation;
 pub use delete_file::{DeleteFile, DeleteFileResponse};
 pub use error::{ErrorCode, Reason, WapError};
@@ -55,9 +66,12 @@ pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
 pub use explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use file_change::{FileChange, FileChanged};
+pub use index_error::IndexError;
 pub use limits::Limits;
 #[cfg(feature = "memory")]
 pub use memory::MemoryWorkspace;
+#[cfg(feature = "memory")]
+pub use memory_index::MemoryIndex;
 pub use metadata::FileMetadata;
 pub use modify_file::{LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
 pub use observer::{CommandObserver, OutputStream, Unobserved};

@@ -29,3 +29,19 @@ pub(super) fn text(value: &Value) -> &str {
 pub(super) fn equal(what: &str, expected: &Value, actual: &Value) -> Result<(), Problem> {
     ensure(expected == actual, || format!("{what} is {actual}, but should be {expected}"))
 }
+
+/// Checks that what is expected is there: keys that are not expected may be there too, but no further items of a list.
+pub(super) fn holds(what: &str, expected: &Value, actual: &Value) -> Result<(), Problem> {
+    match (expected, actual) {
+        (Value::Object(_), Value::Object(actual)) => members(expected).try_for_each(|(key, expected)| {
+            holds(&format!("{what}.{key}"), expected, actual.get(key).unwrap_or(&Value::Null))
+        }),
+        (Value::Array(expected), Value::Array(actual)) if expected.len() == actual.len() => {
+            let mut pairs = expected.iter().zip(actual).enumerate();
+            pairs.try_for_each(|(index, (expected, actual))| {
+                holds(&format!("{what}[{index}]"), expected, actual)
+            })
+        }
+        _ => equal(what, expected, actual),
+    }
+}

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::ruling::Ruling;
 use super::{
-    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, tag_exec, tag_flow, tag_parse, tag_paste, wap,
+    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, tag_exec, tag_flow,
+    tag_parse, tag_paste, wap,
 };
 use crate::TaskError;
 
@@ -36,6 +37,8 @@ impl Registry {
             ("tagproto.json", Some("exec"), tag_exec::run),
             ("tagproto.json", Some("flow"), tag_flow::run),
             ("paste.json", None, tag_paste::run),
+            ("codali.json", None, codali::run),
+            ("envelope-replies.json", None, envelope_replies::run),
             ("wap.json", Some("read"), wap::run),
             ("wap.json", Some("write"), wap::run),
             ("wap.json", Some("modify"), wap::run),

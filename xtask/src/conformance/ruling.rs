@@ -13,7 +13,7 @@ pub(super) struct Ruling {
 }
 
 /// All of them. The case as it stands must fail, else the row is no longer needed.
-const RULINGS: [Ruling; 2] = [
+const RULINGS: [Ruling; 9] = [
     Ruling {
         file: "wap.json",
         case: "modify_insert_past_end",
@@ -32,6 +32,49 @@ const RULINGS: [Ruling; 2] = [
         "PATH": "the user's"
     }"#,
         reason: "an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+    },
+    // The other ones hold what another implementation does, and a sentence about what is better.
+    Ruling {
+        file: "codali.json",
+        case: "exec/list-ignored-files",
+        expect: r#"{ "files": [["ok.txt"], ["ok.txt"], ["ok.txt"]] }"#,
+        reason: "what git ignores is left out, whatever the pattern (docs/codali.md, file.list)",
+    },
+    Ruling {
+        file: "codali.json",
+        case: "extract/blockquoted",
+        expect: r##"{ "peer": { "treated_as": "request", "response": { "request_id": "q1", "results": [{ "type": "file.read", "path": "README.md", "content": "# R\n" }] } } }"##,
+        reason: "quote marks in front of a request are taken off (docs/codali.md, finding a request)",
+    },
+    Ruling {
+        file: "codali.json",
+        case: "extract/bold-header",
+        expect: r##"{ "peer": { "treated_as": "request", "response": { "request_id": "q1", "results": [{ "type": "file.read", "path": "README.md", "content": "# R\n" }] } } }"##,
+        reason: "a header may be bold (docs/codali.md, finding a request)",
+    },
+    Ruling {
+        file: "codali.json",
+        case: "extract/fence-inside-value",
+        expect: r##"{ "peer": { "treated_as": "request", "response": { "request_id": "q1", "results": [{ "type": "file.read", "path": "what ``` is", "error": "file_not_found" }, { "type": "file.read", "path": "README.md", "content": "# R\n" }] } } }"##,
+        reason: "a fence counts at the start of a line only (docs/codali.md, finding a request)",
+    },
+    Ruling {
+        file: "codali.json",
+        case: "extract/header-quoted-in-prose",
+        expect: r#"{ "peer": { "treated_as": "final answer" } }"#,
+        reason: "a header without a request behind it is none (docs/codali.md, finding a request)",
+    },
+    Ruling {
+        file: "codali.json",
+        case: "history/summarizer-fails",
+        expect: r#"{ "peer": { "summarizer_batches": [10], "history": ["m11", "m12", "m13", "m14", "m15", "m16", "m17", "m18", "m19"] } }"#,
+        reason: "without a summary the oldest messages are left out (docs/codali.md, history)",
+    },
+    Ruling {
+        file: "codali.json",
+        case: "history/summary-too-long",
+        expect: r#"{ "peer": { "summarizer_batches": [10, 5], "history": ["SUMMARY", "m14", "m15", "m16", "m17", "m18", "m19"] } }"#,
+        reason: "a summary is cut, and so makes a history shorter (docs/codali.md, history)",
     },
 ];
 

@@ -45,6 +45,14 @@ fn every_case_that_has_a_runner_passes() {
     let (passed, lines) = run_task(folder.path());
     assert!(passed, "{lines:#?}");
     let expected = [
+        "ruled otherwise: cocode.json run_env_allowlist: an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+        "ruled otherwise: codali.json exec/list-ignored-files: what git ignores is left out, whatever the pattern (docs/codali.md, file.list)",
+        "ruled otherwise: codali.json extract/blockquoted: quote marks in front of a request are taken off (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/bold-header: a header may be bold (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/fence-inside-value: a fence counts at the start of a line only (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/header-quoted-in-prose: a header without a request behind it is none (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json history/summarizer-fails: without a summary the oldest messages are left out (docs/codali.md, history)",
+        "ruled otherwise: codali.json history/summary-too-long: a summary is cut, and so makes a history shorter (docs/codali.md, history)",
         "ruled otherwise: wap.json modify_insert_past_end: an insertion past the end appends (docs/wap.md, modifyFile)",
         "no runner: wap.json kind config (4 cases)",
         "no runner: wap.json kind flow (6 cases)",

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use codali_envelope::{ReadError, ReadErrorKind, ReadOptions, Reading, read_request};
+use serde_json::{Value, json};
 use tag_session::{REPLY_LIMIT_BYTES, decode_reply};
 use tagproto::{Strictness, read};
 
@@ -21,6 +23,42 @@ pub(crate) fn tag(console: Console, file: &Path, strict: bool) -> Outcome {
             Ok(Exit::Refused)
         }
     }
+}
+
+/// Prints what the reader of envelopes sees.
+pub(crate) fn codali(console: Console, file: &Path, strict: bool) -> Outcome {
+    use codali_envelope::Strictness::{Strict, Tolerant};
+    let text = reply_text(file)?;
+    let strictness = if strict { Strict } else { Tolerant };
+    match read_request(&text, &ReadOptions { strictness, ..ReadOptions::default() }) {
+        Ok(reading) => {
+            console.json_result(&seen(&reading));
+            Ok(Exit::Done)
+        }
+        Err(error) => {
+            console.json_result(&refused(&error));
+            console.notice(&format!("agentd: {error}"));
+            Ok(Exit::Usage)
+        }
+    }
+}
+
+fn seen(reading: &Reading) -> Value {
+    let mut request = json!(reading.request);
+    // The key is always there, also if the request says nothing about its context.
+    if request["context"].is_null() {
+        request["context"] = Value::Null;
+    }
+    json!({ "request": request, "warnings": reading.warnings })
+}
+
+fn refused(error: &ReadError) -> Value {
+    let mut value =
+        json!({ "error": error.code().name(), "line": error.line_number, "column": error.column });
+    if let ReadErrorKind::NoValidNeed { reading } = &error.kind {
+        value["warnings"] = json!(reading.warnings);
+    }
+    value
 }
 
 /// Reads the text of a reply from a file or, for `-`, from standard input.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::daemon::{Daemon, eventually};
+use crate::interrupts::runs_anywhere;
 use crate::project::Project;
 
 /// Every command appends its own line to `ran.log`, so that one that runs twice shows.
@@ -242,20 +243,41 @@ fn a_command_dies_with_the_daemon_and_is_not_run_again() {
     let reply = "[RUN_COMMAND]\necho begun >> ran.log; sleep 1; echo ended >> ran.log\n[/RUN_COMMAND]\n\
                  [RUN_COMMAND]\necho next >> ran.log\n[/RUN_COMMAND]\n";
     let file = project.reply_file(reply);
-    let arguments = ["apply".as_ref(), file.as_os_str()];
+    // Without a layer it shows in the folder that it has begun.
+    let arguments = ["--layer=off".as_ref(), "apply".as_ref(), file.as_os_str()];
     let mut daemon = Daemon::start(project.command(&arguments));
     eventually("the command has begun", || project.written("ran.log").is_some());
     daemon.kill();
     std::thread::sleep(Duration::from_millis(1_300));
-    assert_eq!(project.written("ran.log").as_deref(), Some("begun\n"), "the command outlived the daemon");
-    assert!(!project.has("ran.log"), "what a command did is taken over only when it has ended");
+    assert_eq!(project.read("ran.log"), "begun\n", "the command outlived the daemon");
     let ran = project.run(&arguments).ok();
-    assert_eq!(project.read("ran.log"), "next\n", "{ran}");
+    assert_eq!(project.read("ran.log"), "begun\nnext\n", "{ran}");
     let outbox = project.outbox(&id, 2);
     assert!(
         outbox.contains("[FAILED] RUN_COMMAND: UNKNOWN: the daemon stopped while this command ran"),
         "{outbox}"
     );
+}
+
+#[test]
+fn nothing_of_a_command_that_died_with_the_daemon_is_kept() {
+    let project = Project::new();
+    let id = project.begin("wait");
+    let duration = format!("32{}", std::process::id());
+    let reply = format!(
+        "[RUN_COMMAND]\necho begun >> ran.log; sleep {duration}\n[/RUN_COMMAND]\n\
+         [RUN_COMMAND]\necho next >> ran.log\n[/RUN_COMMAND]\n"
+    );
+    let file = project.reply_file(reply);
+    let arguments = ["apply".as_ref(), file.as_os_str()];
+    let mut daemon = Daemon::start(project.command(&arguments));
+    eventually("the command has begun", || runs_anywhere(&duration));
+    daemon.kill();
+    eventually("the command is gone", || !runs_anywhere(&duration));
+    let ran = project.run(&arguments).ok();
+    assert_eq!(project.read("ran.log"), "next\n", "{ran}");
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("[FAILED] RUN_COMMAND: UNKNOWN: "), "{outbox}");
 }
 
 #[test]

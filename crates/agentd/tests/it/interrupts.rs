@@ -22,7 +22,7 @@ fn a_signal_while_waiting_ends_it_and_the_session_goes_on_later() {
 }
 
 /// Whether any process on this machine has this word among its arguments.
-fn runs_anywhere(word: &str) -> bool {
+pub(crate) fn runs_anywhere(word: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
         .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
@@ -58,7 +58,8 @@ fn ctrl_c_kills_the_command_with_all_it_started_and_resuming_does_the_rest() {
     let id = project.begin("be interrupted");
     let duration = format!("30{}", std::process::id());
     project.put_reply("reply.txt", reply(&duration));
-    let mut daemon = Daemon::start(project.command(&["resume"]));
+    // Without a layer it shows in the folder how far a command has come.
+    let mut daemon = Daemon::start(project.command(&["resume", "--layer=off"]));
     daemon.wait_until_it_waits();
     eventually("the command runs", || project.written("ran.log").as_deref() == Some("one\ntwo\n"));
     eventually("all of it runs", || runs_anywhere(&duration));
@@ -82,7 +83,7 @@ fn sigterm_during_apply_ends_it_and_applying_again_does_the_rest() {
     let id = project.begin("be interrupted");
     let duration = format!("31{}", std::process::id());
     let file = project.reply_file(reply(&duration));
-    let arguments = ["apply".as_ref(), file.as_os_str()];
+    let arguments = ["--layer=off".as_ref(), "apply".as_ref(), file.as_os_str()];
     let daemon = Daemon::start(project.command(&arguments));
     eventually("the command runs", || project.written("ran.log").as_deref() == Some("one\ntwo\n"));
     daemon.signal("TERM");

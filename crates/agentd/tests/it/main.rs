@@ -7,6 +7,7 @@ mod cost;
 mod crashes;
 mod daemon;
 mod damage;
+mod envelopes;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod full_disk;

@@ -305,13 +305,13 @@ fn many_read_at_once_without_a_failure() {
 
 #[test]
 fn requests_of_one_conversation_share_what_was_shown() {
-    let project = Project::new();
     let edit = json!({ "path": "a.txt", "operations": [{ "type": "replace", "startLine": 2, "endLine": 2, "newContent": "TWO" }] });
     for (header, expected) in [
         ("Agentd-Conversation: c1", "zero\none\nTWO\nthree\n"),
         // Nobody in particular: the number means the file as it is.
         ("Agentd-Conversation: none", "zero\nTWO\ntwo\nthree\n"),
     ] {
+        let project = Project::new();
         project.write("a.txt", "one\ntwo\nthree\n");
         let server = WebServer::start(&project, &[]);
         server.call_as("readFile", &json!({ "path": "a.txt" }), &[header]).has_status(200);
@@ -320,6 +320,7 @@ fn requests_of_one_conversation_share_what_was_shown() {
         server.call_as("modifyFile", &edit, &[header]).has_status(200);
         assert_eq!(project.read("a.txt"), expected, "{header}");
     }
+    let project = Project::new();
     let server = WebServer::start(&project, &[]);
     let long = format!("Agentd-Conversation: {}", "x".repeat(200));
     server.call_as("readFile", &json!({ "path": "a.txt" }), &[&long]).fails(

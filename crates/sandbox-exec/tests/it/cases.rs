@@ -112,7 +112,7 @@ impl Scene {
         // Python waits for the threads that it could start.
         let is_endless = is_to_be_killed || self.name == "thread-bomb";
         // What is not stopped may go on for ever.
-        let longest = if self.level == Level::Full { 30 } else { 5 };
+        let longest = if self.level != Level::Full && self.name == "listen-port" { 5 } else { 60 };
         Duration::from_secs(if is_endless { 1 } else { longest })
     }
 
@@ -128,6 +128,8 @@ impl Scene {
             "proc-mem-parent" => format!("exec {text}"),
             // Each of the three counts.
             "netlink-packet" => text.replace("; ", " || "),
+            // Whatever the niceness is with which the tests are run.
+            "nice-minus" => "renice -n $(($(nice) - 5)) $$".to_owned(),
             // The same without programs that are seldom installed.
             "keyring" => "probe keyrings".to_owned(),
             "icmp-raw" => "probe icmp".to_owned(),

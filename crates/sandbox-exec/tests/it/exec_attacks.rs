@@ -84,7 +84,7 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
             }
             println!("not run by root: nothing is claimed about it");
         }
-        (Attacker::Ordinary, true) => become_ordinary(test),
+        (Attacker::Ordinary, true) => become_ordinary(&format!("exec_attacks::{test}"), STAND_IN),
         _ => {
             if std::env::var_os(STAND_IN).is_some() {
                 // Whatever goes wrong, nobody's processes do not fill the machine.
@@ -96,8 +96,8 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
     }
 }
 
-/// Runs one test of this program again as nobody.
-fn become_ordinary(test: &str) {
+/// Runs one test of this program again as nobody, told so by a variable.
+pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     // Opened by root: the folder that it lies in need not be open to everybody.
@@ -106,8 +106,8 @@ fn become_ordinary(test: &str) {
     let report = Report::open_file();
     let mut command = Command::new("/proc/self/exe");
     command
-        .args(["--exact", &format!("exec_attacks::{test}"), "--nocapture"])
-        .env(STAND_IN, "1")
+        .args(["--exact", test, "--nocapture"])
+        .env(stand_in, "1")
         .env(SPAWNER_VARIABLE, format!("/proc/self/fd/{}", spawner.as_raw_fd()))
         .env("TMPDIR", folder.path())
         .env("HOME", folder.path())
@@ -231,8 +231,8 @@ fn run(case: &Value, level: Level) -> Result<(), Failure> {
     {
         return Err(Failure::NotMeant(why.into()));
     }
-    if is_unlimited && blocked::harm(name).is_some() {
-        return Err(Failure::Unable("nothing limits processes here: it would use up the machine".into()));
+    if is_unlimited && name.contains("bomb") {
+        return Err(Failure::NotMeant("nothing limits processes here: it would use up the machine".into()));
     }
     if let Some(program) = missing_program(text(case, "command")) {
         return Err(Failure::Unable(format!("the program {program} is not installed")));

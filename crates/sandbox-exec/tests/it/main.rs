@@ -15,6 +15,8 @@ mod exec_attacks;
 #[cfg(test)]
 mod exec_report;
 #[cfg(test)]
+mod forced;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod kills;
@@ -36,5 +38,7 @@ mod spawner;
 mod special_cases;
 #[cfg(test)]
 mod survivors;
+#[cfg(test)]
+mod toolchains;
 #[cfg(test)]
 mod tree_image;

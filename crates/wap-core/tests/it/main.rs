@@ -7,6 +7,7 @@ mod document;
 mod error;
 mod exclusions;
 mod memory;
+mod memory_index;
 mod memory_vectors;
 mod request;
 mod schema;

@@ -1,0 +1,150 @@
+//! Requests in envelopes: what is read, and what is answered.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+use crate::skip::skip;
+
+const ARCHITECT: &str = "AGENT_REQUEST v1\nrole: architect\nrequest_id: 123\nneeds:\n  - type: docdex.search\n    query: \"landing page HTML\"\n    limit: 5\n  - type: file.read\n    path: \"src/public/index.html\"\ncontext:\n  summary: \"Need root page HTML to finish plan\"\n";
+
+fn project() -> Project {
+    let project = Project::new();
+    project.write("src/public/index.html", "<h1>landing page</h1>\n").write("notes.md", "one\n");
+    project
+}
+
+#[test]
+fn parse_prints_what_the_reader_sees() {
+    let project = project();
+    let seen = project.run_with_input(&["parse", "codali"], ARCHITECT).ok().json();
+    let needs = json!([
+        { "type": "docdex.search", "query": "landing page HTML", "limit": 5 },
+        { "type": "file.read", "path": "src/public/index.html" }
+    ]);
+    let request = json!({
+        "version": "v1",
+        "role": "architect",
+        "request_id": "123",
+        "needs": needs,
+        "context": { "summary": "Need root page HTML to finish plan" }
+    });
+    assert_eq!(seen, json!({ "request": request, "warnings": [] }));
+
+    let file = project.reply_file(
+        "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: file.list\n    pattern: *.rs\n    limit: x\n",
+    );
+    let file = file.to_str().unwrap();
+    let seen = project.run(&["parse", "codali", file]).ok().json();
+    assert_eq!(seen["request"]["needs"][0]["pattern"], "*.rs");
+    assert_eq!(seen["request"]["context"], Value::Null);
+    let refused = project.run(&["parse", "codali", file, "--strict"]).exits(2).says("\"    pattern: *.rs\"");
+    assert_eq!(refused.json(), json!({ "error": "invalid_yaml", "line": 5, "column": 14 }));
+    // The reader takes a bare envelope; finding one in a reply is another matter.
+    let refused = project.run_with_input(&["parse", "codali", "-"], &format!("Hello\n{ARCHITECT}")).exits(2);
+    assert_eq!(refused.json(), json!({ "error": "no_request", "line": 1, "column": 1 }));
+    let refused = project
+        .run_with_input(&["parse", "codali"], "AGENT_REQUEST v1\nrequest_id: 1\nneeds: [a]\n")
+        .exits(2);
+    assert_eq!(refused.json()["warnings"], json!(["invalid_need: a need is no list of fields"]));
+    assert!(!project.base().exists());
+}
+
+#[test]
+fn codali_answers_the_request_in_a_reply() {
+    let project = project();
+    let reply = format!("Let me look first.\n\n```yaml\n{ARCHITECT}```\nThanks!");
+    let ran = project.run_with_input(&["codali", "--deterministic"], &reply).ok();
+    assert_eq!(
+        ran.stdout,
+        "CODALI_RESPONSE v1\nrequest_id: \"123\"\nresults:\n  - type: docdex.search\n    query: landing page HTML\n    status: error\n    error: docdex_search_failed\n    message: no code index is available\n  - type: file.read\n    path: src/public/index.html\n    content: |\n      <h1>landing page</h1>\nmeta:\n  repo_root: code\n  warnings:\n    - docdex_search_failed\n"
+    );
+    let again = project.run_with_input(&["codali", "-", "--deterministic"], &reply).ok();
+    assert_eq!(again.stdout, ran.stdout);
+
+    let json_body = project.run_with_input(&["codali", "--format", "json-body"], &reply).ok();
+    let (header, body) = json_body.stdout.split_once('\n').unwrap();
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(
+        (header, &body["version"], &body["request_id"]),
+        ("CODALI_RESPONSE v1", &json!("v1"), &json!("123"))
+    );
+    assert!(body["meta"]["elapsed_ms"].is_u64());
+    let json = project.run_with_input(&["codali", "--json"], &reply).ok().json();
+    assert_eq!(json["results"], body["results"]);
+    assert!(!ran.stdout.contains(project.folder().to_str().unwrap()));
+    assert!(!project.base().exists(), "answering makes no state folder");
+}
+
+#[test]
+fn codali_says_why_a_request_is_not_answered() {
+    let project = project();
+    project
+        .run_with_input(&["codali"], "The bug is in line 12.\n")
+        .exits(2)
+        .says("there is no request in the text");
+    project.run(&["codali", "missing.txt"]).exits(2).says("cannot read missing.txt");
+    let two = format!("{ARCHITECT}\n{ARCHITECT}");
+    let ran =
+        project.run_with_input(&["codali", "--json"], &two).exits(2).says("a second envelope begins here");
+    let warning = ran.json()["meta"]["warnings"][0].as_str().unwrap().to_owned();
+    assert!(warning.starts_with("multiple_envelopes: line 13, column 1: "), "{warning}");
+    let bad = "AGENT_REQUEST v1\nrequest_id: r\nneeds:\n  - type: shell.run\n";
+    let ran = project.run_with_input(&["codali", "--json"], bad).ok().json();
+    assert_eq!((&ran["request_id"], &ran["results"][0]["error"]), (&json!("r"), &json!("unsupported_need")));
+}
+
+#[test]
+fn codali_keeps_within_its_budget_and_the_folder() {
+    let project = project();
+    let long: String = (0..1_000).map(|line| format!("line {line}\n")).collect();
+    project.write("long.txt", &long);
+    fs::write(project.folder().join("outside.txt"), "secret\n").unwrap();
+    std::os::unix::fs::symlink("../outside.txt", project.workspace().join("link.txt")).unwrap();
+    let request = "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - {type: file.read, path: long.txt}\n  - {type: file.read, path: link.txt}\n  - {type: file.read, path: ../outside.txt}\n  - {type: file.list, root: ..}\n";
+    let whole = project.run_with_input(&["codali", "--json"], request).ok().json();
+    assert_eq!(whole["results"][0]["content"], *long);
+    let errors: Vec<_> =
+        (1..4).map(|index| whole["results"][index]["error"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(errors, ["path_outside_workspace"; 3]);
+    assert!(!whole.to_string().contains("secret"));
+    let small = project.run_with_input(&["codali", "--budget", "250"], request).ok();
+    assert!(small.stdout.len() < 2_000, "{}", small.stdout);
+    assert!(small.stdout.contains("truncated: true\n    total_lines: 1000\n"), "{}", small.stdout);
+    assert!(small.stdout.contains("\"truncated: long.txt "), "{}", small.stdout);
+}
+
+#[test]
+fn codali_shows_what_has_changed_in_a_repository() {
+    let project = project();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(arguments).current_dir(project.workspace());
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        git.output().is_ok_and(|output| output.status.success())
+    };
+    if !git(&["init", "--quiet"]) {
+        return skip("codali_shows_what_has_changed_in_a_repository", "there is no git here");
+    }
+    assert!(git(&["add", "--all"]));
+    project.write("notes.md", "one\ntwo\n").write("ran.sh", "#!/bin/sh\necho ran >> ran.log\n");
+    // What a repository configures is not run.
+    for key in ["diff.external", "core.fsmonitor", "core.pager"] {
+        assert!(git(&["config", key, "sh ran.sh"]));
+    }
+    let request = "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - {type: file.diff, paths: [notes.md]}\n  - {type: file.diff, paths: [src]}\n";
+    let answered = project.run_with_input(&["codali", "--json"], request).ok().json();
+    if answered["results"][0]["message"].as_str().is_some_and(|why| why.contains("git is not installed")) {
+        return skip("codali_shows_what_has_changed_in_a_repository", "confined commands find no git");
+    }
+    let diff = answered["results"][0]["diff"].as_str().unwrap_or_else(|| panic!("{answered}"));
+    assert!(
+        diff.starts_with("diff --git a/notes.md b/notes.md\n") && diff.ends_with(" one\n+two\n"),
+        "{diff}"
+    );
+    assert_eq!(answered["results"][1]["diff"], "", "{answered}");
+    assert!(!project.has("ran.log") && !project.base().exists());
+    // It would be, if it were left to the repository.
+    assert!(git(&["diff"]) && project.has("ran.log"));
+}

@@ -1,0 +1,18 @@
+//! Answering a request over a [`Workspace`](wap_core::Workspace) and a [`CodeIndex`](wap_core::CodeIndex).
+
+mod answer;
+mod budget;
+mod diff;
+mod failure;
+mod files;
+mod fit;
+mod globs;
+mod guidance;
+mod index;
+mod listing;
+mod need_call;
+mod tree;
+mod walk;
+
+pub use answer::{AnswerOptions, RootShown, Sources, Stopwatch, answer, refuse};
+pub use budget::Budget;

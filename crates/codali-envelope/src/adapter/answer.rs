@@ -1,0 +1,192 @@
+//! From a request to its response.
+
+use std::time::Duration;
+
+use serde_json::Map;
+use wap_core::{Call, CodeIndex, Origin, Workspace};
+
+use super::budget::{Budget, Ledger};
+use super::failure::{Failure, shown};
+use super::need_call::{Answer, NeedCall};
+use super::{diff, files, index, listing, tree};
+use crate::{
+    FailedResult, Meta, Need, NeedKind, NeedResult, ReadError, ReadErrorKind, Reading, RejectedNeed,
+    RequestId, Response, Warning, WarningCode, WebSearch,
+};
+
+/// Where answers come from.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// Files, folders and commands.
+    pub workspace: &'a dyn Workspace,
+    /// Code; without one the needs that ask it fail.
+    pub index: Option<&'a dyn CodeIndex>,
+    /// The web; without one it is switched off.
+    pub web: Option<&'a dyn WebSearch>,
+}
+
+/// How a request is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerOptions {
+    /// How much the response may cost.
+    pub budget: Budget,
+    /// How the workspace is named.
+    pub root: RootShown,
+    /// Leaves out how long it took, so that the same request over the same files has the same response.
+    pub deterministic: bool,
+}
+
+/// How the workspace is named in a response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RootShown {
+    /// By the name of its folder.
+    #[default]
+    Name,
+    /// By its absolute path.
+    AbsolutePath,
+}
+
+/// Tells how long the answering has taken so far. A codec reads no clock.
+pub trait Stopwatch {
+    /// Returns the time since the request was taken up.
+    fn elapsed(&self) -> Duration;
+}
+
+/// The name of a request whose own cannot be told.
+const UNKNOWN_ID: &str = "invalid";
+
+/// Answers a request: one result for each of its needs, the rejected ones included, in their order.
+///
+/// The needs are the steps of the run, numbered from `call.origin.step` on; where the run has no sequence, and so is for
+/// one call only, each need has a run of its own. A need that fails costs the others nothing.
+/// When the budget is used up, or `call.cancel` is raised, the needs that are left are answered as `budget_exhausted`.
+///
+/// Source: Codali protocol, response rules; ruling in docs/codali.md.
+pub fn answer(
+    reading: &Reading,
+    sources: &Sources<'_>,
+    options: &AnswerOptions,
+    call: &Call<'_>,
+    stopwatch: &dyn Stopwatch,
+) -> Response {
+    let root = sources.workspace.workspace_info(call).map(|info| info.root).unwrap_or_default();
+    let mut warnings = reading.warnings.clone();
+    let mut ledger = Ledger::new(&options.budget);
+    let (mut answered, mut unanswered) = (0, 0);
+    let mut results = Vec::new();
+    let needs = reading.request.needs.len() + reading.rejected.len();
+    let mut rejected = reading.rejected.iter().peekable();
+    let mut good = reading.request.needs.iter();
+    for index in 0..needs {
+        if let Some(bad) = rejected.next_if(|bad| bad.index == index) {
+            results.push(rejection(bad));
+            continue;
+        }
+        let Some(need) = good.next() else { break };
+        let time_left = options.budget.time.saturating_sub(stopwatch.elapsed());
+        let room = ledger.room().filter(|_| {
+            answered < options.budget.needs && !time_left.is_zero() && !call.cancel.is_cancelled()
+        });
+        let Some(room) = room else {
+            unanswered += 1;
+            results.push(Failure::new(WarningCode::BudgetExhausted).result(need));
+            continue;
+        };
+        let origin = origin_of(index, call.origin);
+        let allowed = time_left.min(options.budget.need_time);
+        let time_left = Some(call.time_left.map_or(allowed, |left| left.min(allowed)));
+        let call = Call { origin: &origin, cancel: call.cancel, time_left };
+        let mut frame = NeedCall { sources, call: &call, root: &root, room, warnings: &mut warnings };
+        let result = answer_need(need, &mut frame).unwrap_or_else(|failure| {
+            warnings.push(failure.warning());
+            failure.result(need)
+        });
+        answered += 1;
+        ledger.book(&result);
+        results.push(result);
+    }
+    if unanswered > 0 {
+        let detail = format!("{unanswered} of {needs} needs were not answered");
+        warnings.push(Warning::with(WarningCode::BudgetExhausted, detail));
+    }
+    let elapsed = u64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Response {
+        request_id: reading.request.request_id.clone(),
+        results,
+        meta: Meta {
+            repo_root: shown_root(&root, options.root),
+            warnings,
+            elapsed_ms: (!options.deterministic).then_some(elapsed),
+            extra: Map::new(),
+        },
+        extra: Map::new(),
+    }
+}
+
+/// The origin of the need at `index`.
+fn origin_of(index: usize, origin: &Origin) -> Origin {
+    let step = origin.step.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
+    let mut origin = origin.at_step(step);
+    if origin.run.sequence == 0 {
+        origin.run.digest = format!("{}-{step}", origin.run.digest);
+    }
+    origin
+}
+
+/// Returns the response to a text that is no request that can be answered; `None` if it is no request at all.
+#[must_use]
+pub fn refuse(error: &ReadError) -> Option<Response> {
+    let unknown = || UNKNOWN_ID.parse::<RequestId>().expect("it is short and printable");
+    let place =
+        || format!("line {}, column {}: {}", error.line_number, error.column, shown(&error.kind.to_string()));
+    let (request_id, results, mut warnings) = match &error.kind {
+        ReadErrorKind::NoRequest => return None,
+        ReadErrorKind::NoValidNeed { reading } => {
+            let results = reading.rejected.iter().map(rejection).collect();
+            (reading.request.request_id.clone(), results, reading.warnings.clone())
+        }
+        _ => (unknown(), Vec::new(), Vec::new()),
+    };
+    warnings.push(Warning::with(error.code(), place()));
+    let meta = Meta { warnings, ..Meta::default() };
+    Some(Response { request_id, results, meta, extra: Map::new() })
+}
+
+fn rejection(rejected: &RejectedNeed) -> NeedResult {
+    NeedResult::Failed(FailedResult {
+        need_type: shown(&rejected.need_type),
+        fields: Map::new(),
+        error: rejected.code.name().to_owned(),
+        message: None,
+    })
+}
+
+fn answer_need(need: &Need, frame: &mut NeedCall<'_>) -> Answer {
+    match &need.kind {
+        NeedKind::Search { query, limit } => index::search(query, *limit, frame),
+        NeedKind::Snippet { doc_id, window } => index::snippet(doc_id, *window, frame),
+        NeedKind::Open(open) => files::open(open, frame),
+        NeedKind::Symbols { file } => index::symbols(file, frame),
+        NeedKind::Ast { file, max_nodes } => index::ast(file, *max_nodes, frame),
+        NeedKind::Impact { file, max_depth } => index::impact(file, *max_depth, frame),
+        NeedKind::ImpactDiagnostics { file, limit, offset } => {
+            index::impact_diagnostics(file.as_deref(), *limit, *offset, frame)
+        }
+        NeedKind::Tree(asked) => tree::tree(asked, frame),
+        NeedKind::Web { query, force_web } => index::web(query, *force_web, frame),
+        NeedKind::FileRead { path } => files::read(path, frame),
+        NeedKind::FileList { root, pattern } => listing::list(root, pattern.as_deref(), frame),
+        NeedKind::FileDiff { paths } => diff::diff(paths, frame),
+        NeedKind::DagExport { .. } | NeedKind::Delegate(_) => {
+            Err(Failure::about(WarningCode::UnsupportedNeed, need.kind.type_name()))
+        }
+    }
+}
+
+fn shown_root(root: &str, shown: RootShown) -> Option<String> {
+    let name = match shown {
+        RootShown::AbsolutePath => root,
+        RootShown::Name => root.trim_end_matches('/').rsplit('/').next().unwrap_or_default(),
+    };
+    (!name.is_empty()).then(|| name.to_owned())
+}

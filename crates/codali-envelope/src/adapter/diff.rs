@@ -1,0 +1,55 @@
+//! `file.diff`: what has changed, as git says it.
+
+use wap_core::{ExecuteCommand, Unobserved};
+
+use super::failure::Failure;
+use super::fit;
+use super::need_call::{Answer, NeedCall};
+use crate::{FileDiffResult, NeedResult, WarningCode};
+
+/// The program and its options. It runs confined like every other command, because a repository may configure what git
+/// runs; that much of it as can be switched off is. Prefixes, quoting and colours are those that readers of diffs know.
+const GIT_DIFF: &str = "git --no-pager --literal-pathspecs --no-optional-locks -c core.fsmonitor=false \
+    -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff \
+    --no-textconv --src-prefix=a/ --dst-prefix=b/";
+
+pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
+    let mut command = GIT_DIFF.to_owned();
+    command.push_str(" --");
+    for path in paths {
+        let checked = frame.path(path)?;
+        let relative = checked.to_str().ok_or_else(|| Failure::about(WarningCode::FileDiffFailed, path))?;
+        command.push_str(&format!(" {}", quoted(if relative.is_empty() { "." } else { relative })));
+    }
+    let timeout = frame.call.time_left.map(|left| i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1));
+    let request = ExecuteCommand { command, timeout, ..ExecuteCommand::default() };
+    let ended = frame.sources.workspace.execute_command(frame.call, &request, &mut Unobserved);
+    let ended = ended.map_err(|error| match error.reason() {
+        wap_core::Reason::Timeout => Failure::about(WarningCode::NeedTimeout, "file.diff"),
+        _ => Failure::new(WarningCode::FileDiffFailed).saying(error.message()),
+    })?;
+    if ended.exit_code != 0 {
+        // What git says names folders of the machine.
+        let why = match ended.exit_code {
+            127 => "git is not installed where commands run".to_owned(),
+            code => format!("git ended with exit code {code}: the workspace may be no repository of its own"),
+        };
+        return Err(Failure::new(WarningCode::FileDiffFailed).saying(why));
+    }
+    let lines = fit::lines(ended.stdout, frame.room);
+    let truncated = ended.is_output_truncated || lines.shown < lines.total;
+    if truncated {
+        frame.warn_cut("file.diff", lines.shown, lines.total);
+    }
+    Ok(NeedResult::FileDiff(FileDiffResult {
+        paths: paths.to_vec(),
+        truncated,
+        total_lines: truncated.then_some(lines.total),
+        diff: lines.text,
+    }))
+}
+
+/// A text as one word of the shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

@@ -1,0 +1,64 @@
+//! A glob of `file.list`, and what it names on purpose.
+
+use globset::{GlobBuilder, GlobMatcher};
+use wap_core::DEFAULT_EXCLUSIONS;
+
+/// A glob relative to the folder of a listing. `*` and `?` stay within a folder, `**` crosses folders.
+pub(super) struct Globs {
+    matcher: GlobMatcher,
+    parts: Vec<String>,
+}
+
+impl Globs {
+    /// Compiles a glob; `None` if it is none.
+    pub(super) fn new(pattern: &str) -> Option<Globs> {
+        let pattern = pattern.trim();
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build().ok()?;
+        Some(Globs {
+            matcher: glob.compile_matcher(),
+            parts: pattern.split('/').map(str::to_owned).collect(),
+        })
+    }
+
+    /// Tells whether a path relative to the folder matches.
+    pub(super) fn is_match(&self, path: &str) -> bool {
+        self.matcher.is_match(path)
+    }
+
+    /// Tells whether the pattern names a folder or file that is left out otherwise: letter by letter, or a hidden one by
+    /// its dot.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.parts.iter().any(|part| {
+            let is_hidden = name.starts_with('.') && part.starts_with('.');
+            if is_literal(part) { part == name } else { is_hidden }
+        })
+    }
+
+    /// Tells whether anything that is always left out is named, so that it has to be looked for.
+    pub(super) fn names_left_out(&self) -> bool {
+        let is_excluded =
+            |part: &String| DEFAULT_EXCLUSIONS.iter().any(|glob| glob.contains(&format!("/{part}/")));
+        self.parts.iter().any(|part| part.starts_with('.') || (is_literal(part) && is_excluded(part)))
+    }
+
+    /// Returns the folders that the pattern begins with letter by letter, joined; empty if there are none.
+    pub(super) fn literal_folders(&self) -> String {
+        let folders = &self.parts[..self.parts.len() - 1];
+        let literal: Vec<&str> = folders
+            .iter()
+            .map(String::as_str)
+            .take_while(|part| is_literal(part) && !part.is_empty())
+            .collect();
+        literal.join("/")
+    }
+
+    /// Tells whether the pattern has a part without wildcards.
+    pub(super) fn has_literal(&self) -> bool {
+        self.parts.iter().any(|part| is_literal(part))
+    }
+}
+
+fn is_literal(part: &str) -> bool {
+    !part.contains(['*', '?', '[', '{', '\\'])
+}

@@ -1,0 +1,58 @@
+//! What an agent can ask for, in words for the agent.
+
+/// The file in which agents are told to look for this. It lies in a home folder, which is never touched: the text below
+/// is the answer.
+const AGENTS_FILE: &str = "~/.docdex/agents.md";
+
+/// Returns what stands in a file that is not there; `None` for every other path.
+pub(super) fn text(path: &str) -> Option<&'static str> {
+    (path.trim() == AGENTS_FILE).then_some(GUIDANCE)
+}
+
+const GUIDANCE: &str = "\
+# What you can ask for
+
+Answer with a request like this one, and nothing behind it:
+
+AGENT_REQUEST v1
+role: architect
+request_id: any-text-of-yours
+needs:
+  - type: docdex.search
+    query: \"words to look for\"
+    limit: 8
+  - type: file.read
+    path: \"src/main.rs\"
+context:
+  summary: \"Why you need it\"
+
+| type | fields | gives |
+| --- | --- | --- |
+| docdex.search | query, limit (1 to 100, default 8) | pieces of files, best first, with doc_id |
+| docdex.snippet | doc_id, window (10 to 400 lines, default 40) | lines around such a piece |
+| docdex.open | path or doc_id; start_line and end_line, or window, or head | lines of a file |
+| docdex.symbols | file | what the file defines |
+| docdex.ast | file, max_nodes | its syntax tree |
+| docdex.impact | file, max_depth | what depends on it, and what it depends on |
+| docdex.impact_diagnostics | file, limit, offset | imports that lead nowhere |
+| docdex.tree | path, max_depth (default 3), dirs_only, include_hidden | folders and files |
+| docdex.web | query, force_web | pages of the web, where that is switched on |
+| file.read | path | a whole file |
+| file.list | root, pattern | files; * stays within a folder, ** crosses folders |
+| file.diff | paths | what has changed and is not staged, as a unified diff |
+
+Ask for several things at once. Paths are relative to the workspace, lines are counted from 1. A need that fails has a
+result with status: error; the warnings of the response say why.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::GUIDANCE;
+
+    #[test]
+    fn the_example_in_the_guidance_is_a_request() {
+        let reading = crate::extract_request(GUIDANCE, &crate::ReadOptions::default()).unwrap();
+        assert_eq!(reading.request.needs.len(), 2);
+        assert_eq!(reading.warnings, []);
+    }
+}

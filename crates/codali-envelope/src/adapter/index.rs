@@ -1,0 +1,163 @@
+//! Needs that an index answers, and the web.
+
+use wap_core::{DiagnoseImpact, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode};
+
+use super::failure::Failure;
+use super::fit;
+use super::need_call::{Answer, NeedCall};
+use crate::{
+    AstResult, ImpactDiagnosticsResult, ImpactResult, NeedResult, SearchResult, SnippetResult, SymbolsResult,
+    WarningCode, WebError, WebResult,
+};
+
+const DEFAULT_LIMIT: u32 = 8;
+const DEFAULT_NODES: u32 = 20_000;
+const DEFAULT_IMPACT_DEPTH: u32 = 1;
+/// Lines around a piece of a file when the need names no number.
+pub(super) const DEFAULT_WINDOW: u32 = 40;
+
+pub(super) fn search(query: &str, limit: Option<u32>, frame: &mut NeedCall<'_>) -> Answer {
+    let request = SearchCode { query: query.to_owned(), limit: limit.unwrap_or(DEFAULT_LIMIT) };
+    let found = frame.ask(WarningCode::DocdexSearchFailed, |index, call| index.search(call, &request))?;
+    frame.note(&found.freshness);
+    let mut hits = found.hits;
+    let total = hits.len() as u64;
+    let truncated = fit::items(&mut hits, frame.room);
+    if truncated {
+        frame.warn_cut("docdex.search", hits.len() as u64, total);
+    }
+    let query = request.query;
+    Ok(NeedResult::Search(SearchResult { query, hits, truncated, total_hits: truncated.then_some(total) }))
+}
+
+pub(super) fn snippet(doc_id: &str, window: Option<u32>, frame: &mut NeedCall<'_>) -> Answer {
+    let request = ReadSnippet { doc_id: doc_id.to_owned(), window_lines: window.unwrap_or(DEFAULT_WINDOW) };
+    let found = frame.ask(WarningCode::DocdexSnippetFailed, |index, call| index.snippet(call, &request))?;
+    frame.note(&found.freshness);
+    let lines = fit::lines(found.content, frame.room);
+    let truncated = lines.shown < lines.total;
+    if truncated {
+        frame.warn_cut(&found.path, lines.shown, lines.total);
+    }
+    Ok(NeedResult::Snippet(SnippetResult {
+        doc_id: request.doc_id,
+        path: Some(found.path),
+        line_start: Some(found.line_start),
+        line_end: Some((found.line_start + lines.shown).saturating_sub(1)),
+        total_lines: Some(found.total_lines),
+        truncated,
+        content: lines.text,
+    }))
+}
+
+pub(super) fn symbols(file: &str, frame: &mut NeedCall<'_>) -> Answer {
+    let request = ListSymbols { file: frame.indexed_path(file)? };
+    let found = frame.ask(WarningCode::DocdexSymbolsFailed, |index, call| index.symbols(call, &request))?;
+    frame.note(&found.freshness);
+    let mut symbols = found.symbols;
+    let total = symbols.len() as u64;
+    let truncated = fit::items(&mut symbols, frame.room);
+    if truncated {
+        frame.warn_cut(&format!("symbols of {file}"), symbols.len() as u64, total);
+    }
+    Ok(NeedResult::Symbols(SymbolsResult {
+        file: file.to_owned(),
+        symbols,
+        truncated,
+        total_symbols: truncated.then_some(total),
+    }))
+}
+
+pub(super) fn ast(file: &str, max_nodes: Option<u32>, frame: &mut NeedCall<'_>) -> Answer {
+    let request = ReadAst { file: frame.indexed_path(file)?, max_nodes: max_nodes.unwrap_or(DEFAULT_NODES) };
+    let found = frame.ask(WarningCode::DocdexAstFailed, |index, call| index.ast(call, &request))?;
+    frame.note(&found.freshness);
+    let mut nodes = found.nodes;
+    fit::items(&mut nodes, frame.room);
+    let truncated = (nodes.len() as u64) < found.total_nodes;
+    if truncated {
+        frame.warn_cut(&format!("nodes of {file}"), nodes.len() as u64, found.total_nodes);
+    }
+    Ok(NeedResult::Ast(AstResult {
+        file: file.to_owned(),
+        nodes,
+        truncated,
+        total_nodes: truncated.then_some(found.total_nodes),
+    }))
+}
+
+pub(super) fn impact(file: &str, max_depth: Option<u32>, frame: &mut NeedCall<'_>) -> Answer {
+    let max_depth = max_depth.unwrap_or(DEFAULT_IMPACT_DEPTH);
+    let request = ReadImpact { file: frame.indexed_path(file)?, max_depth };
+    let found = frame.ask(WarningCode::DocdexImpactFailed, |index, call| index.impact(call, &request))?;
+    frame.note(&found.freshness);
+    let (mut inbound, mut outbound) = (found.inbound, found.outbound);
+    let total = (inbound.len() + outbound.len()) as u64;
+    // Each direction has half of the room, so that none crowds the other out.
+    fit::items(&mut inbound, frame.room / 2);
+    fit::items(&mut outbound, frame.room / 2);
+    let shown = (inbound.len() + outbound.len()) as u64;
+    let truncated = shown < total;
+    if truncated {
+        frame.warn_cut(&format!("impact of {file}"), shown, total);
+    }
+    Ok(NeedResult::Impact(ImpactResult {
+        file: file.to_owned(),
+        inbound,
+        outbound,
+        unresolved: Some(found.unresolved),
+        truncated,
+        total_edges: truncated.then_some(total),
+    }))
+}
+
+pub(super) fn impact_diagnostics(
+    file: Option<&str>,
+    limit: Option<u32>,
+    offset: Option<u64>,
+    frame: &mut NeedCall<'_>,
+) -> Answer {
+    let request = DiagnoseImpact {
+        file: file.map(|file| frame.indexed_path(file)).transpose()?,
+        limit: limit.unwrap_or(DEFAULT_LIMIT),
+        offset: offset.unwrap_or(0),
+    };
+    let found = frame.ask(WarningCode::DocdexImpactDiagnosticsFailed, |index, call| {
+        index.impact_diagnostics(call, &request)
+    })?;
+    frame.note(&found.freshness);
+    let mut diagnostics = found.diagnostics;
+    fit::items(&mut diagnostics, frame.room);
+    let shown = diagnostics.len() as u64;
+    let truncated = request.offset.saturating_add(shown) < found.total;
+    if truncated {
+        frame.warn_cut("docdex.impact_diagnostics", shown, found.total);
+    }
+    Ok(NeedResult::ImpactDiagnostics(ImpactDiagnosticsResult {
+        file: file.map(str::to_owned),
+        diagnostics,
+        truncated,
+        total_diagnostics: truncated.then_some(found.total),
+    }))
+}
+
+pub(super) fn web(query: &str, force: Option<bool>, frame: &mut NeedCall<'_>) -> Answer {
+    let Some(web) = frame.sources.web else {
+        return Err(Failure::new(WarningCode::WebDisabled).saying("searching the web is switched off"));
+    };
+    let found = web.search(frame.call, query, force.unwrap_or(false));
+    let mut results = found.map_err(|error| {
+        let code = match error {
+            WebError::TimedOut => WarningCode::NeedTimeout,
+            WebError::Failed { .. } => WarningCode::DocdexWebFailed,
+        };
+        Failure::new(code).saying(error.to_string())
+    })?;
+    let total = results.len() as u64;
+    let truncated = fit::items(&mut results, frame.room);
+    if truncated {
+        frame.warn_cut("docdex.web", results.len() as u64, total);
+    }
+    let query = query.to_owned();
+    Ok(NeedResult::Web(WebResult { query, results, truncated, total_results: truncated.then_some(total) }))
+}

@@ -1,0 +1,113 @@
+//! `file.list`: the files beneath a folder.
+
+use std::collections::HashSet;
+
+use super::failure::Failure;
+use super::fit;
+use super::globs::Globs;
+use super::need_call::{Answer, NeedCall, refused};
+use super::walk::{LeftOut, Walked, walk};
+use crate::{FileListResult, NeedResult, WarningCode};
+
+/// Deeper than any path may be.
+const WHOLE_DEPTH: i64 = 1_000;
+
+/// Hidden files, what git ignores and the default exclusions are left out unless the pattern names them.
+pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) -> Answer {
+    let globs = pattern
+        .map(|pattern| {
+            Globs::new(pattern).ok_or_else(|| {
+                Failure::about(WarningCode::InvalidField, pattern).saying("the pattern is no glob")
+            })
+        })
+        .transpose()?;
+    let beneath = Beneath::new(root, frame)?;
+    let usual =
+        walk(root, WHOLE_DEPTH, LeftOut::Usual, frame).map_err(refused(root, WarningCode::FileListFailed))?;
+    let matches = |path: &str| globs.as_ref().is_none_or(|globs| globs.is_match(path));
+    let names = |name: &str| globs.as_ref().is_some_and(|globs| globs.names(name));
+    let is_shown =
+        |path: &str| matches(path) && path.split('/').all(|name| !name.starts_with('.') || names(name));
+    let mut files: Vec<String> = Vec::new();
+    for entry in usual.entries.iter().filter(|entry| !entry.is_directory) {
+        if beneath.relative(&entry.path).is_some_and(&is_shown) {
+            files.push(entry.path.clone());
+        }
+    }
+    let mut is_complete = usual.is_complete;
+    if let Some(globs) = &globs {
+        let may_be_ignored = files.is_empty() && globs.has_literal();
+        if globs.names_left_out() || may_be_ignored {
+            let (named, all) = named(globs, &usual, &beneath, frame);
+            files.extend(named.into_iter().filter(|path| beneath.relative(path).is_some_and(&is_shown)));
+            is_complete &= all;
+        }
+    }
+    files.sort_unstable();
+    files.dedup();
+    let total = files.len() as u64;
+    let is_cut = fit::items(&mut files, frame.room);
+    let truncated = is_cut || !is_complete;
+    if truncated {
+        frame.warn_cut(&format!("file.list {root}"), files.len() as u64, total);
+    }
+    Ok(NeedResult::FileList(FileListResult {
+        root: root.to_owned(),
+        pattern: pattern.map(str::to_owned),
+        files,
+        truncated,
+        total_files: truncated.then_some(total),
+    }))
+}
+
+/// Files that are left out usually, in folders or under names that the pattern names; and whether all were looked at.
+fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>) -> (Vec<String>, bool) {
+    let folders = globs.literal_folders();
+    let start = beneath.absolute(&folders);
+    let Ok(everything) = walk(&start, WHOLE_DEPTH, LeftOut::Nothing, frame) else {
+        // There is no such folder, so the pattern names nothing.
+        return (Vec::new(), true);
+    };
+    let known: HashSet<&str> = usual.entries.iter().map(|entry| entry.path.as_str()).collect();
+    let is_named = |path: &&str| {
+        // What is left out first on the way to a file is what the pattern has to name.
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let first = ends
+            .map(|end| &path[..end])
+            .filter(|above| beneath.relative(above).is_some())
+            .find(|above| !known.contains(above));
+        first.is_none_or(|first| globs.names(first.rsplit('/').next().unwrap_or(first)))
+    };
+    let files =
+        everything.entries.iter().filter(|entry| !entry.is_directory).map(|entry| entry.path.as_str());
+    (files.filter(is_named).map(str::to_owned).collect(), everything.is_complete)
+}
+
+/// The folder of a listing, by its canonical path.
+struct Beneath {
+    folder: String,
+}
+
+impl Beneath {
+    fn new(root: &str, frame: &NeedCall<'_>) -> Result<Beneath, Failure> {
+        let folder = frame.canonical(root)?;
+        Ok(Beneath { folder: if folder.is_root() { String::new() } else { folder.to_string() } })
+    }
+
+    /// Returns a path relative to the folder; `None` for the folder itself and everything else.
+    fn relative<'p>(&self, path: &'p str) -> Option<&'p str> {
+        if self.folder.is_empty() {
+            return Some(path);
+        }
+        path.strip_prefix(&self.folder)?.strip_prefix('/').filter(|rest| !rest.is_empty())
+    }
+
+    fn absolute(&self, relative: &str) -> String {
+        match (self.folder.as_str(), relative) {
+            ("", "") => ".".to_owned(),
+            ("", relative) => relative.to_owned(),
+            (folder, "") => folder.to_owned(),
+            (folder, relative) => format!("{folder}/{relative}"),
+        }
+    }
+}

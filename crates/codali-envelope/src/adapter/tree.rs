@@ -1,0 +1,43 @@
+//! `docdex.tree`: folders and files as an outline.
+
+use wap_core::ExploreFiles;
+
+use super::fit;
+use super::need_call::{Answer, NeedCall, refused};
+use super::walk::{LeftOut, walk};
+use crate::{NeedResult, TreeNeed, TreeResult, WarningCode};
+
+pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
+    let root = need.path.as_deref().unwrap_or(".");
+    let depth = need.max_depth.unwrap_or(ExploreFiles::DEFAULT_DEPTH);
+    let walked = walk(root, i64::from(depth), LeftOut::Usual, frame)
+        .map_err(refused(root, WarningCode::DocdexTreeFailed))?;
+    let shows_hidden = need.include_hidden.unwrap_or(false);
+    let only_folders = need.dirs_only.unwrap_or(false);
+    // The first entry is at the first level, whatever folder the listing begins with.
+    let above = walked.entries.iter().map(|entry| entry.path.matches('/').count()).min().unwrap_or(0);
+    let mut text = String::new();
+    for entry in &walked.entries {
+        let mut names = entry.path.split('/').skip(above);
+        let is_hidden = !shows_hidden && names.any(|name| name.starts_with('.'));
+        if is_hidden || (only_folders && !entry.is_directory) {
+            continue;
+        }
+        let level = entry.path.matches('/').count() - above;
+        let name = entry.path.rsplit('/').next().unwrap_or(&entry.path);
+        let slash = if entry.is_directory { "/" } else { "" };
+        text.push_str(&format!("{}{name}{slash}\n", "  ".repeat(level)));
+    }
+    let shown = fit::lines(text, frame.room);
+    let truncated = shown.shown < shown.total || !walked.is_complete;
+    let total = if walked.is_complete { shown.total } else { walked.total };
+    if truncated {
+        frame.warn_cut(&format!("docdex.tree {root}"), shown.shown, total);
+    }
+    Ok(NeedResult::Tree(TreeResult {
+        path: need.path.clone(),
+        truncated,
+        total_entries: truncated.then_some(total),
+        tree: shown.text,
+    }))
+}

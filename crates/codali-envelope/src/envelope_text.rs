@@ -1,0 +1,217 @@
+//! Where envelopes stand in a text.
+
+mod json_end;
+mod prefix;
+
+use crate::almost_yaml::{behind_dash, indentation, split_key};
+use crate::header::Header;
+use json_end::json_end;
+use prefix::Prefix;
+
+/// The keys at the left margin of an envelope.
+const TOP_KEYS: [&str; 7] = ["role", "request_id", "needs", "context", "version", "results", "meta"];
+/// How often the whole text may be gone through in search of the end of something that may be JSON.
+const JSON_SEARCHES: usize = 4;
+
+/// An envelope that somebody may have meant.
+#[derive(Debug)]
+pub(crate) struct EnvelopeText {
+    /// What the header says; `None` for JSON without one.
+    pub(crate) header: Option<Header>,
+    /// The line of the header, or the first one of the JSON; 1-based.
+    pub(crate) line: u32,
+    /// What stands behind the header, without quote marks in front of its lines.
+    pub(crate) body: String,
+    /// The line that the body begins with.
+    pub(crate) body_line: u32,
+    /// How many characters were taken from the front of each line.
+    pub(crate) taken: u32,
+}
+
+/// Finds envelopes from the top of a text to its end. Time is linear in the length of the text.
+pub(crate) struct EnvelopeTexts<'a> {
+    lines: Vec<&'a str>,
+    at: usize,
+    /// How many bytes may still be looked at in search of the end of JSON.
+    json_bytes: usize,
+}
+
+impl<'a> EnvelopeTexts<'a> {
+    pub(crate) fn new(text: &'a str) -> EnvelopeTexts<'a> {
+        let lines: Vec<&str> = text.lines().map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+        EnvelopeTexts { lines, at: 0, json_bytes: text.len().saturating_mul(JSON_SEARCHES) }
+    }
+
+    /// Returns the envelope that the first line which is not blank begins.
+    pub(crate) fn first(&mut self) -> Option<EnvelopeText> {
+        self.at = self.lines.iter().position(|line| !line.trim().is_empty())?;
+        self.envelope_here()
+    }
+
+    fn envelope_here(&mut self) -> Option<EnvelopeText> {
+        let prefix = Prefix::of(self.lines[self.at]);
+        let line = prefix.strip(self.lines[self.at])?;
+        if let Some(header) = Header::parse_decorated(line) {
+            return Some(self.behind_header(header, &prefix));
+        }
+        line.trim_start().starts_with('{').then(|| self.json(None, self.at, self.at, &prefix))?
+    }
+
+    fn behind_header(&mut self, header: Header, prefix: &Prefix) -> EnvelopeText {
+        let header_at = self.at;
+        self.at += 1;
+        let mut first = self.next_text(self.at, prefix);
+        // A fence may stand between the header and what it is about.
+        if let Some(fence) = first
+            && is_fence(self.stripped(fence, prefix).unwrap_or_default())
+            && self.next_text(fence + 1, prefix).is_some_and(|next| self.is_body(next, prefix))
+        {
+            self.at = fence + 1;
+            first = self.next_text(self.at, prefix);
+        }
+        if let Some(start) = first
+            && self.stripped(start, prefix).is_some_and(|line| line.trim_start().starts_with('{'))
+            && let Some(json) = self.json(Some(header), header_at, start, prefix)
+        {
+            return json;
+        }
+        let (start, end) = self.lines_of_body(prefix);
+        let body = self.lines[start..end].iter().map(|line| prefix.strip(line).unwrap_or_default());
+        EnvelopeText {
+            header: Some(header),
+            line: number(header_at),
+            body: body.flat_map(|line| [line, "\n"]).collect(),
+            body_line: number(start),
+            taken: prefix.characters(),
+        }
+    }
+
+    /// Tells whether a line can be the first of a body.
+    fn is_body(&self, at: usize, prefix: &Prefix) -> bool {
+        let line = self.stripped(at, prefix).unwrap_or_default().trim_start();
+        line.starts_with('{') || split_key(line).is_some_and(|(key, _)| TOP_KEYS.contains(&key))
+    }
+
+    fn stripped(&self, at: usize, prefix: &Prefix) -> Option<&'a str> {
+        prefix.strip(self.lines.get(at)?)
+    }
+
+    /// The next line that is not blank, while there are lines with this prefix.
+    fn next_text(&self, from: usize, prefix: &Prefix) -> Option<usize> {
+        let mut at = from;
+        while self.stripped(at, prefix)?.trim().is_empty() {
+            at += 1;
+        }
+        Some(at)
+    }
+
+    /// Finds the lines of a body, and goes on behind them.
+    fn lines_of_body(&mut self, prefix: &Prefix) -> (usize, usize) {
+        let start = self.at;
+        let Some(first) = self.next_text(start, prefix) else { return (start, start) };
+        let margin = indentation(self.stripped(first, prefix).unwrap_or_default());
+        let mut is_behind_blank = false;
+        while let Some(line) = self.stripped(self.at, prefix) {
+            if line.trim().is_empty() {
+                is_behind_blank = true;
+            } else if indentation(line) <= margin && !self.goes_on(line, prefix, is_behind_blank) {
+                break;
+            } else {
+                is_behind_blank = false;
+            }
+            self.at += 1;
+        }
+        let end = self.at;
+        if self.stripped(end, prefix).is_some_and(is_fence) {
+            self.at += 1;
+        }
+        (start, end)
+    }
+
+    /// Tells whether a line at the left margin belongs to the body.
+    fn goes_on(&self, line: &str, prefix: &Prefix, is_behind_blank: bool) -> bool {
+        let line = line.trim();
+        if is_fence(line) || Header::parse_decorated(line).is_some() || matches!(line, "---" | "...") {
+            return false;
+        }
+        if line.starts_with('#') {
+            // A comment, if the envelope goes on behind it, and else a heading.
+            let next = self.next_text(self.at + 1, prefix).and_then(|next| self.stripped(next, prefix));
+            return next.is_some_and(|next| {
+                indentation(next) > 0
+                    || is_top_line(next.trim())
+                    || (next.trim().starts_with('#') && !is_behind_blank)
+            });
+        }
+        if is_behind_blank {
+            return is_top_line(line);
+        }
+        let may_be_key = line.ends_with(':') || line.contains(": ");
+        may_be_key || behind_dash(line).is_some() || line.starts_with(['[', ']', '{', '}'])
+    }
+
+    /// Takes the JSON that begins in line `start`; `None` if it is never closed.
+    fn json(
+        &mut self,
+        header: Option<Header>,
+        line: usize,
+        start: usize,
+        prefix: &Prefix,
+    ) -> Option<EnvelopeText> {
+        let mut body = String::new();
+        let mut end = json_end();
+        for at in start..self.lines.len() {
+            let Some(text) = self.stripped(at, prefix) else { break };
+            self.json_bytes = self.json_bytes.checked_sub(text.len() + 1)?;
+            if let Some(closed) = end.push(text) {
+                body.push_str(&text[..closed]);
+                self.at = at + 1;
+                let taken = prefix.characters();
+                return Some(EnvelopeText {
+                    header,
+                    line: number(line),
+                    body,
+                    body_line: number(start),
+                    taken,
+                });
+            }
+            body.push_str(text);
+            body.push('\n');
+        }
+        None
+    }
+}
+
+impl Iterator for EnvelopeTexts<'_> {
+    type Item = EnvelopeText;
+
+    fn next(&mut self) -> Option<EnvelopeText> {
+        while self.at < self.lines.len() {
+            if let Some(envelope) = self.envelope_here() {
+                return Some(envelope);
+            }
+            self.at += 1;
+        }
+        None
+    }
+}
+
+/// Tells whether a line begins or ends a fenced block.
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Tells whether a line behind a blank one goes on with an envelope: one of its keys, or another need.
+fn is_top_line(line: &str) -> bool {
+    if let Some((item, _)) = behind_dash(line) {
+        return item.is_empty()
+            || item.starts_with('{')
+            || split_key(item).is_some_and(|(key, _)| key == "type");
+    }
+    split_key(line).is_some_and(|(key, _)| TOP_KEYS.contains(&key))
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,34 @@
+//! What a mail program or a chat window puts in front of every line.
+
+/// The quote marks in front of a line, and of those that belong to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prefix {
+    marks: usize,
+}
+
+impl Prefix {
+    pub(super) fn of(line: &str) -> Prefix {
+        let mut marks = 0;
+        let mut rest = line.trim_start();
+        while let Some(behind) = rest.strip_prefix('>') {
+            marks += 1;
+            rest = behind.trim_start();
+        }
+        Prefix { marks }
+    }
+
+    /// Returns a line without the quote marks; `None` if it has fewer.
+    pub(super) fn strip<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let mut rest = line;
+        for _ in 0..self.marks {
+            rest = rest.trim_start().strip_prefix('>')?;
+            rest = rest.strip_prefix(' ').unwrap_or(rest);
+        }
+        Some(rest)
+    }
+
+    /// How many characters stand in front of what is quoted, where every mark is followed by a blank.
+    pub(super) fn characters(&self) -> u32 {
+        u32::try_from(self.marks * 2).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,74 @@
+//! The two forms of an envelope.
+
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde_yaml::{SerializerOptions, ser_options};
+
+use crate::header::Header;
+use crate::{Request, Response};
+
+/// How an envelope is written. Both forms read back as the same value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A header line and YAML, with texts of several lines as literal blocks: the form of the document.
+    #[default]
+    Yaml,
+    /// A header line and JSON, indented by two: the form that the public implementation reads.
+    JsonBody,
+}
+
+/// A word that names no form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is neither yaml nor json-body")]
+pub struct UnknownForm(pub String);
+
+impl FromStr for Form {
+    type Err = UnknownForm;
+
+    fn from_str(text: &str) -> Result<Form, UnknownForm> {
+        match text {
+            "yaml" => Ok(Form::Yaml),
+            "json-body" => Ok(Form::JsonBody),
+            _ => Err(UnknownForm(text.to_owned())),
+        }
+    }
+}
+
+/// Writes a request.
+///
+/// YAML ends with a newline, JSON does not.
+#[must_use]
+pub fn render_request(request: &Request, form: Form) -> String {
+    render(Header::Request, form, &request.body(form == Form::JsonBody))
+}
+
+/// Writes a response.
+///
+/// YAML ends with a newline, JSON does not. No line within a text can be taken for a header: in YAML it is indented or
+/// quoted, in JSON it is quoted.
+#[must_use]
+pub fn render_response(response: &Response, form: Form) -> String {
+    render(Header::Response, form, &response.body(form == Form::JsonBody))
+}
+
+fn render(header: Header, form: Form, body: &impl Serialize) -> String {
+    let mut text = format!("{}\n", header.line());
+    match form {
+        Form::Yaml => serde_yaml::to_fmt_writer_with_options(&mut text, body, options())
+            .expect("an envelope has keys that are texts, and a text can always be written to"),
+        Form::JsonBody => {
+            text.push_str(&serde_json::to_string_pretty(body).expect("an envelope has keys that are texts"));
+        }
+    }
+    text
+}
+
+fn options() -> SerializerOptions {
+    ser_options! {
+        indent_step: 2,
+        // The document indents lists beneath their key.
+        compact_list_indent: false,
+        folded_wrap_chars: usize::MAX,
+    }
+}

@@ -1,0 +1,52 @@
+//! Who said what.
+
+use serde::{Deserialize, Serialize};
+
+/// One message of a history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What was said.
+    pub text: String,
+}
+
+/// Who said a message. None of them is the system: that prompt is no part of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The person, or the program that stands for one.
+    User,
+    /// The agent.
+    Agent,
+    /// A response with results.
+    Codali,
+    /// A summary of messages that are no longer there.
+    Summary,
+}
+
+/// What was said so far, oldest first. A summary, if there is one, is the first message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct History {
+    pub(super) messages: Vec<Message>,
+}
+
+impl History {
+    /// Returns a history without messages.
+    #[must_use]
+    pub fn new() -> History {
+        History::default()
+    }
+
+    /// Adds a message at the end.
+    pub fn push(&mut self, speaker: Speaker, text: impl Into<String>) {
+        self.messages.push(Message { speaker, text: text.into() });
+    }
+
+    /// Returns the messages, oldest first.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+}

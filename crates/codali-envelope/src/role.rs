@@ -1,0 +1,69 @@
+//! Who asks.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+/// Which agent asks: one of the document's five, or any text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Gathers what there is.
+    Librarian,
+    /// Plans.
+    Architect,
+    /// Carries a plan out.
+    Builder,
+    /// Judges what was built.
+    Critic,
+    /// Turns a builder's answer into changes.
+    Interpreter,
+    /// Somebody else; `unknown` if the request does not say.
+    Other(String),
+}
+
+impl Role {
+    /// The role of a request that names none.
+    #[must_use]
+    pub fn unknown() -> Role {
+        Role::Other("unknown".to_owned())
+    }
+
+    /// Returns the role's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Role::Librarian => "librarian",
+            Role::Architect => "architect",
+            Role::Builder => "builder",
+            Role::Critic => "critic",
+            Role::Interpreter => "interpreter",
+            Role::Other(name) => name,
+        }
+    }
+}
+
+impl FromStr for Role {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Role, Infallible> {
+        let known = [Role::Librarian, Role::Architect, Role::Builder, Role::Critic, Role::Interpreter];
+        let role = known.into_iter().find(|role| role.name() == text);
+        Ok(role.unwrap_or_else(|| {
+            if text.trim().is_empty() { Role::unknown() } else { Role::Other(text.to_owned()) }
+        }))
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}

@@ -1,0 +1,163 @@
+//! YAML as it stands, with everything left out that an envelope does not need.
+
+use std::collections::HashSet;
+
+use serde_yaml::granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use crate::ReadLimits;
+use crate::error::ReadErrorKind;
+use crate::node::{Content, Node, NodeError, Place};
+
+/// Reads one YAML document. Places are relative to the text.
+///
+/// Anchors, aliases, tags other than `!!str`, merge keys, directives, repeated keys and second documents are refused, so
+/// that what is read is never larger than the text.
+pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    options.disallow_directives = true;
+    options.flow_nesting_limit = limits.depth;
+    options.block_nesting_limit = limits.depth;
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    let mut builder = Builder { limits: *limits, open: Vec::new(), values: 0, documents: 0, root: None };
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| builder.refused(&error))?;
+        // A value that is not there has no width; the parser spells it as a null.
+        let is_missing = span.start.index() == span.end.index();
+        builder.take(event, place(&span), is_missing)?;
+    }
+    let end = Place { line: 1, column: 1 };
+    Ok(builder.root.unwrap_or_else(|| Node::plain("", end)))
+}
+
+fn place(span: &Span) -> Place {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Place { line: number(span.start.line()), column: number(span.start.col()).saturating_add(1) }
+}
+
+struct Builder {
+    limits: ReadLimits,
+    /// The lists and maps that are not closed yet, outermost first.
+    open: Vec<Open>,
+    values: usize,
+    documents: usize,
+    root: Option<Node>,
+}
+
+struct Open {
+    place: Place,
+    items: Items,
+}
+
+enum Items {
+    List(Vec<Node>),
+    Map { entries: Vec<(String, Node)>, seen: HashSet<String>, key: Option<String> },
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>, place: Place, is_missing: bool) -> Result<(), NodeError> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 { Err(invalid("a second document begins", place)) } else { Ok(()) }
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                check_properties(anchor, tag.as_deref(), place)?;
+                let is_plain = style == ScalarStyle::Plain && tag.is_none();
+                let text = if is_plain && is_missing { String::new() } else { text.into_owned() };
+                self.scalar(text, is_plain, place)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                check_properties(anchor, tag.as_deref(), place)?;
+                self.begin(Items::List(Vec::new()), place)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                check_properties(anchor, tag.as_deref(), place)?;
+                self.begin(Items::Map { entries: Vec::new(), seen: HashSet::new(), key: None }, place)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::Alias(_) | Event::UnresolvedAlias(_) => Err(invalid("aliases are not read", place)),
+            _ => Ok(()),
+        }
+    }
+
+    fn scalar(&mut self, text: String, is_plain: bool, place: Place) -> Result<(), NodeError> {
+        if let Some(Open { items: Items::Map { seen, key: key @ None, .. }, .. }) = self.open.last_mut() {
+            if is_plain && text == "<<" {
+                return Err(invalid("merge keys are not read", place));
+            }
+            if !seen.insert(text.clone()) {
+                return Err(invalid(&format!("the key {text:?} is given twice"), place));
+            }
+            *key = Some(text);
+            return Ok(());
+        }
+        let content = if is_plain { Content::Plain(text) } else { Content::Quoted(text) };
+        self.add(Node { content, place })
+    }
+
+    fn begin(&mut self, items: Items, place: Place) -> Result<(), NodeError> {
+        if let Some(Open { items: Items::Map { key: None, .. }, .. }) = self.open.last() {
+            return Err(invalid("a key is a list or a map", place));
+        }
+        if self.open.len() >= self.limits.depth {
+            return Err(too_deep(&self.limits, place));
+        }
+        self.open.push(Open { place, items });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), NodeError> {
+        let Open { place, items } = self.open.pop().expect("the parser closes what it has opened");
+        let content = match items {
+            Items::List(items) => Content::List(items),
+            Items::Map { entries, .. } => Content::Map(entries),
+        };
+        self.add(Node { content, place })
+    }
+
+    fn add(&mut self, node: Node) -> Result<(), NodeError> {
+        self.values += 1;
+        if self.values > self.limits.values {
+            let kind = ReadErrorKind::TooLarge { what: "values", limit: self.limits.values };
+            return Err(NodeError { kind, place: node.place });
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open { items: Items::List(items), .. }) => items.push(node),
+            Some(Open { items: Items::Map { entries, key, .. }, .. }) => {
+                let key = key.take().expect("a value stands behind a key");
+                entries.push((key, node));
+            }
+        }
+        Ok(())
+    }
+
+    fn refused(&self, error: &ScanError) -> NodeError {
+        let marker = error.marker();
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let place = Place { line: number(marker.line()), column: number(marker.col()).saturating_add(1) };
+        match error.kind() {
+            ErrorKind::RecursionLimitExceeded => too_deep(&self.limits, place),
+            kind => invalid(&kind.to_string(), place),
+        }
+    }
+}
+
+fn check_properties(anchor: usize, tag: Option<&Tag>, place: Place) -> Result<(), NodeError> {
+    if anchor != 0 {
+        return Err(invalid("anchors are not read", place));
+    }
+    match tag {
+        Some(tag) if tag.core_suffix() != Some("str") => Err(invalid("tags are not read", place)),
+        _ => Ok(()),
+    }
+}
+
+fn invalid(problem: &str, place: Place) -> NodeError {
+    NodeError { kind: ReadErrorKind::InvalidYaml { problem: problem.to_owned() }, place }
+}
+
+pub(crate) fn too_deep(limits: &ReadLimits, place: Place) -> NodeError {
+    NodeError { kind: ReadErrorKind::TooLarge { what: "levels", limit: limits.depth }, place }
+}

@@ -1,0 +1,220 @@
+//! Histories within a window.
+
+use codali_envelope::history::{
+    BytesPerToken, ContextWindow, Fitted, History, Message, ModelLimits, Speaker, Summarizer, SummaryError,
+    TokenCounter,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::codali_vectors::cases;
+
+/// Says the same of everything, and remembers how much it was asked about.
+struct Scripted {
+    answer: Result<String, SummaryError>,
+    batches: Vec<usize>,
+}
+
+impl Scripted {
+    fn saying(text: &str) -> Scripted {
+        Scripted { answer: Ok(text.to_owned()), batches: Vec::new() }
+    }
+
+    fn failing() -> Scripted {
+        Scripted { answer: Err(SummaryError { cause: "no agent".into() }), batches: Vec::new() }
+    }
+}
+
+impl Summarizer for Scripted {
+    fn summarize(&mut self, messages: &[Message], _: u64) -> Result<String, SummaryError> {
+        self.batches.push(messages.len());
+        self.answer.clone()
+    }
+}
+
+/// Messages `m0`, `m1` and so on, filled up to a length.
+fn numbered(count: usize, characters: usize) -> History {
+    let mut history = History::new();
+    for index in 0..count {
+        history.push(Speaker::User, format!("{:<characters$}", format!("m{index}")));
+    }
+    history
+}
+
+fn texts(history: &History) -> Vec<&str> {
+    history.messages().iter().map(|message| message.text.trim()).collect()
+}
+
+#[test]
+fn every_history_is_kept_as_its_case_says() {
+    let mut run = 0;
+    for case in cases("history") {
+        let (input, peer) = (&case["input"], &case["expect"]["peer"]);
+        let number = |name: &str| input[name].as_u64();
+        let name = case["name"].as_str().unwrap();
+        run += 1;
+        if name == "history/model-limit-lookup" {
+            let limits = input["limits"].as_object().unwrap();
+            let limits =
+                ModelLimits::new(limits.iter().map(|(name, tokens)| (name, tokens.as_u64().unwrap())));
+            let found: Vec<u64> = input["lookups"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|name| limits.tokens(name.as_str().unwrap()))
+                .collect();
+            assert_eq!(json!(found), *peer);
+            continue;
+        }
+        if name == "history/token-estimate" {
+            let text = |one: &Value| {
+                let repeat = |text: &str, key: &str| {
+                    one[key].as_u64().map(|count| text.repeat(usize::try_from(count).unwrap()))
+                };
+                let emoji = one["emoji_utf16_units"]
+                    .as_u64()
+                    .map(|units| "🚀".repeat(usize::try_from(units / 2).unwrap()));
+                repeat("x", "chars").or(repeat("語", "cjk_chars")).or(emoji).unwrap()
+            };
+            let found: Vec<u64> =
+                input.as_array().unwrap().iter().map(|one| BytesPerToken.count(&text(one))).collect();
+            assert_eq!(json!(found), case["expect"]["recommended"]);
+            continue;
+        }
+        let window = ContextWindow {
+            most_messages: number("maxMessages").map(|most| usize::try_from(most).unwrap()),
+            ..ContextWindow::of(number("model_limit_tokens").unwrap())
+        };
+        assert_eq!(input["threshold"], json!(f64::from(window.threshold_percent) / 100.0));
+        let system = "s".repeat(usize::try_from(number("system_prompt_chars").unwrap_or(0)).unwrap());
+        let size = |name: &str| usize::try_from(number(name).unwrap()).unwrap();
+        let mut history = numbered(size("messages"), size("chars_each"));
+        let mut summarizer = match name {
+            "history/summarizer-fails" => Scripted::failing(),
+            "history/summary-too-long" => Scripted::saying(&"long ".repeat(200)),
+            _ => Scripted::saying("SUMMARY"),
+        };
+        let fitted = history.fit(&system, "", &window, &BytesPerToken, &mut summarizer);
+        assert!(fitted.fits && fitted.tokens <= 90, "{name}");
+        let warnings: Vec<_> = fitted.warnings.iter().map(ToString::to_string).collect();
+        match name {
+            // Ours ends with what fits, where the peer's goes on in vain or fails.
+            "history/summarizer-fails" => {
+                assert_eq!(summarizer.batches, [10]);
+                assert_eq!(texts(&history), ["m11", "m12", "m13", "m14", "m15", "m16", "m17", "m18", "m19"]);
+                assert_eq!(warnings, ["history_truncated: messages left out: 11"]);
+            }
+            "history/summary-too-long" => {
+                assert_eq!(history.messages()[0].speaker, Speaker::Summary);
+                assert!(BytesPerToken.count(&history.messages()[0].text) <= window.summary_tokens);
+                assert_eq!(summarizer.batches, [10, 5]);
+                assert_eq!(texts(&history)[1..], ["m14", "m15", "m16", "m17", "m18", "m19"]);
+            }
+            _ => {
+                assert_eq!(json!(summarizer.batches), peer["summarizer_batches"], "{name}");
+                assert_eq!(json!(texts(&history)), peer["history"], "{name}");
+            }
+        }
+    }
+    assert_eq!(run, 7);
+}
+
+#[test]
+fn the_newest_request_stays_with_its_response() {
+    let mut history = numbered(6, 40);
+    history.push(Speaker::Agent, "request".repeat(8));
+    history.push(Speaker::Codali, "response".repeat(20));
+    for _ in 0..4 {
+        history.push(Speaker::User, "afterwards".repeat(4));
+    }
+    let mut summarizer = Scripted::saying("what was");
+    let fitted = history.fit("", "now", &ContextWindow::of(140), &BytesPerToken, &mut summarizer);
+    assert!(fitted.fits, "{fitted:?}");
+    let speakers: Vec<_> = history.messages().iter().map(|message| message.speaker).collect();
+    assert_eq!(speakers[..3], [Speaker::Summary, Speaker::Agent, Speaker::Codali]);
+    assert_eq!(history.messages()[2].text, "response".repeat(20));
+    assert_eq!((summarizer.batches, fitted.warnings), (vec![6], vec![]));
+}
+
+#[test]
+fn one_summary_takes_the_place_of_the_one_before() {
+    let mut history = numbered(9, 40);
+    let window = ContextWindow::of(100);
+    let mut summarizer = Scripted::saying("first");
+    history.fit("s", "", &window, &BytesPerToken, &mut summarizer);
+    for index in 9..13 {
+        history.push(Speaker::User, format!("{:<40}", format!("m{index}")));
+    }
+    let mut summarizer = Scripted::saying("second");
+    history.fit("s", "", &window, &BytesPerToken, &mut summarizer);
+    let texts = texts(&history);
+    assert_eq!((texts[0], texts[1]), ("second", "m8"));
+    assert_eq!(history.messages().iter().filter(|one| one.speaker == Speaker::Summary).count(), 1);
+}
+
+#[test]
+fn a_giant_message_is_cut_between_lines() {
+    let mut history = History::new();
+    history.push(Speaker::Agent, "ask");
+    history.push(Speaker::Codali, "line of a file\n".repeat(1_000));
+    let mut summarizer = Scripted::failing();
+    let fitted = history.fit("sys", "go on", &ContextWindow::of(200), &BytesPerToken, &mut summarizer);
+    assert!(fitted.fits);
+    let text = &history.messages()[1].text;
+    assert!(text.starts_with("line of a file\nline of a file\n"), "{text}");
+    assert!(
+        text.lines().all(|line| line == "line of a file" || line.ends_with(" of 1000 lines left out]")),
+        "{text}"
+    );
+    assert_eq!(fitted.warnings[0].to_string(), "history_truncated: messages cut: 1");
+
+    let mut history = History::new();
+    let current = "word\n".repeat(1_000);
+    let fitted = history.fit("", &current, &ContextWindow::of(100), &BytesPerToken, &mut summarizer);
+    assert!(
+        fitted.fits && fitted.current.starts_with("word\nword\n") && fitted.current.ends_with("left out]\n")
+    );
+    let alone = history.fit(&current, "", &ContextWindow::of(100), &BytesPerToken, &mut summarizer);
+    assert!(!alone.fits);
+}
+
+#[test]
+fn a_history_can_be_kept_as_json() {
+    let mut history = numbered(1, 3);
+    history.push(Speaker::Codali, "x");
+    let text = serde_json::to_string(&history).unwrap();
+    assert_eq!(text, "[{\"speaker\":\"user\",\"text\":\"m0 \"},{\"speaker\":\"codali\",\"text\":\"x\"}]");
+    assert_eq!(serde_json::from_str::<History>(&text).unwrap(), history);
+}
+
+proptest! {
+    #[test]
+    fn everything_fits_or_the_system_prompt_is_too_long(
+        sizes in prop::collection::vec((0..4_usize, 0..400_usize), 0..24),
+        system in 0..300_usize,
+        current in 0..900_usize,
+        limit in 60..400_u64,
+        summary in prop::option::of(0..900_usize),
+    ) {
+        let speakers = [Speaker::User, Speaker::Agent, Speaker::Codali, Speaker::User];
+        let mut history = History::new();
+        for (speaker, size) in &sizes {
+            history.push(speakers[*speaker], "a line\n".repeat(size / 7));
+        }
+        let newest = history.messages().last().cloned();
+        let mut summarizer = summary.map_or_else(Scripted::failing, |size| Scripted::saying(&"so ".repeat(size / 3)));
+        let (system, current) = ("s".repeat(system), "c\n".repeat(current / 2));
+        let Fitted { current: sent, tokens, fits, warnings } =
+            history.fit(&system, &current, &ContextWindow::of(limit), &BytesPerToken, &mut summarizer);
+        let all = history.messages().iter().map(|message| BytesPerToken.count(&message.text)).sum::<u64>();
+        prop_assert_eq!(tokens, BytesPerToken.count(&system) + BytesPerToken.count(&sent) + all);
+        prop_assert_eq!(fits, tokens <= limit * 90 / 100);
+        // A note of what was cut takes some tokens of its own.
+        prop_assert!(fits || BytesPerToken.count(&system) + 12 * (1 + history.messages().len() as u64) > limit * 90 / 100);
+        if warnings.is_empty() {
+            prop_assert_eq!(sent, current);
+            prop_assert_eq!(history.messages().last().cloned(), newest);
+        }
+        prop_assert!(summarizer.batches.len() <= 8);
+    }
+}

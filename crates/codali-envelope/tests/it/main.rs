@@ -1,0 +1,13 @@
+//! Tests of envelopes through the public interface.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod answers;
+mod call_frame;
+mod codali_vectors;
+mod document;
+mod drawn;
+mod history;
+mod hostile;
+mod properties;
+mod reading;
+mod reply_vectors;

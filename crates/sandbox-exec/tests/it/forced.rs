@@ -1,0 +1,224 @@
+//! The report equals reality where the machine gives less: kernels and containers that refuse things are made by a
+//! filter around a second run of the test, and what the line says is checked by attacks.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+use sandbox_exec::{FileConfinement, HomeVisibility, KillReach, Level, NetworkConfinement, ShellCommand};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter,
+};
+
+use crate::exec_attacks::become_ordinary;
+use crate::ground::{CANARY, Ground, marker, stdout, survivors};
+
+/// Tells a copy of this program that it is the one to be restricted.
+const STAND_IN: &str = "SANDBOX_EXEC_TEST_RESTRICTED";
+
+/// Runs a test again as itself and as an ordinary user, there restricted by `forbid`, and has `check` look at it.
+fn restricted(test: &str, forbid: impl Fn(), check: impl Fn(&Ground)) {
+    if std::env::var_os(STAND_IN).is_some() {
+        forbid();
+        let ground = Ground::new();
+        let report = ground.launcher.report().to_string();
+        check(&ground);
+        report_is_true(&ground);
+        // The next command finds the same.
+        report_is_true(&ground);
+        println!("{report}");
+        return;
+    }
+    if rustix::process::geteuid().is_root() {
+        become_ordinary(&format!("forced::{test}"), STAND_IN);
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("forced::{test}"), "--nocapture"])
+        .env(STAND_IN, "1")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// Checks every field of the report by what a command can really do.
+fn report_is_true(ground: &Ground) {
+    let report = ground.launcher.report();
+    let secret = ground.outside("secret.txt");
+    let outcome = ground.run(&format!("cat {0}; test -e {0} && echo there", secret.display()));
+    let seen = (stdout(&outcome).contains(CANARY), stdout(&outcome).contains("there"));
+    let expected = match report.fs {
+        FileConfinement::Root => (false, false),
+        FileConfinement::Landlock => (false, true),
+        _ => (true, true),
+    };
+    assert_eq!(seen, expected, "{report}");
+    let outcome = ground.run(&format!("cat {}/home/.netrc", ground.root().display()));
+    assert_eq!(stdout(&outcome).contains(CANARY), report.home == HomeVisibility::Open, "{report}");
+
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connect = format!("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\"");
+    let is_open = report.net == NetworkConfinement::Open;
+    assert_eq!(ground.run(&connect).ending.is_success(), is_open, "{report}");
+
+    let is_namespace = report.kill == KillReach::Namespace;
+    let sees_itself_alone = stdout(&ground.run("echo $PPID")) == "1\n";
+    assert_eq!(sees_itself_alone, is_namespace, "{report}");
+    let marker = marker();
+    let text = format!("(setsid sh -c 'trap : TERM; sleep 300; : {marker}' &) ; sleep 0.1");
+    assert!(ground.run(&text).ending.is_success(), "{report}");
+    assert_eq!(survivors(&marker), Vec::<String>::new(), "{report}");
+    // A command cannot gain privileges at any level that says it drops them.
+    let status = stdout(&ground.run("grep -e NoNewPrivs -e CapEff /proc/self/status"));
+    let is_bare = status.contains("NoNewPrivs:\t1") && status.contains("CapEff:\t0000000000000000");
+    assert!(is_bare || report.level == Level::None, "{report}: {status}");
+}
+
+fn lacks(ground: &Ground, layer: &str) -> bool {
+    ground.launcher.report().missing.iter().any(|missing| missing.starts_with(layer))
+}
+
+/// Makes system calls answer with an error for this thread and all that it starts.
+fn answer(calls: &[libc::c_long], errno: libc::c_int) {
+    install(calls.iter().map(|call| (*call, vec![])).collect(), errno);
+}
+
+fn install(rules: BTreeMap<libc::c_long, Vec<SeccompRule>>, errno: libc::c_int) {
+    let refusal = SeccompAction::Errno(errno.unsigned_abs());
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).unwrap();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, architecture).unwrap();
+    let program: BpfProgram = filter.try_into().unwrap();
+    apply_filter(&program).unwrap();
+}
+
+/// Refuses every kind of new namespace, as containers do.
+fn refuse_namespaces() {
+    let flags = [
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWNET,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWUTS,
+        libc::CLONE_NEWCGROUP,
+    ];
+    let rules = flags.map(|flag| {
+        let flag = u64::from(flag.unsigned_abs());
+        let operator = SeccompCmpOp::MaskedEq(flag);
+        let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, operator, flag).unwrap();
+        SeccompRule::new(vec![condition]).unwrap()
+    });
+    install([(libc::SYS_clone, rules.to_vec())].into(), libc::EPERM);
+    answer(&[libc::SYS_unshare, libc::SYS_setns], libc::EPERM);
+    answer(&[libc::SYS_clone3], libc::ENOSYS);
+}
+
+const LANDLOCK: [libc::c_long; 3] =
+    [libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self];
+
+#[test]
+fn without_namespaces_the_report_is_true() {
+    restricted("without_namespaces_the_report_is_true", refuse_namespaces, |ground| {
+        let report = ground.launcher.report();
+        assert_eq!((report.level, report.kill), (Level::Landlock, KillReach::Sweep), "{report}");
+        assert!(lacks(ground, "namespaces"), "{report}");
+    });
+}
+
+#[test]
+fn without_landlock_the_report_is_true() {
+    let forbid = || answer(&LANDLOCK, libc::ENOSYS);
+    restricted("without_landlock_the_report_is_true", forbid, |ground| {
+        let report = ground.launcher.report();
+        assert_eq!((report.level, report.fs), (Level::Namespaces, FileConfinement::Root), "{report}");
+        assert!(lacks(ground, "landlock"), "{report}");
+    });
+}
+
+#[test]
+fn without_a_filter_the_report_is_true() {
+    // Later filters are refused, this one is in force.
+    let forbid = || answer(&[libc::SYS_seccomp], libc::EPERM);
+    restricted("without_a_filter_the_report_is_true", forbid, |ground| {
+        let report = ground.launcher.report();
+        assert_eq!(
+            (report.level, report.net),
+            (Level::Namespaces, NetworkConfinement::Namespace),
+            "{report}"
+        );
+        assert!(lacks(ground, "system call filter"), "{report}");
+        let outcome = ground.run("python3 -c 'import socket; socket.socket(socket.AF_UNIX)'");
+        assert!(outcome.ending.is_success(), "it is said that sockets can be made: {outcome:?}");
+    });
+}
+
+#[test]
+fn without_anything_the_report_is_true() {
+    let forbid = || {
+        refuse_namespaces();
+        answer(&LANDLOCK, libc::ENOSYS);
+        answer(&[libc::SYS_seccomp], libc::EPERM);
+    };
+    restricted("without_anything_the_report_is_true", forbid, |ground| {
+        let report = ground.launcher.report();
+        assert_eq!((report.level, report.fs), (Level::Process, FileConfinement::Open), "{report}");
+    });
+}
+
+#[test]
+fn on_an_old_kernel_the_report_is_true() {
+    // What Linux 5.2 does not know of what is used.
+    let forbid = || {
+        answer(&LANDLOCK, libc::ENOSYS);
+        let unknown = [
+            libc::SYS_clone3,
+            libc::SYS_openat2,
+            libc::SYS_pidfd_open,
+            libc::SYS_pidfd_getfd,
+            libc::SYS_close_range,
+            libc::SYS_mount_setattr,
+            libc::SYS_faccessat2,
+            libc::SYS_epoll_pwait2,
+            libc::SYS_quotactl_fd,
+        ];
+        answer(&unknown, libc::ENOSYS);
+    };
+    restricted("on_an_old_kernel_the_report_is_true", forbid, |ground| {
+        let report = ground.launcher.report();
+        assert!(report.level < Level::Namespaces, "{report}");
+        assert!(lacks(ground, "namespaces") && lacks(ground, "landlock"), "{report}");
+    });
+}
+
+#[test]
+fn without_a_control_group_the_report_is_true() {
+    // Those of the machine cannot be hidden by a filter: the hierarchies are unmounted, in a mount namespace.
+    const TEST: &str = "without_a_control_group_the_report_is_true";
+    if std::env::var_os(STAND_IN).is_some() || !rustix::process::geteuid().is_root() {
+        // An ordinary user may make none, unless they were delegated.
+        let ground = Ground::new();
+        report_is_true(&ground);
+        let is_limited = !lacks(&ground, "limit on the whole command's memory");
+        assert!(!is_limited || std::env::var_os(STAND_IN).is_none(), "{}", ground.launcher.report());
+        let mut policy = ground.policy.clone();
+        policy.limits.memory_bytes = 64 << 20;
+        let command = ShellCommand::new("head -c 200000000 /dev/zero > /tmp/big && echo all").unwrap();
+        let outcome = ground.launcher.spawn(&policy, &command).unwrap().wait().unwrap();
+        assert_eq!(stdout(&outcome) == "all\n", !is_limited, "{}", ground.launcher.report());
+        return;
+    }
+    let script = "umount -R /sys/fs/cgroup && exec \"$0\" --exact \"$1\" --nocapture";
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .arg(format!("forced::{TEST}"))
+        .env(STAND_IN, "1")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}

@@ -1,0 +1,264 @@
+//! The seam between protocol adapters and an index of the code in a workspace.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Call, IndexError};
+
+/// An index of the code in a workspace: full text, symbols, syntax trees and imports.
+///
+/// An index answers from what it has read, which may be older than the files are now. Every answer therefore carries
+/// its [`Freshness`]. Paths in requests are canonical and relative to the root (an adapter checks what a model wrote
+/// before it asks), and so are paths in answers. Line numbers are 1-based and ranges inclusive.
+///
+/// Calls block; the caller owns threads. A call ends early when `call.cancel` is raised or `call.time_left` is over.
+///
+/// # Errors
+///
+/// Every method fails with an [`IndexError`]; the index stays usable after any of them.
+///
+/// Source: Codali protocol, supported request types; ruling in docs/codali.md.
+pub trait CodeIndex: Send + Sync {
+    /// Finds pieces of files by words, best first.
+    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError>;
+
+    /// Shows a piece of a file that a search has found, with lines around it.
+    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError>;
+
+    /// Lists what a file defines.
+    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError>;
+
+    /// Lists the nodes of a file's syntax tree.
+    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError>;
+
+    /// Tells which files depend on a file, and on which it depends.
+    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError>;
+
+    /// Lists imports that lead to no file of the workspace although they should.
+    fn impact_diagnostics(
+        &self,
+        call: &Call<'_>,
+        request: &DiagnoseImpact,
+    ) -> Result<DiagnoseImpactResponse, IndexError>;
+}
+
+/// How far an answer can be relied on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freshness {
+    /// Whether the index as a whole is complete.
+    pub state: IndexState,
+    /// Paths in the answer whose files have changed since they were indexed; sorted.
+    pub stale_paths: Vec<String>,
+}
+
+/// How complete an index is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexState {
+    /// Every file that should be in it is in it.
+    #[default]
+    Ready,
+    /// Files are still being read; answers may lack something.
+    Building,
+    /// There is nothing in it.
+    Empty,
+}
+
+/// A search for words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchCode {
+    /// Words as a person types them. Text that is no query in the index's own syntax is searched as plain words.
+    pub query: String,
+    /// The most hits to return.
+    pub limit: u32,
+}
+
+/// Hits, best first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchCodeResponse {
+    /// At most as many as were asked for.
+    pub hits: Vec<CodeHit>,
+    /// How far they can be relied on.
+    pub freshness: Freshness,
+}
+
+/// A piece of a file that matches a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CodeHit {
+    /// The name by which [`CodeIndex::snippet`] knows the piece; opaque to the caller.
+    pub doc_id: String,
+    /// The file.
+    pub path: String,
+    /// How well it matches: larger is better, comparable within one answer only. Finite.
+    pub score: f64,
+    /// Lines around the best match, with their endings.
+    pub snippet: String,
+    /// First line of the snippet.
+    pub line_start: u64,
+    /// Last line of the snippet.
+    pub line_end: u64,
+    /// How many tokens the whole piece is likely to cost a model.
+    pub token_estimate: u64,
+}
+
+/// A request for a piece of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadSnippet {
+    /// The piece, as a search has named it.
+    pub doc_id: String,
+    /// How many lines to show, centred on the piece.
+    pub window_lines: u32,
+}
+
+/// A piece of a file with lines around it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadSnippetResponse {
+    /// The file.
+    pub path: String,
+    /// The lines with their endings.
+    pub content: String,
+    /// First line of the content.
+    pub line_start: u64,
+    /// Last line of the content.
+    pub line_end: u64,
+    /// Lines in the whole file.
+    pub total_lines: u64,
+    /// How far it can be relied on.
+    pub freshness: Freshness,
+}
+
+/// A request for what a file defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListSymbols {
+    /// The file.
+    pub file: String,
+}
+
+/// What a file defines, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListSymbolsResponse {
+    /// The definitions.
+    pub symbols: Vec<CodeSymbol>,
+    /// How far they can be relied on.
+    pub freshness: Freshness,
+}
+
+/// One definition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeSymbol {
+    /// Its name.
+    pub name: String,
+    /// What it is, in the words of its language: `function`, `method`, `struct`, `class`, `constant` and so on.
+    pub kind: String,
+    /// Its first line without the body, on one line.
+    pub signature: String,
+    /// Its first line.
+    pub line_start: u64,
+    /// Its last line.
+    pub line_end: u64,
+    /// The definition that it stands in, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+}
+
+/// A request for a syntax tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAst {
+    /// The file.
+    pub file: String,
+    /// The most nodes to return.
+    pub max_nodes: u32,
+}
+
+/// Nodes of a syntax tree, parents before children, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAstResponse {
+    /// At most as many as were asked for.
+    pub nodes: Vec<AstNode>,
+    /// How many nodes the tree has.
+    pub total_nodes: u64,
+    /// How far they can be relied on.
+    pub freshness: Freshness,
+}
+
+/// One node of a syntax tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AstNode {
+    /// What it is, in the words of the grammar.
+    pub kind: String,
+    /// How many nodes it stands in; 0 for the root.
+    pub depth: u32,
+    /// Its first line.
+    pub line_start: u64,
+    /// Where it begins in that line, in bytes, 1-based.
+    pub column_start: u64,
+    /// Its last line.
+    pub line_end: u64,
+    /// Where it ends in that line, in bytes, 1-based and exclusive.
+    pub column_end: u64,
+}
+
+/// A request for the dependencies of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadImpact {
+    /// The file.
+    pub file: String,
+    /// How many steps to follow dependencies; 1 is those of the file itself.
+    pub max_depth: u32,
+}
+
+/// The dependencies of a file, sorted by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadImpactResponse {
+    /// Files that depend on this one.
+    pub inbound: Vec<ImpactEdge>,
+    /// Files that this one depends on.
+    pub outbound: Vec<ImpactEdge>,
+    /// How many imports of the file lead to no file of the workspace although they should.
+    pub unresolved: u64,
+    /// How far they can be relied on.
+    pub freshness: Freshness,
+}
+
+/// One file at the other end of a dependency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImpactEdge {
+    /// The other file.
+    pub file: String,
+    /// What makes the dependency: `import`, `include`, `module` and so on.
+    pub kind: String,
+    /// How many steps away it is; 1 for a direct dependency.
+    pub depth: u32,
+}
+
+/// A request for imports that cannot be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiagnoseImpact {
+    /// Only those of this file; `None` for all files.
+    pub file: Option<String>,
+    /// The most imports to return.
+    pub limit: u32,
+    /// How many imports to pass over first.
+    pub offset: u64,
+}
+
+/// Imports that cannot be resolved, sorted by file and line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiagnoseImpactResponse {
+    /// At most as many as were asked for.
+    pub diagnostics: Vec<UnresolvedImport>,
+    /// How many there are.
+    pub total: u64,
+    /// How far they can be relied on.
+    pub freshness: Freshness,
+}
+
+/// An import that leads to no file of the workspace although it should.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnresolvedImport {
+    /// The file that imports.
+    pub file: String,
+    /// The line of the import.
+    pub line: u64,
+    /// What it names, as the file spells it.
+    pub import: String,
+}

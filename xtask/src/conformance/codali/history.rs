@@ -1,0 +1,93 @@
+//! Histories within a window.
+
+use codali_envelope::history::{
+    BytesPerToken, ContextWindow, History, Message, ModelLimits, Speaker, Summarizer, SummaryError,
+    TokenCounter,
+};
+use serde_json::{Value, json};
+
+use super::ours;
+use crate::conformance::expected::{equal, expectations, list, members, text};
+use crate::conformance::problem::{Problem, ensure};
+
+/// Says what the case is named for, and notes how many messages it was asked about.
+struct Scripted {
+    answer: Result<String, SummaryError>,
+    batches: Vec<usize>,
+}
+
+impl Summarizer for Scripted {
+    fn summarize(&mut self, messages: &[Message], _: u64) -> Result<String, SummaryError> {
+        self.batches.push(messages.len());
+        self.answer.clone()
+    }
+}
+
+pub(super) fn history(case: &Value) -> Result<(), Problem> {
+    let input = &case["input"];
+    match text(&case["name"]) {
+        "history/model-limit-lookup" => {
+            let limits = members(&input["limits"]).map(|(name, tokens)| (name, tokens.as_u64().unwrap_or(0)));
+            let limits = ModelLimits::new(limits);
+            let found = list(&input["lookups"]).iter().map(|name| limits.tokens(text(name)));
+            equal("the limits", ours(case), &found.collect())
+        }
+        "history/token-estimate" => {
+            let found = list(input).iter().map(|one| Ok(BytesPerToken.count(&sample(one)?)));
+            let found = found.collect::<Result<Vec<u64>, Problem>>()?;
+            equal("the estimates", &case["expect"]["recommended"], &json!(found))
+        }
+        name => fit(name, input, ours(case)),
+    }
+}
+
+/// The text that a size stands for.
+fn sample(size: &Value) -> Result<String, Problem> {
+    let (kind, count) = members(size).next().ok_or_else(|| Problem::new("a size is empty"))?;
+    let count = usize::try_from(count.as_u64().unwrap_or(0))?;
+    match kind {
+        "chars" => Ok("x".repeat(count)),
+        "cjk_chars" => Ok("語".repeat(count)),
+        // Each takes two units.
+        "emoji_utf16_units" => Ok("🚀".repeat(count / 2)),
+        kind => Err(Problem::unknown_key(kind)),
+    }
+}
+
+/// Makes numbered messages fit. They are told by their numbers, and the summary as such.
+fn fit(name: &str, input: &Value, expected: &Value) -> Result<(), Problem> {
+    let number = |key: &str| input[key].as_u64().unwrap_or(0);
+    let size = |key: &str| usize::try_from(number(key)).unwrap_or(usize::MAX);
+    let window = ContextWindow {
+        most_messages: input["maxMessages"].as_u64().map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
+        ..ContextWindow::of(number("model_limit_tokens"))
+    };
+    equal("the threshold", &input["threshold"], &json!(f64::from(window.threshold_percent) / 100.0))?;
+    let answer = match name {
+        "history/summarizer-fails" => Err(SummaryError { cause: "the agent does not answer".to_owned() }),
+        "history/summary-too-long" => Ok("a summary that is far too long ".repeat(100)),
+        _ => Ok("SUMMARY".to_owned()),
+    };
+    let mut summarizer = Scripted { answer, batches: Vec::new() };
+    let mut history = History::new();
+    let width = size("chars_each");
+    for index in 0..size("messages") {
+        history.push(Speaker::User, format!("{:<width$}", format!("m{index}")));
+    }
+    let system = "s".repeat(size("system_prompt_chars"));
+    let fitted = history.fit(&system, "", &window, &BytesPerToken, &mut summarizer);
+    ensure(fitted.fits, || format!("{} tokens do not fit", fitted.tokens))?;
+    let shown = history.messages().iter().map(|message| match message.speaker {
+        Speaker::Summary => "SUMMARY",
+        _ => message.text.trim(),
+    });
+    let shown: Value = shown.collect();
+    for (key, expected) in expectations(expected)? {
+        match key {
+            "summarizer_batches" => equal(key, expected, &json!(summarizer.batches))?,
+            "history" => equal(key, expected, &shown)?,
+            _ => return Err(Problem::unknown_key(key)),
+        }
+    }
+    Ok(())
+}
