@@ -1,4 +1,6 @@
 //! What a copy-on-write layer costs a command, on a tree of 20,000 files: `cargo bench -p sandbox-exec --bench layer`.
+//!
+//! Making a layer writes to the disk a little. With `TMPDIR` on a memory file system only the rest is measured.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,12 +29,17 @@ struct Ground {
 }
 
 impl Ground {
+    /// Keeps layers inside the workspace, as `agentd` does unless it is told otherwise.
     fn new() -> Ground {
+        Ground::with_layers_at("workspace/.agentd/layers")
+    }
+
+    fn with_layers_at(place: &str) -> Ground {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let path = std::fs::canonicalize(folder.path()).expect("the folder is there");
-        let [home, workspace, layers] = ["home", "workspace", "layers"].map(|name| path.join(name));
+        let [home, workspace, layers] = ["home", "workspace", place].map(|name| path.join(name));
         for folder in [&home, &workspace, &layers] {
-            std::fs::create_dir(folder).expect("a folder can be made");
+            std::fs::create_dir_all(folder).expect("a folder can be made");
         }
         for number in 0..FILES {
             let folder = workspace.join(format!("{}", number / 100));
@@ -60,7 +67,8 @@ impl Ground {
     }
 
     fn run(&self, layer: Option<&Layer>, text: &str) {
-        let mut policy = Policy::for_workspace(&self.workspace);
+        let mut policy = Policy::for_workspace(&self.workspace).with_git_writable();
+        policy.hidden.push(self.workspace.join(".agentd"));
         if let Some(spec) = layer.map(Layer::mount_spec) {
             policy = policy.with_layer(LayerMount::new(spec.lower, spec.upper, spec.work));
         }
@@ -85,6 +93,15 @@ fn true_without_a_layer(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 300)]
 fn true_on_a_layer(bencher: Bencher<'_, '_>) {
     let ground = Ground::new();
+    bencher.with_inputs(|| ground.layer(next())).bench_local_values(|layer| {
+        ground.run(Some(&layer), "true");
+        layer
+    });
+}
+
+#[divan::bench(sample_count = 300)]
+fn true_on_a_layer_kept_outside(bencher: Bencher<'_, '_>) {
+    let ground = Ground::with_layers_at("layers");
     bencher.with_inputs(|| ground.layer(next())).bench_local_values(|layer| {
         ground.run(Some(&layer), "true");
         layer
