@@ -230,8 +230,7 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
         if is_started && let Some(pidfd) = pidfd.take() {
             return Ok((pidfd, early_end));
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if !is_readable_within(status, left) {
+        if !is_readable_before(status, deadline) {
             return Err(SpawnError::Unconfirmed);
         }
         let packet = channel::receive(status).ok().flatten();
@@ -247,10 +246,16 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
     }
 }
 
-fn is_readable_within(fd: &OwnedFd, limit: Duration) -> bool {
+fn is_readable_before(fd: &OwnedFd, deadline: Instant) -> bool {
     let mut watched = [PollFd::new(fd, PollFlags::IN)];
-    let limit = limit.try_into().ok();
-    matches!(poll(&mut watched, limit.as_ref()), Ok(ready) if ready > 0)
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match poll(&mut watched, left.try_into().ok().as_ref()) {
+            // A signal to this thread says nothing about the command.
+            Err(Errno::INTR) => {}
+            other => return other.is_ok_and(|ready| ready > 0),
+        }
+    }
 }
 
 /// Whether the same request may succeed a moment later.

@@ -1,8 +1,13 @@
 //! How commands start and end.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
+use nix::sys::pthread::{pthread_kill, pthread_self};
+use nix::sys::signal::Signal;
 use sandbox_exec::{Ending, Level, ShellCommand};
 
 use crate::ground::{Ground, stderr, stdout};
@@ -138,4 +143,26 @@ fn a_launcher_serves_many_threads_at_once() {
 fn a_command_of_the_longest_length_runs() {
     let text = format!("true {}", "a".repeat(sandbox_exec::COMMAND_LIMIT_BYTES - 5));
     assert_eq!(Ground::new().run(&text).ending, Ending::Exited(0));
+}
+
+/// A program that handles signals gets them in whichever thread is at hand.
+#[test]
+fn signals_to_the_thread_that_starts_a_command_change_nothing() {
+    signal_hook::flag::register(Signal::SIGUSR2 as i32, Arc::default()).unwrap();
+    let ground = Ground::new();
+    let (starter, is_over) = (pthread_self(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                pthread_kill(starter, Signal::SIGUSR2).unwrap();
+                thread::sleep(Duration::from_micros(20));
+            }
+        });
+        let outcomes: Vec<_> =
+            (0..20).map(|_| std::panic::catch_unwind(|| ground.run("exit 7").ending)).collect();
+        is_over.store(true, Ordering::Relaxed);
+        for outcome in outcomes {
+            assert_eq!(outcome.expect("it starts"), Ending::Exited(7));
+        }
+    });
 }
