@@ -14,9 +14,17 @@ use crate::errors::fs_read_error;
 use crate::git_ignores::GitIgnores;
 use crate::read::metadata;
 
-/// How long a listing goes on before it answers with what it has. Entries behind the last one that is shown are counted
-/// up to here, and up to the million entries that a walk reads.
+/// How long a listing or a search goes on before it answers with what it has. Entries and matches behind the last one that
+/// is shown are counted up to here, and up to the million entries that a walk reads.
 const TIME_BOUND: Duration = Duration::from_secs(10);
+
+/// The same for a caller who says that it waits longer.
+const LONGEST_TIME_BOUND: Duration = Duration::from_secs(120);
+
+/// How long a listing or a search of this call may go on.
+pub(crate) fn walk_time(call: &Call<'_>) -> Duration {
+    call.time_left.map_or(TIME_BOUND, |left| left.min(LONGEST_TIME_BOUND))
+}
 
 /// What a request leaves out of its walks.
 pub(crate) struct LeftOut<'a> {
@@ -38,7 +46,7 @@ impl LocalWorkspace {
         self.hidden.check(&start)?;
         let depth = depth(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
-        let timeout = call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
+        let timeout = walk_time(call);
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
         let mut walk = self.root.walk(&start, limits).map_err(|error| folder_error(&error, &request.path))?;
         self.hidden.check(walk.start())?;

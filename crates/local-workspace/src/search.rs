@@ -12,7 +12,7 @@ mod query;
 
 use std::collections::HashSet;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rel_path::{MAX_COMPONENTS, RelPath};
 use sandbox_fs::{FileKind, FsError, Visit, WalkLimits};
@@ -24,11 +24,7 @@ use self::found::Found;
 use self::query::Query;
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
-use crate::explore::{LeftOut, warnings};
-
-/// How long a search goes on before it answers with what it has. Matches behind the last one that is shown are counted
-/// up to here, too.
-const TIME_BOUND: Duration = Duration::from_secs(10);
+use crate::explore::{LeftOut, walk_time, warnings};
 
 /// Threads that search while the calling one walks.
 const WORKERS: usize = 2;
@@ -52,7 +48,7 @@ impl LocalWorkspace {
     ) -> Result<SearchFilesResponse, WapError> {
         let query = Query::new(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
-        let deadline = Instant::now() + call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
+        let deadline = Instant::now() + walk_time(call);
         let sources = self.sources(request)?;
         let found = Found::new(self.config.limits.max_search_results as usize);
         let queue = FileQueue::default();
