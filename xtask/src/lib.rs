@@ -6,6 +6,8 @@
 
 mod bench;
 mod ci;
+mod client_packages;
+mod clients;
 mod conformance;
 mod crate_list;
 mod error;
@@ -19,6 +21,7 @@ mod tree;
 
 pub use bench::{bench, bench_files};
 pub use ci::ci;
+pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
 pub use crate_list::{Crate, CrateList};
 pub use error::TaskError;

@@ -20,6 +20,8 @@ enum Task {
     Ci,
     /// Installs the programs that the whole test suite uses, where they are missing.
     Setup,
+    /// Runs clients that people have, and the suites of the protocols, against the built program, with their figures.
+    Clients,
     /// Runs the conformance cases against the crates; fails if a case fails.
     Conformance {
         /// The folder with the vector files, `fixtures/vectors` if none is given.
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
         Task::Setup => xtask::setup(),
+        Task::Clients => xtask::clients(&root()),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }

@@ -1,7 +1,8 @@
 //! Programs that the test suite and the benchmarks use and that a bare machine may lack.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::client_packages::install_clients;
 use crate::{Step, TaskError};
 
 /// A program and what it is for.
@@ -51,7 +52,7 @@ pub fn setup() -> Result<(), TaskError> {
     if !packages.is_empty() && is_root() && is_installed("apt-get") {
         install(&packages);
     }
-    install_clients(&target_folder());
+    install_clients();
     let still_missing: Vec<&Program> =
         missing.iter().copied().filter(|program| !is_installed(program.name)).collect();
     for program in &still_missing {
@@ -84,38 +85,6 @@ fn install(packages: &[&str]) {
             let _ = step.run();
         }
     }
-}
-
-/// The version of the Python package `mcp` that the tests of real clients use.
-const PYTHON_MCP: &str = "mcp==2.3.0";
-
-/// Installs the clients that the tests of servers use, below the target folder. What cannot be had is said; the tests that
-/// need it say that they were skipped.
-fn install_clients(target: &Path) {
-    let folder = target.join("clients/python");
-    let python = folder.join("bin/python");
-    let is_there = |python: &Path| {
-        Step::new("client", &python.to_string_lossy(), &["-c", "import mcp"]).output().is_ok()
-    };
-    if !is_there(&python) && is_installed("python3") {
-        let place = folder.to_string_lossy().into_owned();
-        let made = Step::new("venv", "python3", &["-m", "venv", &place]).run();
-        let pip = ["-m", "pip", "install", "--quiet", PYTHON_MCP];
-        // Whether it worked is seen by looking for it.
-        let _ = made.and_then(|_| Step::new("pip", &python.to_string_lossy(), &pip).run());
-    }
-    if is_there(&python) {
-        println!("present: Python package {PYTHON_MCP}");
-    } else {
-        println!(
-            "missing: Python package {PYTHON_MCP} (tests of MCP with a real client; needs python3 with venv and pip)"
-        );
-    }
-}
-
-/// Where cargo puts what it builds.
-fn target_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from)
 }
 
 /// Tells whether a program is on the search path.
