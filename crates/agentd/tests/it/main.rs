@@ -16,6 +16,7 @@ mod holders;
 mod inbox;
 mod interrupts;
 mod line_client;
+mod load;
 mod mcp;
 mod one_step;
 mod owners;
