@@ -196,21 +196,12 @@ impl JournalReader {
         self.list(&sql, [prefix], rows::document_head)
     }
 
-    /// Writes a copy of the journal, as it is at one moment, into the new folder `folder`. It can be opened there like
-    /// any other. Large contents, which lie in files of their own, are not copied: the copy says `ContentMissing` when
-    /// it is asked for one.
-    ///
-    /// What was recorded lazily may not be in it before [`Journal::flush`](crate::Journal::flush).
-    ///
-    /// # Errors
-    ///
-    /// Whatever reading and writing fail with, also if there is a folder of this name already.
-    pub fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
+    /// Writes a copy of the database, as it is at one moment, into a new folder.
+    pub(crate) fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
         DirBuilder::new().mode(0o700).create(folder).map_err(Failure::from)?;
         let copy = folder.join(DATABASE_NAME);
-        let name = copy.as_os_str().as_encoded_bytes();
-        let name = std::str::from_utf8(name)
-            .map_err(|_| Failure::from(io::Error::from(io::ErrorKind::InvalidInput)))?;
+        let name =
+            copy.to_str().ok_or_else(|| Failure::from(io::Error::from(io::ErrorKind::InvalidFilename)))?;
         let connection = self.shared.place.connect_to_read()?;
         // It counts as a change, though it changes nothing here: the file itself is open to read only.
         connection.pragma_update(None, "query_only", false)?;

@@ -66,8 +66,9 @@ fn copy_knows_what_the_journal_knew_and_goes_its_own_way() {
     let journal = folder.journal();
     let run = begin_new(&journal, &key(1, "a"));
     journal.record_steps(run.number(), 0, &[file_step("x", b"1", "ok")]).unwrap();
+    let unrecorded = begin_new(&journal, &key(2, "b"));
     let place = folder.path().with_file_name("copy");
-    journal.reader().copy_to(&place).unwrap();
+    journal.copy_to(&place).unwrap();
     journal.record_steps(run.number(), 1, &[file_step("x", b"2", "ok")]).unwrap();
     let (copy, report) = Journal::open(&place, JournalLimits::default()).unwrap();
     assert!(!report.created && report.set_aside.is_empty(), "{report:?}");
@@ -75,8 +76,11 @@ fn copy_knows_what_the_journal_knew_and_goes_its_own_way() {
     let RunState::Resumed { run: resumed, .. } = copy.begin_run(&key(1, "a")).unwrap() else { panic!() };
     assert_eq!(resumed.number(), run.number());
     copy.record_steps(run.number(), 1, &[file_step("y", b"3", "ok")]).unwrap();
+    let RunState::Resumed { run: same, .. } = copy.begin_run(&key(2, "b")).unwrap() else { panic!() };
+    assert_eq!(same.number(), unrecorded.number());
+    assert!(journal.reader().run(unrecorded.number()).unwrap().is_none());
     assert_eq!(journal.reader().changes_of_run(run.number()).unwrap()[1].path, b"x");
     // It is not written over another one.
-    journal.reader().copy_to(&place).unwrap_err();
+    journal.copy_to(&place).unwrap_err();
     assert_eq!(copy.reader().steps(run.number()).unwrap().len(), 2);
 }
