@@ -246,6 +246,12 @@ pub(crate) struct Apply {
     /// Show the plan and the differences, and run nothing.
     #[arg(long, conflicts_with = "review")]
     pub dry_run: bool,
+    /// Execute it on a copy-on-write layer, show what it does, and keep that only when confirmed.
+    #[arg(long = "try", conflicts_with_all = ["dry_run", "review"])]
+    pub on_trial: bool,
+    /// Keep it without a question if every block succeeds.
+    #[arg(long, requires = "on_trial")]
+    pub keep: bool,
     /// Ask before the reply is executed.
     #[arg(long)]
     pub review: bool,

@@ -18,6 +18,7 @@ mod serve;
 mod session;
 mod sessions;
 mod setup;
+mod trial;
 pub(crate) mod undo;
 mod wap;
 

@@ -34,6 +34,11 @@ impl Console {
         Console { json, quiet, verbose, colours: terminal && !no_colour, live: terminal && !quiet }
     }
 
+    /// Whether nothing but results is to be printed.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
     /// Prints a line of the result. A reader that went away is not an error.
     pub(crate) fn result(self, text: &str) {
         let mut output = io::stdout().lock();

@@ -1,5 +1,6 @@
 //! Layers over folders for a whole process, rather than for one command of it.
 
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -55,15 +56,18 @@ impl Covering {
         };
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
             .at(Step::PrivateMounts)?;
-        // Taken before anything lies over them.
-        let replaced =
-            self.replaced.iter().map(|(source, target)| Ok((copy_tree(&open_outside(source)?)?, target)));
-        let replaced: Vec<_> = replaced.collect::<rustix::io::Result<_>>().at(Step::Bind)?;
+        // Taken before anything lies over them: a layer over a layer, or in one, is not to be had.
+        let mut trees = Vec::new();
         for layer in &self.layers {
-            cover(layer).at(Step::Layer)?;
+            take(layer, &mut trees).at(Step::Layer)?;
         }
-        for (tree, target) in replaced {
-            let place = open_outside(target).at(Step::Bind)?;
+        for (source, target) in &self.replaced {
+            let tree = open_outside(source).and_then(|source| copy_tree(&source)).at(Step::Bind)?;
+            trees.push((target.clone(), tree));
+        }
+        for (target, tree) in trees {
+            // By now this may be a place on another one of them.
+            let place = open_outside(&target).at(Step::Bind)?;
             attach(&tree, &place, Path::new("")).at(Step::Bind)?;
         }
         if is_own_namespace {
@@ -75,10 +79,11 @@ impl Covering {
     }
 }
 
-fn cover(layer: &LayerMount) -> rustix::io::Result<()> {
-    let lower = open_outside(&layer.lower)?;
-    let [upper, work] = [&layer.upper, &layer.work].map(|folder| open_outside(folder));
-    let mut trees = Vec::new();
+/// Takes what is to lie over a folder, and over places in it.
+fn take(layer: &LayerMount, trees: &mut Vec<(PathBuf, OwnedFd)>) -> rustix::io::Result<()> {
+    let folders = [&layer.lower, &layer.upper, &layer.work].map(|folder| open_outside(folder));
+    let [lower, upper, work] = folders;
+    trees.push((layer.lower.clone(), layer_mount::mount(&lower?, &upper?, &work?)?));
     for place in mounts_beneath(&layer.lower) {
         let tree = copy_tree(&open_outside(&place)?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
@@ -90,6 +95,5 @@ fn cover(layer: &LayerMount) -> rustix::io::Result<()> {
             place => trees.push((folder.clone(), copy_tree(&place?)?)),
         }
     }
-    attach(&layer_mount::mount(&lower, &upper?, &work?)?, &lower, Path::new(""))?;
-    trees.iter().try_for_each(|(place, tree)| attach(tree, &open_outside(place)?, Path::new("")))
+    Ok(())
 }

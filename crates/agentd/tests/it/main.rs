@@ -27,6 +27,7 @@ mod setup;
 mod skip;
 mod stopped;
 mod transcripts;
+mod trials;
 mod undo;
 mod wap;
 mod web;
