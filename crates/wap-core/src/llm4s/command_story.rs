@@ -126,7 +126,7 @@ fn index(stream: OutputStream) -> usize {
 }
 
 /// How a command ended that has run. A timeout and a cancellation are errors to the tools and exit codes here.
-fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteCommandResponse> {
+pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteCommandResponse> {
     let error = match answer {
         Ok(Response::ExecuteCommand(response)) => return Some(response.clone()),
         Ok(_) => return None,

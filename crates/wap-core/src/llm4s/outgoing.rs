@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::command_story::ending;
 use crate::{ExecuteCommandResponse, Response, WapError};
 
 /// A message of the server.
@@ -73,13 +74,9 @@ impl Outgoing<'_> {
             Outgoing::Answer { command_id, answer } => {
                 Message::Response { response: WireAnswer::of(command_id, answer) }
             }
-            Outgoing::Ran { command_id, response } => Message::Response {
-                response: WireAnswer::Response {
-                    name: "ExecuteCommandResponse",
-                    command_id,
-                    response: WireResponse::Ran(response),
-                },
-            },
+            Outgoing::Ran { command_id, response } => {
+                Message::Response { response: WireAnswer::ran(command_id, response) }
+            }
             Outgoing::Started { command_id, command } => Message::Started { command_id, command },
             Outgoing::Output { command_id, stream, content, is_complete } => {
                 let output_type = match stream {
@@ -98,10 +95,13 @@ impl Outgoing<'_> {
     }
 }
 
-/// Renders an answer that stands alone, as it is sent over HTTP.
+/// Renders an answer that stands alone, as it is sent over HTTP. A shell command that was ended is a response here too.
 #[must_use]
-pub fn answer_text(command_id: &str, answer: Result<&Response, &WapError>) -> String {
-    text(&WireAnswer::of(command_id, answer))
+pub fn answer_text(command_id: &str, answer: &Result<Response, WapError>) -> String {
+    match ending(answer) {
+        Some(response) => text(&WireAnswer::ran(command_id, &response)),
+        None => text(&WireAnswer::of(command_id, answer.as_ref())),
+    }
 }
 
 fn text(value: &impl Serialize) -> String {
@@ -166,6 +166,11 @@ enum WireResponse<'a> {
 }
 
 impl<'a> WireAnswer<'a> {
+    fn ran(command_id: &'a str, response: &'a ExecuteCommandResponse) -> WireAnswer<'a> {
+        let response = WireResponse::Ran(response);
+        WireAnswer::Response { name: "ExecuteCommandResponse", command_id, response }
+    }
+
     fn of(command_id: &'a str, answer: Result<&'a Response, &'a WapError>) -> WireAnswer<'a> {
         match answer {
             Ok(response) => WireAnswer::Response {

@@ -133,14 +133,14 @@ fn what_is_no_message_is_refused() {
 #[test]
 fn a_failure_has_the_finer_reason_as_its_code_and_a_text_as_its_details() {
     let error = WapError::new(Reason::PathEscapeAttempt, "no").with("path", "../x");
-    let text: Value = serde_json::from_str(&answer_text("c", Err(&error))).unwrap();
+    let text: Value = serde_json::from_str(&answer_text("c", &Err(error))).unwrap();
     assert_eq!(
         text,
         json!({ "$type": "WorkspaceAgentErrorResponse", "commandId": "c", "error": "no", "code": "PATH_ESCAPE_ATTEMPT",
             "details": r#"{"path":"../x"}"# })
     );
     let bare = WapError::new(Reason::FileNotFound, "gone");
-    let text: Value = serde_json::from_str(&answer_text("c", Err(&bare))).unwrap();
+    let text: Value = serde_json::from_str(&answer_text("c", &Err(bare))).unwrap();
     assert_eq!(text.get("details"), None);
 }
 
