@@ -86,30 +86,49 @@ fn install(packages: &[&str]) {
     }
 }
 
-/// The version of the Python package `mcp` that the tests of real clients use.
-const PYTHON_MCP: &str = "mcp==2.3.0";
+/// A Python package that the tests of real clients use.
+struct Client {
+    /// The name to import.
+    module: &'static str,
+    /// What pip installs, with its version.
+    package: &'static str,
+    purpose: &'static str,
+}
+
+const CLIENTS: [Client; 2] = [
+    Client { module: "mcp", package: "mcp==2.3.0", purpose: "tests of MCP with a real client" },
+    Client {
+        module: "websockets",
+        package: "websockets==17.4",
+        purpose: "tests of the llm4s dialect with a real client",
+    },
+];
 
 /// Installs the clients that the tests of servers use, below the target folder. What cannot be had is said; the tests that
 /// need it say that they were skipped.
 fn install_clients(target: &Path) {
     let folder = target.join("clients/python");
     let python = folder.join("bin/python");
-    let is_there = |python: &Path| {
-        Step::new("client", &python.to_string_lossy(), &["-c", "import mcp"]).output().is_ok()
+    let is_there = |client: &Client| {
+        let import = format!("import {}", client.module);
+        Step::new("client", &python.to_string_lossy(), &["-c", &import]).output().is_ok()
     };
-    if !is_there(&python) && is_installed("python3") {
+    let missing: Vec<_> = CLIENTS.iter().filter(|client| !is_there(client)).collect();
+    if !missing.is_empty() && is_installed("python3") {
         let place = folder.to_string_lossy().into_owned();
         let made = Step::new("venv", "python3", &["-m", "venv", &place]).run();
-        let pip = ["-m", "pip", "install", "--quiet", PYTHON_MCP];
+        let mut pip = vec!["-m", "pip", "install", "--quiet"];
+        pip.extend(missing.iter().map(|client| client.package));
         // Whether it worked is seen by looking for it.
         let _ = made.and_then(|_| Step::new("pip", &python.to_string_lossy(), &pip).run());
     }
-    if is_there(&python) {
-        println!("present: Python package {PYTHON_MCP}");
-    } else {
-        println!(
-            "missing: Python package {PYTHON_MCP} (tests of MCP with a real client; needs python3 with venv and pip)"
-        );
+    for client in &CLIENTS {
+        let Client { package, purpose, .. } = client;
+        if is_there(client) {
+            println!("present: Python package {package}");
+        } else {
+            println!("missing: Python package {package} ({purpose}; needs python3 with venv and pip)");
+        }
     }
 }
 

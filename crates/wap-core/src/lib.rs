@@ -33,6 +33,7 @@ mod explore_files;
 mod file_change;
 mod index_error;
 mod limits;
+pub mod llm4s;
 #[cfg(feature = "memory")]
 mod memory;
 #[cfg(feature = "memory")]
@@ -73,7 +74,7 @@ pub use memory::MemoryWorkspace;
 #[cfg(feature = "memory")]
 pub use memory_index::MemoryIndex;
 pub use metadata::FileMetadata;
-pub use modify_file::{LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
 pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use read_file::{ReadFile, ReadFileResponse};
 pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};

@@ -5,12 +5,14 @@ use std::process::Command;
 
 use crate::project::{Project, Ran, program};
 use crate::skip::skip;
+use crate::web_server::WebServer;
 
-/// The Python with the package `mcp`, if it is installed.
-fn python() -> Option<PathBuf> {
+/// The Python with a package, if it is installed.
+fn python(module: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
     let python = target.join("clients/python/bin/python");
-    python.is_file().then_some(python)
+    let import = Command::new(&python).args(["-c", &format!("import {module}")]).output();
+    import.is_ok_and(|output| output.status.success()).then_some(python)
 }
 
 fn fixture(name: &str) -> PathBuf {
@@ -19,7 +21,7 @@ fn fixture(name: &str) -> PathBuf {
 
 #[test]
 fn the_python_package_completes_a_task_in_both_eras() {
-    let Some(python) = python() else {
+    let Some(python) = python("mcp") else {
         return skip(
             "the_python_package_completes_a_task_in_both_eras",
             "`cargo xtask setup` installs the Python package mcp",
@@ -33,4 +35,23 @@ fn the_python_package_completes_a_task_in_both_eras() {
         let ran = Ran::of(command.output().unwrap()).ok();
         assert_eq!(ran.stdout.trim(), version, "{ran}");
     }
+}
+
+#[test]
+fn the_python_package_for_websockets_goes_through_a_whole_flow() {
+    let Some(python) = python("websockets") else {
+        return skip(
+            "the_python_package_for_websockets_goes_through_a_whole_flow",
+            "`cargo xtask setup` installs the Python package websockets",
+        );
+    };
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n");
+    let server = WebServer::start(&project, &[]);
+    let mut command = Command::new(&python);
+    command.arg(fixture("llm4s_flow.py")).arg(format!("ws://{}/ws", server.address));
+    command.arg(server.token.as_deref().unwrap());
+    let ran = Ran::of(command.output().unwrap()).ok();
+    assert_eq!(ran.stdout, "files\ncommands\ncancelling\nodd frames\n", "{ran}");
+    assert_eq!(project.read("a.txt"), "zero\none\nTWO\n");
 }

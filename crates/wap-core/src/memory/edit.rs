@@ -57,6 +57,22 @@ impl Edit<'_> {
         Ok(Edited { bytes: text, map })
     }
 
+    /// Applies operations in order; line numbers mean what the operations before have made of the content.
+    pub(super) fn apply_in_turn(&self, operations: &[ModifyOperation]) -> Result<Edited, WapError> {
+        if self.numbered != self.current {
+            return Err(self.conflict("it has changed since its lines were shown", (1, 1)));
+        }
+        let mut edited =
+            Edited { bytes: self.current.to_vec(), map: LineMap::identity(split(self.current).len()) };
+        for operation in operations {
+            let since = LineMap::identity(split(&edited.bytes).len());
+            let next = Edit { path: self.path, current: &edited.bytes, numbered: &edited.bytes, since };
+            let Edited { bytes, map } = next.apply(std::slice::from_ref(operation))?;
+            edited = Edited { map: edited.map.then(&map), bytes };
+        }
+        Ok(edited)
+    }
+
     /// Applies operations that name lines to one text, in which `numbers` tells the numbered lines' places.
     fn apply_lines(
         &self,

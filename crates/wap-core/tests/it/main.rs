@@ -6,6 +6,7 @@ mod conversation;
 mod document;
 mod error;
 mod exclusions;
+mod llm4s;
 mod memory;
 mod memory_index;
 mod memory_vectors;
