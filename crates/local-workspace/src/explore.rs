@@ -115,16 +115,12 @@ impl LocalWorkspace {
 }
 
 fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
-    if !request.recursive.unwrap_or(false) {
-        return Ok(1);
-    }
-    match request.max_depth {
-        None => Ok(ExploreFiles::DEFAULT_DEPTH as usize),
-        Some(depth) => usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
-            let text = format!("maxDepth is {depth}, and the entries of the folder itself are depth 1");
-            WapError::new(Reason::InvalidField, text).with("field", "maxDepth")
-        }),
-    }
+    let deepest = request.max_depth.unwrap_or(i64::from(ExploreFiles::DEFAULT_DEPTH));
+    let deepest = usize::try_from(deepest).ok().filter(|depth| *depth > 0).ok_or_else(|| {
+        let text = format!("maxDepth is {deepest}, and the entries of the folder itself are depth 1");
+        WapError::new(Reason::InvalidField, text).with("field", "maxDepth")
+    })?;
+    Ok(if request.recursive.unwrap_or(false) { deepest } else { 1 })
 }
 
 fn explored(entry: &WalkEntry, found: Option<&Metadata>) -> ExploredFile {

@@ -37,7 +37,10 @@ impl Clients {
 
     /// Returns the client of this name; `None` if the name is none.
     pub(super) fn named(&self, name: &str) -> Option<Arc<Client>> {
-        if name.is_empty() || name.len() > MOST_NAME_BYTES {
+        if name.is_empty()
+            || name.len() > MOST_NAME_BYTES
+            || !name.bytes().all(|byte| byte.is_ascii_graphic())
+        {
             return None;
         }
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);

@@ -60,7 +60,8 @@ pub(crate) fn router(config: HttpConfig) -> Router {
     };
     let (mcp, end_sessions) = mcp.into_service();
     let _sessions = stop.on_cancel(end_sessions);
-    let open_api = serde_json::to_vec(&open_api::document()).expect("the document has string keys");
+    let open_api =
+        serde_json::to_vec(&open_api::document(guard.needs_token())).expect("the document has string keys");
     let clients = Clients::new(workspace, pool);
     let server = Arc::new(Server { clients, metrics, root, stop, sockets, open_api, _sessions });
     let closed = Router::new()

@@ -17,6 +17,7 @@ mod inbox;
 mod interrupts;
 mod line_client;
 mod llm4s;
+mod load;
 mod mcp;
 mod one_step;
 mod owners;
