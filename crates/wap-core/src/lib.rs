@@ -44,6 +44,7 @@ mod observer;
 mod read_file;
 mod search_files;
 mod shown_versions;
+mod together;
 mod tool;
 #[cfg(feature = "schema")]
 mod tool_schema;
@@ -79,6 +80,7 @@ pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use read_file::{ReadFile, ReadFileResponse};
 pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use shown_versions::{LineSpan, ShownVersions};
+pub use together::{LineExchange, NotTogether, Reversible, change_together};
 pub use tool::{Request, Response, Tool};
 #[cfg(feature = "schema")]
 pub use tool_schema::{compact_schema, outline_schema, schema_of};

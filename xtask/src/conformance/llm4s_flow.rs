@@ -78,7 +78,7 @@ fn one_command(case: &Value) -> Result<(), Problem> {
         }
         "no" => list(expected).iter().try_for_each(|name| {
             let is_said = told.iter().any(|one| one["$type"] == *name || one["response"]["$type"] == *name);
-            ensure(!is_said, || format!("{name} was sent: {told:?}"))
+            ensure(!is_said, || format!("{} was sent: {told:?}", text(name)))
         }),
         "note" => Ok(()),
         other => Err(Problem::unknown_key(other)),

@@ -13,3 +13,4 @@ mod memory_vectors;
 mod request;
 mod schema;
 mod shown_versions;
+mod together;

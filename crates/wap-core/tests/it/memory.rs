@@ -464,3 +464,17 @@ fn operations_in_turn_mean_what_the_ones_before_left() {
         assert_eq!(workspace.text("a").unwrap(), after);
     }
 }
+
+#[test]
+fn a_byte_order_mark_stays_before_whatever_becomes_of_the_first_line() {
+    for (operation, after) in [
+        (replace(1, "X"), "\u{feff}X\n2\n"),
+        (json!({ "type": "delete", "startLine": 1, "endLine": 1 }), "\u{feff}2\n"),
+        (json!({ "type": "insert", "afterLine": 0, "newContent": "0" }), "\u{feff}0\n1\n2\n"),
+    ] {
+        let workspace = MemoryWorkspace::with_files([("a", "\u{feff}1\n2\n")]);
+        let change = modify("a", json!([operation]), None);
+        workspace.change_files(&Caller::new().call(0), &[change]).unwrap().remove(0).unwrap();
+        assert_eq!(workspace.text("a").unwrap(), after);
+    }
+}
