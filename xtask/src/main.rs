@@ -101,6 +101,8 @@ enum Goals {
     Journal,
     /// Confined commands, beside plain ones and another sandbox.
     Exec,
+    /// The servers, beside other servers for files.
+    Serve,
 }
 
 fn main() -> ExitCode {
@@ -127,6 +129,7 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
+        Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {
