@@ -17,7 +17,7 @@ mod step;
 mod tidy;
 mod tree;
 
-pub use bench::{bench, bench_files};
+pub use bench::{bench, bench_files, bench_search};
 pub use ci::ci;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
 pub use crate_list::{Crate, CrateList};

@@ -27,7 +27,7 @@ const QUESTION_ENTRIES: usize = 1000;
 
 /// One list of the files beneath a root, one watcher, and what texts files can contain.
 ///
-/// A thread of its own lists, reads and watches; it works with the least priority. Dropping the index ends the thread and
+/// A thread of its own lists, reads and watches once somebody has asked; it works with the least priority. Dropping the index ends the thread and
 /// gives everything back. Threads may share an index.
 pub struct FileIndex {
     shared: Arc<Shared>,
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
 }
 
 impl FileIndex {
-    /// Starts to list and to read in the background.
+    /// Starts the thread. It begins to list and to read when somebody has asked for the first time.
     ///
     /// # Errors
     ///
@@ -58,7 +58,6 @@ impl FileIndex {
         let ground = Ground { root, rules: Box::new(rules), limits };
         let shared = Shared { ground, state: Mutex::new(State::new()), ends: AtomicBool::new(false), bell };
         let shared = Arc::new(shared);
-        shared.lock().start(&shared.ground);
         let keeper = Keeper::new(Arc::clone(&shared));
         let keeper = thread::Builder::new().name("file-index".to_owned()).spawn(move || keeper.run())?;
         Ok(FileIndex { shared, keeper: Some(keeper) })
@@ -83,10 +82,10 @@ impl ChangeFeed for FileIndex {
 
     fn changes_since(&self, after: FeedCursor, limit: usize) -> FeedPage {
         let mut state = self.shared.lock();
-        state.last_used = Instant::now();
+        state.last_used = Some(Instant::now());
         // What cannot be looked at yet is told later, behind what can.
         state.refresh(&self.shared.ground, QUESTION_ENTRIES);
-        if state.is_lost() || state.has_work() {
+        if state.is_lost() || state.has_work() || state.has_unread() {
             self.shared.ring();
         }
         if state.is_lost() { FeedPage::Lost } else { state.feed.since(after, limit) }
@@ -111,9 +110,10 @@ impl Shared {
                 Err(TryLockError::WouldBlock) => return None,
             }
         };
-        state.last_used = Instant::now();
+        state.last_used = Some(Instant::now());
         let is_fresh = state.has_listed() && state.refresh(&self.ground, QUESTION_ENTRIES);
-        if !is_fresh || state.has_work() {
+        // What this question has noticed, the thread is not told of by the queue any more.
+        if !is_fresh || state.has_work() || state.has_unread() {
             self.ring();
         }
         is_fresh.then_some(state)

@@ -43,7 +43,7 @@ impl Keeper {
             let is_whole = self.work();
             let limits = &self.shared.ground.limits;
             let mut state = self.shared.lock();
-            if !state.is_resting() && state.last_used.elapsed() >= limits.rest_after {
+            if !state.is_resting() && !state.is_used_within(limits.rest_after) {
                 state.rest();
             }
             let is_done = state.is_resting() || state.is_off();
@@ -74,7 +74,7 @@ impl Keeper {
                 return false;
             }
             if state.is_resting() {
-                if state.last_used.elapsed() >= self.shared.ground.limits.rest_after {
+                if !state.is_used_within(self.shared.ground.limits.rest_after) {
                     return false;
                 }
                 state.start(&self.shared.ground);

@@ -17,7 +17,7 @@ use crate::feed::Feed;
 use crate::ground::Ground;
 use crate::report::{IndexPhase, IndexReport, OffReason};
 use crate::signatures::Signatures;
-use crate::tree::{Child, FolderNumber, FolderState, Gone, LeafNumber, LeafState, ROOT, Tree};
+use crate::tree::{Child, Folder, FolderNumber, FolderState, Gone, LeafNumber, LeafState, ROOT, Tree};
 use crate::watcher::{Notice, Watcher, is_told_of_changes};
 
 /// Names that were noticed, each with whether a folder of that name is to be looked at anew in any case.
@@ -29,7 +29,8 @@ pub(crate) struct State {
     pub tree: Tree,
     pub signatures: Signatures,
     pub feed: Feed,
-    pub last_used: Instant,
+    /// When somebody asked last.
+    pub last_used: Option<Instant>,
     watcher: Option<Watcher>,
     off: Option<OffReason>,
     /// What was noticed and not looked at yet.
@@ -53,7 +54,7 @@ impl State {
             tree: Tree::new(),
             signatures: Signatures::default(),
             feed: Feed::default(),
-            last_used: Instant::now(),
+            last_used: None,
             watcher: None,
             off: None,
             touched: BTreeMap::new(),
@@ -102,6 +103,11 @@ impl State {
             restarts: self.restarts,
             ..State::new()
         };
+    }
+
+    /// Whether somebody has asked within that time.
+    pub(crate) fn is_used_within(&self, time: std::time::Duration) -> bool {
+        self.last_used.is_some_and(|last| last.elapsed() < time)
     }
 
     pub(crate) fn turn_off(&mut self, reason: OffReason) {
@@ -154,6 +160,11 @@ impl State {
         !self.touched.is_empty() || !self.new_folders.is_empty()
     }
 
+    /// Whether there are files to be read.
+    pub(crate) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
     /// Writes down what has been noticed.
     fn take_notices(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
@@ -178,7 +189,13 @@ impl State {
         if matches!(self.tree.child(folder, &name), Some(Child::Folder(_))) {
             self.structure += 1;
         }
-        if self.tree.folders.get(folder).is_some_and(|found| found.state == FolderState::Listed) {
+        let is_watched = |found: &Folder| match found.state {
+            FolderState::Listed => true,
+            // It is being listed right now.
+            FolderState::New => found.watch.is_some(),
+            FolderState::LeftOut | FolderState::Unreadable | FolderState::Mount | FolderState::Odd => false,
+        };
+        if self.tree.folders.get(folder).is_some_and(is_watched) {
             *self.touched.entry(folder).or_default().entry(name).or_default() |= is_thorough;
         }
     }

@@ -80,6 +80,7 @@ pub use config::{EngineConfig, LayerUse, SandboxNeed};
 pub use differences::{FileDifference, differences};
 pub use dry_run::DryWorkspace;
 pub use engine::{LocalWorkspace, OpenError};
+pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use late_writes::LateWrite;
 pub use planned_change::PlannedChange;
 pub use recovery::Recovery;

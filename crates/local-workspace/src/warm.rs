@@ -20,8 +20,8 @@ use crate::hidden::Hidden;
 use crate::text_probe::TextProbe;
 
 impl LocalWorkspace {
-    /// Keeps a list of files and what they can contain from now on, in the background, so that searching and listing take
-    /// less time. For processes that stay; whoever makes one call has no use for it. The second time, the first list is
+    /// Keeps a list of files and of what they can contain from the first search or listing on, in the background, so that later
+    /// ones take less time. For processes that stay; whoever makes one call has no use for it. The second time, the first list is
     /// answered with.
     ///
     /// Dropping the workspace, and whoever else was given the list, ends it.
