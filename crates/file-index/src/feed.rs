@@ -32,8 +32,8 @@ pub enum FeedPage {
 /// Changes of files that can be pulled.
 ///
 /// The reader takes a [cursor](ChangeFeed::cursor), then looks at all files, and from then on asks for the
-/// [changes since](ChangeFeed::changes_since). Everything that was done before the question is told, and nothing is told of
-/// twice with the same cursor moved on. A path is a hint: what is there now, the reader finds out.
+/// [changes since](ChangeFeed::changes_since). What was done before the question is told then, or later where much has happened
+/// at once; nothing is left out. A path is a hint: what is there now, the reader finds out.
 pub trait ChangeFeed: Send + Sync {
     /// The place behind everything that has happened so far; `None` while changes are not noticed yet.
     fn cursor(&self) -> Option<FeedCursor>;

@@ -22,6 +22,8 @@ mod ground;
 mod index;
 mod keeper;
 mod needle;
+#[cfg(doctest)]
+mod readme;
 mod report;
 mod rules;
 mod signatures;

@@ -116,11 +116,13 @@ impl State {
             if !self.refresh(ground, usize::MAX) {
                 return;
             }
-            let Some(found) =
-                self.tree.folders.get(folder).filter(|found| found.state == FolderState::Listed)
-            else {
-                return;
-            };
+            let Some(found) = self.tree.folders.get(folder) else { return };
+            match found.state {
+                FolderState::Listed => {}
+                // What kept it from being listed may be over.
+                FolderState::Odd => return self.touch_folder(folder),
+                _ => return,
+            }
             let Some(path) = self.tree.path(folder) else { return };
             let Ok(FolderAt::Folder(open)) = ground.root.folder_at(&path) else { continue };
             if !open.metadata().is_ok_and(|now| now.inode == found.inode) {
