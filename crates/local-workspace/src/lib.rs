@@ -74,12 +74,14 @@ mod undo_history;
 mod undo_path;
 mod undo_plan;
 mod unified_diff;
+mod warm;
 mod watched_reader;
 
 pub use config::{EngineConfig, LayerUse, SandboxNeed};
 pub use differences::{FileDifference, differences};
 pub use dry_run::DryWorkspace;
 pub use engine::{LocalWorkspace, OpenError};
+pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use late_writes::LateWrite;
 pub use planned_change::PlannedChange;
 pub use recovery::Recovery;

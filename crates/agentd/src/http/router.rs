@@ -96,7 +96,7 @@ async fn open_api_text(State(server): State<Arc<Server>>) -> Response<Body> {
 }
 
 async fn metrics_text(State(server): State<Arc<Server>>) -> Response<Body> {
-    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render())
+    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render(server.clients.index_report()))
 }
 
 async fn nothing(uri: Uri) -> Response<Body> {
