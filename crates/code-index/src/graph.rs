@@ -104,18 +104,21 @@ impl Graph {
         })
     }
 
+    /// The files that are reached step by step: each at the depth at which it is first met, once for every kind of
+    /// dependency that leads to it there.
     fn edges(&self, next: &[Vec<(usize, String)>], start: usize, max_depth: u32) -> Vec<ImpactEdge> {
-        let mut found: BTreeMap<&str, ImpactEdge> = BTreeMap::new();
-        let mut seen = vec![false; self.paths.len()];
-        seen[start] = true;
+        let mut found: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        let mut depths: HashMap<usize, u32> = HashMap::from([(start, 0)]);
         let mut here = vec![start];
         for depth in 1..=max_depth {
             let mut further = Vec::new();
             for (other, kind) in here.iter().flat_map(|file| &next[*file]) {
-                if !std::mem::replace(&mut seen[*other], true) {
-                    let file = self.paths[*other].clone();
-                    found.insert(&self.paths[*other], ImpactEdge { file, kind: kind.clone(), depth });
+                let known = *depths.entry(*other).or_insert_with(|| {
                     further.push(*other);
+                    depth
+                });
+                if known == depth {
+                    found.insert((&self.paths[*other], kind), depth);
                 }
             }
             if further.is_empty() {
@@ -123,7 +126,12 @@ impl Graph {
             }
             here = further;
         }
-        found.into_values().collect()
+        let edge = |((file, kind), depth): ((&str, &str), u32)| ImpactEdge {
+            file: file.to_owned(),
+            kind: kind.to_owned(),
+            depth,
+        };
+        found.into_iter().map(edge).collect()
     }
 
     /// The imports that lead nowhere, of one file or of all; `None` if the file is not known.

@@ -46,7 +46,7 @@ impl Grammar for Rust {
                 found.extend(leaves.into_iter().map(|leaf| Import {
                     line: line(node),
                     kind: "import".to_owned(),
-                    target: from_file(&leaf, &namespaces),
+                    target: from_file(leaf.split(' ').next().unwrap_or(&leaf), &namespaces),
                     spelled: leaf,
                 }));
             }
@@ -128,7 +128,7 @@ fn path_attribute(node: Node<'_>, text: &[u8]) -> Option<String> {
     None
 }
 
-/// Spreads `a::{b, c::d}` into `a::b` and `a::c::d`.
+/// Spreads `a::{b, c::d as e}` into `a::b` and `a::c::d as e`.
 fn use_leaves(node: Node<'_>, prefix: String, text: &[u8], depth: u32, leaves: &mut Vec<String>) {
     // What is nested deeper is no import that somebody has written.
     if depth > 32 || leaves.len() > 4096 {
@@ -150,7 +150,8 @@ fn use_leaves(node: Node<'_>, prefix: String, text: &[u8], depth: u32, leaves: &
         }
         "use_as_clause" => {
             if let Some(path) = field(node, "path", text) {
-                leaves.push(join(&squeeze(&path)));
+                let alias = field(node, "alias", text).unwrap_or_default();
+                leaves.push(format!("{} as {alias}", join(&squeeze(&path))));
             }
         }
         "use_wildcard" => leaves.push(join(&squeeze(&text_of(node, text)))),

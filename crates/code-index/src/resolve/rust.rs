@@ -93,28 +93,21 @@ fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str]
         }
     }
     let Some(found) = found else { return Lead::Nowhere };
-    match names.get(used) {
-        Some(name) if checks && !has(project, found, name) => Lead::Nowhere,
+    // A type that a file does not seem to have may come out of a macro. A module does not.
+    match names[used..] {
+        [name, _, ..] if checks && name.starts_with(char::is_lowercase) && !has(project, found, name) => {
+            Lead::Nowhere
+        }
         _ => Lead::To(vec![found]),
     }
 }
 
-/// Whether a file has a name at all: defines it, imports it, or may get it from somewhere that cannot be told.
+/// Whether a file has a name: defines it, imports it, or may get it from somewhere that cannot be told.
 fn has(project: &Project, file: usize, name: &str) -> bool {
     let known = &project.files[file];
-    if name == "*" || name == "self" || known.defines(name) {
-        return true;
-    }
-    let imports = read_imports(&known.imports);
-    let brings = |target: &str| {
-        let last = target.rsplit("::").next().unwrap_or_default();
-        last == name || last == "*"
+    let brings = |import: &Import| {
+        let last = import.spelled.rsplit([':', ' ']).next().unwrap_or_default();
+        last == name || last == "*" || (import.kind == "include" && import.target.ends_with(".rs"))
     };
-    if imports.iter().any(|import| brings(&import.target) || import.kind == "include") {
-        return true;
-    }
-    // Macros define names, and renamed imports give others.
-    project.files[file].definitions.lines().any(|line| line.contains("\tmacro\t"))
-        || imports.iter().any(|import| import.kind == "import" && import.target.contains("::"))
-            && name.chars().next().is_some_and(char::is_lowercase)
+    known.defines(name) || read_imports(&known.imports).iter().any(brings)
 }

@@ -1,4 +1,5 @@
 //! Tests of code-index, through its public API.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answers;
 mod fixture;
@@ -6,3 +7,4 @@ mod freshness;
 mod hidden;
 mod hostile;
 mod store;
+mod truth;
