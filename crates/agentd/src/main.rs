@@ -5,6 +5,7 @@ mod cli;
 mod client;
 mod clipboard;
 mod cocode_cli;
+mod code_index_access;
 mod commands;
 mod confinement;
 mod console;
