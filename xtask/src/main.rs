@@ -97,6 +97,8 @@ enum Goals {
         #[arg(long)]
         large: bool,
     },
+    /// Searching with a list of files that is kept, beside `rg` and beside searching without it.
+    Search,
     /// Single edits with their commits, beside plain writes that are synced.
     Journal,
     /// Confined commands, beside plain ones and another sandbox.
@@ -127,6 +129,7 @@ fn main() -> ExitCode {
         }
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
+        Task::Bench { goals: Some(Goals::Search), .. } => xtask::bench_search(&root()),
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),

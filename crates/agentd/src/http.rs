@@ -1,4 +1,4 @@
-//! The workspace tools over HTTP/1.1, and MCP at `/mcp`.
+//! The workspace tools over HTTP/1.1, the llm4s dialect at `/ws` and `/agent`, and MCP at `/mcp`.
 //!
 //! Everything that knows `axum` and `hyper` stands in this module. It owns who may ask and how answers travel; it never
 //! decides what a tool does.
@@ -8,6 +8,7 @@ mod clients;
 mod connections;
 mod guard;
 mod impatience;
+mod llm4s;
 mod metrics;
 mod open_api;
 mod refusal;
@@ -16,6 +17,7 @@ mod token;
 
 pub(crate) use connections::{Shutdown, serve};
 pub(crate) use guard::{Guard, HostName};
+pub(crate) use llm4s::Sockets;
 pub(crate) use metrics::Metrics;
 pub(crate) use router::{HttpConfig, router};
 pub(crate) use token::{BearerToken, default_file};

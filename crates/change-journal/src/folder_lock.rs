@@ -2,16 +2,22 @@
 //!
 //! The operating system drops the lock when its holder ends, however it ends, so there are no stale locks.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::error::OpenError;
 use crate::failure::Failure;
 
 /// The lock's file in the journal's folder. It stays there; only the lock on it comes and goes.
 const LOCK_NAME: &str = "lock";
+
+/// How long a holder that has ended is waited for. A process that is killed while it starts another one leaves the lock
+/// to that one until it starts its own program, or has died as well.
+const LAST_CHILD_LIMIT: Duration = Duration::from_secs(5);
 
 /// The hold on a folder, until it is dropped.
 #[derive(Debug)]
@@ -38,20 +44,42 @@ impl FolderLock {
             .mode(0o600)
             .open(folder.join(LOCK_NAME))
             .map_err(Failure::from)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                let read = file.read_to_string(&mut text);
-                return Err(OpenError::Held { process_id: read.ok().and_then(|_| text.trim().parse().ok()) });
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(Failure::from(error).into()),
             }
-            Err(TryLockError::Error(error)) => return Err(Failure::from(error).into()),
+            let holder = holder(&mut file);
+            if !holder.is_some_and(has_ended) || started.elapsed() > LAST_CHILD_LIMIT {
+                return Err(OpenError::Held { process_id: holder });
+            }
+            thread::sleep(Duration::from_millis(2));
         }
-        // The number only serves the message above, so it is neither synced nor trusted.
+        // The number serves the message and the patience above only, so it is neither synced nor trusted.
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()))
             .map_err(Failure::from)?;
         Ok(Self { file })
     }
+}
+
+/// The process whose number the holder has left.
+fn holder(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+/// Whether there is no such process any more, or only what is left of it until its parent looks.
+fn has_ended(process_id: u32) -> bool {
+    if !Path::new("/proc/self").exists() {
+        return false;
+    }
+    // The name before the state is in parentheses and may hold any character.
+    let state = |stat: String| Some(stat.rsplit_once(") ")?.1.starts_with(['Z', 'X']));
+    fs::read_to_string(format!("/proc/{process_id}/stat")).map_or(true, |stat| state(stat).unwrap_or(false))
 }

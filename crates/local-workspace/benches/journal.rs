@@ -105,7 +105,7 @@ fn edit_through_engine(workspace: &LocalWorkspace, number: u32) {
         end_line: line,
         new_content: format!("edit {number}\n"),
     };
-    let change = ModifyFile { path: "file.txt".into(), operations: vec![operation], expected_version: None };
+    let change = ModifyFile { path: "file.txt".into(), operations: vec![operation], ..ModifyFile::default() };
     let outcomes = workspace.change_files(&call, &[FileChange::Modify(change)]).expect("the engine works");
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
 }

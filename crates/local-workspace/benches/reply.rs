@@ -109,7 +109,7 @@ fn edits() -> Vec<FileChange> {
             FileChange::Modify(ModifyFile {
                 path: name(file),
                 operations: vec![operation.clone()],
-                expected_version: None,
+                ..ModifyFile::default()
             })
         })
         .collect()

@@ -7,7 +7,7 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 use text_edit::{EditLimits, LineMap, Numbering, Source};
 use wap_core::{
-    DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineShift, ModifyFile,
+    DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineNumbers, LineShift, ModifyFile,
     ModifyFileResponse, OUTPUT_PREFIX, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
@@ -194,11 +194,17 @@ impl<'a> Plan<'a> {
         let refused = |error: &text_edit::EditError, shown: &Source<'_>| {
             edit_error(error, path, shown, &current, now.clone())
         };
+        // One operation alone is the first in its turn: its numbers mean the text before the call either way.
+        let in_turn = modify.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
         let expected = modify.expected_version.as_ref().filter(|expected| **expected != now);
         let Some(expected) = expected else {
-            return text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits)
+            let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
+            return text_edit::apply(&before.bytes, &operations, numbering, &limits)
                 .map_err(|error| refused(&error, &current));
         };
+        if in_turn {
+            return Err(moved_under_operations(path, expected, &current, &now));
+        }
         let gone = || version_gone(path, expected, &current, &now);
         let hash: ContentHash = expected.0.parse().map_err(|_| gone())?;
         let shown = self.held.bytes(&hash).ok_or_else(gone)?;
@@ -430,6 +436,23 @@ fn version_gone(path: &RelPath, expected: &FileVersion, current: &Source<'_>, no
     let text = format!(
         "'{path}' has changed since the version that the line numbers mean, and that version is not held any more: \
          read the file again"
+    );
+    WapError::new(Reason::Conflict, text)
+        .with("expectedVersion", expected.0.as_str())
+        .with("currentVersion", now.0.as_str())
+        .with("totalLines", current.total_lines() as u64)
+}
+
+/// Numbers that mean what earlier operations made of one text cannot be carried over to another text.
+fn moved_under_operations(
+    path: &RelPath,
+    expected: &FileVersion,
+    current: &Source<'_>,
+    now: &FileVersion,
+) -> WapError {
+    let text = format!(
+        "'{path}' has changed since its lines were shown, and the numbers of several operations that follow each other \
+         cannot be carried over: read the file again"
     );
     WapError::new(Reason::Conflict, text)
         .with("expectedVersion", expected.0.as_str())

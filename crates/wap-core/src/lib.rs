@@ -33,6 +33,7 @@ mod explore_files;
 mod file_change;
 mod index_error;
 mod limits;
+pub mod llm4s;
 #[cfg(feature = "memory")]
 mod memory;
 #[cfg(feature = "memory")]
@@ -43,6 +44,7 @@ mod observer;
 mod read_file;
 mod search_files;
 mod shown_versions;
+mod together;
 mod tool;
 #[cfg(feature = "schema")]
 mod tool_schema;
@@ -73,11 +75,12 @@ pub use memory::MemoryWorkspace;
 #[cfg(feature = "memory")]
 pub use memory_index::MemoryIndex;
 pub use metadata::FileMetadata;
-pub use modify_file::{LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
 pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use read_file::{ReadFile, ReadFileResponse};
 pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use shown_versions::{LineSpan, ShownVersions};
+pub use together::{LineExchange, NotTogether, Reversible, change_together};
 pub use tool::{Request, Response, Tool};
 #[cfg(feature = "schema")]
 pub use tool_schema::{compact_schema, outline_schema, schema_of};

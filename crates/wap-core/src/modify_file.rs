@@ -21,6 +21,23 @@ pub struct ModifyFile {
     /// Extension: the version that the line numbers mean; they are mapped if the file has changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<FileVersion>,
+    /// Extension for dialects: which text the line numbers of later operations mean; absent means the file before the
+    /// call. Not in the schema: a model is told one rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub line_numbers: Option<LineNumbers>,
+}
+
+/// Which text the line numbers of several operations mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LineNumbers {
+    /// The file as it was before the call, or the expected version. Two operations on the same lines conflict.
+    #[default]
+    BeforeTheCall,
+    /// Each operation means the text as the ones before it left it. Several such operations are not carried over to a
+    /// file that has changed since the expected version: that is a conflict.
+    InTurn,
 }
 
 /// One change of a file. Line numbers are 1-based and ranges inclusive.

@@ -53,7 +53,7 @@ fn cli(case: &Value) -> Result<Outcome, Problem> {
 }
 
 /// Builds the program, once, and returns where it is: beside the program that runs this.
-fn program() -> Result<PathBuf, Problem> {
+pub(super) fn program() -> Result<PathBuf, Problem> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let arguments = ["build", "--quiet", "--package", "agentd", "--bin", "agentd"];

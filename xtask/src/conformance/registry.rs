@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::ruling::Ruling;
 use super::{
-    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, tag_exec, tag_flow,
-    tag_parse, tag_paste, wap,
+    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, llm4s, llm4s_flow,
+    tag_exec, tag_flow, tag_parse, tag_paste, wap,
 };
 use crate::TaskError;
 
@@ -46,6 +46,9 @@ impl Registry {
             ("wap.json", Some("explore"), wap::run),
             ("wap.json", Some("exec"), wap::run),
             ("wap.json", Some("info"), wap::run),
+            ("wap.json", Some("wire"), llm4s::wire),
+            ("wap.json", Some("flow"), llm4s_flow::run),
+            ("wap.json", Some("config"), llm4s::config),
             ("cocode.json", Some("issue_number"), cocode::run),
             ("cocode.json", Some("default_branch"), cocode::run),
             ("cocode.json", Some("worktree_dir"), cocode::run),

@@ -3,11 +3,15 @@
 use std::fs;
 use std::path::Path;
 
+/// The argument by which the spawner and what it forks can be told; a command is another program.
+const SPAWNER: &str = "--sandbox-exec-spawner";
+
 /// Counts the processes that have to do with a case's folder: those that work beneath it, and those of another mount
 /// namespace into which its workspace is mounted. The name of the folder must be unique.
 ///
 /// This process and what shares its namespace without working beneath the folder, the spawner for instance, do not
-/// count. Neither do zombies, nor the process that waits for the next command and has no workspace yet.
+/// count. Neither do zombies, nor the sandbox that waits for the next command: it has the workspace mounted already, and is
+/// still the spawner's own program.
 pub(super) fn survivors(folder: &Path) -> usize {
     let own_namespace = fs::read_link("/proc/self/ns/mnt").ok();
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
@@ -16,7 +20,11 @@ pub(super) fn survivors(folder: &Path) -> usize {
         let works_beneath = fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(folder));
         let is_elsewhere = fs::read_link(process.join("ns/mnt")).ok() != own_namespace;
         let mounts = || fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
-        works_beneath || (is_elsewhere && mounts().contains(&workspace))
+        let is_waiting = || {
+            let arguments = fs::read(process.join("cmdline")).unwrap_or_default();
+            arguments.split(|byte| *byte == 0).any(|argument| argument == SPAWNER.as_bytes())
+        };
+        works_beneath || (is_elsewhere && !is_waiting() && mounts().contains(&workspace))
     };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());

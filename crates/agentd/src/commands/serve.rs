@@ -13,7 +13,7 @@ use crate::commands::mcp;
 use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown};
+use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown, Sockets};
 use crate::shared_workspace::SharedWorkspace;
 use crate::state::Places;
 
@@ -57,6 +57,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
     workspace.open()?;
     let metrics = Arc::new(Metrics::default());
+    let sockets = Sockets::default();
     let router = http::router(HttpConfig {
         workspace: Arc::clone(&workspace),
         pool: CallPool::new(),
@@ -65,6 +66,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
         mcp: mcp::config(&options.mcp, &places),
         root: places.workspace.display().to_string(),
         stop: cancel.clone(),
+        sockets: sockets.clone(),
     });
     announce(console, address, token_file);
     let shutdown = Shutdown::default();
@@ -73,7 +75,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        http::serve(listener, router, most_connections(), metrics, shutdown).await
+        http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     workspace.leave(&cancel);

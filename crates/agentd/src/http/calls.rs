@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use serde_json::Value;
 use tokio::sync::oneshot;
-use wap_core::{CancelFlag, Limits, Reason, Request as ToolRequest, Tool, ToolEffect, Unobserved, WapError};
+use wap_core::{
+    CancelFlag, CommandObserver, Limits, Reason, Request as ToolRequest, Response as ToolResponse, Tool,
+    ToolEffect, Unobserved, WapError,
+};
 
 use crate::client::Client;
 use crate::http::clients;
@@ -70,6 +73,34 @@ pub(super) async fn info(State(server): State<Arc<Server>>) -> Response<Body> {
 }
 
 async fn carry_out(server: &Server, client: &Arc<Client>, request: ToolRequest) -> Response<Body> {
+    let root = server.root.clone();
+    let render = move |answer: Result<ToolResponse, WapError>| {
+        let rendered = answer.map(|response| {
+            serde_json::to_vec(&response.with_absolute_metadata(&root)).expect("answers have string keys")
+        });
+        (rendered.is_ok(), rendered)
+    };
+    match answered(server, client, request, Box::new(Unobserved), render).await {
+        Some(Ok(body)) => json(StatusCode::OK, body),
+        Some(Err(error)) => refusal(&error),
+        None => refusal(&fault()),
+    }
+}
+
+/// What a client is told when there is no answer at all.
+pub(super) fn fault() -> WapError {
+    WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call")
+}
+
+/// Has a call carried out; it is stopped when nobody waits for it any more. `render` tells whether it has succeeded, and
+/// works where the answer was worked out, and not on the thread that serves all connections.
+pub(super) async fn answered<T: Send + 'static>(
+    server: &Server,
+    client: &Arc<Client>,
+    request: ToolRequest,
+    observer: Box<dyn CommandObserver>,
+    render: impl FnOnce(Result<ToolResponse, WapError>) -> (bool, T) + Send + 'static,
+) -> Option<T> {
     let cancel = CancelFlag::new();
     let _gone = CancelOnDrop(cancel.clone());
     let stopped = cancel.clone();
@@ -77,27 +108,17 @@ async fn carry_out(server: &Server, client: &Arc<Client>, request: ToolRequest) 
     let _stop = is_command.then(|| server.stop.on_cancel(Box::new(move || stopped.cancel())));
     let (sender, answered) = oneshot::channel();
     let mut running = server.metrics.begin(request.tool());
-    let root = server.root.clone();
-    // The answer is rendered where it was worked out, and not on the thread that serves all connections.
-    client.begin(request, cancel, Box::new(Unobserved), move |answer| {
-        let rendered = answer.map(|response| {
-            serde_json::to_vec(&response.with_absolute_metadata(&root)).expect("answers have string keys")
-        });
-        let _ = sender.send(rendered);
+    client.begin(request, cancel, observer, move |answer| {
+        let _ = sender.send(render(answer));
     });
-    match answered.await {
-        Ok(Ok(body)) => {
-            running.succeeded();
-            json(StatusCode::OK, body)
-        }
-        Ok(Err(error)) => refusal(&error),
-        Err(_) => {
-            refusal(&WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
-        }
+    let (has_succeeded, rendered) = answered.await.ok()?;
+    if has_succeeded {
+        running.succeeded();
     }
+    Some(rendered)
 }
 
-fn client(server: &Server, headers: &HeaderMap) -> Result<Arc<Client>, WapError> {
+pub(super) fn client(server: &Server, headers: &HeaderMap) -> Result<Arc<Client>, WapError> {
     let Some(name) = headers.get(clients::HEADER) else { return Ok(server.clients.stranger("http")) };
     name.to_str().ok().and_then(|name| server.clients.named(name)).ok_or_else(|| {
         let text = "the name of a conversation is 1 to 128 visible characters of ASCII";
@@ -116,24 +137,28 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 async fn arguments(headers: &HeaderMap, body: Body) -> Result<Value, WapError> {
-    let too_large = || {
-        let text = format!("the body is longer than {} bytes", Limits::MAX_REQUEST_BYTES);
-        WapError::new(Reason::RequestTooLarge, text).with("limit", Limits::MAX_REQUEST_BYTES)
-    };
-    let announced =
-        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > Limits::MAX_REQUEST_BYTES) {
-        return Err(too_large());
-    }
-    let most = usize::try_from(Limits::MAX_REQUEST_BYTES).unwrap_or(usize::MAX);
-    let read = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, most)).await;
-    let body = read
-        .map_err(|_| WapError::new(Reason::Timeout, "the body did not arrive in time"))?
-        .map_err(|_| too_large())?;
+    let body = read_body(headers, body, Limits::MAX_REQUEST_BYTES).await?;
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
     serde_json::from_slice(&body).map_err(|error| {
         WapError::new(Reason::InvalidField, format!("the body is not JSON: {error}")).with("field", ".")
     })
+}
+
+/// Reads a whole body of at most so many bytes.
+pub(super) async fn read_body(headers: &HeaderMap, body: Body, limit_bytes: u64) -> Result<Bytes, WapError> {
+    let too_large = || {
+        let text = format!("the body is longer than {limit_bytes} bytes");
+        WapError::new(Reason::RequestTooLarge, text).with("limit", limit_bytes)
+    };
+    let announced =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > limit_bytes) {
+        return Err(too_large());
+    }
+    let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+    let read = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, most)).await;
+    read.map_err(|_| WapError::new(Reason::Timeout, "the body did not arrive in time"))?
+        .map_err(|_| too_large())
 }

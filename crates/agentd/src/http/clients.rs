@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use local_workspace::IndexReport;
+
 use crate::call_pool::CallPool;
 use crate::client::Client;
 use crate::shared_workspace::SharedWorkspace;
@@ -28,6 +30,11 @@ pub(super) struct Clients {
 impl Clients {
     pub(super) fn new(workspace: Arc<SharedWorkspace>, pool: CallPool) -> Clients {
         Clients { workspace, pool, named: Mutex::default() }
+    }
+
+    /// Returns what the list of files is doing, if this process keeps one.
+    pub(super) fn index_report(&self) -> Option<IndexReport> {
+        self.workspace.index_report()
     }
 
     /// Returns a client that nobody has seen yet.

@@ -1,19 +1,19 @@
 //! Connections: how many there may be, how long they may be idle, and how they end.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::http::impatience::Impatient;
-use crate::http::metrics::Metrics;
+use crate::http::{Metrics, Sockets};
 
 /// How long a connection may be open without a request, and how long the head of a request may take.
 const IDLE: Duration = Duration::from_secs(30);
@@ -40,10 +40,11 @@ pub(crate) async fn serve(
     router: Router,
     most_connections: usize,
     metrics: Arc<Metrics>,
+    sockets: &Sockets,
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(most_connections));
-    let connections = GracefulShutdown::new();
+    let stopping = tokio::sync::watch::Sender::new(());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(64 * 1024);
     loop {
@@ -64,16 +65,27 @@ pub(crate) async fn serve(
         let _ = stream.set_nodelay(true);
         let router = router.clone();
         let service = TowerToHyperService::new(router);
-        let connection =
-            connections.watch(http.serve_connection(TokioIo::new(Impatient::new(stream, UNREAD)), service));
+        let stream = TokioIo::new(Impatient::new(stream, UNREAD));
+        let connection = http.serve_connection(stream, service).with_upgrades();
         let connected = metrics.connected();
+        let mut stopping = stopping.subscribe();
         tokio::spawn(async move {
             let _held = (place, connected);
+            let mut connection = pin!(connection);
             // A client that breaks off or sends nonsense concerns nobody else.
-            let _: Result<(), hyper::Error> = connection.await;
+            tokio::select! {
+                _ = connection.as_mut() => return,
+                _ = stopping.changed() => {}
+            }
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(PARTING, connections.shutdown()).await;
+    stopping.send_replace(());
+    let all = u32::try_from(most_connections).unwrap_or(u32::MAX);
+    let requests = tokio::time::timeout(PARTING, places.acquire_many(all));
+    // WebSockets are no requests any more; they are told to end by whoever stops the server.
+    let _ = tokio::join!(requests, sockets.closed(PARTING));
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::http::clients::Clients;
 use crate::http::guard::{self, Guard};
 use crate::http::metrics::Metrics;
 use crate::http::refusal::{json, refusal, refusal_with};
-use crate::http::{calls, open_api};
+use crate::http::{Sockets, calls, llm4s, open_api};
 use crate::mcp::{HttpMcp, McpConfig};
 use crate::shared_workspace::SharedWorkspace;
 
@@ -31,6 +31,7 @@ pub(crate) struct HttpConfig {
     pub root: String,
     /// Raised when the server stops: then commands are ended.
     pub stop: CancelFlag,
+    pub sockets: Sockets,
 }
 
 /// What every request needs.
@@ -40,6 +41,7 @@ pub(super) struct Server {
     pub(super) metrics: Arc<Metrics>,
     pub(super) root: String,
     pub(super) stop: CancelFlag,
+    pub(super) sockets: Sockets,
     open_api: Vec<u8>,
     /// Ends the sessions of MCP when the server stops.
     _sessions: CancelGuard,
@@ -47,7 +49,7 @@ pub(super) struct Server {
 
 /// Returns all addresses with their guard.
 pub(crate) fn router(config: HttpConfig) -> Router {
-    let HttpConfig { workspace, pool, guard, metrics, mcp, root, stop } = config;
+    let HttpConfig { workspace, pool, guard, metrics, mcp, root, stop, sockets } = config;
     let guard = Arc::new(guard);
     let mcp = HttpMcp {
         config: Arc::new(mcp),
@@ -61,12 +63,14 @@ pub(crate) fn router(config: HttpConfig) -> Router {
     let open_api =
         serde_json::to_vec(&open_api::document(guard.needs_token())).expect("the document has string keys");
     let clients = Clients::new(workspace, pool);
-    let server = Arc::new(Server { clients, metrics, root, stop, open_api, _sessions });
+    let server = Arc::new(Server { clients, metrics, root, stop, sockets, open_api, _sessions });
     let closed = Router::new()
         .route("/v1/tools/{tool}", post(calls::tool))
         .route("/v1/info", get(calls::info))
         .route("/v1/openapi.json", get(open_api_text))
         .route("/metrics", get(metrics_text))
+        .route("/ws", get(llm4s::socket))
+        .route("/agent", post(llm4s::agent))
         .route_service("/mcp", mcp)
         .route_layer(from_fn_with_state(Arc::clone(&guard), guard::token));
     Router::new()
@@ -92,7 +96,7 @@ async fn open_api_text(State(server): State<Arc<Server>>) -> Response<Body> {
 }
 
 async fn metrics_text(State(server): State<Arc<Server>>) -> Response<Body> {
-    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render())
+    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render(server.clients.index_report()))
 }
 
 async fn nothing(uri: Uri) -> Response<Body> {

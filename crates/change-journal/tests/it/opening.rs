@@ -1,9 +1,10 @@
 //! Whatever lies in the folder, opening says what it is and loses nothing silently.
 
 use std::fs::{self, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, OpenError, OpenReport, RunState};
 use rusqlite::Connection;
@@ -286,4 +287,34 @@ fn closing_keeps_what_many_clones_wrote() {
     });
     drop(journal);
     assert_eq!(folder.journal().reader().documents("document ").unwrap().len(), 4);
+}
+
+/// A process that was killed while it started another one has left its lock to that one, for a moment.
+#[test]
+fn holder_that_has_ended_is_waited_for_and_one_that_lives_is_not() {
+    for (last_words, is_waited_for) in [("sleep 1 &", true), ("sleep 2", false)] {
+        let folder = Folder::new();
+        drop(folder.journal());
+        let script = format!("exec 9<>lock; flock 9; printf %s $$ >&9; echo held; {last_words}");
+        let mut holder = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut word = [0; 4];
+        holder.stdout.take().unwrap().read_exact(&mut word).unwrap();
+        if is_waited_for {
+            holder.wait().unwrap();
+        }
+        let opened = Journal::open(&folder.path(), JournalLimits::default());
+        match opened {
+            Ok(_) => assert!(is_waited_for),
+            Err(OpenError::Held { process_id }) => {
+                assert_eq!((is_waited_for, process_id), (false, Some(holder.id())));
+            }
+            Err(other) => panic!("{other}"),
+        }
+        holder.wait().unwrap();
+    }
 }

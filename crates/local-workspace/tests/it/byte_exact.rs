@@ -164,7 +164,7 @@ fn edit_is_exactly_what_was_asked_or_is_refused() {
         let request = ModifyFile {
             path: "file".into(),
             operations: edits.iter().map(Edit::request).collect(),
-            expected_version: None,
+            ..ModifyFile::default()
         };
         let outcome = change(&workspace, FileChange::Modify(request));
         let after = fs::read(ground.root().join("file")).unwrap();

@@ -207,6 +207,7 @@ pub(crate) fn modify(path: &str, operation: ModifyOperation, version: Option<Fil
         path: path.into(),
         operations: vec![operation],
         expected_version: version,
+        line_numbers: None,
     })
 }
 

@@ -51,6 +51,43 @@ fn edits_of_one_batch_all_mean_the_version_that_was_shown() {
     assert_eq!(ground.text("a").unwrap(), expected);
 }
 
+/// Two replacements of which the first moves what the second means.
+fn in_turn(version: Option<FileVersion>) -> FileChange {
+    let replace = |line, content: &str| ModifyOperation::Replace {
+        start_line: line,
+        end_line: line,
+        new_content: content.into(),
+    };
+    FileChange::Modify(ModifyFile {
+        path: "a".into(),
+        operations: vec![replace(1, "A\nB\nC"), replace(3, "X")],
+        expected_version: version,
+        line_numbers: Some(LineNumbers::InTurn),
+    })
+}
+
+#[test]
+fn operations_in_turn_mean_what_the_ones_before_left() {
+    let ground = Ground::new();
+    ground.put("a", "l1\nl2\nl3\n");
+    let workspace = ground.open();
+    let version = shown(&workspace, "a");
+    change(&workspace, in_turn(version)).unwrap();
+    assert_eq!(ground.text("a").unwrap(), "A\nB\nX\nl2\nl3\n");
+}
+
+#[test]
+fn operations_in_turn_are_not_carried_over_to_a_file_that_has_changed() {
+    let ground = Ground::new();
+    ground.put("a", "l1\nl2\nl3\n");
+    let workspace = ground.open();
+    let version = shown(&workspace, "a");
+    ground.put("a", "l0\nl1\nl2\nl3\n");
+    let error = change(&workspace, in_turn(version)).unwrap_err();
+    assert_eq!(error.reason(), Reason::Conflict);
+    assert_eq!(ground.text("a").unwrap(), "l0\nl1\nl2\nl3\n");
+}
+
 /// Makes edits, each in a run of its own, lets `between` happen, and then edits lines of the version shown first.
 fn edit_across(between: impl Fn(&Ground, LocalWorkspace) -> LocalWorkspace) -> (String, Option<WapError>) {
     let ground = Ground::new();

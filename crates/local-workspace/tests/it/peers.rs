@@ -249,7 +249,7 @@ fn failure_of_the_second_of_two_files_is_told_and_undoes_nothing_unsaid() {
             ModifyOperation::Replace { start_line: 1, end_line: 1, new_content: "one".into() },
             nothing_there,
         ],
-        expected_version: None,
+        ..ModifyFile::default()
     };
     let batch = [replace("first", (1, 1), "one", None), FileChange::Modify(half)];
     let caller = Caller::once();

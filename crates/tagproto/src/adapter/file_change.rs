@@ -23,6 +23,7 @@ pub(super) fn file_change(
             path: path.to_string(),
             operations: vec![operation(i64::from(*start_line), i64::from(*end_line), body)],
             expected_version: version,
+            line_numbers: None,
         })),
         Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
         Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {

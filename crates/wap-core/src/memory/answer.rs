@@ -9,8 +9,9 @@ use super::search::Search;
 use super::tree::{Access, Tree, version_of};
 use crate::{
     DeleteFile, DeleteFileResponse, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileChange,
-    FileChanged, FileMetadata, Limits, ModifyFile, ModifyFileResponse, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, Skipped, WapError, WriteFile, WriteFileResponse, WriteMode,
+    FileChanged, FileMetadata, Limits, LineNumbers, ModifyFile, ModifyFileResponse, ReadFile,
+    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, Skipped, WapError, WriteFile,
+    WriteFileResponse, WriteMode,
 };
 
 /// When every file was last modified.
@@ -213,7 +214,12 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
             with_current_text(error, current, 1, usize::MAX)
         })?,
     };
-    let edited = Edit { path: &path, current, numbered, since }.apply(&request.operations)?;
+    let edit = Edit { path: &path, current, numbered, since };
+    let in_turn = request.line_numbers == Some(LineNumbers::InTurn) && request.operations.len() > 1;
+    let edited = match in_turn {
+        true => edit.apply_in_turn(&request.operations)?,
+        false => edit.apply(&request.operations)?,
+    };
     let (lines_added, lines_removed) = count_changes(current, &edited.bytes);
     let shifts = edited.map.shifts();
     let previous_version = Some(version_of(current));

@@ -11,6 +11,9 @@ use crate::{ModifyOperation, Reason, WapError};
 /// Content that is longer than this without a NUL is text.
 const BINARY_PROBE_BYTES: usize = 8_192;
 
+/// The byte-order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A file that is going to be changed.
 pub(super) struct Edit<'a> {
     /// Canonical path, for error texts.
@@ -55,6 +58,22 @@ impl Edit<'_> {
             (numbers, map, text) = (numbers.then(&step), map.then(&step), bytes);
         }
         Ok(Edited { bytes: text, map })
+    }
+
+    /// Applies operations in order; line numbers mean what the operations before have made of the content.
+    pub(super) fn apply_in_turn(&self, operations: &[ModifyOperation]) -> Result<Edited, WapError> {
+        if self.numbered != self.current {
+            return Err(self.conflict("it has changed since its lines were shown", (1, 1)));
+        }
+        let mut edited =
+            Edited { bytes: self.current.to_vec(), map: LineMap::identity(split(self.current).len()) };
+        for operation in operations {
+            let since = LineMap::identity(split(&edited.bytes).len());
+            let next = Edit { path: self.path, current: &edited.bytes, numbered: &edited.bytes, since };
+            let Edited { bytes, map } = next.apply(std::slice::from_ref(operation))?;
+            edited = Edited { map: edited.map.then(&map), bytes };
+        }
+        Ok(edited)
     }
 
     /// Applies operations that name lines to one text, in which `numbers` tells the numbered lines' places.
@@ -210,7 +229,9 @@ impl<'a> Patch<'a> {
     }
 
     fn apply(&self, text: &[u8]) -> (Vec<u8>, LineMap) {
-        let lines = split(text);
+        // A byte-order mark belongs to no line. A text of nothing else has one line, as everywhere.
+        let mark = if text.len() > MARK.len() && text.starts_with(MARK) { MARK } else { b"" };
+        let lines = split(&text[mark.len()..]);
         let ending = dominant_ending(&lines);
         let open_end = lines.last().is_some_and(|line| !line.ends_with(b"\n"));
         let mut out: Vec<Vec<u8>> = Vec::new();
@@ -234,6 +255,6 @@ impl<'a> Patch<'a> {
         if let Some(last) = out.last_mut().filter(|_| open_end) {
             *last = without_ending(last).to_vec();
         }
-        (out.concat(), LineMap::new(places))
+        ([mark, &out.concat()].concat(), LineMap::new(places))
     }
 }

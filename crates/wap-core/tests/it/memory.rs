@@ -37,6 +37,7 @@ fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileC
         path: path.into(),
         operations: serde_json::from_value(operations).unwrap(),
         expected_version: expected,
+        line_numbers: None,
     })
 }
 
@@ -443,4 +444,37 @@ fn a_listing_shows_folders_that_lost_their_files() {
     assert_eq!(paths(json!({ "path": "." })), ["d", "node_modules"]);
     assert_eq!(paths(json!({ "path": "", "recursive": true })), ["d"]);
     assert_eq!(paths(json!({ "path": "node_modules", "recursive": true })), ["node_modules/x"]);
+}
+
+#[test]
+fn operations_in_turn_mean_what_the_ones_before_left() {
+    let text = "l1\nl2\nl3\nl4\nl5\n";
+    let operations = serde_json::json!([
+        { "type": "replace", "startLine": 1, "endLine": 1, "newContent": "A\nB\nC" },
+        { "type": "replace", "startLine": 3, "endLine": 3, "newContent": "X" }
+    ]);
+    for (line_numbers, after) in [
+        (None, "A\nB\nC\nl2\nX\nl4\nl5\n"),
+        (Some(wap_core::LineNumbers::InTurn), "A\nB\nX\nl2\nl3\nl4\nl5\n"),
+    ] {
+        let workspace = MemoryWorkspace::with_files([("a", text)]);
+        let FileChange::Modify(request) = modify("a", operations.clone(), None) else { unreachable!() };
+        let request = ModifyFile { line_numbers, ..request };
+        workspace.modify_file(&Caller::new().call(0), &request).unwrap();
+        assert_eq!(workspace.text("a").unwrap(), after);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_stays_before_whatever_becomes_of_the_first_line() {
+    for (operation, after) in [
+        (replace(1, "X"), "\u{feff}X\n2\n"),
+        (json!({ "type": "delete", "startLine": 1, "endLine": 1 }), "\u{feff}2\n"),
+        (json!({ "type": "insert", "afterLine": 0, "newContent": "0" }), "\u{feff}0\n1\n2\n"),
+    ] {
+        let workspace = MemoryWorkspace::with_files([("a", "\u{feff}1\n2\n")]);
+        let change = modify("a", json!([operation]), None);
+        workspace.change_files(&Caller::new().call(0), &[change]).unwrap().remove(0).unwrap();
+        assert_eq!(workspace.text("a").unwrap(), after);
+    }
 }

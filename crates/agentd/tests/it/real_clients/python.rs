@@ -1,11 +1,11 @@
-//! The Python package `mcp`.
+//! The Python packages `mcp` and `websockets`.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::project::{Project, Ran, program};
 use crate::real_clients::{fixture, python_program};
-use crate::skip::skip;
+use crate::skip::skip_absent;
 use crate::web_server::WebServer;
 
 /// The ways of speaking, with the version that both sides then agree on.
@@ -16,7 +16,7 @@ const TOOLS: [&str; 2] = ["--tools", "undo,log,readOutput,deleteFile"];
 fn python(test: &str) -> Option<Command> {
     let python = python_program("python");
     if python.is_none() {
-        skip(test, "`cargo xtask setup` installs the Python package mcp");
+        skip_absent(test, "`cargo xtask setup` installs the Python packages mcp and websockets");
     }
     python
 }
@@ -109,4 +109,20 @@ fn two_clients_complete_their_tasks_at_once_on_one_workspace() {
         has_all_edits(&project, "q");
         assert_eq!(project.read("shared.txt").lines().count(), 80, "{}", project.read("shared.txt"));
     }
+}
+
+/// The package `websockets`, for the dialect that is spoken in frames.
+#[test]
+fn the_python_package_for_websockets_goes_through_a_whole_flow() {
+    let Some(mut python) = python("the_python_package_for_websockets_goes_through_a_whole_flow") else {
+        return;
+    };
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n");
+    let server = WebServer::start(&project, &[]);
+    python.arg(fixture("llm4s_flow.py")).arg(format!("ws://{}/ws", server.address));
+    python.arg(server.token.as_deref().unwrap());
+    let ran = Ran::of(python.output().unwrap()).ok();
+    assert_eq!(ran.stdout, "files\ncommands\ncancelling\nodd frames\n", "{ran}");
+    assert_eq!(project.read("a.txt"), "zero\none\nTWO\n");
 }

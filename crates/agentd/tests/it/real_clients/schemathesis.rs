@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::project::{Project, Ran};
 use crate::real_clients::{python_program, show};
-use crate::skip::skip;
+use crate::skip::skip_absent;
 use crate::web_server::WebServer;
 
 /// How many requests there have to be.
@@ -13,7 +13,7 @@ const LEAST_CASES: u64 = 1_000;
 #[test]
 fn a_thousand_made_up_requests_find_no_fault() {
     let Some(mut schemathesis) = python_program("schemathesis") else {
-        return skip(
+        return skip_absent(
             "a_thousand_made_up_requests_find_no_fault",
             "`cargo xtask setup` installs the Python package schemathesis",
         );

@@ -1,0 +1,99 @@
+//! The llm4s dialect: a WebSocket at `/ws`, single commands at `POST /agent`.
+
+mod connection;
+mod queue;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::{Request, State};
+use axum::http::{Response, StatusCode};
+use tokio::sync::Semaphore;
+use wap_core::llm4s::{answer_text, decode_command};
+use wap_core::{Limits, Reason, Unobserved, WapError};
+
+use crate::http::calls::{self, read_body};
+use crate::http::refusal::{json, refusal, refusal_with};
+use crate::http::router::Server;
+
+/// How many WebSockets may be open. Each has two tasks, and what it has not read yet.
+const MOST_SOCKETS: usize = 512;
+
+/// The WebSockets that are open.
+#[derive(Clone, Debug)]
+pub(crate) struct Sockets(Arc<Semaphore>);
+
+impl Default for Sockets {
+    fn default() -> Sockets {
+        Sockets(Arc::new(Semaphore::new(MOST_SOCKETS)))
+    }
+}
+
+impl Sockets {
+    /// Waits until all are closed, for at most this long.
+    pub(crate) async fn closed(&self, limit: Duration) {
+        let all = u32::try_from(MOST_SOCKETS).expect("it is a small constant");
+        let _ = tokio::time::timeout(limit, self.0.acquire_many(all)).await;
+    }
+}
+
+/// `GET /ws`.
+pub(super) async fn socket(
+    State(server): State<Arc<Server>>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response<Body> {
+    let Ok(upgrade) = upgrade else {
+        let error = WapError::new(Reason::InvalidField, "this address takes WebSockets of version 13")
+            .with("field", "upgrade");
+        return refusal_with(StatusCode::BAD_REQUEST, &error);
+    };
+    let Ok(place) = Arc::clone(&server.sockets.0).try_acquire_owned() else {
+        return refusal(&WapError::new(Reason::Busy, "too many WebSockets are open; try again later"));
+    };
+    upgrade
+        .max_message_size(connection::MOST_MESSAGE_BYTES)
+        .max_frame_size(connection::MOST_MESSAGE_BYTES)
+        .on_upgrade(move |socket| async move {
+            connection::serve(&server, socket).await;
+            drop(place);
+        })
+}
+
+/// `POST /agent`: one command, one answer. The status is 200 whatever became of the command.
+pub(super) async fn agent(State(server): State<Arc<Server>>, request: Request) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let client = match calls::client(&server, &head.headers) {
+        Ok(client) => client,
+        Err(error) => return refusal(&error),
+    };
+    let body = match read_body(&head.headers, body, Limits::MAX_REQUEST_BYTES).await {
+        Ok(body) => body,
+        Err(error) => return refusal(&error),
+    };
+    let command = std::str::from_utf8(&body).ok().and_then(|text| decode_command(text).ok());
+    let Some(command) = command else {
+        let text = serde_json::json!({
+            "$type": "WorkspaceAgentErrorResponse",
+            "commandId": "unknown",
+            "error": "the body is no command: an object with its $type and a commandId",
+            "code": "INVALID_REQUEST",
+        });
+        return json(StatusCode::BAD_REQUEST, text.to_string().into_bytes());
+    };
+    let id = command.id.clone();
+    let answer = match command.request {
+        Err(error) => answer_text(&id, &Err(error)),
+        Ok(request) => {
+            let named = id.clone();
+            let render = move |answer: Result<_, WapError>| (answer.is_ok(), answer_text(&named, &answer));
+            match calls::answered(&server, &client, request, Box::new(Unobserved), render).await {
+                Some(text) => text,
+                None => answer_text(&id, &Err(calls::fault())),
+            }
+        }
+    };
+    json(StatusCode::OK, answer.into_bytes())
+}

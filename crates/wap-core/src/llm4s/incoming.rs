@@ -1,0 +1,191 @@
+//! What clients send.
+
+use serde_json::{Map, Value, json};
+
+use crate::{LineNumbers, Reason, Request, Tool, WapError};
+
+/// The package of the types; a client may write it in front of a type's name.
+const PACKAGE: &str = "org.llm4s.shared.";
+
+/// Messages that only a server sends.
+const SERVER_MESSAGES: [&str; 6] = [
+    "ResponseMessage",
+    "HeartbeatResponseMessage",
+    "StreamingOutputMessage",
+    "CommandStartedMessage",
+    "CommandCompletedMessage",
+    "ErrorMessage",
+];
+
+/// The commands and the tools that they ask for.
+const COMMANDS: [(&str, Tool); 7] = [
+    ("ExploreFilesCommand", Tool::ExploreFiles),
+    ("ReadFileCommand", Tool::ReadFile),
+    ("WriteFileCommand", Tool::WriteFile),
+    ("ModifyFileCommand", Tool::ModifyFile),
+    ("SearchFilesCommand", Tool::SearchFiles),
+    ("ExecuteCommandCommand", Tool::ExecuteCommand),
+    ("GetWorkspaceInfoCommand", Tool::GetWorkspaceInfo),
+];
+
+/// A message of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// Carry out a command.
+    Command(Command),
+    /// End the command with this id.
+    Cancel {
+        /// The id, as the client chose it.
+        command_id: String,
+    },
+    /// The client is there.
+    Heartbeat,
+}
+
+/// A command of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The client's name for it, to be repeated in everything that is said about it.
+    pub id: String,
+    /// Whether it is a shell command, which is told about as it goes on, also if the request cannot be read.
+    pub is_shell_command: bool,
+    /// What is asked for. Where the rest of the command can be read and this cannot, the client is told under the id.
+    pub request: Result<Request, WapError>,
+}
+
+/// A message that cannot be taken; the client is told with an [`Outgoing::Error`](super::Outgoing::Error).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadMessage {
+    /// It is no JSON object with a type that is known, or a command without an id.
+    #[error("Invalid message format")]
+    Format,
+    /// It is a message that only a server sends.
+    #[error("Unexpected message type: {name}")]
+    ServerOnly {
+        /// The short name of the message.
+        name: &'static str,
+    },
+}
+
+impl BadMessage {
+    /// Returns the code under which the client is told.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            BadMessage::Format => "PARSE_ERROR",
+            BadMessage::ServerOnly { .. } => "INVALID_MESSAGE_TYPE",
+        }
+    }
+}
+
+/// Reads a message.
+///
+/// # Errors
+///
+/// [`BadMessage`]; the connection is as good as before.
+pub fn decode(text: &str) -> Result<Incoming, BadMessage> {
+    let Ok(Value::Object(mut message)) = serde_json::from_str(text) else { return Err(BadMessage::Format) };
+    match type_of(&message).ok_or(BadMessage::Format)? {
+        "CommandMessage" => {
+            let command = message.remove("command").unwrap_or_default();
+            read_command(command).map(Incoming::Command)
+        }
+        "CancelCommandMessage" => match message.remove("commandId") {
+            Some(Value::String(command_id)) => Ok(Incoming::Cancel { command_id }),
+            _ => Err(BadMessage::Format),
+        },
+        "HeartbeatMessage" => Ok(Incoming::Heartbeat),
+        other => {
+            let server_only = SERVER_MESSAGES.into_iter().find(|name| *name == other);
+            Err(server_only.map_or(BadMessage::Format, |name| BadMessage::ServerOnly { name }))
+        }
+    }
+}
+
+/// Reads a command that stands alone, as it is sent over HTTP.
+///
+/// # Errors
+///
+/// [`BadMessage::Format`].
+pub fn decode_command(text: &str) -> Result<Command, BadMessage> {
+    serde_json::from_str(text).map_err(|_| BadMessage::Format).and_then(read_command)
+}
+
+/// The short name of an object's type.
+fn type_of(object: &Map<String, Value>) -> Option<&str> {
+    let name = object.get("$type")?.as_str()?;
+    Some(name.strip_prefix(PACKAGE).unwrap_or(name))
+}
+
+fn read_command(command: Value) -> Result<Command, BadMessage> {
+    let Value::Object(mut fields) = command else { return Err(BadMessage::Format) };
+    let name = type_of(&fields).ok_or(BadMessage::Format)?.to_owned();
+    let Some(Value::String(id)) = fields.remove("commandId") else { return Err(BadMessage::Format) };
+    let tool = COMMANDS.into_iter().find(|(command, _)| *command == name).map(|(_, tool)| tool);
+    let request = match tool {
+        Some(tool) => native_request(tool, fields),
+        None => {
+            let shown: String = name.chars().take(100).collect();
+            Err(WapError::new(Reason::UnknownTool, format!("there is no command '{shown}'")))
+        }
+    };
+    Ok(Command { id, is_shell_command: tool == Some(Tool::ExecuteCommand), request })
+}
+
+/// Turns the fields of a command into the native request.
+fn native_request(tool: Tool, mut fields: Map<String, Value>) -> Result<Request, WapError> {
+    fields.remove("$type");
+    match tool {
+        Tool::ExecuteCommand => {
+            if let Some(timeout) = fields.get_mut("timeout") {
+                *timeout = milliseconds(timeout)?;
+            }
+        }
+        Tool::ModifyFile => {
+            let operations = fields.get_mut("operations").and_then(Value::as_array_mut);
+            for (index, operation) in operations.into_iter().flatten().enumerate() {
+                name_operation(index, operation)?;
+            }
+            // Whatever a client sends: this is what the dialect means.
+            fields.insert("lineNumbers".to_owned(), json!(LineNumbers::InTurn));
+        }
+        _ => {}
+    }
+    Request::parse(tool.name(), Value::Object(fields))
+}
+
+/// Seconds, whole or not, as whole milliseconds.
+fn milliseconds(seconds: &Value) -> Result<Value, WapError> {
+    if let Some(whole) = seconds.as_i64() {
+        return Ok(whole.saturating_mul(1_000).into());
+    }
+    match seconds.as_f64() {
+        #[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
+        Some(fraction) => Ok(((fraction * 1_000.0).round() as i64).into()),
+        None if seconds.is_null() => Ok(Value::Null),
+        None => Err(WapError::new(Reason::InvalidField, "the timeout is not a number of seconds")
+            .with("field", "timeout")),
+    }
+}
+
+/// Gives an operation the native `type`, which clients of the dialect leave out.
+fn name_operation(index: usize, operation: &mut Value) -> Result<(), WapError> {
+    let Some(fields) = operation.as_object_mut() else { return Ok(()) };
+    let native = match type_of(fields) {
+        Some("ReplaceOperation") => "replace",
+        Some("InsertOperation") => "insert",
+        Some("DeleteOperation") => "delete",
+        Some("RegexReplaceOperation") => "regexReplace",
+        // Without a type of the dialect it has to have a native one.
+        None => return Ok(()),
+        Some(other) => {
+            let shown: String = other.chars().take(100).collect();
+            return Err(WapError::new(Reason::InvalidField, format!("there is no operation '{shown}'"))
+                .with("field", format!("operations[{index}].$type")));
+        }
+    };
+    fields.remove("$type");
+    fields.insert("type".to_owned(), native.into());
+    Ok(())
+}

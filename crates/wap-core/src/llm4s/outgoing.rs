@@ -1,0 +1,207 @@
+//! What a server sends.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::command_story::ending;
+use crate::{ExecuteCommandResponse, Response, WapError};
+
+/// A message of the server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outgoing<'a> {
+    /// What became of a command, but for shell commands that were started.
+    Answer {
+        /// The client's name for the command.
+        command_id: &'a str,
+        /// The response or the failure.
+        answer: Result<&'a Response, &'a WapError>,
+    },
+    /// How a shell command ended that was started.
+    Ran {
+        /// The client's name for the command.
+        command_id: &'a str,
+        /// How it ended.
+        response: &'a ExecuteCommandResponse,
+    },
+    /// A shell command has started.
+    Started {
+        /// The client's name for the command.
+        command_id: &'a str,
+        /// Its text.
+        command: &'a str,
+    },
+    /// A piece of a shell command's output.
+    Output {
+        /// The client's name for the command.
+        command_id: &'a str,
+        /// Which of its two outputs.
+        stream: crate::OutputStream,
+        /// The piece.
+        content: &'a str,
+        /// Whether nothing more comes from this output.
+        is_complete: bool,
+    },
+    /// A shell command is over, or was not begun; nothing more is said about it.
+    Completed {
+        /// The client's name for the command.
+        command_id: &'a str,
+        /// The exit code: 143 for a cancelled command, -1 for one that took too long, 1 for one that did not run.
+        exit_code: i32,
+        /// How long it ran, in milliseconds.
+        duration_ms: u64,
+    },
+    /// A message could not be taken.
+    Error {
+        /// What is wrong.
+        error: &'a str,
+        /// The same for programs.
+        code: &'a str,
+        /// The command that the message was about, if it said so.
+        command_id: Option<&'a str>,
+    },
+    /// The answer to a heartbeat.
+    Heartbeat {
+        /// The time of the server, in milliseconds since 1970.
+        timestamp_ms: i64,
+    },
+}
+
+impl Outgoing<'_> {
+    /// Renders the message.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let message = match *self {
+            Outgoing::Answer { command_id, answer } => {
+                Message::Response { response: WireAnswer::of(command_id, answer) }
+            }
+            Outgoing::Ran { command_id, response } => {
+                Message::Response { response: WireAnswer::ran(command_id, response) }
+            }
+            Outgoing::Started { command_id, command } => Message::Started { command_id, command },
+            Outgoing::Output { command_id, stream, content, is_complete } => {
+                let output_type = match stream {
+                    crate::OutputStream::Stdout => "stdout",
+                    crate::OutputStream::Stderr => "stderr",
+                };
+                Message::Output { command_id, output_type, content, is_complete }
+            }
+            Outgoing::Completed { command_id, exit_code, duration_ms } => {
+                Message::Completed { command_id, exit_code, duration_ms }
+            }
+            Outgoing::Error { error, code, command_id } => Message::Error { error, code, command_id },
+            Outgoing::Heartbeat { timestamp_ms } => Message::Heartbeat { timestamp: timestamp_ms },
+        };
+        text(&message)
+    }
+}
+
+/// Renders an answer that stands alone, as it is sent over HTTP. A shell command that was ended is a response here too.
+#[must_use]
+pub fn answer_text(command_id: &str, answer: &Result<Response, WapError>) -> String {
+    match ending(answer) {
+        Some(response) => text(&WireAnswer::ran(command_id, &response)),
+        None => text(&WireAnswer::of(command_id, answer.as_ref())),
+    }
+}
+
+fn text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("messages have string keys")
+}
+
+#[derive(Serialize)]
+#[serde(tag = "$type", rename_all_fields = "camelCase")]
+enum Message<'a> {
+    #[serde(rename = "ResponseMessage")]
+    Response { response: WireAnswer<'a> },
+    #[serde(rename = "CommandStartedMessage")]
+    Started { command_id: &'a str, command: &'a str },
+    #[serde(rename = "StreamingOutputMessage")]
+    Output {
+        command_id: &'a str,
+        output_type: &'a str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_complete: bool,
+    },
+    #[serde(rename = "CommandCompletedMessage")]
+    Completed { command_id: &'a str, exit_code: i32, duration_ms: u64 },
+    #[serde(rename = "ErrorMessage")]
+    Error {
+        error: &'a str,
+        code: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        command_id: Option<&'a str>,
+    },
+    #[serde(rename = "HeartbeatResponseMessage")]
+    Heartbeat { timestamp: i64 },
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum WireAnswer<'a> {
+    Response {
+        #[serde(rename = "$type")]
+        name: &'static str,
+        command_id: &'a str,
+        #[serde(flatten)]
+        response: WireResponse<'a>,
+    },
+    Failure {
+        #[serde(rename = "$type")]
+        name: &'static str,
+        command_id: &'a str,
+        error: &'a str,
+        code: &'a str,
+        /// The client has a text here, and no object.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        details: Option<String>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WireResponse<'a> {
+    Any(&'a Response),
+    Ran(&'a ExecuteCommandResponse),
+}
+
+impl<'a> WireAnswer<'a> {
+    fn ran(command_id: &'a str, response: &'a ExecuteCommandResponse) -> WireAnswer<'a> {
+        let response = WireResponse::Ran(response);
+        WireAnswer::Response { name: "ExecuteCommandResponse", command_id, response }
+    }
+
+    fn of(command_id: &'a str, answer: Result<&'a Response, &'a WapError>) -> WireAnswer<'a> {
+        match answer {
+            Ok(response) => WireAnswer::Response {
+                name: name_of(response),
+                command_id,
+                response: WireResponse::Any(response),
+            },
+            Err(error) => {
+                let details: Map<_, _> =
+                    error.details().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+                WireAnswer::Failure {
+                    name: "WorkspaceAgentErrorResponse",
+                    command_id,
+                    error: error.message(),
+                    code: error.reason().name(),
+                    details: (!details.is_empty()).then(|| Value::Object(details).to_string()),
+                }
+            }
+        }
+    }
+}
+
+fn name_of(response: &Response) -> &'static str {
+    match response {
+        Response::ExploreFiles(_) => "ExploreFilesResponse",
+        Response::ReadFile(_) => "ReadFileResponse",
+        Response::WriteFile(_) => "WriteFileResponse",
+        Response::ModifyFile(_) => "ModifyFileResponse",
+        Response::DeleteFile(_) => "DeleteFileResponse",
+        Response::SearchFiles(_) => "SearchFilesResponse",
+        Response::ExecuteCommand(_) => "ExecuteCommandResponse",
+        Response::GetWorkspaceInfo(_) => "GetWorkspaceInfoResponse",
+    }
+}

@@ -1,0 +1,146 @@
+//! Changes that are made all or none, for protocols that promise this.
+
+use crate::{
+    Call, DeleteFile, FileChange, FileChanged, FileVersion, LineNumbers, ModifyFile, ModifyOperation,
+    WapError, Workspace, WriteFile, WriteMode,
+};
+
+/// A change and what takes it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversible {
+    /// What is to be done.
+    pub change: FileChange,
+    /// What undoes it, once it is done. The version that its line numbers mean is filled in.
+    pub inverse: FileChange,
+}
+
+/// Lines of a text that others take the place of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineExchange {
+    /// The index of the first line, 0-based, in the text as the exchanges before have left it.
+    pub at: usize,
+    /// The lines that stand there, without their endings; none for an insertion before that line.
+    pub old: Vec<String>,
+    /// The lines that are to stand there; none for a deletion.
+    pub new: Vec<String>,
+}
+
+impl Reversible {
+    /// Makes a new file with these lines, and its folders, which stay if it is taken back.
+    #[must_use]
+    pub fn create(path: &str, lines: &[String]) -> Reversible {
+        let (path, content) = (path.to_owned(), text_of(lines));
+        let inverse = FileChange::Delete(DeleteFile { path: path.clone() });
+        let mode = Some(WriteMode::Create);
+        let write = WriteFile { path, content, mode, create_directories: Some(true) };
+        Reversible { change: FileChange::Write(write), inverse }
+    }
+
+    /// Exchanges lines of a file, one after the other, as they stand in this version of it. The lines that are exchanged are
+    /// put back with the line ending of the file where it is taken back.
+    #[must_use]
+    pub fn edit(path: &str, version: Option<FileVersion>, exchanges: &[LineExchange]) -> Reversible {
+        let modify = |operations, expected_version| {
+            let (path, line_numbers) = (path.to_owned(), Some(LineNumbers::InTurn));
+            FileChange::Modify(ModifyFile { path, operations, expected_version, line_numbers })
+        };
+        let forth = exchanges.iter().filter_map(|one| exchange(one.at, &one.old, &one.new)).collect();
+        // The last one first: then each finds what it has left.
+        let back = exchanges.iter().rev().filter_map(|one| exchange(one.at, &one.new, &one.old)).collect();
+        Reversible { change: modify(forth, version), inverse: modify(back, None) }
+    }
+}
+
+fn exchange(at: usize, old: &[String], new: &[String]) -> Option<ModifyOperation> {
+    let number = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
+    let (start_line, end_line, new_content) = (number(at + 1), number(at + old.len()), text_of(new));
+    Some(match (old.is_empty(), new.is_empty()) {
+        (true, true) => return None,
+        (true, false) => ModifyOperation::Insert { after_line: number(at), new_content },
+        (false, true) => ModifyOperation::Delete { start_line, end_line },
+        (false, false) => ModifyOperation::Replace { start_line, end_line, new_content },
+    })
+}
+
+/// Each line with a newline, also the last one: one newline at the end of a content adds no line.
+fn text_of(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Changes that could not all be made, so that none was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' could not be changed, so nothing was: {error}{}", .path, left_over(.left))]
+#[non_exhaustive]
+pub struct NotTogether {
+    /// The path of the first change that failed, as the change spelled it.
+    pub path: String,
+    /// Why it failed.
+    #[source]
+    pub error: WapError,
+    /// Changes that could not be taken back, because somebody else has changed the same lines meanwhile for instance: the
+    /// path and why. Nearly always there are none.
+    pub left: Vec<(String, WapError)>,
+}
+
+fn left_over(left: &[(String, WapError)]) -> String {
+    let each = left.iter().map(|(path, error)| format!("; but '{path}' is changed and stays so: {error}"));
+    each.collect()
+}
+
+/// Makes changes as one batch, and takes back those that were made if one of them fails.
+///
+/// The engine makes each change whole or not at all; this adds the same for all of them together, as far as somebody else
+/// does not get in between. The changes are the steps of the call and the following ones; taking back uses as many after
+/// them, so that a call that is made again does the same once more, without doing anything twice.
+///
+/// # Errors
+///
+/// [`NotTogether`]; the workspace is as it was before, but for what the error says is left.
+pub fn change_together<W: Workspace + ?Sized>(
+    workspace: &W,
+    call: &Call<'_>,
+    changes: &[Reversible],
+) -> Result<Vec<FileChanged>, NotTogether> {
+    let batch: Vec<FileChange> = changes.iter().map(|one| one.change.clone()).collect();
+    let failed = |index: usize, error: WapError| {
+        let path = batch.get(index).map_or_else(String::new, |change| change.path().to_owned());
+        NotTogether { path, error, left: Vec::new() }
+    };
+    let outcomes = workspace.change_files(call, &batch).map_err(|error| failed(0, error))?;
+    let first =
+        outcomes.iter().enumerate().find_map(|(index, one)| Some((index, one.as_ref().err()?.clone())));
+    let Some((index, error)) = first else {
+        return Ok(outcomes.into_iter().filter_map(Result::ok).collect());
+    };
+    let mut refusal = failed(index, error);
+    // The last one first: a change may build on an earlier one.
+    let made = changes.iter().zip(&outcomes).rev();
+    let inverses: Vec<FileChange> =
+        made.filter_map(|(one, outcome)| Some(inverse_of(one, outcome.as_ref().ok()?))).collect();
+    if inverses.is_empty() {
+        return Err(refusal);
+    }
+    let after = u32::try_from(changes.len()).unwrap_or(u32::MAX);
+    let origin = call.origin.at_step(call.origin.step.saturating_add(after));
+    // Taking back is not cancelled: half of it would be what this is to prevent.
+    let taking_back = Call { origin: &origin, cancel: &crate::CancelFlag::new(), time_left: None };
+    let left = match workspace.change_files(&taking_back, &inverses) {
+        Ok(outcomes) => inverses
+            .iter()
+            .zip(outcomes)
+            .filter_map(|(one, outcome)| Some((one.path().to_owned(), outcome.err()?)))
+            .collect(),
+        Err(error) => inverses.iter().map(|one| (one.path().to_owned(), error.clone())).collect(),
+    };
+    refusal.left = left;
+    Err(refusal)
+}
+
+/// The inverse of a change, on the version that the change has made.
+fn inverse_of(one: &Reversible, done: &FileChanged) -> FileChange {
+    let mut inverse = one.inverse.clone();
+    if let (FileChange::Modify(modify), FileChanged::Modified(done)) = (&mut inverse, done) {
+        modify.expected_version.clone_from(&done.version);
+    }
+    inverse
+}

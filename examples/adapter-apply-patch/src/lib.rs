@@ -1,0 +1,24 @@
+//! The patch format that Codex models write, over any [`Workspace`](wap_core::Workspace).
+//!
+//! ```text
+//! *** Begin Patch
+//! *** Update File: src/greet.py
+//! @@ def greet():
+//! -    print("hi")
+//! +    print("hello")
+//! *** Add File: notes.txt
+//! +a note
+//! *** Delete File: old.txt
+//! *** End Patch
+//! ```
+//!
+//! All files of a patch are changed, or none is. `@@ line` says after which line a chunk's lines stand; without it they have
+//! to stand in the rest of the file once. Nothing is matched loosely: a chunk that fits only but for its blanks is refused,
+//! and the refusal says what the file has. `*** Move to:` and `*** End of File` are understood.
+
+mod apply;
+mod draft;
+mod parse;
+
+pub use apply::{Refusal, apply};
+pub use parse::{Chunk, ParseError, Section, parse};
