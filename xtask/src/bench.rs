@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::client_packages::{install_clients, install_peers};
 use crate::{CrateList, Step, TaskError};
 
 /// Measures searching, listing, reading and editing files beside `rg` and `find`, and prints what was wanted of each.
@@ -17,6 +18,36 @@ pub fn bench_files(root: &Path, is_large: bool) -> Result<(), TaskError> {
         arguments.extend(["--", "--large"]);
     }
     Step::cargo("files", &arguments).folder(root).run().map(drop)
+}
+
+/// Measures the servers beside other servers for files, which are installed first.
+///
+/// # Errors
+///
+/// That of the benchmark. It fails on no figure.
+pub fn bench_serve(root: &Path) -> Result<(), TaskError> {
+    install_clients();
+    let peers = install_peers();
+    Step::cargo("serve", &["bench", "--package", "agentd", "--bench", "serve"])
+        .variable("PEER_NODE", &peers.node.to_string_lossy())
+        .variable("PEER_SERVER_FILESYSTEM", &peers.server_filesystem.to_string_lossy())
+        .variable("PEER_RUST_MCP_FILESYSTEM", &peers.rust_mcp_filesystem.to_string_lossy())
+        .folder(root)
+        .run()
+        .map(drop)
+}
+
+/// Measures searching with a list of files that is kept, beside `rg` and beside searching without it, in trees of 20,000 and
+/// of 90,000 files.
+///
+/// # Errors
+///
+/// That of the benchmark: it fails if two searches give different results, not if one is slow.
+pub fn bench_search(root: &Path) -> Result<(), TaskError> {
+    let arguments = ["bench", "--package", "local-workspace", "--bench", "files", "--", "warm"];
+    Step::cargo("search", &arguments).folder(root).run()?;
+    let arguments = [arguments.as_slice(), &["--large"]].concat();
+    Step::cargo("search, large", &arguments).folder(root).run().map(drop)
 }
 
 /// Runs the benchmarks of every package that has some, or those of one name, or of one package.

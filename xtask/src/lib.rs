@@ -6,6 +6,8 @@
 
 mod bench;
 mod ci;
+mod client_packages;
+mod clients;
 mod conformance;
 mod crate_list;
 mod error;
@@ -17,15 +19,16 @@ mod step;
 mod tidy;
 mod tree;
 
-pub use bench::{bench, bench_files};
+pub use bench::{bench, bench_files, bench_search, bench_serve};
 pub use ci::ci;
+pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
 pub use crate_list::{Crate, CrateList};
 pub use error::TaskError;
 pub use root::root;
 pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;
-pub use soak::{soak, soak_exec, soak_files, soak_journal};
+pub use soak::{soak, soak_exec, soak_files, soak_journal, soak_serve};
 pub use step::Step;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;

@@ -20,6 +20,8 @@ enum Task {
     Ci,
     /// Installs the programs that the whole test suite uses, where they are missing.
     Setup,
+    /// Runs clients that people have, and the suites of the protocols, against the built program, with their figures.
+    Clients,
     /// Runs the conformance cases against the crates; fails if a case fails.
     Conformance {
         /// The folder with the vector files, `fixtures/vectors` if none is given.
@@ -75,6 +77,15 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1_000)]
         runs: u32,
     },
+    /// Many connections to the HTTP server at once, with mixed calls: failures, lost updates, memory.
+    Serve {
+        /// For how long.
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// How many.
+        #[arg(long, default_value_t = 200)]
+        connections: u64,
+    },
 }
 
 /// Benchmarks with goals, which print what is met.
@@ -86,10 +97,14 @@ enum Goals {
         #[arg(long)]
         large: bool,
     },
+    /// Searching with a list of files that is kept, beside `rg` and beside searching without it.
+    Search,
     /// Single edits with their commits, beside plain writes that are synced.
     Journal,
     /// Confined commands, beside plain ones and another sandbox.
     Exec,
+    /// The servers, beside other servers for files.
+    Serve,
 }
 
 fn main() -> ExitCode {
@@ -98,6 +113,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Ci => xtask::ci(&root()),
         Task::Setup => xtask::setup(),
+        Task::Clients => xtask::clients(&root()),
         Task::Conformance { folder } => {
             xtask::conformance(&folder.unwrap_or_else(|| root().join("fixtures/vectors")))
         }
@@ -108,10 +124,15 @@ fn main() -> ExitCode {
         }
         Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
         Task::Soak { alone: Some(SoakAlone::Exec { runs }), .. } => xtask::soak_exec(&root(), runs),
+        Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
+            xtask::soak_serve(&root(), seconds, connections)
+        }
         Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
+        Task::Bench { goals: Some(Goals::Search), .. } => xtask::bench_search(&root()),
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
+        Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {

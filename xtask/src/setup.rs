@@ -1,7 +1,8 @@
 //! Programs that the test suite and the benchmarks use and that a bare machine may lack.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::client_packages::install_clients;
 use crate::{Step, TaskError};
 
 /// A program and what it is for.
@@ -51,7 +52,7 @@ pub fn setup() -> Result<(), TaskError> {
     if !packages.is_empty() && is_root() && is_installed("apt-get") {
         install(&packages);
     }
-    install_clients(&target_folder());
+    install_clients();
     let still_missing: Vec<&Program> =
         missing.iter().copied().filter(|program| !is_installed(program.name)).collect();
     for program in &still_missing {
@@ -84,57 +85,6 @@ fn install(packages: &[&str]) {
             let _ = step.run();
         }
     }
-}
-
-/// A Python package that the tests of real clients use.
-struct Client {
-    /// The name to import.
-    module: &'static str,
-    /// What pip installs, with its version.
-    package: &'static str,
-    purpose: &'static str,
-}
-
-const CLIENTS: [Client; 2] = [
-    Client { module: "mcp", package: "mcp==2.3.0", purpose: "tests of MCP with a real client" },
-    Client {
-        module: "websockets",
-        package: "websockets==17.4",
-        purpose: "tests of the llm4s dialect with a real client",
-    },
-];
-
-/// Installs the clients that the tests of servers use, below the target folder. What cannot be had is said; the tests that
-/// need it say that they were skipped.
-fn install_clients(target: &Path) {
-    let folder = target.join("clients/python");
-    let python = folder.join("bin/python");
-    let is_there = |client: &Client| {
-        let import = format!("import {}", client.module);
-        Step::new("client", &python.to_string_lossy(), &["-c", &import]).output().is_ok()
-    };
-    let missing: Vec<_> = CLIENTS.iter().filter(|client| !is_there(client)).collect();
-    if !missing.is_empty() && is_installed("python3") {
-        let place = folder.to_string_lossy().into_owned();
-        let made = Step::new("venv", "python3", &["-m", "venv", &place]).run();
-        let mut pip = vec!["-m", "pip", "install", "--quiet"];
-        pip.extend(missing.iter().map(|client| client.package));
-        // Whether it worked is seen by looking for it.
-        let _ = made.and_then(|_| Step::new("pip", &python.to_string_lossy(), &pip).run());
-    }
-    for client in &CLIENTS {
-        let Client { package, purpose, .. } = client;
-        if is_there(client) {
-            println!("present: Python package {package}");
-        } else {
-            println!("missing: Python package {package} ({purpose}; needs python3 with venv and pip)");
-        }
-    }
-}
-
-/// Where cargo puts what it builds.
-fn target_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from)
 }
 
 /// Tells whether a program is on the search path.

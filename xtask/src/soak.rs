@@ -83,3 +83,19 @@ pub fn soak_exec(root: &Path, runs: u32) -> Result<(), TaskError> {
         .run()
         .map(|_| ())
 }
+
+/// Keeps many connections to `agentd serve` busy with mixed calls for a while, and prints a table of them, of the server's
+/// memory and of what was lost.
+///
+/// # Errors
+///
+/// Those of the test run; a call that fails, an update that is lost or a server that grows fails it.
+pub fn soak_serve(root: &Path, seconds: u64, connections: u64) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "load::", "--nocapture"];
+    Step::cargo("soak serve", &arguments)
+        .variable("LOAD_SECONDS", &seconds.to_string())
+        .variable("LOAD_CONNECTIONS", &connections.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}

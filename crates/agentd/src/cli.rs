@@ -187,6 +187,11 @@ pub(crate) enum Command {
     Mcp(McpOptions),
     /// Answer a request of an agent, which is an envelope or a reply with one in it.
     Codali(Codali),
+    /// Build the index of the code here, look at it, search it.
+    Index {
+        #[command(subcommand)]
+        command: IndexCommand,
+    },
     /// Say what this machine can and cannot do.
     Doctor {
         /// Try a long list of ways out of the sandbox of commands, and list them.
@@ -246,6 +251,12 @@ pub(crate) struct Apply {
     /// Show the plan and the differences, and run nothing.
     #[arg(long, conflicts_with = "review")]
     pub dry_run: bool,
+    /// Execute it on a copy-on-write layer, show what it does, and keep that only when confirmed.
+    #[arg(long = "try", conflicts_with_all = ["dry_run", "review"])]
+    pub on_trial: bool,
+    /// Keep it without a question if every block succeeds.
+    #[arg(long, requires = "on_trial")]
+    pub keep: bool,
     /// Ask before the reply is executed.
     #[arg(long)]
     pub review: bool,
@@ -324,6 +335,28 @@ pub(crate) struct Codali {
     /// Leave out how long it took, so that the same files give the same response.
     #[arg(long)]
     pub deterministic: bool,
+}
+
+/// What is done with the code index.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Read what is new or has changed since the last time.
+    Build {
+        /// Forget everything first.
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// Say how much is in it.
+    Status,
+    /// Find pieces of files by words, best first.
+    Search {
+        /// The words.
+        #[arg(required = true, value_name = "QUERY")]
+        query: Vec<String>,
+        /// At most this many hits.
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 8)]
+        limit: u32,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ mod doctor;
 mod dry_run;
 mod export;
 mod gc;
+mod index;
 pub(crate) mod log;
 mod mcp;
 mod parse;
@@ -18,6 +19,7 @@ mod serve;
 mod session;
 mod sessions;
 mod setup;
+mod trial;
 pub(crate) mod undo;
 mod wap;
 
@@ -48,6 +50,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
             parse::codali(console, &file, strict)
         }
         Some(Command::Codali(codali)) => codali::answer(common, console, &codali),
+        Some(Command::Index { command }) => index::run(common, console, &command),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Cocode { command }) => cocode::run(common, console, &command),
         Some(Command::Mcp(options)) => mcp::mcp(common, console, &options),

@@ -34,6 +34,11 @@ impl Console {
         Console { json, quiet, verbose, colours: terminal && !no_colour, live: terminal && !quiet }
     }
 
+    /// Whether nothing but results is to be printed.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
     /// Prints a line of the result. A reader that went away is not an error.
     pub(crate) fn result(self, text: &str) {
         let mut output = io::stdout().lock();
@@ -100,8 +105,43 @@ impl Console {
         Spinner { bar: Some(bar) }
     }
 
+    /// Shows a progress bar, on a terminal; elsewhere nothing.
+    pub(crate) fn bar(self, text: &str) -> Bar {
+        if !self.live {
+            return Bar { bar: None };
+        }
+        let style = ProgressStyle::with_template("  {msg} {wide_bar} {pos}/{len} {elapsed:.dim}")
+            .expect("the template names only known fields");
+        let bar = ProgressBar::new(0).with_style(style).with_message(text.to_owned());
+        Bar { bar: Some(bar) }
+    }
+
     fn line(self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}
+
+/// A progress bar that is gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    bar: Option<ProgressBar>,
+}
+
+impl Bar {
+    /// Shows how much is done of how much.
+    pub(crate) fn show(&self, done: u64, total: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(done);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 

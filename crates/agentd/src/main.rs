@@ -5,9 +5,11 @@ mod cli;
 mod client;
 mod clipboard;
 mod cocode_cli;
+mod code_index_access;
 mod commands;
 mod confinement;
 mod console;
+mod covering;
 mod exit;
 mod http;
 mod interrupt;
@@ -37,7 +39,14 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     // Confined commands are started by a process of this same program; it never comes back from here.
     sandbox_exec::spawner_main_if_requested();
-    let cli = Cli::parse();
+    let arguments = match covering::enter_if_requested() {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            Console::new(false, false, false).notice(&format!("agentd: {why}"));
+            return Exit::Missing.into();
+        }
+    };
+    let cli = Cli::parse_from(arguments);
     let console = Console::new(cli.common.json, cli.common.quiet, cli.common.verbose);
     match commands::run(cli, console) {
         Ok(exit) => exit.into(),

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use change_journal::Journal;
-use local_workspace::LocalWorkspace;
+use local_workspace::{IndexLimits, LocalWorkspace};
 
 use crate::call_pool::CallPool;
 use crate::owner_protocol::Hello;
@@ -118,9 +118,11 @@ impl Door {
         Door { host, listening, state_folder: state_folder.to_owned() }
     }
 
-    /// Says that this process stays, so that clients may have it run commands.
+    /// Says that this process stays: clients may have it run commands, and searches are made quick for it.
     pub(crate) fn stay(&self) {
         self.host.stays.store(true, Ordering::SeqCst);
+        // Without a list of files, searches take longer, and that is all.
+        let _ = self.host.workspace.keep_index(IndexLimits::default());
     }
 
     /// Begins no more commands for clients, and waits until those that run have ended, or until told not to.

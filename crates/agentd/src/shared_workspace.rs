@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use local_workspace::IndexReport;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{
@@ -105,6 +106,14 @@ impl SharedWorkspace {
         };
         self.ask(call, &asked, &mut Unobserved, |opened, _| here(opened))
             .map_err(|error| Failure::new(Exit::Failed, error.message()))
+    }
+
+    /// What the list of files is doing, if this process keeps one.
+    pub(crate) fn index_report(&self) -> Option<IndexReport> {
+        match &*self.lock() {
+            Access::Owner(opened) => opened.workspace().index_report(),
+            Access::None | Access::Client(_) => None,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Access> {

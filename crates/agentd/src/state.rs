@@ -65,7 +65,7 @@ impl Places {
     }
 
     /// The state folder relative to the workspace, if it lies beneath it.
-    fn state_folder(&self) -> Option<RelPath> {
+    pub(crate) fn state_folder(&self) -> Option<RelPath> {
         let relative = self.base.strip_prefix(&self.workspace).ok()?;
         RelPath::from_bytes(relative.as_os_str().as_encoded_bytes()).ok()
     }

@@ -29,7 +29,7 @@ use crate::step::{StepKind, StepRecord};
 use crate::step_writes::{
     ChangeRows, ConflictChanges, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
 };
-use crate::work::{Flush, Job, Queued, Work};
+use crate::work::{Flush, Job, Queued, Work, insert_run};
 use crate::writer::Writer;
 
 /// An open journal. Cheap to clone; usable from any number of threads; closed when the last clone is dropped.
@@ -234,11 +234,23 @@ impl Journal {
         first_index: u32,
         steps: &[StepRecord<'_>],
     ) -> Result<Vec<ChangeNumber>, JournalError> {
+        self.record_steps_at(run, (first_index..).zip(steps))
+    }
+
+    /// The same for steps at any indexes (0-based).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Journal::record_steps`].
+    pub fn record_steps_at<'s, 'r: 's>(
+        &self,
+        run: RunNumber,
+        steps: impl IntoIterator<Item = (u32, &'s StepRecord<'r>)>,
+    ) -> Result<Vec<ChangeNumber>, JournalError> {
         let run = self.open_run(run)?;
         let preparation = self.preparation();
-        let mut rows = ChangeRows::default();
-        let mut prepared = Vec::with_capacity(steps.len());
-        for (step, index) in steps.iter().zip(first_index..) {
+        let (mut rows, mut prepared) = (ChangeRows::default(), Vec::new());
+        for (index, step) in steps {
             prepared.push(StepRow {
                 index,
                 kind: step.kind,
@@ -393,6 +405,22 @@ impl Journal {
             None => 0,
         };
         Ok(GarbageReport { files_removed, files_bytes, database_bytes, ..report })
+    }
+
+    /// Writes a copy of the journal, as it is now, into the new folder `folder`, whose parent exists. It can be opened
+    /// there like any other. It knows the runs that are open here, by their numbers, also those of which nothing is
+    /// recorded yet. Large contents, which lie in files of their own, are not copied: the copy says `ContentMissing`
+    /// when it is asked for one.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading and writing fail with, also if there is a folder of this name already. What was written of the
+    /// copy stays.
+    pub fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
+        self.flush()?;
+        self.shared.reader.copy_to(folder)?;
+        let copy = Place::Folder(folder.to_owned()).connect_to_write()?;
+        self.shared.open_runs.all().iter().try_for_each(|run| Ok(insert_run(&copy, run)?))
     }
 
     /// Waits until everything that was lazily written before is on the disk.

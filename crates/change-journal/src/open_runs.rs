@@ -113,6 +113,10 @@ impl OpenRuns {
         self.lock().get(&number).cloned()
     }
 
+    pub(crate) fn all(&self) -> Vec<Arc<OpenRun>> {
+        self.lock().values().cloned().collect()
+    }
+
     pub(crate) fn close(&self, number: RunNumber) {
         self.lock().remove(&number);
     }

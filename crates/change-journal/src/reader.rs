@@ -1,7 +1,10 @@
 //! Owns reading from a journal, beside its writer or without one.
 
 use std::fmt;
+use std::fs::DirBuilder;
+use std::io;
 use std::ops::Range;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -9,10 +12,11 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::change::{ChangeNumber, RecordedChange};
 use crate::clock;
-use crate::connection::Place;
+use crate::connection::{DATABASE_NAME, Place};
 use crate::content_store;
 use crate::document::{Document, DocumentHead};
 use crate::error::{JournalError, OpenError};
+use crate::failure::Failure;
 use crate::hash::ContentHash;
 use crate::open;
 use crate::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
@@ -190,6 +194,19 @@ impl JournalReader {
              WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 ORDER BY name"
         );
         self.list(&sql, [prefix], rows::document_head)
+    }
+
+    /// Writes a copy of the database, as it is at one moment, into a new folder.
+    pub(crate) fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
+        DirBuilder::new().mode(0o700).create(folder).map_err(Failure::from)?;
+        let copy = folder.join(DATABASE_NAME);
+        let name =
+            copy.to_str().ok_or_else(|| Failure::from(io::Error::from(io::ErrorKind::InvalidFilename)))?;
+        let connection = self.shared.place.connect_to_read()?;
+        // It counts as a change, though it changes nothing here: the file itself is open to read only.
+        connection.pragma_update(None, "query_only", false)?;
+        connection.execute("VACUUM INTO ?1", [name])?;
+        Ok(())
     }
 
     pub(crate) fn place(&self) -> &Place {

@@ -23,20 +23,20 @@ impl Write<'_> {
         if run.written.load(Ordering::Acquire) {
             return Ok(());
         }
-        let mut statement = self.connection.prepare_cached(
-            "INSERT INTO run (number, conversation, sequence, content, began_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (number) DO NOTHING",
-        )?;
-        let key = &run.key;
-        statement.execute(params![
-            run.number,
-            key.conversation,
-            key.sequence.cast_signed(),
-            key.content,
-            run.began_at_ms
-        ])?;
-        Ok(())
+        Ok(insert_run(self.connection, run)?)
     }
+}
+
+/// Writes the row of a run, unless it is there.
+pub(crate) fn insert_run(connection: &Connection, run: &OpenRun) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO run (number, conversation, sequence, content, began_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (number) DO NOTHING",
+    )?;
+    let key = &run.key;
+    let sequence = key.sequence.cast_signed();
+    statement.execute(params![run.number, key.conversation, sequence, key.content, run.began_at_ms])?;
+    Ok(())
 }
 
 /// A write. It may be applied several times, each time after everything of the last time was rolled back.

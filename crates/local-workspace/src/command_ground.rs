@@ -58,7 +58,7 @@ impl LocalWorkspace {
     }
 
     /// The build folders that are there: their contents can be made again, and would be a lot to copy.
-    fn uncovered(&self) -> Vec<PathBuf> {
+    pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
         let mut build_folders = BuildFolders::new(&self.root);
         let mut found = Vec::new();
         let Ok(walk) = self.root.walk(&rel_path::RelPath::root(), SEARCH) else { return found };

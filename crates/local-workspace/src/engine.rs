@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use change_journal::{Journal, RunNumber, StepKind};
+use file_index::FileIndex;
 use rel_path::RelPath;
 use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
@@ -49,6 +50,8 @@ pub struct LocalWorkspace {
     pub(crate) untouched: BTreeSet<(RunNumber, u32)>,
     /// What confines commands here, the layer included.
     report: OnceLock<SandboxReport>,
+    /// The list of files, once somebody has asked for one.
+    pub(crate) index: OnceLock<Arc<FileIndex>>,
     /// The folder after the last command, which spares the next comparison most of its reading.
     last_snapshot: Mutex<Option<TreeSnapshot>>,
 }
@@ -109,6 +112,7 @@ impl LocalWorkspace {
             layers,
             untouched: adopted.untouched,
             report: OnceLock::new(),
+            index: OnceLock::new(),
             last_snapshot: Mutex::default(),
         };
         Ok((workspace, recovery))

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rel_path::RelPath;
-use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkEntry, WalkLimits, WalkSummary};
+use rel_path::{MAX_COMPONENTS, RelPath};
+use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
 };
@@ -42,45 +42,94 @@ impl LocalWorkspace {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
+        self.list(call, request, None)
+    }
+
+    /// Finds the entries with `name` in their names, without regard to the case of ASCII letters.
+    ///
+    /// The request says where and what is left out; it is recursive unless it says no, and without `maxDepth` it goes to the
+    /// bottom. The answer is bounded and ordered like that of `exploreFiles`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `exploreFiles`; [`Reason::EmptyQuery`] for an empty name.
+    pub fn find_names(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+        name: &str,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        self.check_cancelled(call)?;
+        if name.is_empty() {
+            return Err(WapError::new(Reason::EmptyQuery, "the name is empty"));
+        }
+        let lower = name.to_ascii_lowercase().into_bytes();
+        let request = ExploreFiles { recursive: request.recursive.or(Some(true)), ..request.clone() };
+        self.list(call, &request, Some(&NamePart::new(&lower)))
+    }
+
+    fn list(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+        name: Option<&NamePart<'_>>,
+    ) -> Result<ExploreFilesResponse, WapError> {
         let start = self.folder_path(&request.path)?;
         self.hidden.check(&start)?;
-        let depth = depth(request)?;
+        let is_bottomless = name.is_some() && request.max_depth.is_none() && request.recursive == Some(true);
+        let depth = if is_bottomless { MAX_COMPONENTS } else { depth(request)? };
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
-        let timeout = walk_time(call);
-        let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-        let mut walk = self.root.walk(&start, limits).map_err(|error| folder_error(&error, &request.path))?;
-        self.hidden.check(walk.start())?;
         let rules = LeftOut {
             exclusions: request.recursive.unwrap_or(false).then_some(&exclusions),
             are_defaults: request.exclude_patterns.is_none(),
             git_ignored: request.respect_gitignore.unwrap_or(false),
         };
-        let excludes = self.excluder(call, walk.start(), &rules);
-        walk = walk.visited_by(move |entry| if excludes(entry) { Visit::Skip } else { Visit::Take });
-        let most = usize::try_from(self.config.limits.max_directory_entries).unwrap_or(usize::MAX);
-        let mut files = Vec::new();
-        let mut total_found = 0;
-        for entry in walk.by_ref() {
-            total_found += 1;
-            if files.len() < most {
-                // Only those that are shown are asked about; most entries of a large tree are only counted.
-                let wants_metadata = request.return_metadata.unwrap_or(false);
-                let found = wants_metadata.then(|| self.root.metadata(&entry.path).ok()).flatten();
-                files.push(explored(&entry, found.as_ref()));
+        let found_start = |error: FsError| folder_error(&error, &request.path);
+        let warm = match self.file_index() {
+            // Nothing is listed yet: the folder is only found.
+            Some(_) => {
+                let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
+                let start = self.root.walk(&start, limits).map_err(found_start)?.start().clone();
+                self.hidden.check(&start)?;
+                let excludes = self.excluder(call, &start, &rules);
+                let mut listed = Listed::new(self, request);
+                let summary = self.warm_list(&start, depth, name, excludes, &mut |entry| {
+                    listed.add(&entry.path, entry.kind);
+                });
+                summary.map(|summary| (listed, summary))
             }
-        }
-        if total_found == 0 && walk.summary().unreadable > 0 {
+            None => None,
+        };
+        let (listed, summary) = match warm {
+            Some(found) => found,
+            None => {
+                let limits = WalkLimits { depth, timeout: walk_time(call), ..WalkLimits::default() };
+                let walk = self.root.walk(&start, limits).map_err(found_start)?;
+                self.hidden.check(walk.start())?;
+                let excludes = self.excluder(call, walk.start(), &rules);
+                let mut walk = walk.visited_by(move |entry| {
+                    if excludes(&entry.path, entry.kind) { Visit::Skip } else { Visit::Take }
+                });
+                let mut listed = Listed::new(self, request);
+                for entry in walk.by_ref() {
+                    if name.is_none_or(|name| name.is_in(entry.path.file_name().unwrap_or_default())) {
+                        listed.add(&entry.path, entry.kind);
+                    }
+                }
+                (listed, walk.summary())
+            }
+        };
+        if listed.total == 0 && summary.unreadable > 0 && name.is_none() {
             // It is the folder itself: nothing else was found that could have been entered.
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
         }
-        let warnings = warnings(walk.summary());
         self.check_cancelled(call)?;
         Ok(ExploreFilesResponse {
-            is_truncated: total_found > files.len() as u64 || !is_complete(walk.summary()),
-            files,
-            total_found,
-            warnings,
+            is_truncated: listed.total > listed.files.len() as u64 || !is_complete(summary),
+            files: listed.files,
+            total_found: listed.total,
+            warnings: warnings(summary),
         })
     }
 
@@ -91,48 +140,91 @@ impl LocalWorkspace {
         call: &'a Call<'_>,
         start: &RelPath,
         rules: &LeftOut<'_>,
-    ) -> impl Fn(&WalkEntry) -> bool + Send + use<'a> {
+    ) -> impl Fn(&RelPath, FileKind) -> bool + Send + use<'a> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
         let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
         // The default ones name folders and what is in them. A walk does not come to what is in a folder that it has
         // left out, so only folders have to be compared.
         let are_for_folders = rules.are_defaults;
         let ignores = rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)));
-        move |entry| {
-            let is_folder = entry.kind == FileKind::Folder;
+        move |path, kind| {
+            let is_folder = kind == FileKind::Folder;
             let compares = is_folder || !are_for_folders;
-            let excludes = |globs: &Exclusions| globs.excludes(&entry.path.to_string(), is_folder);
+            let excludes = |globs: &Exclusions| globs.excludes(&path.to_string(), is_folder);
             // A cancelled walk runs out at once; its result is not used.
             call.cancel.is_cancelled()
-                || self.hidden.hides(&entry.path)
+                || self.hidden.hides(path)
                 || compares && exclusions.as_ref().is_some_and(excludes)
                 || ignores.as_ref().is_some_and(|ignores| {
                     let mut ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
-                    ignores.ignores(&entry.path, is_folder)
+                    ignores.ignores(path, is_folder)
                 })
         }
     }
 }
 
 fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
-    if !request.recursive.unwrap_or(false) {
-        return Ok(1);
+    let deepest = request.max_depth.unwrap_or(i64::from(ExploreFiles::DEFAULT_DEPTH));
+    let deepest = usize::try_from(deepest).ok().filter(|depth| *depth > 0).ok_or_else(|| {
+        let text = format!("maxDepth is {deepest}, and the entries of the folder itself are depth 1");
+        WapError::new(Reason::InvalidField, text).with("field", "maxDepth")
+    })?;
+    Ok(if request.recursive.unwrap_or(false) { deepest } else { 1 })
+}
+
+/// What a listing has come by.
+struct Listed<'a> {
+    workspace: &'a LocalWorkspace,
+    wants_metadata: bool,
+    most: usize,
+    files: Vec<ExploredFile>,
+    total: u64,
+}
+
+impl<'a> Listed<'a> {
+    fn new(workspace: &'a LocalWorkspace, request: &ExploreFiles) -> Listed<'a> {
+        let most = usize::try_from(workspace.config.limits.max_directory_entries).unwrap_or(usize::MAX);
+        let wants_metadata = request.return_metadata.unwrap_or(false);
+        Listed { workspace, wants_metadata, most, files: Vec::new(), total: 0 }
     }
-    match request.max_depth {
-        None => Ok(ExploreFiles::DEFAULT_DEPTH as usize),
-        Some(depth) => usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
-            let text = format!("maxDepth is {depth}, and the entries of the folder itself are depth 1");
-            WapError::new(Reason::InvalidField, text).with("field", "maxDepth")
-        }),
+
+    fn add(&mut self, path: &RelPath, kind: FileKind) {
+        self.total += 1;
+        if self.files.len() < self.most {
+            // Only those that are shown are asked about; most entries of a large tree are only counted.
+            let found = self.wants_metadata.then(|| self.workspace.root.metadata(path).ok()).flatten();
+            self.files.push(explored(path, kind, found.as_ref()));
+        }
     }
 }
 
-fn explored(entry: &WalkEntry, found: Option<&Metadata>) -> ExploredFile {
+/// A part of a name, in lower case.
+pub(crate) struct NamePart<'n> {
+    first: [u8; 2],
+    rest: &'n [u8],
+}
+
+impl NamePart<'_> {
+    /// `lower` is not empty.
+    fn new(lower: &[u8]) -> NamePart<'_> {
+        let (first, rest) = lower.split_first().expect("the name is not empty");
+        NamePart { first: [*first, first.to_ascii_uppercase()], rest }
+    }
+
+    pub(crate) fn is_in(&self, name: &[u8]) -> bool {
+        memchr::memchr2_iter(self.first[0], self.first[1], name).any(|start| {
+            let at = start + 1;
+            name.get(at..at + self.rest.len()).is_some_and(|found| found.eq_ignore_ascii_case(self.rest))
+        })
+    }
+}
+
+fn explored(path: &RelPath, kind: FileKind, found: Option<&Metadata>) -> ExploredFile {
     ExploredFile {
-        path: entry.path.to_string(),
-        is_directory: entry.kind == FileKind::Folder,
-        metadata: found.map(|found| metadata(&entry.path, found)),
-        kind: match entry.kind {
+        path: path.to_string(),
+        is_directory: kind == FileKind::Folder,
+        metadata: found.map(|found| metadata(path, found)),
+        kind: match kind {
             FileKind::File | FileKind::Folder => None,
             FileKind::Link => Some(EntryKind::Symlink),
             FileKind::Fifo => Some(EntryKind::Fifo),

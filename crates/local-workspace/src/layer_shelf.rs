@@ -45,6 +45,13 @@ impl LayerShelf {
         }
     }
 
+    /// Makes a layer that belongs to no step, and that the next opening removes. One that is left of the same name goes.
+    pub(crate) fn create_passing(&self, name: &str) -> Result<Layer, LayerError> {
+        let name: LayerName = name.parse().expect("names of passing layers are letters, hyphens and numbers");
+        self.store.discard(&name)?;
+        self.store.create(&name)
+    }
+
     /// The steps whose layers are there. Names that belong to no step are discarded.
     pub(crate) fn steps(&self) -> Result<Vec<(RunNumber, u32)>, LayerError> {
         let mut steps = Vec::new();

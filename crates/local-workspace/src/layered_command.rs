@@ -30,7 +30,8 @@ impl LocalWorkspace {
         layer: Layer,
     ) -> CommandOutcome {
         let _no_batch_meanwhile = self.lock_changes();
-        let (outcome, is_needed) = self.take_over(run, step, outcome, &layer);
+        let record = |outcome, changes: &[JournalChange<'_>]| self.record(run, step, outcome, changes);
+        let (outcome, is_needed) = self.take_over(outcome, &layer, &record);
         if !is_needed {
             // What is left of it goes at the next opening.
             let _ = layer.discard();
@@ -48,16 +49,18 @@ impl LocalWorkspace {
     ) -> CommandOutcome {
         let mut notes = EffectNotes::default();
         notes.other.push("nothing that the command changed was kept".to_owned());
-        self.record_alone(run, step, notes.add_to(outcome))
+        self.record(run, step, notes.add_to(outcome), &[]).outcome
     }
 
+    /// Takes over what was done on a layer, once `record` has recorded it with the outcome. Whoever calls it lets no batch
+    /// of changes in between.
+    ///
     /// Answers with the outcome, and whether the layer has to be kept for the next opening.
-    fn take_over(
+    pub(crate) fn take_over(
         &self,
-        run: &EngineRun<'_>,
-        step: u32,
         outcome: CommandOutcome,
         layer: &Layer,
+        record: &dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded,
     ) -> (CommandOutcome, bool) {
         let mut notes = EffectNotes::default();
         let protected = &self.root.policy().protected;
@@ -65,7 +68,7 @@ impl LocalWorkspace {
             Ok(changes) => changes,
             Err(error) => {
                 notes.other.push(format!("nothing that the command changed was kept: {error}"));
-                return (self.record_alone(run, step, notes.add_to(outcome)), false);
+                return (record(notes.add_to(outcome), &[]).outcome, false);
             }
         };
         if changes.unnameable() > 0 {
@@ -105,10 +108,10 @@ impl LocalWorkspace {
         if let Err(error) = prepare(layer, &changes, &wanted) {
             notes = EffectNotes::default();
             notes.other.push(format!("nothing that the command changed was kept: {error}"));
-            return (self.record_alone(run, step, notes.add_to(outcome)), false);
+            return (record(notes.add_to(outcome), &[]).outcome, false);
         }
         let outcome = notes.add_to(outcome);
-        let Recorded { outcome, numbers, is_recorded } = self.record(run, step, outcome, &records);
+        let Recorded { outcome, numbers, is_recorded } = record(outcome, &records);
         if !is_recorded {
             return (outcome, false);
         }
@@ -129,10 +132,6 @@ impl LocalWorkspace {
         // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
         let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
         (outcome, is_up_to_layer && self.journal.flush().is_err())
-    }
-
-    fn record_alone(&self, run: &EngineRun<'_>, step: u32, outcome: CommandOutcome) -> CommandOutcome {
-        self.record(run, step, outcome, &[]).outcome
     }
 
     /// Notes in the journal what came of recorded changes.

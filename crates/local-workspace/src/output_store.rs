@@ -1,7 +1,7 @@
 //! Whole outputs of commands, kept for a while and read as `@output/…`.
 
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -48,6 +48,13 @@ impl OutputStore {
         let file: OwnedFd =
             rustix::fs::openat(self.folder.handle(), name, flags, Mode::from_raw_mode(0o600))?;
         Ok(File::from(file))
+    }
+
+    /// Takes an output over from another store, if it has one of this name.
+    pub(crate) fn take(&self, from: &OutputStore, name: &str) -> io::Result<()> {
+        let Ok((file, size, _)) = from.read(name) else { return Ok(()) };
+        let bytes = file.read_to_end(size).map_err(io::Error::other)?;
+        self.create(name)?.write_all(&bytes)
     }
 
     /// Removes an output that nobody needs.

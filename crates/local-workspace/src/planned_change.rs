@@ -1,7 +1,10 @@
 //! Showing what a change would do.
 
+use rel_path::RelPath;
+
+use crate::effect::{Effect, EffectSide};
 use crate::plan::PlannedStep;
-use crate::present::Present;
+use crate::present::{Present, PresentKind};
 use crate::unified_diff::UnifiedDiff;
 
 /// What one change would do.
@@ -24,5 +27,37 @@ impl PlannedChange {
         let [before, after] = [&step.before, &step.after].map(|side| side.as_ref().map(Present::content));
         let UnifiedDiff { text, lines_added, lines_removed } = UnifiedDiff::between(&path, before, after);
         PlannedChange { path, diff: text, lines_added, lines_removed }
+    }
+
+    /// What is there to be seen of an effect: a difference where both sides are files that are kept.
+    pub(crate) fn of_effect(effect: &Effect) -> PlannedChange {
+        let is_file = |kind: Option<PresentKind>| kind.is_none_or(|kind| kind == PresentKind::File);
+        let sides =
+            [(effect.text_before(), effect.kind_before()), (effect.text_after(), effect.kind_after())];
+        let are_known = sides.iter().all(|(text, kind)| text.is_some() == kind.is_some());
+        if !are_known || !is_file(effect.kind_before()) || !is_file(effect.kind_after()) {
+            let what = match (&effect.before, &effect.after) {
+                (None, Some(_)) => "made",
+                (Some(_), None) => "removed",
+                _ => "changed",
+            };
+            return PlannedChange::said(&effect.path, what);
+        }
+        let path = effect.path.to_string();
+        let UnifiedDiff { text, lines_added, lines_removed } =
+            UnifiedDiff::between(&path, effect.text_before(), effect.text_after());
+        let modes = [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));
+        match modes {
+            [Some(before), Some(after)] if text.is_empty() && before != after => {
+                PlannedChange::said(&effect.path, &format!("permissions {before:o} become {after:o}"))
+            }
+            _ => PlannedChange { path, diff: text, lines_added, lines_removed },
+        }
+    }
+
+    /// A change of which a line has to be enough.
+    pub(crate) fn said(path: &RelPath, what: &str) -> PlannedChange {
+        let path = path.to_string();
+        PlannedChange { diff: format!("{path}: {what}\n"), path, lines_added: 0, lines_removed: 0 }
     }
 }

@@ -14,13 +14,14 @@ use std::collections::HashSet;
 use std::thread;
 use std::time::Instant;
 
+use file_index::{ListedContent, Needle};
 use rel_path::{MAX_COMPONENTS, RelPath};
-use sandbox_fs::{FileKind, FsError, Visit, WalkLimits};
-use wap_core::{Call, Exclusions, Reason, SearchFiles, SearchFilesResponse, WapError};
+use sandbox_fs::{FileKind, FsError, Visit, WalkLimits, WalkSummary};
+use wap_core::{Call, Exclusions, QueryType, Reason, SearchFiles, SearchFilesResponse, WapError};
 
 use self::file_queue::{Asked, Batch, Closing, FileQueue};
 use self::file_searcher::FileSearcher;
-use self::found::Found;
+use self::found::{FileOutcome, Found};
 use self::query::Query;
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
@@ -69,6 +70,7 @@ impl LocalWorkspace {
                 exclusions: &exclusions,
                 deadline,
                 queue,
+                found: &found,
                 helper: searcher(),
                 seen: (sources.files.len() + sources.folders.len() > 1).then(HashSet::new),
                 batch: Batch::new(),
@@ -106,6 +108,14 @@ impl LocalWorkspace {
     }
 }
 
+/// What a file must have in it so that the query can match. The matcher decides in the end.
+fn needle(request: &SearchFiles) -> Needle {
+    match request.query_type {
+        QueryType::Literal => Needle::literal(request.query.as_bytes()),
+        QueryType::Regex => Needle::expression(&request.query),
+    }
+}
+
 /// Nothing that could be searched has this name.
 fn path_error(error: &FsError, asked: &str) -> WapError {
     match error {
@@ -124,6 +134,7 @@ struct SearchWalk<'a> {
     exclusions: &'a Exclusions,
     deadline: Instant,
     queue: &'a FileQueue,
+    found: &'a Found,
     /// Searches on this thread what the others have no room for.
     helper: FileSearcher<'a>,
     /// Files that were handed on, if a file could be met twice.
@@ -154,38 +165,87 @@ impl SearchWalk<'_> {
         let workspace = self.workspace;
         let is_recursive = self.request.recursive.unwrap_or(true);
         let depth = if is_recursive { MAX_COMPONENTS } else { 1 };
-        let timeout = self.deadline.saturating_duration_since(Instant::now());
-        let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
-        workspace.hidden.check(walk.start())?;
         let rules = LeftOut {
             exclusions: Some(self.exclusions),
             are_defaults: self.request.exclude_patterns.is_none(),
             git_ignored: self.request.respect_gitignore.unwrap_or(false),
         };
+        if let Some(summary) = self.warm_folder(start, asked, depth, &rules)? {
+            self.add_warnings(summary);
+            return Ok(());
+        }
+        let timeout = self.deadline.saturating_duration_since(Instant::now());
+        let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
+        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
+        workspace.hidden.check(walk.start())?;
         let excludes = workspace.excluder(self.call, walk.start(), &rules);
         let mut walk = walk.visited_by(move |entry| match entry.kind {
-            FileKind::File if !excludes(entry) => Visit::Take,
-            FileKind::Folder if !excludes(entry) => Visit::Pass,
+            FileKind::File if !excludes(&entry.path, entry.kind) => Visit::Take,
+            FileKind::Folder if !excludes(&entry.path, entry.kind) => Visit::Pass,
             _ => Visit::Skip,
         });
         for entry in walk.by_ref() {
             self.hand_on(entry.path, Asked::Walked);
         }
-        let summary = walk.summary();
+        self.add_warnings(walk.summary());
+        Ok(())
+    }
+
+    /// Hands on the files in which the query can match, as far as that is known; `None` if the folder has to be walked.
+    fn warm_folder(
+        &mut self,
+        start: &RelPath,
+        asked: &str,
+        depth: usize,
+        rules: &LeftOut<'_>,
+    ) -> Result<Option<WalkSummary>, WapError> {
+        let workspace = self.workspace;
+        if workspace.file_index().is_none() {
+            return Ok(None);
+        }
+        // Nothing is listed: the folder is only found.
+        let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
+        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
+        workspace.hidden.check(walk.start())?;
+        let excludes = workspace.excluder(self.call, walk.start(), rules);
+        let mut files = Vec::new();
+        let needle = needle(self.request);
+        let found =
+            workspace.warm_candidates(walk.start(), depth, &needle, excludes, &mut |entry| files.push(entry));
+        let Some(summary) = found else { return Ok(None) };
+        for file in files {
+            match file.content {
+                ListedContent::Binary => self.count(&file.path, FileOutcome::Binary),
+                ListedContent::Undecodable => self.count(&file.path, FileOutcome::Undecodable),
+                ListedContent::Unknown => self.hand_on(file.path, Asked::Walked),
+            }
+        }
+        Ok(Some(summary))
+    }
+
+    fn add_warnings(&mut self, summary: WalkSummary) {
         self.is_complete &= !summary.out_of_entries && !summary.out_of_time;
         for warning in warnings(summary) {
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }
         }
-        Ok(())
+    }
+
+    /// Whether a file comes up for the first time.
+    fn is_new(&mut self, path: &RelPath) -> bool {
+        self.seen.as_mut().is_none_or(|seen| seen.insert(path.clone()))
+    }
+
+    /// Counts a file that needs not be read.
+    fn count(&mut self, path: &RelPath, outcome: FileOutcome) {
+        if self.is_new(path) {
+            self.found.add(path, outcome);
+        }
     }
 
     fn hand_on(&mut self, path: RelPath, asked: Asked) {
-        if let Some(seen) = &mut self.seen
-            && !seen.insert(path.clone())
-        {
+        if !self.is_new(&path) {
             return;
         }
         self.batch.push((path, asked));

@@ -201,7 +201,7 @@ fn follow_parent(owns_namespace: bool, lifeline: &OwnedFd) -> Result<(), StepErr
 /// Maps the user's and the group's id to themselves in the new user namespace.
 ///
 /// `ids` are those from before the namespace: in it, unmapped ids all read as the overflow id.
-fn map_ids(ids: (u32, u32)) -> std::io::Result<()> {
+pub(crate) fn map_ids(ids: (u32, u32)) -> std::io::Result<()> {
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", ids.0))?;
     std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", ids.1))

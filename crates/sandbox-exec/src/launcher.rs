@@ -81,7 +81,7 @@ pub enum SpawnError {
     /// The spawner is gone and could not be started anew.
     #[error("the spawner is gone")]
     SpawnerGone(#[source] std::io::Error),
-    /// The child ended, or took too long, before it executed the shell.
+    /// The spawner has ended, more than once, before it gave the request to a child.
     #[error("the sandbox did not start")]
     NotStarted,
     /// No word of the shell's start came, or none that could be read. The command may have begun; whatever there is of
@@ -183,12 +183,13 @@ impl Launcher {
         &self.scratch
     }
 
-    /// Has a child created, and repeats this a few times when the machine is short of processes or memory.
+    /// Has a child created, and repeats this a few times when the machine is short of processes or memory, or when the
+    /// spawner was dying and nobody had noticed yet.
     fn start_request(&self, request: &Request) -> Result<Started, SpawnError> {
         let mut attempt = 1;
         loop {
             match self.try_request(request) {
-                Err(SpawnError::Step(error)) if attempt < ATTEMPT_LIMIT && is_passing_shortage(error) => {
+                Err(error) if attempt < ATTEMPT_LIMIT && is_passing(&error) => {
                     std::thread::sleep(Duration::from_millis(20) * attempt);
                     attempt += 1;
                 }
@@ -234,7 +235,11 @@ fn await_start(status: &OwnedFd) -> Result<(OwnedFd, Option<i32>), SpawnError> {
             return Err(SpawnError::Unconfirmed);
         }
         let packet = channel::receive(status).ok().flatten();
-        let (bytes, descriptors) = packet.ok_or(SpawnError::Unconfirmed)?;
+        let Some((bytes, descriptors)) = packet else {
+            // The child gets its orders after this word was sent.
+            let has_orders = is_started || pidfd.is_some();
+            return Err(if has_orders { SpawnError::Unconfirmed } else { SpawnError::NotStarted });
+        };
         match Status::decode(&bytes).ok_or(SpawnError::Unconfirmed)? {
             Status::Created => pidfd = descriptors.into_iter().next(),
             Status::Failed(error) => return Err(error.into()),
@@ -258,10 +263,15 @@ fn is_readable_before(fd: &OwnedFd, deadline: Instant) -> bool {
     }
 }
 
-/// Whether the same request may succeed a moment later.
-fn is_passing_shortage(error: StepError) -> bool {
-    matches!(error.step, Step::Clone | Step::Fork)
-        && [libc::EAGAIN, libc::ENOMEM, libc::ENOSPC].contains(&error.errno)
+/// Whether nothing has run and the same request may succeed a moment later.
+fn is_passing(error: &SpawnError) -> bool {
+    match error {
+        SpawnError::NotStarted => true,
+        SpawnError::Step(StepError { step: Step::Clone | Step::Fork, errno }) => {
+            [libc::EAGAIN, libc::ENOMEM, libc::ENOSPC].contains(errno)
+        }
+        _ => false,
+    }
 }
 
 fn write_all(fd: &OwnedFd, mut bytes: &[u8]) -> rustix::io::Result<()> {

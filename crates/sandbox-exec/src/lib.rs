@@ -15,6 +15,7 @@ mod channel;
 mod child;
 mod confine;
 mod control_group;
+mod covering;
 mod drain;
 mod environment;
 mod escapes;
@@ -54,6 +55,7 @@ mod toolchains;
 mod wire;
 
 pub use capture::Captured;
+pub use covering::Covering;
 pub use drain::{OutputObserver, OutputStream};
 pub use environment::User;
 pub use killer::Killer;

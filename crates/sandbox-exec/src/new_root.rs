@@ -249,8 +249,8 @@ impl NewRoot {
     }
 }
 
-/// Opens a place of the old root, to be shown in the new one.
-fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
+/// Opens a place of the present root, to be shown elsewhere. No link on the way is followed.
+pub(crate) fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)
 }
 
@@ -274,7 +274,7 @@ fn memory_file_system(size_bytes: u64, mode: u32) -> rustix::io::Result<OwnedFd>
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
-fn copy_tree(place: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+pub(crate) fn copy_tree(place: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
@@ -282,7 +282,7 @@ fn copy_tree(place: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     open_tree(place, "", flags)
 }
 
-fn attach(mount: &OwnedFd, place: impl AsFd, path: &Path) -> rustix::io::Result<()> {
+pub(crate) fn attach(mount: &OwnedFd, place: impl AsFd, path: &Path) -> rustix::io::Result<()> {
     let mut flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     if path.as_os_str().is_empty() {
         flags |= MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;

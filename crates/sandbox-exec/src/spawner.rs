@@ -198,8 +198,11 @@ impl Spawner {
         };
         let child = &mut self.children[index];
         let RequestFiles { body, stdout, stderr, status: status_end } = files;
-        // The launcher may have given up meanwhile; its closed end then asks for a kill in `wait`.
-        let _ = channel::send(status, &Status::Created.encode(), &[child.pidfd.as_fd()]);
+        if channel::send(status, &Status::Created.encode(), &[child.pidfd.as_fd()]).is_err() {
+            // The launcher has given up meanwhile. Without this word it takes the command for one that never ran.
+            self.kill(index);
+            return Ok(());
+        }
         let descriptors = [body.as_fd(), stdout.as_fd(), stderr.as_fd(), status.as_fd()];
         // An init that is dead already is reaped like every other.
         let _ = channel::send(&child.orders, b"R", &descriptors);

@@ -7,7 +7,7 @@ use tagproto::{
     BaseVersions, Block, CommandResult, ExecutionObserver, Item, RepairSet, Reply, ReplyTo, Session,
     SessionId, Strictness, base_versions, execute,
 };
-use wap_core::{Call, CancelFlag, Workspace};
+use wap_core::{Call, CancelFlag, Origin, Workspace};
 
 use crate::applied::{Applied, ApplyOptions, Executed, Review};
 use crate::documents;
@@ -94,6 +94,15 @@ impl<W: Workspace> Sessions<W> {
         let session = self.session(id)?;
         let begun = self.begin(&session, identity(text), ReplyTo::find(text), again)?;
         Ok(matches!(begun, Begun::Run(..)))
+    }
+
+    /// The origin of the calls with which [`Sessions::apply`] would execute a reply to the pending outbox of a session.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the session.
+    pub fn call_origin(&self, id: SessionId, text: &str) -> Result<Origin, SessionError> {
+        Ok(origin(&self.session(id)?, &identity(text).to_string()))
     }
 
     /// Finds out whether the reply may be executed.

@@ -1,5 +1,6 @@
 //! All sessions of one state folder, on one workspace.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, JournalError, JournalReader};
@@ -56,6 +57,15 @@ impl<W: Workspace> Sessions<W> {
     /// Those of the disk.
     pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
         self.journal.collect_garbage(rule)
+    }
+
+    /// Writes a copy of the journal into a new folder, see [`Journal::copy_to`].
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and writing.
+    pub fn copy_journal_to(&self, folder: &Path) -> Result<(), JournalError> {
+        self.journal.copy_to(folder)
     }
 
     /// Returns the folders.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct DeleteFile {
     /// Path of the file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: String,
 }
 

@@ -15,12 +15,14 @@ pub const OUTPUT_PREFIX: &str = "@output/";
 #[serde(rename_all = "camelCase")]
 pub struct ExecuteCommand {
     /// The text for `/bin/sh -c`.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub command: String,
     /// Folder to run in, beneath the root; absent means the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<String>,
     /// Longest run time in milliseconds; absent means `maxExecutionTime`, over one hour is clamped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub timeout: Option<i64>,
     /// Variables beside the cleared environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]

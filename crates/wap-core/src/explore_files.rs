@@ -21,6 +21,7 @@ pub struct ExploreFiles {
     pub exclude_patterns: Option<Vec<String>>,
     /// Deepest level below the start folder, 1 being its own entries; absent means 3 when recursive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_depth: Option<i64>,
     /// Whether to return metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,8 +13,10 @@ use crate::FileVersion;
 #[serde(rename_all = "camelCase")]
 pub struct ModifyFile {
     /// Path of the file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: String,
     /// The operations, at least one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub operations: Vec<ModifyOperation>,
     /// Extension: the version that the line numbers mean; they are mapped if the file has changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,8 +48,10 @@ pub enum ModifyOperation {
     /// Replaces lines. One trailing newline in the content adds no extra line; an empty content is one blank line.
     Replace {
         /// First line to replace.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         start_line: i64,
         /// Last line to replace; past the end is clamped.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         end_line: i64,
         /// The new lines.
         new_content: String,
@@ -55,6 +59,7 @@ pub enum ModifyOperation {
     /// Inserts lines after a line; 0 inserts at the top.
     Insert {
         /// The line after which to insert.
+        #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
         after_line: i64,
         /// The new lines.
         new_content: String,
@@ -62,8 +67,10 @@ pub enum ModifyOperation {
     /// Deletes lines.
     Delete {
         /// First line to delete.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         start_line: i64,
         /// Last line to delete; past the end is clamped.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         end_line: i64,
     },
     /// Replaces what a regular expression matches in the whole text.

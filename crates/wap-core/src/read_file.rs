@@ -12,12 +12,15 @@ use crate::{FileMetadata, FileVersion};
 #[serde(rename_all = "camelCase")]
 pub struct ReadFile {
     /// Path of the file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: String,
     /// First line, 1-based; absent means 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub start_line: Option<i64>,
     /// Last line, 1-based and inclusive; past the end is clamped, absent means the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub end_line: Option<i64>,
 }
 

@@ -12,6 +12,7 @@ pub struct SearchFiles {
     /// Files and folders to search; overlapping ones are searched once.
     pub paths: Vec<String>,
     /// What to look for.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub query: String,
     /// How to read the query.
     #[serde(rename = "type")]
@@ -24,6 +25,7 @@ pub struct SearchFiles {
     pub exclude_patterns: Option<Vec<String>>,
     /// Lines around each match; absent means 2, at most 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub context_lines: Option<i64>,
     /// Extension: whether to leave out what git ignores; absent means no.
     #[serde(default, skip_serializing_if = "Option::is_none")]

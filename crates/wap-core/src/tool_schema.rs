@@ -100,7 +100,7 @@ impl Compactor {
         let mut short = Map::new();
         for (keyword, rule) in schema {
             let rule = match keyword.as_str() {
-                "$schema" | "$defs" | "title" | "format" | "default" | "minimum" => continue,
+                "$schema" | "$defs" | "title" | "format" | "default" => continue,
                 // A constant says what it is.
                 "type" if schema.contains_key("const") => continue,
                 "type" => without_null(rule),

@@ -12,6 +12,7 @@ use crate::FileVersion;
 #[serde(rename_all = "camelCase")]
 pub struct WriteFile {
     /// Path of the file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: String,
     /// The content, written as it is.
     pub content: String,

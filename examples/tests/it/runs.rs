@@ -28,6 +28,20 @@ fn embedded_sandbox_fs_writes_and_refuses() {
 }
 
 #[test]
+fn embedded_code_index_finds_and_outlines() {
+    let text = printed(env!("CARGO_BIN_EXE_embed-code-index"));
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            "2 files were read",
+            "login.py:1 def check_password(name, word):",
+            "form.py:1 from login import check_password",
+            "function check_password: def check_password(name, word)",
+        ]
+    );
+}
+
+#[test]
 fn one_reply_leads_to_the_next_message() {
     let text = printed(env!("CARGO_BIN_EXE_one-reply"));
     let header = text.lines().take(6).collect::<Vec<_>>();

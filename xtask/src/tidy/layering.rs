@@ -23,7 +23,7 @@ const TABLE: [(&str, &[&str]); 20] = [
         "local-workspace",
         &["wap-core", "sandbox-fs", "sandbox-exec", "cow-layer", "change-journal", "file-index", "text-edit"],
     ),
-    ("code-index", &["wap-core", "file-index"]),
+    ("code-index", &["wap-core", "sandbox-fs", "file-index"]),
     ("tag-session", &["tagproto", "wap-core", "sandbox-fs", "change-journal"]),
     ("cocode-runner", &["cocode-env", "sandbox-exec", "change-journal"]),
     ("agentd", &["*"]),

@@ -10,6 +10,7 @@ use crate::commands::parse::reply_text;
 use crate::commands::session::{
     ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
 };
+use crate::commands::trial::Tried;
 use crate::console::Console;
 use crate::exit::{Exit, Outcome};
 use crate::progress::{Progress, one_line};
@@ -44,6 +45,13 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     };
     if apply.dry_run {
         return dry_run(common, console, &sessions, &session, &text, apply.again, &cancel);
+    }
+    if apply.on_trial {
+        let tried = Tried { common, console, places: &places, sessions: &sessions, session: &session };
+        if !tried.execute(&text, apply, &cancel)? {
+            return Ok(Exit::Done);
+        }
+        // It is on record now: what follows finds everything done and writes the next outbox.
     }
     let mut review = |reply: &Reply<'_>| ask(console, reply);
     let review: Option<&mut dyn FnMut(&Reply<'_>) -> _> = if apply.review { Some(&mut review) } else { None };
@@ -91,11 +99,16 @@ fn report(
         return;
     }
     for result in results {
-        let mark = if result.success { "OK" } else { "FAILED" };
-        console.result(&format!("[{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+        console.result(&shown_result(result));
     }
     match outbox {
         Some(outbox) => console.result(&format!("next message: {outbox}")),
         None => console.result(&format!("done: {}", session.done.as_deref().unwrap_or_default())),
     }
+}
+
+/// The line that stands for a result.
+pub(crate) fn shown_result(result: &CommandResult) -> String {
+    let mark = if result.success { "OK" } else { "FAILED" };
+    format!("[{mark}] {}: {}", result.command_type, one_line(&result.summary))
 }

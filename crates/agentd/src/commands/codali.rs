@@ -3,17 +3,21 @@
 use std::time::{Duration, Instant};
 
 use codali_envelope::{
-    AnswerOptions, Budget, Form, ReadErrorKind, ReadOptions, Response, Sources, Stopwatch, extract_request,
-    refuse, render_response,
+    AnswerOptions, Budget, Form, NeedKind, ReadErrorKind, ReadOptions, Reading, Response, Sources, Stopwatch,
+    extract_request, refuse, render_response,
 };
-use wap_core::{Call, ConversationId, Origin, Retention, RunKey};
+use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey};
 
 use crate::cli::{Codali, Common};
+use crate::code_index_access::{self, OpenIndex};
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::{self, Places};
+
+/// How long the index may be brought up to date before what it has so far is answered from.
+const INDEXING_TIME: Duration = Duration::from_secs(20);
 
 /// About how many bytes of text a token is.
 const BYTES_PER_TOKEN: usize = 4;
@@ -55,7 +59,9 @@ pub(crate) fn answer(common: &Common, console: Console, asked: &Codali) -> Outco
         retention: Retention::Process,
     };
     let call = Call { origin: &origin, cancel: &cancel, time_left: None };
-    let sources = Sources { workspace: &opened.engine, index: None, web: None };
+    let code = if asks_index(&reading) { open_index(common, &places, console, &cancel) } else { None };
+    let index = code.as_ref().map(|code| &code.index as &dyn CodeIndex);
+    let sources = Sources { workspace: &opened.engine, index, web: None };
     let options = AnswerOptions {
         budget: budget(asked.budget),
         deterministic: asked.deterministic,
@@ -64,6 +70,32 @@ pub(crate) fn answer(common: &Common, console: Console, asked: &Codali) -> Outco
     let response = codali_envelope::answer(&reading, &sources, &options, &call, &stopwatch);
     print(console, &response, asked.format);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
+}
+
+/// Whether anything is asked that only an index can answer.
+fn asks_index(reading: &Reading) -> bool {
+    reading.request.needs.iter().any(|need| match &need.kind {
+        NeedKind::Search { .. }
+        | NeedKind::Snippet { .. }
+        | NeedKind::Symbols { .. }
+        | NeedKind::Ast { .. }
+        | NeedKind::Impact { .. }
+        | NeedKind::ImpactDiagnostics { .. } => true,
+        NeedKind::Open(open) => open.doc_id.is_some(),
+        _ => false,
+    })
+}
+
+/// Opens the index and brings it up to date, as far as there is time. Without one the needs that ask it fail, and the
+/// others are answered.
+fn open_index(common: &Common, places: &Places, console: Console, cancel: &CancelFlag) -> Option<OpenIndex> {
+    let opened = code_index_access::open(common, places, console);
+    let opened =
+        opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
+    if let Err(error) = code_index_access::refresh(&opened.index, console, cancel, Some(INDEXING_TIME)) {
+        console.notice(&format!("agentd: {error}"));
+    }
+    Some(opened)
 }
 
 fn budget(tokens: Option<u32>) -> Budget {

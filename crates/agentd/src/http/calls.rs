@@ -56,7 +56,10 @@ pub(super) async fn tool(
             Err(error) => refusal(&error),
         },
         Err(error) => {
-            let mut response = refusal(&error);
+            let mut response = match error.reason() {
+                Reason::Timeout => refusal_with(StatusCode::REQUEST_TIMEOUT, &error),
+                _ => refusal(&error),
+            };
             // What is left of the body is not read, so nothing can follow it.
             response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
             response
@@ -118,7 +121,7 @@ pub(super) async fn answered<T: Send + 'static>(
 pub(super) fn client(server: &Server, headers: &HeaderMap) -> Result<Arc<Client>, WapError> {
     let Some(name) = headers.get(clients::HEADER) else { return Ok(server.clients.stranger("http")) };
     name.to_str().ok().and_then(|name| server.clients.named(name)).ok_or_else(|| {
-        let text = "the name of a conversation is a text of 1 to 128 bytes";
+        let text = "the name of a conversation is 1 to 128 visible characters of ASCII";
         WapError::new(Reason::InvalidField, text).with("field", clients::HEADER)
     })
 }

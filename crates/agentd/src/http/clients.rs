@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use local_workspace::IndexReport;
+
 use crate::call_pool::CallPool;
 use crate::client::Client;
 use crate::shared_workspace::SharedWorkspace;
@@ -30,6 +32,11 @@ impl Clients {
         Clients { workspace, pool, named: Mutex::default() }
     }
 
+    /// Returns what the list of files is doing, if this process keeps one.
+    pub(super) fn index_report(&self) -> Option<IndexReport> {
+        self.workspace.index_report()
+    }
+
     /// Returns a client that nobody has seen yet.
     pub(super) fn stranger(&self, kind: &str) -> Arc<Client> {
         Client::new(kind, &self.workspace, &self.pool)
@@ -37,7 +44,10 @@ impl Clients {
 
     /// Returns the client of this name; `None` if the name is none.
     pub(super) fn named(&self, name: &str) -> Option<Arc<Client>> {
-        if name.is_empty() || name.len() > MOST_NAME_BYTES {
+        if name.is_empty()
+            || name.len() > MOST_NAME_BYTES
+            || !name.bytes().all(|byte| byte.is_ascii_graphic())
+        {
             return None;
         }
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);

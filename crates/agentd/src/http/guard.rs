@@ -58,6 +58,10 @@ impl Guard {
         Guard { token, hosts, metrics: Arc::clone(metrics) }
     }
 
+    pub(super) fn needs_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// The names of the hosts.
     pub(super) fn host_names(&self) -> Vec<String> {
         self.hosts.iter().map(|host| host.0.clone()).collect()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use local_workspace::IndexReport;
 use wap_core::Tool;
 
 /// Upper bounds of the buckets of durations, in milliseconds.
@@ -56,8 +57,8 @@ impl Metrics {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Renders all figures.
-    pub(super) fn render(&self) -> String {
+    /// Renders all figures, with those of the list of files if one is kept.
+    pub(super) fn render(&self, index: Option<IndexReport>) -> String {
         let mut text = String::new();
         let family = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -105,6 +106,19 @@ impl Metrics {
             "Requests without the right token, host or origin.",
         );
         let _ = writeln!(text, "agentd_refused_requests_total {}", self.refused.load(Ordering::Relaxed));
+        let index = index.map_or([0; 4], |report| {
+            [report.files, report.unread, report.memory_bytes, report.memory_limit_bytes]
+        });
+        let gauges = [
+            ("agentd_index_files", "Files of the list that makes searches quick."),
+            ("agentd_index_unread_files", "Files of the list that are still to be read."),
+            ("agentd_index_memory_bytes", "Memory that the list takes, about."),
+            ("agentd_index_memory_limit_bytes", "Memory that the list may take."),
+        ];
+        for ((name, help), value) in gauges.into_iter().zip(index) {
+            family(&mut text, name, "gauge", help);
+            let _ = writeln!(text, "{name} {value}");
+        }
         text
     }
 

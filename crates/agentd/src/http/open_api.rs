@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use wap_core::{GUIDELINES, Tool, WapError};
 
-/// Returns the document.
-pub(crate) fn document() -> Value {
+/// Returns the document of a server that needs a token, or none.
+pub(crate) fn document(needs_token: bool) -> Value {
     let mut schemas = Map::new();
     let error = add(&mut schemas, wap_core::schema_of::<WapError>());
     let mut paths = Map::new();
@@ -54,7 +54,7 @@ pub(crate) fn document() -> Value {
         }
         paths.append(rest);
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "agentd",
@@ -65,14 +65,22 @@ pub(crate) fn document() -> Value {
         },
         "paths": paths,
         "components": {
-            "schemas": schemas,
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } }
-        },
-        "security": [{ "token": [] }]
-    })
+            "schemas": schemas
+        }
+    });
+    if needs_token {
+        document["components"]["securitySchemes"] =
+            json!({ "token": { "type": "http", "scheme": "bearer" } });
+        document["security"] = json!([{ "token": [] }]);
+    }
+    document
 }
 
 fn operation(tool: Tool, request: &Value, response: &Value) -> Value {
+    // Without arguments there need not be a body; one that says so is none either.
+    let is_required = tool.request_schema().get("required").is_some();
+    let nothing = json!({ "anyOf": [request, { "type": "null" }] });
+    let request = if is_required { request } else { &nothing };
     json!({
         "operationId": tool.name(),
         "summary": tool.title(),
@@ -83,7 +91,7 @@ fn operation(tool: Tool, request: &Value, response: &Value) -> Value {
             "description": "Whose line numbers these are: requests of one conversation share what was shown.",
             "schema": { "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$" }
         }],
-        "requestBody": { "content": { "application/json": { "schema": request } } },
+        "requestBody": { "required": is_required, "content": { "application/json": { "schema": request } } },
         "responses": {
             "200": answer("The tool's response.", response),
             "default": answer("A failure; `details.reason` says which.", &json!({ "$ref": "#/components/schemas/WapError" }))

@@ -20,9 +20,8 @@ pub(super) fn status(error: &WapError) -> StatusCode {
         ErrorCode::PermissionDenied => StatusCode::FORBIDDEN,
         ErrorCode::SizeLimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::InvalidArgument => StatusCode::BAD_REQUEST,
-        // The command's doing, not the server's.
-        ErrorCode::ExecutionFailed => StatusCode::UNPROCESSABLE_ENTITY,
-        ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        // The command's doing, not the server's; and nobody on the way is to send it once more.
+        ErrorCode::ExecutionFailed | ErrorCode::Timeout => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 

@@ -60,7 +60,8 @@ pub(crate) fn router(config: HttpConfig) -> Router {
     };
     let (mcp, end_sessions) = mcp.into_service();
     let _sessions = stop.on_cancel(end_sessions);
-    let open_api = serde_json::to_vec(&open_api::document()).expect("the document has string keys");
+    let open_api =
+        serde_json::to_vec(&open_api::document(guard.needs_token())).expect("the document has string keys");
     let clients = Clients::new(workspace, pool);
     let server = Arc::new(Server { clients, metrics, root, stop, sockets, open_api, _sessions });
     let closed = Router::new()
@@ -95,7 +96,7 @@ async fn open_api_text(State(server): State<Arc<Server>>) -> Response<Body> {
 }
 
 async fn metrics_text(State(server): State<Arc<Server>>) -> Response<Body> {
-    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render())
+    text("text/plain; version=0.0.4; charset=utf-8", server.metrics.render(server.clients.index_report()))
 }
 
 async fn nothing(uri: Uri) -> Response<Body> {

@@ -45,6 +45,8 @@ fn failures_have_a_status_and_the_error_object() {
         ("readFile", json!({ "path": "../x" }), 403, "PERMISSION_DENIED", "PATH_ESCAPE_ATTEMPT"),
         ("readFile", json!({ "path": "a.txt", "startLine": "1" }), 400, "INVALID_ARGUMENT", "INVALID_FIELD"),
         ("readFile", json!(["a.txt"]), 400, "INVALID_ARGUMENT", "INVALID_FIELD"),
+        // Also where it would not matter.
+        ("exploreFiles", json!({ "path": ".", "maxDepth": 0 }), 400, "INVALID_ARGUMENT", "INVALID_FIELD"),
         ("moveFile", json!({}), 404, "INVALID_ARGUMENT", "UNKNOWN_TOOL"),
         (
             "modifyFile",
@@ -53,7 +55,7 @@ fn failures_have_a_status_and_the_error_object() {
             "INVALID_ARGUMENT",
             "CONFLICT",
         ),
-        ("executeCommand", json!({ "command": "sleep 20", "timeout": 100 }), 504, "TIMEOUT", "TIMEOUT"),
+        ("executeCommand", json!({ "command": "sleep 20", "timeout": 100 }), 422, "TIMEOUT", "TIMEOUT"),
     ];
     for (tool, arguments, status, code, reason) in cases {
         let error = server.call(tool, &arguments).fails(status, code, reason);
@@ -322,12 +324,11 @@ fn requests_of_one_conversation_share_what_was_shown() {
     }
     let project = Project::new();
     let server = WebServer::start(&project, &[]);
-    let long = format!("Agentd-Conversation: {}", "x".repeat(200));
-    server.call_as("readFile", &json!({ "path": "a.txt" }), &[&long]).fails(
-        400,
-        "INVALID_ARGUMENT",
-        "INVALID_FIELD",
-    );
+    for name in ["x".repeat(129), "two words".to_owned(), "a\tb".to_owned(), "n\u{f6}".to_owned()] {
+        let header = format!("Agentd-Conversation: {name}");
+        let answer = server.call_as("readFile", &json!({ "path": "a.txt" }), &[&header]);
+        answer.fails(400, "INVALID_ARGUMENT", "INVALID_FIELD");
+    }
 }
 
 #[test]

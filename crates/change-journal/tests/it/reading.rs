@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use change_journal::{Journal, OpenError, RunFilter};
+use change_journal::{Journal, JournalLimits, OpenError, RunFilter, RunState};
 
 use crate::support::{Folder, begin_new, file_step, key};
 
@@ -58,4 +58,29 @@ fn missing_and_damaged_journals_are_told_apart() {
         assert!(matches!(refused, Err(OpenError::Damaged)), "{refused:?}");
         assert_eq!(fs::read(folder.database()).unwrap(), bytes, "a reader repairs nothing");
     }
+}
+
+#[test]
+fn copy_knows_what_the_journal_knew_and_goes_its_own_way() {
+    let folder = Folder::new();
+    let journal = folder.journal();
+    let run = begin_new(&journal, &key(1, "a"));
+    journal.record_steps(run.number(), 0, &[file_step("x", b"1", "ok")]).unwrap();
+    let unrecorded = begin_new(&journal, &key(2, "b"));
+    let place = folder.path().with_file_name("copy");
+    journal.copy_to(&place).unwrap();
+    journal.record_steps(run.number(), 1, &[file_step("x", b"2", "ok")]).unwrap();
+    let (copy, report) = Journal::open(&place, JournalLimits::default()).unwrap();
+    assert!(!report.created && report.set_aside.is_empty(), "{report:?}");
+    assert_eq!(copy.reader().steps(run.number()).unwrap().len(), 1);
+    let RunState::Resumed { run: resumed, .. } = copy.begin_run(&key(1, "a")).unwrap() else { panic!() };
+    assert_eq!(resumed.number(), run.number());
+    copy.record_steps(run.number(), 1, &[file_step("y", b"3", "ok")]).unwrap();
+    let RunState::Resumed { run: same, .. } = copy.begin_run(&key(2, "b")).unwrap() else { panic!() };
+    assert_eq!(same.number(), unrecorded.number());
+    assert!(journal.reader().run(unrecorded.number()).unwrap().is_none());
+    assert_eq!(journal.reader().changes_of_run(run.number()).unwrap()[1].path, b"x");
+    // It is not written over another one.
+    journal.copy_to(&place).unwrap_err();
+    assert_eq!(copy.reader().steps(run.number()).unwrap().len(), 2);
 }

@@ -1,6 +1,6 @@
 //! How fast files are searched, listed, read and edited, beside the programs that people would use instead.
 //!
-//! `cargo xtask bench files` runs it. It makes its own trees in the target folder, once. Ours and theirs are measured in
+//! `cargo xtask bench files` runs it, `cargo xtask bench search` the part with a list that is kept. It makes its own trees in the target folder, once. Ours and theirs are measured in
 //! turns, and a ratio is the median of the ratios of all turns, so that a busy machine slows both. The processor time of
 //! all turns is compared, too: where it and the clock disagree, the machine was too busy to tell.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it has measured")]
@@ -14,6 +14,7 @@ mod single_file;
 mod table;
 mod tree;
 mod turns;
+mod warm;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,6 +37,10 @@ fn main() -> ExitCode {
     let is_wanted = |part| named.is_empty() || named.iter().any(|name| **name == part);
     if is_wanted("search") {
         search::measure(&tree, &mut table);
+    }
+    // It has a task of its own.
+    if named.iter().any(|name| **name == "warm") {
+        warm::measure(&tree, &mut table);
     }
     if is_wanted("listing") {
         listing::measure(&tree, &mut table);

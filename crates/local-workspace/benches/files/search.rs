@@ -53,7 +53,7 @@ pub(crate) fn measure(tree: &Tree, table: &mut Table) {
 }
 
 /// Counts matching lines with the program, told to leave out nothing.
-fn rg(tree: &Tree, query: &str, query_type: QueryType) -> u64 {
+pub(crate) fn rg(tree: &Tree, query: &str, query_type: QueryType) -> u64 {
     let mut command = Command::new("rg");
     command.args(["--no-config", "--no-ignore", "--hidden", "--no-messages", "--count", "--no-filename"]);
     if query_type == QueryType::Literal {

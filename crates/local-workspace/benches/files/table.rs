@@ -36,6 +36,13 @@ impl Table {
         });
     }
 
+    /// A time beside another one that was not measured in turns.
+    pub(crate) fn ratio(&mut self, what: &str, ours: Duration, theirs: (&str, Duration), most: f64) {
+        let ratio = ours.as_secs_f64() / theirs.1.as_secs_f64();
+        let turns = Turns { ours, theirs: theirs.1, ratio, processor_ratio: None };
+        self.compared(what, theirs.0, &turns, most);
+    }
+
     /// A time; `most` is the longest that is wanted, if there is a goal.
     pub(crate) fn time(&mut self, what: &str, taken: Duration, most: Option<Duration>) {
         let ratio = most.map(|most| format!("{:.2}", taken.as_secs_f64() / most.as_secs_f64()));

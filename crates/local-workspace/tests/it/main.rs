@@ -51,3 +51,5 @@ mod tree;
 mod undo;
 #[cfg(test)]
 mod undo_properties;
+#[cfg(test)]
+mod warm;

@@ -81,6 +81,17 @@ fn cloned(pid: libc::c_long, pidfd: libc::c_int) -> Result<Cloned> {
     }
 }
 
+/// Moves the calling process, which must have one thread only, into the new namespaces that `namespaces` (`CLONE_NEW*`)
+/// names.
+pub(crate) fn unshare(namespaces: libc::c_int) -> Result<()> {
+    debug_assert_eq!(thread_count(), Some(1), "a process with threads may not leave its namespaces");
+    // SAFETY: takes an integer. Namespaces change what names mean, and no memory or descriptor.
+    match unsafe { libc::unshare(namespaces) } {
+        0 => Ok(()),
+        _ => Err(last_errno()),
+    }
+}
+
 /// Counts this process's threads, or returns `None` where `/proc` does not show them.
 fn thread_count() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())

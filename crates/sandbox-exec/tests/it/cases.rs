@@ -113,7 +113,9 @@ impl Scene {
         let is_endless = is_to_be_killed || self.name == "thread-bomb";
         // What is not stopped may go on for ever.
         let longest = if self.level != Level::Full && self.name == "listen-port" { 5 } else { 60 };
-        Duration::from_secs(if is_endless { 1 } else { longest })
+        // It is to print something first, which takes a busy machine some time.
+        let shortest = if self.name.starts_with("flood") { 5 } else { 1 };
+        Duration::from_secs(if is_endless { shortest } else { longest })
     }
 
     /// Returns the case's command for this ground.

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use sandbox_exec::{Launcher, LauncherConfig, Level, ShellCommand, SpawnerProgram, StartError, WaitError};
 
-use crate::ground::{Ground, marker, stdout, survivors, user};
+use crate::ground::{Ground, marker, stdout, survivors, traced_spawner, user};
 
 #[test]
 fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
@@ -24,6 +26,22 @@ fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         assert_eq!(stdout(&ground.run("echo next")), "next\n", "{target}");
+    }
+}
+
+/// A request to a spawner that is just dying may be lost with it, without a word. Nothing has run then, and another one
+/// takes it.
+#[test]
+fn a_command_runs_however_recently_the_spawner_was_killed() {
+    let tools = tempfile::tempdir().unwrap();
+    let ground = Ground::with_spawner(traced_spawner(tools.path()), Level::Full);
+    for pause in (0..30).map(|round| Duration::from_micros(round % 10 * 100)) {
+        let number = fs::read_to_string(tools.path().join("spawner.pid")).unwrap();
+        let spawner = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+        kill_process(spawner, Signal::KILL).unwrap();
+        std::thread::sleep(pause);
+        assert_eq!(stdout(&ground.run("echo ran >> ran.log; wc -l < ran.log")), "1\n", "{pause:?}");
+        fs::remove_file(ground.workspace().join("ran.log")).unwrap();
     }
 }
 

@@ -134,7 +134,12 @@ fn shortage(scene: &Scene, text: &str) -> Result<(), String> {
     for limit in 5..30 {
         set_limit(limit);
         match ground.launcher.spawn(&ground.policy, &command) {
-            Err(SpawnError::Step(_) | SpawnError::Unconfirmed | SpawnError::SpawnerGone(_)) => {}
+            Err(
+                SpawnError::Step(_)
+                | SpawnError::NotStarted
+                | SpawnError::Unconfirmed
+                | SpawnError::SpawnerGone(_),
+            ) => {}
             Err(error) => return Err(format!("with {limit} descriptors: {error}")),
             Ok(running) => {
                 let ending = running.wait().map_err(|error| error.to_string())?.ending;

@@ -77,8 +77,13 @@ impl Checker<'_> {
             "const" => rule == value,
             "oneOf" => rule.as_array().unwrap().iter().filter(|one| self.fits(one, value)).count() == 1,
             "anyOf" => rule.as_array().unwrap().iter().any(|one| self.fits(one, value)),
-            "minimum" => value.as_f64() >= rule.as_f64(),
-            "maximum" => value.as_f64() <= rule.as_f64(),
+            // Bounds are for numbers only: what may be absent is also null.
+            "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap()),
+            "minLength" => {
+                value.as_str().is_none_or(|text| text.chars().count() as u64 >= rule.as_u64().unwrap())
+            }
+            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
             other => panic!("unknown keyword {other}"),
         };
         (!holds).then(|| format!("{at}: {keyword}"))
@@ -122,6 +127,43 @@ fn what_is_refused_does_not_fit_either() {
     for (tool, arguments) in cases {
         assert!(Request::parse(tool.name(), arguments.clone()).is_err(), "{arguments}");
         assert!(misfit(&request_schema(tool), &arguments).is_some(), "{arguments}");
+    }
+}
+
+#[test]
+fn what_no_engine_takes_does_not_fit() {
+    let replace = |first: i64| json!({ "type": "delete", "startLine": first, "endLine": 1 });
+    let cases = [
+        (Tool::ReadFile, json!({ "path": "" }), json!({ "path": "a" })),
+        (Tool::ReadFile, json!({ "path": "a", "startLine": 0 }), json!({ "path": "a", "startLine": 1 })),
+        (Tool::ExploreFiles, json!({ "path": "", "maxDepth": 0 }), json!({ "path": "", "maxDepth": 1 })),
+        (
+            Tool::ModifyFile,
+            json!({ "path": "a", "operations": [] }),
+            json!({ "path": "a", "operations": [replace(1)] }),
+        ),
+        (
+            Tool::ModifyFile,
+            json!({ "path": "a", "operations": [replace(0)] }),
+            json!({ "path": "a", "operations": [{ "type": "insert", "afterLine": 0, "newContent": "" }] }),
+        ),
+        (
+            Tool::SearchFiles,
+            json!({ "paths": ["."], "query": "x", "type": "literal", "contextLines": -1 }),
+            json!({ "paths": ["."], "query": "x", "type": "literal", "contextLines": 20 }),
+        ),
+        (Tool::ExecuteCommand, json!({ "command": "" }), json!({ "command": "ls" })),
+        (
+            Tool::ExecuteCommand,
+            json!({ "command": "ls", "timeout": 0 }),
+            json!({ "command": "ls", "timeout": 1 }),
+        ),
+    ];
+    for (tool, refused, taken) in cases {
+        for schema in [request_schema(tool), compact_schema(&request_schema(tool))] {
+            assert!(misfit(&schema, &refused).is_some(), "{refused}");
+            assert_eq!(misfit(&schema, &taken), None, "{taken}");
+        }
     }
 }
 

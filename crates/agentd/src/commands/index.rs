@@ -1,0 +1,107 @@
+//! `agentd index`: building the code index, looking at it, searching it.
+
+use serde_json::json;
+use wap_core::{Call, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, SearchCode};
+
+use crate::cli::{Common, IndexCommand};
+use crate::code_index_access::{self, OpenIndex};
+use crate::commands::session::cancel_flag;
+use crate::console::{Console, Tone};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::state::Places;
+
+pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> Outcome {
+    let places = Places::find(common)?;
+    match command {
+        IndexCommand::Build { fresh } => build(common, console, &places, *fresh),
+        IndexCommand::Status => status(common, console, &places),
+        IndexCommand::Search { query, limit } => search(common, console, &places, &query.join(" "), *limit),
+    }
+}
+
+fn build(common: &Common, console: Console, places: &Places, fresh: bool) -> Outcome {
+    let cancel = cancel_flag()?;
+    let opened = code_index_access::open_kept(common, places, console)?;
+    if fresh {
+        opened.index.clear().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    }
+    let refreshed = match code_index_access::refresh(&opened.index, console, &cancel, None) {
+        Err(IndexError::Cancelled) => return Ok(Exit::Interrupted),
+        other => other.map_err(failure)?.unwrap_or_default(),
+    };
+    let status = opened.index.status().map_err(failure)?;
+    if console.json {
+        let mut value = status.to_json();
+        value["read"] = json!(refreshed.read);
+        value["removed"] = json!(refreshed.removed);
+        console.json_result(&value);
+    } else {
+        console.result(&format!(
+            "{} files read, {} forgotten, {} unchanged; {} texts of {} are indexed in {}",
+            refreshed.read,
+            refreshed.removed,
+            refreshed.unchanged,
+            status.texts,
+            megabytes(status.text_bytes),
+            megabytes(status.store_bytes),
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn status(common: &Common, console: Console, places: &Places) -> Outcome {
+    let opened = code_index_access::open(common, places, console)?;
+    let status = opened.index.status().map_err(failure)?;
+    if console.json {
+        console.json_result(&status.to_json());
+    } else {
+        let state = status.to_json()["state"].as_str().unwrap_or_default().to_owned();
+        let (texts, files) = (status.texts, status.files);
+        let (text, store) = (megabytes(status.text_bytes), megabytes(status.store_bytes));
+        console.result(&format!("{state}: {texts} texts of {text} among {files} files, kept in {store}"));
+    }
+    Ok(Exit::Done)
+}
+
+fn search(common: &Common, console: Console, places: &Places, query: &str, limit: u32) -> Outcome {
+    let cancel = cancel_flag()?;
+    let opened = code_index_access::open(common, places, console)?;
+    fresh_enough(&opened, console, &cancel)?;
+    let origin = Origin {
+        conversation: ConversationId("index".to_owned()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    };
+    let call = Call { origin: &origin, cancel: &cancel, time_left: None };
+    let found =
+        opened.index.search(&call, &SearchCode { query: query.to_owned(), limit }).map_err(failure)?;
+    if console.json {
+        console.json_result(&found);
+        return Ok(Exit::Done);
+    }
+    for hit in &found.hits {
+        console.result(&format!("{}:{}-{}  {:.2}", hit.path, hit.line_start, hit.line_end, hit.score));
+        for line in hit.snippet.lines() {
+            console.result(&format!("    {line}"));
+        }
+    }
+    if found.hits.is_empty() {
+        console.styled(Tone::Faint, "nothing is found");
+    }
+    Ok(Exit::Done)
+}
+
+fn fresh_enough(opened: &OpenIndex, console: Console, cancel: &wap_core::CancelFlag) -> Result<(), Failure> {
+    code_index_access::refresh(&opened.index, console, cancel, None).map(drop).map_err(failure)
+}
+
+fn failure(error: IndexError) -> Failure {
+    let exit = if error == IndexError::Cancelled { Exit::Interrupted } else { Exit::Failed };
+    Failure::new(exit, error.to_string())
+}
+
+/// A number of bytes for people.
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
+}

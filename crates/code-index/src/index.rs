@@ -1,0 +1,307 @@
+//! The index itself.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rel_path::RelPath;
+use wap_core::{
+    AstNode, Call, CodeIndex, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, Freshness, IndexError,
+    IndexState, ListSymbols, ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse,
+    ReadSnippet, ReadSnippetResponse, SearchCode, SearchCodeResponse,
+};
+
+use crate::error::{OpenError, store_failed};
+use crate::folder_source::FolderSource;
+use crate::graph::Graph;
+use crate::language::Language;
+use crate::limits::IndexLimits;
+use crate::lines::Lines;
+use crate::outline::signature;
+use crate::outline_text::read_definitions;
+use crate::status::IndexStatus;
+use crate::store::{Store, StoredFile};
+use crate::store_folder::{FoundStore, StoreFolder};
+use crate::{doc_id, prepare, syntax};
+
+/// An index of the code in a folder, kept in a folder of its own.
+///
+/// Threads may share it; several processes may have the same index open. It answers while it is being refreshed, from
+/// what is stored so far.
+#[derive(Debug)]
+pub struct LocalIndex {
+    pub(crate) store: Store,
+    pub(crate) source: FolderSource,
+    pub(crate) limits: IndexLimits,
+    pub(crate) refreshing: Mutex<()>,
+    pub(crate) graph: Mutex<Option<(i64, Arc<Graph>)>>,
+}
+
+/// What was found when an index was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// A store that can be used.
+    Found,
+    /// None: an empty one was made.
+    Created,
+    /// One that is damaged or of another version: an empty one took its place.
+    Replaced,
+}
+
+/// What a file is at the moment of an answer.
+pub(crate) struct Present {
+    pub(crate) content: Vec<u8>,
+    pub(crate) hash: [u8; 32],
+}
+
+impl LocalIndex {
+    /// Opens the index that is kept in `folder`, which is made if it is not there. Nothing is read yet: see
+    /// [`LocalIndex::refresh`].
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be used.
+    pub fn open(
+        folder: &Path,
+        source: FolderSource,
+        limits: IndexLimits,
+    ) -> Result<(LocalIndex, Opening), OpenError> {
+        let (store, found) = Store::open(StoreFolder::new(folder)?)?;
+        let opening = match found {
+            FoundStore::Sound => Opening::Found,
+            FoundStore::Nothing => Opening::Created,
+            FoundStore::Replaced => Opening::Replaced,
+        };
+        let (refreshing, graph) = (Mutex::new(()), Mutex::new(None));
+        Ok((LocalIndex { store, source, limits, refreshing, graph }, opening))
+    }
+
+    /// Says what the index is like.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Failed`].
+    pub fn status(&self) -> Result<IndexStatus, IndexError> {
+        let totals = self.store.totals().map_err(|error| store_failed(&error))?;
+        Ok(IndexStatus {
+            state: state(totals.is_complete, totals.texts > 0),
+            files: totals.files,
+            texts: totals.texts,
+            text_bytes: totals.text_bytes,
+            store_bytes: self.store.bytes(),
+        })
+    }
+
+    /// Forgets everything; the next refresh reads all files again.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be made anew.
+    pub fn clear(&self) -> Result<(), OpenError> {
+        self.store.replace()
+    }
+
+    pub(crate) fn freshness(&self, stale_paths: Vec<String>) -> Result<Freshness, IndexError> {
+        let (is_complete, has_texts) = self.store.state().map_err(|error| store_failed(&error))?;
+        Ok(Freshness { state: state(is_complete, has_texts), stale_paths })
+    }
+
+    /// Reads a file as it is now; `None` if it is no text that would be indexed.
+    pub(crate) fn present(&self, path: &str) -> Option<Present> {
+        let path = RelPath::parse(path).ok()?;
+        let read = self.source.read(&path, self.limits.file_bytes)?;
+        let is_text = prepare::is_text(&read.content);
+        let hash = *blake3::hash(&read.content).as_bytes();
+        is_text.then_some(Present { content: read.content, hash })
+    }
+
+    /// What is stored of a file, and what it is now. A file that is not stored yet is looked at too, if it would be.
+    fn file(&self, asked: &str) -> Result<(Option<StoredFile>, Present), IndexError> {
+        let unknown = || IndexError::UnknownFile { file: asked.to_owned() };
+        let stored = self.store.file(asked).map_err(|error| store_failed(&error))?;
+        let path = RelPath::parse(asked).map_err(|_| unknown())?;
+        // Asked again although it is stored: it may be ignored or hidden since.
+        if !self.source.admits(&path) {
+            return Err(unknown());
+        }
+        let present = self.present(asked).ok_or_else(unknown)?;
+        Ok((stored, present))
+    }
+}
+
+fn state(is_complete: bool, has_texts: bool) -> IndexState {
+    match (is_complete, has_texts) {
+        (true, true) => IndexState::Ready,
+        (true, false) => IndexState::Empty,
+        (false, _) => IndexState::Building,
+    }
+}
+
+/// Fails if the caller wants no answer any more.
+pub(crate) fn check(call: &Call<'_>, began: Instant) -> Result<(), IndexError> {
+    if call.cancel.is_cancelled() {
+        return Err(IndexError::Cancelled);
+    }
+    match call.time_left {
+        Some(time) if began.elapsed() >= time => Err(IndexError::TimedOut),
+        _ => Ok(()),
+    }
+}
+
+impl CodeIndex for LocalIndex {
+    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
+        self.search_words(call, request)
+    }
+
+    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
+        check(call, Instant::now())?;
+        let unknown = || IndexError::UnknownDocument { doc_id: request.doc_id.clone() };
+        let (path, first, last) = doc_id::read(&request.doc_id).ok_or_else(unknown)?;
+        let stored = self.store.file(path).map_err(|error| store_failed(&error))?.ok_or_else(unknown)?;
+        let admitted = RelPath::parse(path).is_ok_and(|path| self.source.admits(&path));
+        let present = self.present(path).filter(|_| admitted).ok_or_else(unknown)?;
+        let lines = Lines::new(&present.content);
+        let (total, window) = (lines.count(), request.window_lines.max(1) as usize);
+        let middle = first.midpoint(last).min(total);
+        // The window is moved rather than cut where the file begins or ends.
+        let start = middle.saturating_sub(window / 2).min((total + 1).saturating_sub(window)).max(1);
+        let end = (start + window - 1).min(total);
+        let stale = stored.hash != Some(present.hash);
+        Ok(ReadSnippetResponse {
+            path: path.to_owned(),
+            content: String::from_utf8_lossy(lines.range(start, end)).into_owned(),
+            line_start: start as u64,
+            line_end: end as u64,
+            total_lines: total as u64,
+            freshness: self.freshness(if stale { vec![path.to_owned()] } else { Vec::new() })?,
+        })
+    }
+
+    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
+        check(call, Instant::now())?;
+        let (stored, present) = self.file(&request.file)?;
+        let known = stored.filter(|stored| stored.hash == Some(present.hash));
+        let language = match &known {
+            Some(known) => known.language,
+            None => Language::of_text(&request.file, &present.content),
+        };
+        let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
+        let language = language.ok_or_else(unknown_language)?;
+        let definitions = match known {
+            Some(known) => read_definitions(&known.definitions),
+            // It has changed since, or is new: what is asked about is the file.
+            None => {
+                let limits = self.limits_of(call);
+                let outline = prepare::outline_of(language, &present.content, &limits, call.cancel);
+                outline.ok_or_else(|| ended(call))?.definitions
+            }
+        };
+        let symbols = definitions.into_iter().map(|definition| CodeSymbol {
+            signature: signature(&definition, &present.content),
+            name: definition.name,
+            kind: definition.kind,
+            line_start: u64::from(definition.line_start),
+            line_end: u64::from(definition.line_end),
+            container: definition.container,
+        });
+        Ok(ListSymbolsResponse { symbols: symbols.collect(), freshness: self.freshness(Vec::new())? })
+    }
+
+    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
+        check(call, Instant::now())?;
+        let (_, present) = self.file(&request.file)?;
+        let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
+        let language = Language::of_text(&request.file, &present.content).ok_or_else(unknown_language)?;
+        let time = self.limits_of(call).parse_time;
+        let tree = syntax::parse(language, &present.content, time, call.cancel);
+        let tree = tree.ok_or_else(|| ended(call))?;
+        let mut response =
+            ReadAstResponse { freshness: self.freshness(Vec::new())?, ..ReadAstResponse::default() };
+        let mut cursor = tree.walk();
+        // A node without a name has no children, so every step down is from a node that is shown.
+        let mut depth = 0_u32;
+        'nodes: loop {
+            let node = cursor.node();
+            if node.is_named() {
+                response.total_nodes += 1;
+                if response.nodes.len() < request.max_nodes as usize {
+                    let (start, end) = (node.start_position(), node.end_position());
+                    response.nodes.push(AstNode {
+                        kind: node.kind().to_owned(),
+                        depth,
+                        line_start: start.row as u64 + 1,
+                        column_start: start.column as u64 + 1,
+                        line_end: end.row as u64 + 1,
+                        column_end: end.column as u64 + 1,
+                    });
+                }
+            }
+            if cursor.goto_first_child() {
+                depth += 1;
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    break 'nodes;
+                }
+                depth -= 1;
+            }
+        }
+        Ok(response)
+    }
+
+    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
+        check(call, Instant::now())?;
+        let graph = self.graph(call)?;
+        let stored = self.store.file(&request.file).map_err(|error| store_failed(&error))?;
+        let unknown = || IndexError::UnknownFile { file: request.file.clone() };
+        let stored = stored.ok_or_else(unknown)?;
+        let present = self.present(&request.file);
+        let stale = stored.hash.is_some() && present.is_none_or(|present| stored.hash != Some(present.hash));
+        let impact = graph.impact(&request.file, request.max_depth).ok_or_else(unknown)?;
+        let stale_paths = if stale { vec![request.file.clone()] } else { Vec::new() };
+        Ok(ReadImpactResponse { freshness: self.freshness(stale_paths)?, ..impact })
+    }
+
+    fn impact_diagnostics(
+        &self,
+        call: &Call<'_>,
+        request: &DiagnoseImpact,
+    ) -> Result<DiagnoseImpactResponse, IndexError> {
+        check(call, Instant::now())?;
+        let graph = self.graph(call)?;
+        let found = graph.unresolved(request.file.as_deref());
+        let found = found
+            .ok_or_else(|| IndexError::UnknownFile { file: request.file.clone().unwrap_or_default() })?;
+        let passed_over = usize::try_from(request.offset).unwrap_or(usize::MAX);
+        let total = found.len() as u64;
+        let diagnostics: Vec<_> =
+            found.into_iter().skip(passed_over).take(request.limit as usize).cloned().collect();
+        let mut shown: Vec<&str> = diagnostics.iter().map(|one| one.file.as_str()).collect();
+        shown.dedup();
+        let mut stale = Vec::new();
+        for path in shown {
+            check(call, Instant::now())?;
+            let stored = self.store.file(path).map_err(|error| store_failed(&error))?;
+            let hash = self.present(path).map(|present| present.hash);
+            if stored.is_some_and(|stored| stored.hash != hash) {
+                stale.push(path.to_owned());
+            }
+        }
+        Ok(DiagnoseImpactResponse { diagnostics, total, freshness: self.freshness(stale)? })
+    }
+}
+
+impl LocalIndex {
+    /// The limits, with the time that a caller has left.
+    fn limits_of(&self, call: &Call<'_>) -> IndexLimits {
+        // Somebody is waiting for this file, so it may take longer than one of many.
+        let time =
+            call.time_left.map_or(self.limits.parse_time * 4, |left| left.min(Duration::from_secs(30)));
+        IndexLimits { parse_time: time, ..self.limits }
+    }
+}
+
+fn ended(call: &Call<'_>) -> IndexError {
+    if call.cancel.is_cancelled() { IndexError::Cancelled } else { IndexError::TimedOut }
+}

@@ -1,0 +1,96 @@
+//! C#.
+
+use tree_sitter::Node;
+
+use super::{Grammar, field, line, text_of};
+use crate::outline::{Found, Import, Place, Scope};
+
+pub(super) struct CSharp;
+
+impl Grammar for CSharp {
+    fn parser(&self) -> tree_sitter::Language {
+        tree_sitter_c_sharp::LANGUAGE.into()
+    }
+
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+        let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
+        match node.kind() {
+            "namespace_declaration" => named("namespace", Scope::Namespace),
+            "class_declaration" => named("class", Scope::Type),
+            "interface_declaration" => named("interface", Scope::Type),
+            "struct_declaration" => named("struct", Scope::Type),
+            "record_declaration" => named("record", Scope::Type),
+            "enum_declaration" => named("enum", Scope::Type),
+            "enum_member_declaration" => named("constant", Scope::Leaf),
+            "delegate_declaration" => named("delegate", Scope::Leaf),
+            "method_declaration" => named("method", Scope::Function),
+            "constructor_declaration" => named("constructor", Scope::Function),
+            "destructor_declaration" => named("destructor", Scope::Function),
+            "local_function_statement" => named("function", Scope::Function),
+            "property_declaration" => {
+                let accessors =
+                    node.child_by_field_name("accessors").or_else(|| node.child_by_field_name("value"));
+                Some(Found { body: accessors, ..named("property", Scope::Function)? })
+            }
+            "event_declaration" => named("event", Scope::Leaf),
+            "variable_declarator" if place.is_in_type() => {
+                let declaration = node.parent()?.parent()?;
+                let kind = match declaration.kind() {
+                    "field_declaration" => "field",
+                    "event_field_declaration" => "event",
+                    _ => return None,
+                };
+                Some(Found { start: declaration, ..Found::new(kind, field(node, "name", text)?, node) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Targets are `A.B`, and `type A.B.C` for what can only be a type.
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+        if node.kind() != "using_directive" {
+            return;
+        }
+        let words = text_of(node, text);
+        let words = words.trim_end_matches(';').trim();
+        let words = words.strip_prefix("global ").unwrap_or(words).trim_start();
+        let words = words.strip_prefix("using").unwrap_or(words).trim_start();
+        let (is_static, words) = match words.strip_prefix("static ") {
+            Some(rest) => (true, rest),
+            None => (false, words),
+        };
+        let (is_alias, name) = match words.split_once('=') {
+            Some((_, name)) => (true, name),
+            None => (false, words),
+        };
+        let name = name.split('<').next().unwrap_or_default();
+        let name: String = name.chars().filter(|character| !character.is_whitespace()).collect();
+        let name = name.strip_prefix("global::").unwrap_or(&name).to_owned();
+        let target = if is_static || is_alias { format!("type {name}") } else { name.clone() };
+        found.push(Import { line: line(node), kind: "import".to_owned(), target, spelled: name });
+    }
+
+    fn declared(&self, node: Node<'_>, text: &[u8]) -> Option<String> {
+        match node.kind() {
+            "file_scoped_namespace_declaration" => field(node, "name", text),
+            "namespace_declaration" => Some(outer_name(node, text)),
+            _ => None,
+        }
+    }
+}
+
+/// The whole name of a namespace, those around it included.
+fn outer_name(node: Node<'_>, text: &[u8]) -> String {
+    let mut names: Vec<String> = field(node, "name", text).into_iter().collect();
+    let mut around = node.parent();
+    // A namespace stands in a list of declarations, which stands in a namespace.
+    for _ in 0..64 {
+        let Some(outer) = around else { break };
+        if outer.kind() == "namespace_declaration" {
+            names.extend(field(outer, "name", text));
+        }
+        around = outer.parent();
+    }
+    names.reverse();
+    names.join(".")
+}

@@ -1,0 +1,190 @@
+//! Rust.
+
+use tree_sitter::Node;
+
+use super::{Grammar, children, field, line, text_of, unquoted};
+use crate::outline::{Found, Import, Place, Scope};
+
+pub(super) struct Rust;
+
+impl Grammar for Rust {
+    fn parser(&self) -> tree_sitter::Language {
+        tree_sitter_rust::LANGUAGE.into()
+    }
+
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+        let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
+        match node.kind() {
+            "function_item" | "function_signature_item" => {
+                named(if place.is_in_type() { "method" } else { "function" }, Scope::Function)
+            }
+            "struct_item" => named("struct", Scope::Leaf),
+            "enum_item" => named("enum", Scope::Type),
+            "enum_variant" => named("variant", Scope::Leaf),
+            "union_item" => named("union", Scope::Leaf),
+            "trait_item" => named("trait", Scope::Type),
+            "type_item" | "associated_type" => named("type", Scope::Leaf),
+            "const_item" => named("constant", Scope::Leaf),
+            "static_item" => named("static", Scope::Leaf),
+            "macro_definition" => named("macro", Scope::Leaf),
+            "mod_item" if node.child_by_field_name("body").is_some() => named("module", Scope::Namespace),
+            "impl_item" => {
+                let name = type_name(node.child_by_field_name("type")?, text);
+                Some(Found { kind: None, ..Found::new("impl", name, node).holding(Scope::Type) })
+            }
+            _ => None,
+        }
+    }
+
+    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<Import>) {
+        match node.kind() {
+            "use_declaration" => {
+                let Some(argument) = node.child_by_field_name("argument") else { return };
+                let mut leaves = Vec::new();
+                use_leaves(argument, String::new(), text, 0, &mut leaves);
+                let namespaces: Vec<&str> = place.namespaces().collect();
+                found.extend(leaves.into_iter().map(|leaf| Import {
+                    line: line(node),
+                    kind: "import".to_owned(),
+                    target: from_file(leaf.split(' ').next().unwrap_or(&leaf), &namespaces),
+                    spelled: leaf,
+                }));
+            }
+            "extern_crate_declaration" => {
+                if let Some(name) = field(node, "name", text) {
+                    let kind = "import".to_owned();
+                    found.push(Import { line: line(node), kind, target: name.clone(), spelled: name });
+                }
+            }
+            "mod_item" if node.child_by_field_name("body").is_none() => {
+                let Some(name) = field(node, "name", text) else { return };
+                let folders: Vec<&str> = place.namespaces().collect();
+                let target = match path_attribute(node, text) {
+                    Some(path) => format!("path {path}"),
+                    None => [folders.as_slice(), &[name.as_str()]].concat().join("/"),
+                };
+                let spelled = format!("mod {name}");
+                found.push(Import { line: line(node), kind: "module".to_owned(), target, spelled });
+            }
+            "macro_invocation" => {
+                let name = field(node, "macro", text).unwrap_or_default();
+                if !matches!(name.as_str(), "include" | "include_str" | "include_bytes") {
+                    return;
+                }
+                let Some(tokens) = children(node).into_iter().find(|child| child.kind() == "token_tree")
+                else {
+                    return;
+                };
+                let arguments = children(tokens);
+                if let [argument] = arguments.as_slice()
+                    && argument.kind() == "string_literal"
+                {
+                    let path = unquoted(*argument, text);
+                    let target = format!("path {path}");
+                    found.push(Import {
+                        line: line(node),
+                        kind: "include".to_owned(),
+                        target,
+                        spelled: path,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The name of the type that an `impl` is for, without its parameters.
+fn type_name(node: Node<'_>, text: &[u8]) -> String {
+    let mut node = node;
+    for _ in 0..8 {
+        let inner = match node.kind() {
+            "generic_type" => node.child_by_field_name("type"),
+            "scoped_type_identifier" => node.child_by_field_name("name"),
+            "reference_type" | "pointer_type" => node.child_by_field_name("type"),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    text_of(node, text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The file that a `#[path = "…"]` before a module names.
+fn path_attribute(node: Node<'_>, text: &[u8]) -> Option<String> {
+    let mut before = node.prev_named_sibling();
+    while let Some(attribute) = before.filter(|before| before.kind() == "attribute_item") {
+        let words = text_of(attribute, text);
+        let inner = words.trim_start_matches("#[").trim_end_matches(']').trim();
+        if let Some(value) =
+            inner.strip_prefix("path").map(str::trim_start).and_then(|rest| rest.strip_prefix('='))
+        {
+            return Some(value.trim().trim_matches('"').to_owned());
+        }
+        before = attribute.prev_named_sibling();
+    }
+    None
+}
+
+/// Spreads `a::{b, c::d as e}` into `a::b` and `a::c::d as e`.
+fn use_leaves(node: Node<'_>, prefix: String, text: &[u8], depth: u32, leaves: &mut Vec<String>) {
+    // What is nested deeper is no import that somebody has written.
+    if depth > 32 || leaves.len() > 4096 {
+        return;
+    }
+    let join = |tail: &str| if prefix.is_empty() { tail.to_owned() } else { format!("{prefix}::{tail}") };
+    match node.kind() {
+        "scoped_use_list" => {
+            let path = field(node, "path", text).map(|path| squeeze(&path));
+            let prefix = path.map_or_else(|| prefix.clone(), |path| join(&path));
+            if let Some(list) = node.child_by_field_name("list") {
+                use_leaves(list, prefix, text, depth + 1, leaves);
+            }
+        }
+        "use_list" => {
+            for child in children(node) {
+                use_leaves(child, prefix.clone(), text, depth + 1, leaves);
+            }
+        }
+        "use_as_clause" => {
+            if let Some(path) = field(node, "path", text) {
+                let alias = field(node, "alias", text).unwrap_or_default();
+                leaves.push(format!("{} as {alias}", join(&squeeze(&path))));
+            }
+        }
+        "use_wildcard" => leaves.push(join(&squeeze(&text_of(node, text)))),
+        "self" if !prefix.is_empty() => leaves.push(prefix),
+        "line_comment" | "block_comment" => {}
+        _ => leaves.push(join(&squeeze(&text_of(node, text)))),
+    }
+}
+
+fn squeeze(path: &str) -> String {
+    path.chars().filter(|character| !character.is_whitespace()).collect()
+}
+
+/// A path as it would be written at the top of the file: steps out of the modules within it are gone.
+fn from_file(path: &str, namespaces: &[&str]) -> String {
+    let mut around = namespaces.to_vec();
+    let mut rest = path;
+    let mut is_relative = false;
+    loop {
+        if let Some(next) = rest.strip_prefix("self::") {
+            is_relative = true;
+            rest = next;
+        } else if let (Some(next), false) = (rest.strip_prefix("super::"), around.is_empty()) {
+            is_relative = true;
+            around.pop();
+            rest = next;
+        } else {
+            break;
+        }
+    }
+    match is_relative {
+        true if rest.starts_with("super::") => rest.to_owned(),
+        true => ["self"].into_iter().chain(around).chain([rest]).collect::<Vec<_>>().join("::"),
+        false => rest.to_owned(),
+    }
+}

@@ -1,0 +1,38 @@
+//! Where the lines of a text begin.
+
+/// The starts of the lines of a text, for going from a byte to its line and back.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines<'t> {
+    text: &'t [u8],
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    pub(crate) fn new(text: &'t [u8]) -> Lines<'t> {
+        let mut starts = Vec::with_capacity(text.len() / 32 + 1);
+        if !text.is_empty() {
+            starts.push(0);
+        }
+        starts
+            .extend(memchr::memchr_iter(b'\n', text).map(|end| end + 1).filter(|start| *start < text.len()));
+        Lines { text, starts }
+    }
+
+    /// How many lines there are; a last line without an ending counts.
+    pub(crate) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The lines `first..=last`, 1-based, with their endings; what is past the end is left out.
+    pub(crate) fn range(&self, first: usize, last: usize) -> &'t [u8] {
+        let start = self.starts.get(first.saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let end = self.starts.get(last).copied().unwrap_or(self.text.len());
+        &self.text[start..end.max(start)]
+    }
+
+    /// The 1-based line in which a byte is; `from` is one that is not behind it, or 0.
+    pub(crate) fn line_of(&self, byte: usize, from: usize) -> usize {
+        let from = from.saturating_sub(1);
+        from + self.starts[from.min(self.starts.len())..].partition_point(|start| *start <= byte)
+    }
+}

@@ -1,0 +1,164 @@
+//! Where imports lead, one module a language.
+//!
+//! Nothing here looks at a disk: a project is the paths that are known, what their files import and define, and what the
+//! manifests say. An import either leads to files of the project, or out of it (a library, the language's own), or nowhere
+//! although it should lead to a file of the project.
+
+mod c;
+mod csharp;
+mod go;
+mod java;
+mod javascript;
+mod javascript_package;
+mod python;
+mod rust;
+mod rust_modules;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::language::Language;
+use crate::manifests::Manifests;
+use crate::outline::Import;
+use crate::store::ImportingFile;
+
+use self::csharp::Namespaces;
+use self::java::Packages;
+use self::rust_modules::RustModules;
+
+/// Where an import leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// To these files of the project.
+    To(Vec<usize>),
+    /// Out of the project.
+    Outside,
+    /// Nowhere, although it should lead to a file of the project.
+    Nowhere,
+}
+
+/// All files of a folder, and what is known about how they belong together.
+#[derive(Debug)]
+pub(crate) struct Project {
+    pub(crate) files: Vec<ImportingFile>,
+    numbers: HashMap<String, usize>,
+    folders: HashSet<String>,
+    /// Files by their last name.
+    by_name: HashMap<String, Vec<usize>>,
+    manifests: Manifests,
+    rust: RustModules,
+    java: Packages,
+    csharp: Namespaces,
+}
+
+impl Project {
+    pub(crate) fn new(files: Vec<ImportingFile>, manifests: Manifests) -> Project {
+        let numbers = files.iter().enumerate().map(|(number, file)| (file.path.clone(), number)).collect();
+        let mut folders = HashSet::new();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (number, file) in files.iter().enumerate() {
+            let mut folder = parent(&file.path);
+            while !folder.is_empty() && folders.insert(folder.to_owned()) {
+                folder = parent(folder);
+            }
+            by_name.entry(last(&file.path).to_owned()).or_default().push(number);
+        }
+        let mut project = Project {
+            java: Packages::new(&files),
+            csharp: Namespaces::new(&files),
+            rust: RustModules::default(),
+            files,
+            numbers,
+            folders,
+            by_name,
+            manifests,
+        };
+        project.rust = RustModules::new(&project);
+        project
+    }
+
+    /// Where an import of a file leads.
+    pub(crate) fn resolve(&self, file: usize, import: &Import) -> Lead {
+        match self.files[file].language {
+            Some(Language::Rust) => rust::resolve(self, file, import),
+            Some(Language::Python) => python::resolve(self, file, import),
+            Some(Language::JavaScript | Language::TypeScript | Language::Tsx) => {
+                javascript::resolve(self, file, &import.target)
+            }
+            Some(Language::Go) => go::resolve(self, file, &import.target),
+            Some(Language::Java) => self.java.resolve(&import.target),
+            Some(Language::C | Language::Cpp) => c::resolve(self, file, &import.target),
+            Some(Language::CSharp) => self.csharp.resolve(&import.target),
+            None => Lead::Outside,
+        }
+    }
+
+    fn path(&self, file: usize) -> &str {
+        &self.files[file].path
+    }
+
+    /// The number of the file of a path.
+    fn file(&self, path: &str) -> Option<usize> {
+        self.numbers.get(path).copied()
+    }
+
+    /// The files beneath a folder.
+    fn files_of<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let first = self.files.partition_point(|file| file.path.as_str() < prefix.as_str());
+        (first..self.files.len()).take_while(move |file| self.files[*file].path.starts_with(&prefix))
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        path.is_empty() || self.folders.contains(path)
+    }
+}
+
+impl ImportingFile {
+    /// Whether the file defines a name.
+    fn defines(&self, name: &str) -> bool {
+        let is_of = |line: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with('\t'));
+        self.definitions.lines().any(is_of)
+    }
+}
+
+/// The folder of a path; empty for one in the root.
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The last name of a path.
+fn last(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// A path in a folder; the folder of the root is empty.
+fn inside(folder: &str, name: &str) -> String {
+    match (folder.is_empty(), name.is_empty()) {
+        (true, _) => name.to_owned(),
+        (false, true) => folder.to_owned(),
+        (false, false) => format!("{folder}/{name}"),
+    }
+}
+
+/// A path as it is from a folder, with `.` and `..` taken away; `None` if it leaves the root.
+fn from_folder(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// A folder and those that it is in, the nearest first, the root last.
+fn outward(folder: &str) -> impl Iterator<Item = &str> {
+    let mut next = Some(folder);
+    std::iter::from_fn(move || {
+        let here = next?;
+        next = (!here.is_empty()).then(|| parent(here));
+        Some(here)
+    })
+}

@@ -1,0 +1,72 @@
+//! C#: namespaces and the types in them.
+
+use std::collections::HashMap;
+
+use super::Lead;
+use crate::language::Language;
+use crate::store::ImportingFile;
+
+/// The namespaces of a project.
+#[derive(Debug, Default)]
+pub(super) struct Namespaces {
+    files: HashMap<String, Vec<usize>>,
+    types: HashMap<(String, String), Vec<usize>>,
+}
+
+impl Namespaces {
+    pub(super) fn new(files: &[ImportingFile]) -> Namespaces {
+        let mut namespaces = Namespaces::default();
+        for (number, file) in
+            files.iter().enumerate().filter(|(_, file)| file.language == Some(Language::CSharp))
+        {
+            let defined = file.definitions.lines().filter_map(|line| {
+                let mut fields = line.split('\t');
+                let (name, kind) = (fields.next()?, fields.next()?);
+                matches!(kind, "class" | "interface" | "struct" | "enum" | "record" | "delegate")
+                    .then_some(name)
+            });
+            let defined: Vec<&str> = defined.collect();
+            for namespace in file.declared.lines() {
+                namespaces.files.entry(namespace.to_owned()).or_default().push(number);
+                for name in &defined {
+                    let files =
+                        namespaces.types.entry((namespace.to_owned(), (*name).to_owned())).or_default();
+                    if !files.contains(&number) {
+                        files.push(number);
+                    }
+                }
+            }
+        }
+        namespaces
+    }
+
+    pub(super) fn resolve(&self, target: &str) -> Lead {
+        let (is_type, name) = match target.strip_prefix("type ") {
+            Some(name) => (true, name),
+            None => (false, target),
+        };
+        if is_type && let Some((namespace, last)) = name.rsplit_once('.') {
+            if let Some(files) = self.types.get(&(namespace.to_owned(), last.to_owned())) {
+                return Lead::To(files.clone());
+            }
+            // A type within a type.
+            if let Some((outer, around)) = namespace.rsplit_once('.')
+                && let Some(files) = self.types.get(&(outer.to_owned(), around.to_owned()))
+            {
+                return Lead::To(files.clone());
+            }
+        }
+        if let Some(files) = self.files.get(name) {
+            return Lead::To(files.clone());
+        }
+        let first = name.split('.').next().unwrap_or_default();
+        let is_ours = |namespace: &String| namespace.split('.').next() == Some(first) && first != "System";
+        // A namespace that only holds others is one all the same.
+        let holds_others =
+            self.files.keys().any(|known| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+        match self.files.keys().any(is_ours) && !holds_others {
+            true => Lead::Nowhere,
+            false => Lead::Outside,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Go: modules and the packages in them.
+
+use super::{Lead, Project, from_folder, inside, outward, parent};
+use crate::language::Language;
+
+pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
+    let own = parent(project.path(file));
+    let own_module = outward(own).find(|folder| project.manifests.go.contains_key(*folder));
+    // A local replacement is known to the module that has it.
+    if let Some((folder, module)) =
+        own_module.and_then(|folder| Some((folder, project.manifests.go.get(folder)?)))
+    {
+        for (name, place) in &module.replaced {
+            if let (Some(rest), Some(base)) = (beneath(target, name), from_folder(folder, place)) {
+                return package(project, &inside(&base, rest));
+            }
+        }
+    }
+    let modules = project.manifests.go.iter();
+    let mut known: Vec<(&str, &str)> = modules
+        .filter_map(|(folder, module)| Some((folder.as_str(), beneath(target, &module.name)?)))
+        .collect();
+    // The module with the longest name is the innermost.
+    known.sort_by_key(|(_, rest)| rest.len());
+    match known.first() {
+        Some((folder, rest)) => package(project, &inside(folder, rest)),
+        None => Lead::Outside,
+    }
+}
+
+/// What is behind the name of a module in an import.
+fn beneath<'t>(target: &'t str, module: &str) -> Option<&'t str> {
+    let rest = target.strip_prefix(module)?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+}
+
+/// The files of a package, those of its tests apart.
+fn package(project: &Project, folder: &str) -> Lead {
+    let of_package = |file: &usize| {
+        let path = project.path(*file);
+        let is_go = project.files[*file].language == Some(Language::Go);
+        is_go && parent(path) == folder && !path.ends_with("_test.go")
+    };
+    let found: Vec<usize> = project.files_of(folder).filter(of_package).collect();
+    if found.is_empty() { Lead::Nowhere } else { Lead::To(found) }
+}

@@ -1,0 +1,120 @@
+//! JavaScript and TypeScript: relative paths, paths of `tsconfig.json`, and packages of the project.
+
+use serde_json::Value;
+
+use super::javascript_package::{self, star};
+use super::{Lead, Project, from_folder, inside, outward, parent};
+
+/// What an import leaves out, in the order in which it is tried.
+const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
+
+/// A configuration that extends another one that extends another one ends somewhere.
+const LONGEST_CHAIN: usize = 16;
+
+pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
+    let folder = parent(project.path(file));
+    let target = target.split(['?', '!']).next().unwrap_or(target);
+    if target == "." || target == ".." || target.starts_with("./") || target.starts_with("../") {
+        let found = from_folder(folder, target).and_then(|path| module(project, &path));
+        return found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]));
+    }
+    match mapped(project, folder, target) {
+        Lead::Outside => javascript_package::resolve(project, folder, target),
+        other => other,
+    }
+}
+
+/// The file that a path without an ending means, packages in folders included.
+pub(super) fn module(project: &Project, path: &str) -> Option<usize> {
+    let package = || {
+        let package = project.manifests.node.get(path)?;
+        javascript_package::main(project, path, package)
+    };
+    // The index of a folder comes last: a package says itself where it begins.
+    plain(project, path).or_else(package).or_else(|| index(project, path))
+}
+
+/// The file of a path, with or without its ending. No manifest is asked, so this comes to an end whatever they say.
+pub(super) fn plain(project: &Project, path: &str) -> Option<usize> {
+    let exact = project.file(path);
+    // What is imported as `.js` is written as `.ts`.
+    let written = || {
+        let pairs: [(&str, &[&str]); 4] =
+            [(".js", &[".ts", ".tsx"]), (".jsx", &[".tsx"]), (".mjs", &[".mts"]), (".cjs", &[".cts"])];
+        pairs.iter().find_map(|(compiled, sources)| {
+            let base = path.strip_suffix(compiled)?;
+            sources.iter().find_map(|ending| project.file(&format!("{base}{ending}")))
+        })
+    };
+    exact
+        .or_else(written)
+        .or_else(|| ENDINGS.iter().find_map(|ending| project.file(&format!("{path}{ending}"))))
+}
+
+/// The file that a folder is.
+pub(super) fn index(project: &Project, path: &str) -> Option<usize> {
+    plain(project, &inside(path, "index"))
+}
+
+/// What the nearest `tsconfig.json` makes of a name.
+fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
+    let configuration = outward(folder).find_map(|around| {
+        ["tsconfig.json", "jsconfig.json"]
+            .iter()
+            .map(|name| inside(around, name))
+            .find(|path| project.manifests.typescript.contains_key(path))
+    });
+    let Some(configuration) = configuration else { return Lead::Outside };
+    let chain = chain(project, configuration);
+    let base = chain.iter().find_map(|(path, value)| {
+        let url = value.pointer("/compilerOptions/baseUrl")?.as_str()?;
+        from_folder(parent(path), url)
+    });
+    let paths = chain.iter().find_map(|(path, value)| {
+        let paths = value.pointer("/compilerOptions/paths")?.as_object()?;
+        Some((base.clone().unwrap_or_else(|| parent(path).to_owned()), paths))
+    });
+    if let Some((base, paths)) = paths {
+        let mut matching: Vec<(&String, &Value, &str)> =
+            paths.iter().filter_map(|(pattern, to)| Some((pattern, to, star(pattern, target)?))).collect();
+        // The pattern that says most comes first.
+        matching.sort_by_key(|(pattern, ..)| std::cmp::Reverse(pattern.find('*').unwrap_or(usize::MAX)));
+        if let Some((_, to, rest)) = matching.first() {
+            let places = to.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let mut files = places.filter_map(|place| {
+                from_folder(&base, &place.replacen('*', rest, 1)).and_then(|path| module(project, &path))
+            });
+            if let Some(found) = files.next() {
+                return Lead::To(vec![found]);
+            }
+            // `*` matches everything, libraries too.
+            return if *matching[0].0 == "*" { Lead::Outside } else { Lead::Nowhere };
+        }
+    }
+    let from_base = base.and_then(|base| from_folder(&base, target)).and_then(|path| module(project, &path));
+    from_base.map_or(Lead::Outside, |found| Lead::To(vec![found]))
+}
+
+/// A configuration and those that it extends, the nearest first.
+fn chain(project: &Project, first: String) -> Vec<(String, &Value)> {
+    let mut chain: Vec<(String, &Value)> = Vec::new();
+    let mut open = vec![first];
+    while let Some(path) = open.pop() {
+        let Some(value) = project.manifests.typescript.get(&path) else { continue };
+        if chain.len() >= LONGEST_CHAIN || chain.iter().any(|(known, _)| *known == path) {
+            break;
+        }
+        let extended: Vec<&str> = match value.get("extends") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        for one in extended.iter().filter(|one| one.starts_with('.')) {
+            let Some(at) = from_folder(parent(&path), one) else { continue };
+            let with_ending = format!("{at}.json");
+            open.push(if project.manifests.typescript.contains_key(&at) { at } else { with_ending });
+        }
+        chain.push((path, value));
+    }
+    chain
+}

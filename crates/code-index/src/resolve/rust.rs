@@ -1,0 +1,113 @@
+//! Rust: modules and the crates of a workspace.
+
+use super::rust_modules::module_file;
+use super::{Lead, Project, from_folder, outward, parent};
+use crate::outline::Import;
+use crate::outline_text::read_imports;
+
+pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
+    let place = project.rust.place(file);
+    match import.kind.as_str() {
+        "module" => {
+            let is_root = place.is_some_and(|(_, path)| path.is_empty());
+            module_file(project, file, is_root, &import.target)
+                .map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
+        }
+        "include" => included(project, file, import.target.strip_prefix("path ").unwrap_or_default()),
+        _ => used(project, file, place, &import.target),
+    }
+}
+
+fn included(project: &Project, file: usize, path: &str) -> Lead {
+    let Some(path) = from_folder(parent(project.path(file)), path) else { return Lead::Outside };
+    match project.file(&path) {
+        Some(found) => Lead::To(vec![found]),
+        // Files with a dot in front are not known, and are nobody's business.
+        None if path.split('/').any(|part| part.starts_with('.')) => Lead::Outside,
+        None => Lead::Nowhere,
+    }
+}
+
+fn used(project: &Project, file: usize, place: Option<(usize, &[String])>, target: &str) -> Lead {
+    let target = target.strip_prefix("::").unwrap_or(target);
+    let mut names: Vec<&str> = target.split("::").collect();
+    let first = names.first().copied().unwrap_or_default();
+    if let Some((root, here)) = place {
+        let mut around = here.to_vec();
+        match first {
+            "crate" => return inside_crate(project, root, &[], &names[1..], true),
+            "self" => return inside_crate(project, root, &around, &names[1..], true),
+            "super" => {
+                while names.first() == Some(&"super") {
+                    names.remove(0);
+                    if around.pop().is_none() {
+                        return Lead::Nowhere;
+                    }
+                }
+                return inside_crate(project, root, &around, &names, true);
+            }
+            _ => {}
+        }
+        // A name that is a module here comes before a library of that name only if there is no such library.
+        if library(project, file, first).is_none() {
+            around.push(first.to_owned());
+            if project.rust.module(root, &around).is_some() {
+                return inside_crate(project, root, here, &names, false);
+            }
+        }
+    } else if matches!(first, "crate" | "self" | "super") {
+        // A file of no crate: nothing says what it is part of.
+        return Lead::Outside;
+    }
+    match library(project, file, first) {
+        Some(root) => inside_crate(project, root, &[], &names[1..], true),
+        None => Lead::Outside,
+    }
+}
+
+/// The library of a name, as the package of a file knows it.
+fn library(project: &Project, file: usize, name: &str) -> Option<usize> {
+    let folder = parent(project.path(file));
+    let package = outward(folder).find_map(|folder| project.manifests.cargo.get(folder));
+    let name = package.and_then(|package| package.renamed.get(name)).map_or(name, String::as_str);
+    project.rust.library(name)
+}
+
+/// Follows a path within a crate to the last module that has a file. If `checks`, that file has to have the next name.
+fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str], checks: bool) -> Lead {
+    let mut path = start.to_vec();
+    // The module itself may be one without a file, within the file of one that it is in.
+    let mut found = None;
+    let mut used = 0;
+    for length in (0..=path.len()).rev() {
+        if let Some(file) = project.rust.module(root, &path[..length]) {
+            found = Some(file);
+            break;
+        }
+    }
+    for (index, name) in names.iter().enumerate() {
+        path.push((*name).to_owned());
+        if let Some(file) = project.rust.module(root, &path) {
+            found = Some(file);
+            used = index + 1;
+        }
+    }
+    let Some(found) = found else { return Lead::Nowhere };
+    // A type that a file does not seem to have may come out of a macro. A module does not.
+    match names[used..] {
+        [name, _, ..] if checks && name.starts_with(char::is_lowercase) && !has(project, found, name) => {
+            Lead::Nowhere
+        }
+        _ => Lead::To(vec![found]),
+    }
+}
+
+/// Whether a file has a name: defines it, imports it, or may get it from somewhere that cannot be told.
+fn has(project: &Project, file: usize, name: &str) -> bool {
+    let known = &project.files[file];
+    let brings = |import: &Import| {
+        let last = import.spelled.rsplit([':', ' ']).next().unwrap_or_default();
+        last == name || last == "*" || (import.kind == "include" && import.target.ends_with(".rs"))
+    };
+    known.defines(name) || read_imports(&known.imports).iter().any(brings)
+}

@@ -1,0 +1,47 @@
+//! The tables of the store.
+
+use rusqlite::Connection;
+
+/// Marks a database as an index of this crate: the bytes `cidx`.
+pub(crate) const APPLICATION: i32 = 0x6369_6478;
+
+/// What is stored and how words are cut. A store of another version is made anew: everything in it can be read again.
+pub(crate) const VERSION: i32 = 1;
+
+/// Makes the tables in an empty database.
+pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE;
+        CREATE TABLE file (
+            id INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            changed INTEGER NOT NULL,
+            hash BLOB,
+            language TEXT,
+            lines INTEGER NOT NULL,
+            definitions TEXT NOT NULL,
+            imports TEXT NOT NULL,
+            declared TEXT NOT NULL
+        ) STRICT;
+        CREATE VIRTUAL TABLE words USING fts5 (
+            path, definitions, body,
+            content = '', contentless_delete = 1, tokenize = \"ascii tokenchars '_'\"
+        );
+        CREATE VIRTUAL TABLE word_count USING fts5vocab (words, row);
+        CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO fact (name, value) VALUES ('complete', 0), ('graph', 0);
+        PRAGMA application_id = {APPLICATION};
+        PRAGMA user_version = {VERSION};
+        COMMIT;"
+    ))
+}
+
+/// Whether a database is an index of this version.
+pub(crate) fn is_current(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i32>(0));
+    Ok(pragma("application_id")? == APPLICATION && pragma("user_version")? == VERSION)
+}

@@ -1,0 +1,123 @@
+//! Searching by words.
+//!
+//! The store ranks files by their words; the best of them are then looked at as they are now, for where in them the words
+//! stand together and whether they define what is asked for. So a hit never shows text that is not there any more.
+
+use std::time::Instant;
+
+use wap_core::{Call, CodeHit, IndexError, SearchCode, SearchCodeResponse};
+
+use crate::error::store_failed;
+use crate::index::{LocalIndex, check};
+use crate::lines::Lines;
+use crate::outline_text::read_definitions;
+use crate::query::{self, Term};
+use crate::{doc_id, passage, ranking};
+
+/// How many files are looked at for a few hits.
+const CANDIDATES: u32 = 24;
+/// How many bytes a token is.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// A file that the store has found.
+struct Candidate {
+    id: i64,
+    score: f64,
+}
+
+/// A file that was looked at.
+struct Seen {
+    hit: CodeHit,
+    is_stale: bool,
+}
+
+impl LocalIndex {
+    pub(crate) fn search_words(
+        &self,
+        call: &Call<'_>,
+        request: &SearchCode,
+    ) -> Result<SearchCodeResponse, IndexError> {
+        let began = Instant::now();
+        check(call, began)?;
+        let limit = request.limit.max(1);
+        let (terms, candidates) = self.candidates(call, request, limit)?;
+        let asks_for_tests =
+            terms.iter().any(|term| matches!(term.word.as_str(), "test" | "bench" | "exampl"));
+        let mut seen = Vec::new();
+        for candidate in candidates {
+            check(call, began)?;
+            seen.extend(self.look_at(&candidate, &terms, asks_for_tests)?);
+        }
+        seen.sort_by(|left: &Seen, right: &Seen| {
+            right.hit.score.total_cmp(&left.hit.score).then_with(|| left.hit.path.cmp(&right.hit.path))
+        });
+        seen.truncate(limit as usize);
+        let mut stale: Vec<String> =
+            seen.iter().filter(|one| one.is_stale).map(|one| one.hit.path.clone()).collect();
+        stale.sort();
+        let hits = seen.into_iter().map(|one| one.hit).collect();
+        Ok(SearchCodeResponse { hits, freshness: self.freshness(stale)? })
+    }
+
+    /// The files that the store finds best by their words.
+    fn candidates(
+        &self,
+        call: &Call<'_>,
+        request: &SearchCode,
+        limit: u32,
+    ) -> Result<(Vec<Term>, Vec<Candidate>), IndexError> {
+        let failed = |error: rusqlite::Error| store_failed(&error);
+        let reader = self.store.reader();
+        let interrupt = reader.get_interrupt_handle();
+        let _guard = call.cancel.on_cancel(Box::new(move || interrupt.interrupt()));
+        let terms = query::terms(&reader, &request.query).map_err(failed)?;
+        if terms.is_empty() {
+            return Ok((terms, Vec::new()));
+        }
+        let sql = format!(
+            "SELECT rowid, -rank FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({}, {}, 1.0)'
+            ORDER BY rank LIMIT ?2",
+            float(ranking::PATH_WEIGHT),
+            float(ranking::DEFINITION_WEIGHT),
+        );
+        let mut statement = reader.prepare_cached(&sql).map_err(failed)?;
+        let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
+        let values = (query::match_text(&terms), wanted);
+        let rows = statement.query_map(values, |row| Ok(Candidate { id: row.get(0)?, score: row.get(1)? }));
+        let found = rows.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+        Ok((terms, found))
+    }
+
+    /// Looks at a file as it is now; `None` if it is gone.
+    fn look_at(
+        &self,
+        candidate: &Candidate,
+        terms: &[Term],
+        asks_for_tests: bool,
+    ) -> Result<Option<Seen>, IndexError> {
+        let stored = self.store.file_by_id(candidate.id).map_err(|error| store_failed(&error))?;
+        let Some(stored) = stored else { return Ok(None) };
+        let Some(present) = self.present(&stored.path) else { return Ok(None) };
+        let is_stale = stored.hash != Some(present.hash);
+        let lines = Lines::new(&present.content);
+        // Lines of definitions mean the text that was stored.
+        let definitions = if is_stale { Vec::new() } else { read_definitions(&stored.definitions) };
+        let passage = passage::find(&lines, &present.content, terms, &definitions);
+        let piece = lines.range(passage.first, passage.last);
+        let hit = CodeHit {
+            doc_id: doc_id::write(&stored.path, passage.first, passage.last),
+            score: ranking::score(candidate.score, &passage, &stored.path, asks_for_tests),
+            path: stored.path,
+            snippet: String::from_utf8_lossy(piece).into_owned(),
+            line_start: passage.first as u64,
+            line_end: passage.last as u64,
+            token_estimate: piece.len().div_ceil(BYTES_PER_TOKEN) as u64,
+        };
+        Ok(Some(Seen { hit, is_stale }))
+    }
+}
+
+/// A number as SQL has it.
+fn float(value: f64) -> String {
+    format!("{value:.1}")
+}

@@ -1,0 +1,296 @@
+//! Reading and writing the store.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use sandbox_fs::FileStamp;
+
+use crate::error::OpenError;
+use crate::language::Language;
+use crate::prepare::Prepared;
+use crate::store_folder::{FoundStore, StoreFolder};
+
+/// The store: one connection that writes, one that reads meanwhile.
+#[derive(Debug)]
+pub(crate) struct Store {
+    folder: StoreFolder,
+    reader: Mutex<Connection>,
+    /// Dropped last: only a connection that writes folds the log in when it closes.
+    writer: Mutex<Connection>,
+}
+
+/// A file that the store knows.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownFile {
+    pub(crate) id: i64,
+    pub(crate) stamp: StoredStamp,
+}
+
+/// A stamp as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StoredStamp([i64; 5]);
+
+impl From<FileStamp> for StoredStamp {
+    fn from(stamp: FileStamp) -> StoredStamp {
+        // The bits are compared, never the value.
+        let bits = |value: u64| value.cast_signed();
+        let time = |nanoseconds: i128| i64::try_from(nanoseconds).unwrap_or(i64::MAX);
+        StoredStamp([
+            bits(stamp.device),
+            bits(stamp.inode),
+            bits(stamp.size_bytes),
+            time(stamp.modified_nanoseconds),
+            time(stamp.status_changed_nanoseconds),
+        ])
+    }
+}
+
+/// What the store says about one file.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredFile {
+    pub(crate) path: String,
+    /// `None` if it is no text.
+    pub(crate) hash: Option<[u8; 32]>,
+    pub(crate) language: Option<Language>,
+    pub(crate) definitions: String,
+}
+
+/// What one file is for imports.
+#[derive(Clone, Debug)]
+pub(crate) struct ImportingFile {
+    pub(crate) path: String,
+    pub(crate) language: Option<Language>,
+    pub(crate) imports: String,
+    pub(crate) declared: String,
+    pub(crate) definitions: String,
+}
+
+/// How much is in the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) files: u64,
+    pub(crate) texts: u64,
+    pub(crate) text_bytes: u64,
+    pub(crate) is_complete: bool,
+}
+
+impl Store {
+    pub(crate) fn open(folder: StoreFolder) -> Result<(Store, FoundStore), OpenError> {
+        let (writer, found) = folder.open()?;
+        let reader = folder.reader()?;
+        Ok((Store { folder, reader: Mutex::new(reader), writer: Mutex::new(writer) }, found))
+    }
+
+    /// Makes everything anew.
+    pub(crate) fn replace(&self) -> Result<(), OpenError> {
+        let mut writer = self.lock_writer();
+        let mut reader = self.reader();
+        // The old connections let go of the old files first, or they would write to what is gone.
+        *reader = Connection::open_in_memory()?;
+        *writer = Connection::open_in_memory()?;
+        *writer = self.folder.replace()?;
+        *reader = self.folder.reader()?;
+        Ok(())
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.folder.bytes()
+    }
+
+    pub(crate) fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_writer(&self) -> MutexGuard<'_, Connection> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes some changes, all of them or none.
+    pub(crate) fn write<T>(
+        &self,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, rusqlite::Error> {
+        let mut connection = self.lock_writer();
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let value = change(&transaction)?;
+        transaction.commit()?;
+        Ok(value)
+    }
+
+    /// Every file with its stamp, by path.
+    pub(crate) fn known(&self) -> Result<std::collections::HashMap<String, KnownFile>, rusqlite::Error> {
+        let reader = self.reader();
+        let sql = "SELECT path, id, device, inode, size, modified, changed FROM file";
+        let mut statement = reader.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            let stamp = StoredStamp([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?]);
+            Ok((row.get(0)?, KnownFile { id: row.get(1)?, stamp }))
+        })?;
+        rows.collect()
+    }
+
+    /// The paths at and beneath one, with their ids.
+    pub(crate) fn beneath(&self, path: &str) -> Result<Vec<(String, KnownFile)>, rusqlite::Error> {
+        let reader = self.reader();
+        // A slash and what sorts directly behind it bound what is beneath.
+        let sql = "SELECT path, id, device, inode, size, modified, changed FROM file
+            WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')";
+        let mut statement = reader.prepare_cached(sql)?;
+        let rows = statement.query_map([path], |row| {
+            let stamp = StoredStamp([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?]);
+            Ok((row.get(0)?, KnownFile { id: row.get(1)?, stamp }))
+        })?;
+        rows.collect()
+    }
+
+    /// What is known of a file.
+    pub(crate) fn file(&self, path: &str) -> Result<Option<StoredFile>, rusqlite::Error> {
+        let reader = self.reader();
+        let sql = "SELECT path, hash, language, definitions FROM file WHERE path = ?1";
+        reader.prepare_cached(sql)?.query_row([path], stored_file).optional()
+    }
+
+    /// What is known of a file by its number.
+    pub(crate) fn file_by_id(&self, id: i64) -> Result<Option<StoredFile>, rusqlite::Error> {
+        let reader = self.reader();
+        let sql = "SELECT path, hash, language, definitions FROM file WHERE id = ?1";
+        reader.prepare_cached(sql)?.query_row([id], stored_file).optional()
+    }
+
+    /// Every file with what it imports, ordered by path.
+    pub(crate) fn importing(&self) -> Result<Vec<ImportingFile>, rusqlite::Error> {
+        let reader = self.reader();
+        let sql = "SELECT path, language, imports, declared, definitions FROM file ORDER BY path";
+        let mut statement = reader.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            Ok(ImportingFile {
+                path: row.get(0)?,
+                language: language(row, 1)?,
+                imports: row.get(2)?,
+                declared: row.get(3)?,
+                definitions: row.get(4)?,
+            })
+        })?;
+        rows.collect()
+    }
+
+    pub(crate) fn totals(&self) -> Result<Totals, rusqlite::Error> {
+        let reader = self.reader();
+        let sql =
+            "SELECT count(*), count(hash), coalesce(sum(size) FILTER (WHERE hash IS NOT NULL), 0) FROM file";
+        let counts: [i64; 3] =
+            reader.prepare_cached(sql)?.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+        let [files, texts, text_bytes] = counts.map(|count| u64::try_from(count).unwrap_or(0));
+        Ok(Totals { files, texts, text_bytes, is_complete: fact(&reader, "complete")? != 0 })
+    }
+
+    /// Whether every file was read, and whether there is any text.
+    pub(crate) fn state(&self) -> Result<(bool, bool), rusqlite::Error> {
+        let reader = self.reader();
+        let sql = "SELECT EXISTS (SELECT 1 FROM file WHERE hash IS NOT NULL)";
+        let has_texts = reader.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+        Ok((fact(&reader, "complete")? != 0, has_texts))
+    }
+
+    /// A number that changes when anything changes that says where imports lead.
+    pub(crate) fn graph_number(&self) -> Result<i64, rusqlite::Error> {
+        fact(&self.reader(), "graph")
+    }
+}
+
+fn fact(connection: &Connection, name: &str) -> Result<i64, rusqlite::Error> {
+    let sql = "SELECT value FROM fact WHERE name = ?1";
+    connection.prepare_cached(sql)?.query_row([name], |row| row.get(0))
+}
+
+pub(crate) fn set_complete(transaction: &Transaction<'_>, is_complete: bool) -> Result<(), rusqlite::Error> {
+    let sql = "UPDATE fact SET value = ?1 WHERE name = 'complete'";
+    transaction.prepare_cached(sql)?.execute([is_complete]).map(drop)
+}
+
+fn count_graph(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+    let sql = "UPDATE fact SET value = value + 1 WHERE name = 'graph'";
+    transaction.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+fn stored_file(row: &Row<'_>) -> Result<StoredFile, rusqlite::Error> {
+    Ok(StoredFile {
+        path: row.get(0)?,
+        hash: row.get(1)?,
+        language: language(row, 2)?,
+        definitions: row.get(3)?,
+    })
+}
+
+fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::Error> {
+    let name: Option<String> = row.get(column)?;
+    Ok(name.as_deref().and_then(Language::of_name))
+}
+
+/// Stores a file in place of what was known of it.
+pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), rusqlite::Error> {
+    let sql = "SELECT id, imports, declared, definitions, hash IS NOT NULL FROM file WHERE path = ?1";
+    let before = transaction.prepare_cached(sql)?.query_row([&file.path], |row| {
+        Ok((
+            row.get::<_, i64>(0)?,
+            [row.get::<_, String>(1)?, row.get(2)?, row.get(3)?],
+            row.get::<_, bool>(4)?,
+        ))
+    });
+    let before = before.optional()?;
+    let StoredStamp([device, inode, size, modified, changed]) = file.stamp.into();
+    let empty = String::new();
+    let text = file.text.as_ref();
+    let (imports, declared, definitions) =
+        text.map_or((&empty, &empty, &empty), |text| (&text.imports, &text.declared, &text.definitions));
+    let names = |definitions: &str| -> Vec<String> {
+        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
+    };
+    let same_graph = before.as_ref().is_some_and(|(_, [old_imports, old_declared, old_definitions], _)| {
+        old_imports == imports && old_declared == declared && names(old_definitions) == names(definitions)
+    });
+    if !same_graph || crate::manifests::is_manifest(&file.path) {
+        count_graph(transaction)?;
+    }
+    if let Some((id, _, true)) = before {
+        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
+    }
+    let sql = "INSERT INTO file (path, device, inode, size, modified, changed, hash, language, lines, definitions,
+            imports, declared)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+        ON CONFLICT (path) DO UPDATE SET device = ?2, inode = ?3, size = ?4, modified = ?5, changed = ?6, hash = ?7,
+            language = ?8, lines = ?9, definitions = ?10, imports = ?11, declared = ?12
+        RETURNING id";
+    let values = params![
+        file.path,
+        device,
+        inode,
+        size,
+        modified,
+        changed,
+        text.map(|text| text.hash),
+        text.and_then(|text| text.language).map(Language::name),
+        text.map_or(0, |text| i64::try_from(text.lines).unwrap_or(i64::MAX)),
+        definitions,
+        imports,
+        declared,
+    ];
+    let id: i64 = transaction.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    if let Some(text) = text {
+        let sql = "INSERT INTO words (rowid, path, definitions, body) VALUES (?1, ?2, ?3, ?4)";
+        let values = params![id, text.path_words, text.definition_words, text.body_words];
+        transaction.prepare_cached(sql)?.execute(values)?;
+    }
+    Ok(())
+}
+
+/// Forgets a file.
+pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), rusqlite::Error> {
+    let sql = "DELETE FROM file WHERE id = ?1 RETURNING hash IS NOT NULL";
+    let was_text =
+        transaction.prepare_cached(sql)?.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
+    if was_text == Some(true) {
+        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
+    }
+    if was_text.is_some() { count_graph(transaction) } else { Ok(()) }
+}

@@ -1,0 +1,148 @@
+//! The folder in which the store lies: finding it sound, or making it anew.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{OpenError, is_damaged};
+use crate::schema;
+
+const DATABASE_NAME: &str = "index.db";
+
+/// Stores up to this size are checked page by page when they are opened.
+const CHECK_BYTES: u64 = 8 << 20;
+
+/// A folder with a store.
+#[derive(Debug)]
+pub(crate) struct StoreFolder {
+    database: PathBuf,
+    lock: PathBuf,
+}
+
+/// What was found on opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FoundStore {
+    Sound,
+    Nothing,
+    /// It was damaged or of another version, and was made anew.
+    Replaced,
+}
+
+impl StoreFolder {
+    /// Takes a folder, which is made if it is not there.
+    pub(crate) fn new(folder: &Path) -> Result<StoreFolder, OpenError> {
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(OpenError::Folder(error));
+            }
+            _ => {}
+        }
+        Ok(StoreFolder { database: folder.join(DATABASE_NAME), lock: folder.join("lock") })
+    }
+
+    /// Opens the store to write, and makes it anew if it cannot be used.
+    pub(crate) fn open(&self) -> Result<(Connection, FoundStore), OpenError> {
+        let _held = self.hold()?;
+        let length = fs::metadata(&self.database).map_or(0, |found| found.len());
+        if length > 0 {
+            match self.check(length) {
+                Ok(Some(connection)) => return Ok((connection, FoundStore::Sound)),
+                Ok(None) => {}
+                Err(error) if is_damaged(&error) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let found = if length > 0 { FoundStore::Replaced } else { FoundStore::Nothing };
+        Ok((self.create()?, found))
+    }
+
+    /// Makes the store anew, whatever it is.
+    pub(crate) fn replace(&self) -> Result<Connection, OpenError> {
+        let _held = self.hold()?;
+        self.create()
+    }
+
+    /// Opens the store to read.
+    pub(crate) fn reader(&self) -> Result<Connection, rusqlite::Error> {
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+
+    /// How many bytes the store has on the disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        ["", "-wal"]
+            .iter()
+            .map(|ending| fs::metadata(self.beside(ending)).map_or(0, |found| found.len()))
+            .sum()
+    }
+
+    /// One process at a time decides what becomes of a store.
+    fn hold(&self) -> Result<File, OpenError> {
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(false).write(true).mode(0o600);
+        let file = options.open(&self.lock).map_err(OpenError::Folder)?;
+        file.lock().map_err(OpenError::Folder)?;
+        Ok(file)
+    }
+
+    fn check(&self, length: u64) -> Result<Option<Connection>, rusqlite::Error> {
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        if !schema::is_current(&connection)? {
+            return Ok(None);
+        }
+        if length <= CHECK_BYTES {
+            let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if verdict != "ok" {
+                return Ok(None);
+            }
+        }
+        Ok(Some(connection))
+    }
+
+    fn create(&self) -> Result<Connection, OpenError> {
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            match fs::remove_file(self.beside(ending)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(OpenError::Folder(error));
+                }
+                _ => {}
+            }
+        }
+        // SQLite gives its other files the mode of this one. What stands in source code is nobody else's business.
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600).open(&self.database).map_err(OpenError::Folder)?;
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        schema::create(&connection)?;
+        Ok(connection)
+    }
+
+    fn connect(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+        let connection =
+            Connection::open_with_flags(&self.database, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+        }
+        // A loss of power costs time at most: what is lost or damaged is read from the files again.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        connection.pragma_update(None, "cache_size", -32_768)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(connection)
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        let mut name = self.database.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    }
+}

@@ -1,0 +1,200 @@
+//! The words of a text, as code has them.
+//!
+//! `parseHttpHeader` is found as itself and as `parse`, `http` and `header`; `read_file` as itself, `read` and `file`.
+//! Words are folded to lower case and cut to a stem, so that *resolving* finds `resolve`; a name of several parts is kept
+//! whole as well.
+
+use std::borrow::Cow;
+
+/// Longer names are cut: they are data, not names.
+const LONGEST_BYTES: usize = 80;
+
+/// Calls `each` with every word of a text: names of several parts first whole, then part by part.
+pub(crate) fn each_word(text: &str, mut each: impl FnMut(&str)) {
+    let mut folded = String::new();
+    for name in names(text) {
+        words_of_name(name, &mut folded, &mut each);
+    }
+}
+
+/// The names of a text: runs of letters, digits and underscores.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() && !is_name_byte(bytes[at]) {
+            at += 1;
+        }
+        let start = at;
+        while at < bytes.len() && is_name_byte(bytes[at]) {
+            at += 1;
+        }
+        // Bytes of characters beyond ASCII all count as parts of names, so both ends lie between characters.
+        (start < at).then(|| &text[start..at])
+    })
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Calls `each` with the words of one name.
+pub(crate) fn words_of_name(name: &str, folded: &mut String, each: &mut impl FnMut(&str)) {
+    let name = name.trim_matches('_');
+    if name.is_empty() || name.len() > LONGEST_BYTES {
+        return;
+    }
+    let mut parts = 0;
+    each_part(name, |_| parts += 1);
+    if parts > 1 {
+        fold(name, folded);
+        each(folded);
+        each_part(name, |part| {
+            fold(part, folded);
+            each(&stem(folded));
+        });
+    } else {
+        // Underscores around a single part do not count, nor do they in its stem.
+        fold(name, folded);
+        each(&stem(folded));
+    }
+}
+
+fn fold(word: &str, folded: &mut String) {
+    folded.clear();
+    if word.is_ascii() {
+        folded.push_str(word);
+        folded.make_ascii_lowercase();
+    } else {
+        folded.extend(word.chars().flat_map(char::to_lowercase));
+    }
+}
+
+/// Cuts a name where underscores are, before a capital behind a small letter, before the last of several capitals, and
+/// between letters and digits.
+fn each_part(name: &str, mut each: impl FnMut(&str)) {
+    let bytes = name.as_bytes();
+    let mut start = 0;
+    for at in 0..=bytes.len() {
+        let is_end = at == bytes.len();
+        let cuts = is_end || bytes[at] == b'_' || (at > start && begins_part(bytes, at));
+        if cuts {
+            if at > start {
+                each(&name[start..at]);
+            }
+            start = if !is_end && bytes[at] == b'_' { at + 1 } else { at };
+        }
+    }
+}
+
+fn begins_part(bytes: &[u8], at: usize) -> bool {
+    let (before, here) = (bytes[at - 1], bytes[at]);
+    if !before.is_ascii() || !here.is_ascii() {
+        return false;
+    }
+    let next_is_small = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+    (here.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()))
+        || (here.is_ascii_uppercase() && before.is_ascii_uppercase() && next_is_small)
+        || (here.is_ascii_digit() && before.is_ascii_alphabetic() && at >= 3)
+}
+
+/// Cuts the endings off an English word in small letters: those of plurals, of `-ing` and `-ed`, and a silent `e`.
+///
+/// It only has to bring the forms of one word together; what is left is often no word.
+pub(crate) fn stem(word: &str) -> Cow<'_, str> {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
+    let mut cut: Cow<'_, str> = if let Some(rest) = word.strip_suffix("ies").filter(|rest| rest.len() >= 2) {
+        Cow::Owned(format!("{rest}y"))
+    } else if let Some(rest) = word.strip_suffix("sses") {
+        Cow::Owned(format!("{rest}ss"))
+    } else if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Borrowed(word.strip_suffix('s').unwrap_or(word))
+    };
+    for ending in ["ing", "ed"] {
+        let Some(rest) = cut.strip_suffix(ending) else { continue };
+        if rest.len() >= 3 && rest.bytes().any(|byte| b"aeiouy".contains(&byte)) {
+            let rest = undouble(rest);
+            cut = Cow::Owned(rest.to_owned());
+            break;
+        }
+    }
+    if cut.len() >= 4 && cut.ends_with('e') {
+        let shorter = cut[..cut.len() - 1].to_owned();
+        cut = Cow::Owned(shorter);
+    }
+    if cut.len() >= 4 && cut.ends_with('y') {
+        let shorter = format!("{}i", &cut[..cut.len() - 1]);
+        cut = Cow::Owned(shorter);
+    }
+    cut
+}
+
+/// `runn` is `run`; `pass` and `fill` stay.
+fn undouble(word: &str) -> &str {
+    match word.as_bytes() {
+        [.., before, last] if before == last && !b"lszaeiou".contains(last) => &word[..word.len() - 1],
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        each_word(text, |word| found.push(word.to_owned()));
+        found
+    }
+
+    #[test]
+    fn names_are_found_whole_and_by_their_parts() {
+        let cases: [(&str, &[&str]); 9] = [
+            ("parseHttpHeader", &["parsehttpheader", "pars", "http", "header"]),
+            ("read_file", &["read_file", "read", "file"]),
+            ("HTTPServer", &["httpserver", "http", "server"]),
+            ("__init__", &["init"]),
+            ("utf8", &["utf8", "utf", "8"]),
+            ("u8 i64", &["u8", "i64"]),
+            ("a.b(c)", &["a", "b", "c"]),
+            ("größe_maß", &["größe_maß", "größe", "maß"]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            let expected: Vec<String> = expected.iter().map(|word| stem_free(word)).collect();
+            assert_eq!(words(text), expected, "{text}");
+        }
+    }
+
+    fn stem_free(word: &str) -> String {
+        match word {
+            "file" => "fil".to_owned(),
+            other => other.to_owned(),
+        }
+    }
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        let groups: [&[&str]; 6] = [
+            &["resolve", "resolves", "resolved", "resolving"],
+            &["retry", "retries"],
+            &["run", "runs", "running"],
+            &["parse", "parsed", "parsing"],
+            &["index", "indexing", "indexed"],
+            &["class", "classes"],
+        ];
+        for group in groups {
+            let stems: Vec<_> = group.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|one| *one == stems[0]), "{group:?}: {stems:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_data_is_no_word() {
+        assert_eq!(words(&"a".repeat(LONGEST_BYTES + 1)), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,114 @@
+//! Sources that mean harm.
+
+use std::time::{Duration, Instant};
+
+use wap_core::{CodeIndex, ReadAst, ReadImpact};
+
+use crate::fixture::{Fixture, call, paths, refresh, symbols};
+
+/// Far longer than anything here takes, far shorter than what has no bound.
+const GUARD: Duration = Duration::from_secs(60);
+
+#[test]
+fn deep_nesting_and_broken_sources_come_to_an_end() {
+    let depth = 100_000;
+    let brackets = "(".repeat(depth);
+    let sources = [
+        ("deep.rs", format!("fn f() {{ {brackets} }}\n")),
+        ("deep.py", format!("x = {}\n", "[".repeat(depth))),
+        ("deep.js", format!("var x = {}1{};\n", "[".repeat(depth), "]".repeat(depth))),
+        ("deep.ts", "class A {".repeat(20_000)),
+        ("deep.go", format!("package a\nfunc f() {}\n", "{".repeat(depth))),
+        ("deep.java", "class A {".repeat(20_000)),
+        ("deep.c", format!("int x = {brackets};\n")),
+        ("deep.cpp", "namespace a {".repeat(20_000)),
+        ("deep.cs", "namespace A {".repeat(20_000)),
+        ("uses.rs", format!("use {}a{};\n", "a::{".repeat(20_000), "}".repeat(20_000))),
+        ("declarator.c", format!("int {}x;\n", "*".repeat(depth))),
+        ("templates.cpp", format!("{}int{} x;\n", "a<".repeat(20_000), ">".repeat(20_000))),
+        ("fine.rs", "fn fine() {}\n".to_owned()),
+    ];
+    let fixture = Fixture::new(sources.clone());
+    let (index, _) = fixture.open();
+    let began = Instant::now();
+    refresh(&index);
+    for (path, _) in &sources {
+        let _ = symbols(&index, path);
+        let _ = call(|call| index.ast(call, &ReadAst { file: (*path).into(), max_nodes: 100_000 }));
+        call(|call| index.impact(call, &ReadImpact { file: (*path).into(), max_depth: 100 })).unwrap();
+    }
+    assert!(began.elapsed() < GUARD, "{:?}", began.elapsed());
+    assert_eq!(paths(&index, "fine")[0], "fine.rs");
+}
+
+#[test]
+fn a_parse_that_takes_too_long_leaves_the_words() {
+    let mut fixture = Fixture::new([("slow.rs", "fn findable() {}\n".repeat(20_000))]);
+    fixture.limits.parse_time = Duration::ZERO;
+    let index = fixture.index();
+    assert_eq!(paths(&index, "findable"), ["slow.rs"]);
+}
+
+#[test]
+fn large_and_binary_files_are_known_and_not_read() {
+    let mut fixture = Fixture::new([
+        ("large.rs", "fn findable() {}\n".repeat(1_000).into_bytes()),
+        ("binary.rs", b"fn findable() {}\n\0\0".to_vec()),
+        ("utf16.rs", b"\xff\xfef\0n\0".to_vec()),
+        ("latin.rs", b"// caf\xe9 findable\nfn findable() {}\n".to_vec()),
+    ]);
+    fixture.limits.file_bytes = 10_000;
+    let index = fixture.index();
+    assert_eq!(paths(&index, "findable"), ["latin.rs"]);
+    assert_eq!(index.status().unwrap().files, 4);
+    assert_eq!(refresh(&index).unchanged, 4);
+}
+
+#[test]
+fn numbers_are_bounded() {
+    let mut fixture = Fixture::new([
+        (
+            "a.rs",
+            (0..500).map(|number| format!("use m{number}::x;\nfn f{number}() {{}}\n")).collect::<String>(),
+        ),
+        ("b.rs", "fn b() {}\n".to_owned()),
+        ("c.rs", "fn c() {}\n".to_owned()),
+    ]);
+    fixture.limits.symbols = 100;
+    fixture.limits.files = 2;
+    let index = fixture.index();
+    assert_eq!(symbols(&index, "a.rs").unwrap().symbols.len(), 100);
+    assert_eq!(index.status().unwrap().files, 2);
+}
+
+#[test]
+fn manifests_that_mean_harm_are_passed_over() {
+    let fixture = Fixture::new([
+        (
+            "tsconfig.json",
+            "{\"extends\": \"./tsconfig.json\", \"compilerOptions\": {\"paths\": {\"*\": [\"../../*\"]}}}"
+                .to_owned(),
+        ),
+        ("a/package.json", "{\"name\": \"a\", \"main\": \"../b\"}".to_owned()),
+        ("b/package.json", "{\"name\": \"b\", \"main\": \"../a\"}".to_owned()),
+        ("deep/tsconfig.json", "[".repeat(100_000)),
+        ("deep/package.json", "[".repeat(100_000)),
+        ("deep/Cargo.toml", format!("a = {}", "[".repeat(100_000))),
+        ("go.mod", "module\nreplace (\n".to_owned()),
+        (
+            "deep/x.ts",
+            "import a from 'a'; import b from '../b'; import c from 'c'; import d from '../../../d';\n"
+                .to_owned(),
+        ),
+        ("Cargo.toml", "[package]\nname = \"x\"\n[lib]\npath = \"../../outside.rs\"\n".to_owned()),
+        (
+            "src/lib.rs",
+            "mod lib;\n#[path = \"lib.rs\"] mod again;\n#[path = \"../../x.rs\"] mod out;\n".to_owned(),
+        ),
+    ]);
+    let index = fixture.index();
+    let impact =
+        call(|call| index.impact(call, &ReadImpact { file: "deep/x.ts".into(), max_depth: 100 })).unwrap();
+    assert_eq!(impact.outbound, []);
+    call(|call| index.impact(call, &ReadImpact { file: "src/lib.rs".into(), max_depth: 100 })).unwrap();
+}

@@ -1,0 +1,10 @@
+//! Tests of code-index, through its public API.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod answers;
+mod fixture;
+mod freshness;
+mod hidden;
+mod hostile;
+mod store;
+mod truth;

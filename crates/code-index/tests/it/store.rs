@@ -1,0 +1,115 @@
+//! Stores that are damaged, foreign or shared.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+
+use code_index::Opening;
+use wap_core::{CancelFlag, IndexError};
+
+use crate::fixture::{Fixture, paths, refresh, search};
+
+fn fixture() -> Fixture {
+    Fixture::new(
+        (0..60).map(|number| (format!("f{number}.rs"), format!("fn name_{number}() {{ shared() }}\n"))),
+    )
+}
+
+#[test]
+fn a_damaged_store_is_made_anew() {
+    type Damage = fn(&mut fs::File);
+    let damages: [(&str, Damage); 4] = [
+        ("no database at all", |file| {
+            file.set_len(0).unwrap();
+            file.write_all(b"this is a text\n").unwrap();
+        }),
+        ("cut in the middle", |file| {
+            let length = file.metadata().unwrap().len();
+            file.set_len(length / 2).unwrap();
+        }),
+        ("pages of noise", |file| {
+            let length = file.metadata().unwrap().len();
+            file.seek(SeekFrom::Start(4096)).unwrap();
+            file.write_all(&vec![0x5a; usize::try_from(length - 4096).unwrap()]).unwrap();
+        }),
+        ("another version", |file| {
+            file.seek(SeekFrom::Start(60)).unwrap();
+            file.write_all(&[0, 0, 0, 99]).unwrap();
+        }),
+    ];
+    for (what, damage) in damages {
+        let fixture = fixture();
+        drop(fixture.index());
+        let database = fixture.state.path().join("index/index.db");
+        damage(&mut OpenOptions::new().write(true).open(&database).unwrap());
+        let (index, opening) = fixture.open();
+        assert_eq!(opening, Opening::Replaced, "{what}");
+        assert_eq!(refresh(&index).read, 60, "{what}");
+        assert_eq!(paths(&index, "name_7"), ["f7.rs"], "{what}");
+    }
+    // Control: without damage it is found.
+    let fixture = fixture();
+    drop(fixture.index());
+    assert_eq!(fixture.open().1, Opening::Found);
+}
+
+#[test]
+fn two_indexes_over_one_store_see_each_others_work() {
+    let fixture = fixture();
+    let first = fixture.index();
+    let (second, opening) = fixture.open();
+    assert_eq!(opening, Opening::Found);
+    fixture.write("new.rs", "fn brand_new() {}\n");
+    assert_eq!(refresh(&second).read, 1);
+    assert_eq!(paths(&first, "brand_new"), ["new.rs"]);
+    assert_eq!(refresh(&first).read, 0);
+    std::thread::scope(|scope| {
+        for index in [&first, &second] {
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    refresh(index);
+                }
+            });
+        }
+    });
+    assert_eq!(search(&first, "shared").hits.len(), 8);
+}
+
+#[test]
+fn an_index_that_is_cleared_is_built_again() {
+    let fixture = fixture();
+    let index = fixture.index();
+    let before = index.status().unwrap();
+    assert_eq!((before.files, before.texts), (60, 60));
+    assert!(before.store_bytes > 0 && before.text_bytes > 0);
+    index.clear().unwrap();
+    assert_eq!(index.status().unwrap().files, 0);
+    assert_eq!(paths(&index, "shared"), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_that_is_gone_fails_and_keeps_what_was_known() {
+    let fixture = fixture();
+    let index = fixture.index();
+    let away = fixture.state.path().join("away");
+    fs::rename(fixture.code.path(), &away).unwrap();
+    fs::create_dir(fixture.code.path()).unwrap();
+    let failed = index.refresh(&CancelFlag::new(), &mut |_| {});
+    assert!(matches!(&failed, Err(IndexError::Failed { cause }) if cause.contains("folder")), "{failed:?}");
+    assert_eq!(index.status().unwrap().files, 60);
+    fs::remove_dir(fixture.code.path()).unwrap();
+    fs::rename(&away, fixture.code.path()).unwrap();
+    assert_eq!(refresh(&index).unchanged, 60);
+}
+
+#[test]
+fn a_cancelled_build_goes_on_where_it_was() {
+    let fixture = fixture();
+    let (index, _) = fixture.open();
+    let cancel = CancelFlag::new();
+    let ended = index.refresh(&cancel, &mut |_| cancel.cancel());
+    // The first unit may have held all of them; then there was nothing left to cancel but the end.
+    assert_eq!(ended, Err(IndexError::Cancelled));
+    let again = refresh(&index);
+    assert_eq!(again.read + again.unchanged, 60);
+    assert_eq!(paths(&index, "name_59"), ["f59.rs"]);
+}

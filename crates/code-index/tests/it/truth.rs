@@ -1,0 +1,132 @@
+//! Small projects in every language, against what a person says is in them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use code_index::LocalIndex;
+use serde_json::Value;
+use wap_core::{CodeIndex, DiagnoseImpact, ReadImpact};
+
+use crate::fixture::{call, refresh, source, symbols};
+
+const LANGUAGES: [&str; 8] = ["rust", "python", "typescript", "go", "java", "c", "cpp", "csharp"];
+
+/// Lines about files, each file with the same lines whatever their order.
+type Table = BTreeMap<String, Vec<String>>;
+
+struct Found {
+    definitions: Table,
+    imports: Table,
+    unresolved: Vec<String>,
+}
+
+#[test]
+fn what_files_define_and_import_is_what_a_person_says() {
+    let mut wrong = Vec::new();
+    for language in LANGUAGES {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index").join(language);
+        let truth: Value = serde_json::from_slice(&fs::read(folder.join("truth.json")).unwrap()).unwrap();
+        let found = found(&folder);
+        compare(
+            &mut wrong,
+            &format!("{language} definitions"),
+            &table(&truth["definitions"]),
+            &found.definitions,
+        );
+        compare(&mut wrong, &format!("{language} imports"), &table(&truth["imports"]), &found.imports);
+        let expected = BTreeMap::from([("all".to_owned(), lines(&truth["unresolved"]))]);
+        let unresolved = BTreeMap::from([("all".to_owned(), found.unresolved)]);
+        compare(&mut wrong, &format!("{language} unresolved"), &expected, &unresolved);
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+fn found(folder: &Path) -> Found {
+    let state = tempfile::tempdir().unwrap();
+    let (index, _) = LocalIndex::open(state.path(), source(folder), Default::default()).unwrap();
+    refresh(&index);
+    let mut found = Found { definitions: Table::new(), imports: Table::new(), unresolved: Vec::new() };
+    for path in files(folder, "") {
+        if let Ok(listed) = symbols(&index, &path) {
+            let definitions = listed.symbols.iter().map(|one| {
+                let container = one.container.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
+                format!("{} {container}{} {}-{}", one.kind, one.name, one.line_start, one.line_end)
+            });
+            add(&mut found.definitions, &path, definitions.collect());
+        }
+        let impact =
+            call(|call| index.impact(call, &ReadImpact { file: path.clone(), max_depth: 1 })).unwrap();
+        add(
+            &mut found.imports,
+            &path,
+            impact.outbound.iter().map(|edge| format!("{} {}", edge.kind, edge.file)).collect(),
+        );
+    }
+    let request = DiagnoseImpact { file: None, limit: 1_000, offset: 0 };
+    let unresolved = call(|call| index.impact_diagnostics(call, &request)).unwrap();
+    found.unresolved = unresolved
+        .diagnostics
+        .iter()
+        .map(|one| format!("{}:{} {}", one.file, one.line, one.import))
+        .collect();
+    found
+}
+
+fn add(table: &mut Table, path: &str, mut lines: Vec<String>) {
+    lines.sort();
+    if !lines.is_empty() {
+        table.insert(path.to_owned(), lines);
+    }
+}
+
+fn files(folder: &Path, path: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder.join(path)).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{path}{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files(folder, &format!("{name}/")));
+        } else if name != "truth.json" {
+            found.push(name);
+        }
+    }
+    found
+}
+
+fn lines(value: &Value) -> Vec<String> {
+    let mut lines: Vec<String> =
+        value.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect();
+    lines.sort();
+    lines
+}
+
+fn table(value: &Value) -> Table {
+    value.as_object().unwrap().iter().map(|(path, value)| (path.clone(), lines(value))).collect()
+}
+
+fn compare(wrong: &mut Vec<String>, what: &str, expected: &Table, found: &Table) {
+    let none = Vec::new();
+    for path in expected.keys().chain(found.keys().filter(|path| !expected.contains_key(*path))) {
+        let (expected, found) = (expected.get(path).unwrap_or(&none), found.get(path).unwrap_or(&none));
+        let without = |left: &[String], right: &[String]| -> Vec<String> {
+            let mut right = right.to_vec();
+            let is_extra = |line: &&String| match right.iter().position(|one| one == *line) {
+                Some(at) => {
+                    right.remove(at);
+                    false
+                }
+                None => true,
+            };
+            left.iter()
+                .filter({
+                    let mut is_extra = is_extra;
+                    move |line| is_extra(line)
+                })
+                .cloned()
+                .collect()
+        };
+        wrong.extend(without(expected, found).iter().map(|line| format!("{what}: {path}: missing: {line}")));
+        wrong.extend(without(found, expected).iter().map(|line| format!("{what}: {path}: too much: {line}")));
+    }
+}

