@@ -181,7 +181,7 @@ pub(crate) enum Command {
     Wap,
     /// Print the configuration that lets an MCP client use this folder, or write it.
     Setup(SetupOptions),
-    /// Serve the workspace tools over HTTP, and MCP at /mcp.
+    /// Serve the workspace tools over HTTP, the llm4s dialect at /ws, and MCP at /mcp.
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
