@@ -7,6 +7,7 @@ mod calls;
 mod clients;
 mod connections;
 mod guard;
+mod impatience;
 mod llm4s;
 mod metrics;
 mod open_api;

@@ -1,6 +1,7 @@
 //! The owner of a state folder, as its clients see it: it answers their calls through the socket in the folder.
 
 mod connection;
+mod outgoing;
 
 use std::io;
 use std::os::fd::AsFd;

@@ -12,10 +12,14 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::http::impatience::Impatient;
 use crate::http::{Metrics, Sockets};
 
 /// How long a connection may be open without a request, and how long the head of a request may take.
 const IDLE: Duration = Duration::from_secs(30);
+
+/// How long a client may take nothing of its answer.
+const UNREAD: Duration = Duration::from_secs(30);
 
 /// How long requests may take to end when the server stops.
 const PARTING: Duration = Duration::from_secs(10);
@@ -61,7 +65,8 @@ pub(crate) async fn serve(
         let _ = stream.set_nodelay(true);
         let router = router.clone();
         let service = TowerToHyperService::new(router);
-        let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let stream = TokioIo::new(Impatient::new(stream, UNREAD));
+        let connection = http.serve_connection(stream, service).with_upgrades();
         let connected = metrics.connected();
         let mut stopping = stopping.subscribe();
         tokio::spawn(async move {

@@ -1,7 +1,7 @@
 //! One client of the owner: its calls are begun as they come and answered as they end.
 
 use std::collections::HashMap;
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,8 @@ use wap_core::{
 
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
-use crate::owner::Host;
+use crate::owner::outgoing::Outgoing;
+use crate::owner::{Begun, Host};
 use crate::owner_protocol::{
     CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PRINTED, Printed, STARTED, Started, UNDO,
     VERSION, Welcome,
@@ -26,7 +27,8 @@ use crate::undo_request::{self, UndoRequest};
 /// How long a client may take to say who it is.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// How long a client may keep an answer from being sent. One that does not read its answers is given up.
+/// How long a client may keep an answer from being sent. One that does not read its answers is given up; nobody else
+/// waits for it meanwhile.
 const SENDING: Duration = Duration::from_secs(30);
 
 /// How much of a piece of output is sent to those who watch.
@@ -35,7 +37,7 @@ const MOST_SHOWN_BYTES: usize = 2_000;
 /// One client.
 struct Client {
     host: Arc<Host>,
-    sending: Mutex<UnixStream>,
+    outgoing: Outgoing,
     running: Mutex<HashMap<u64, CancelFlag>>,
     /// Whether commands may run for it: it wants them confined as they are here.
     may_run: bool,
@@ -84,7 +86,7 @@ fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>,
     };
     let client = Client {
         host: Arc::clone(host),
-        sending: Mutex::new(stream.try_clone().ok()?),
+        outgoing: Outgoing::start(stream.try_clone().ok()?).ok()?,
         running: Mutex::default(),
         may_run: hello.is_some_and(|hello| hello.confinement == host.hello.confinement),
     };
@@ -102,13 +104,13 @@ impl Client {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, mut message: Vec<u8>) {
-        message.push(b'\n');
-        let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        if sending.write_all(&message).is_err() {
-            // Half an answer may be out: nothing that follows could be understood.
-            let _ = sending.shutdown(std::net::Shutdown::Both);
-        }
+    fn send(&self, message: Vec<u8>) {
+        self.outgoing.send(message, None);
+    }
+
+    /// Sends the answer to a call that was begun; the call has ended when it is out.
+    fn answer(&self, message: Vec<u8>, begun: Begun) {
+        self.outgoing.send(message, Some(begun));
     }
 
     fn take(self: &Arc<Self>, message: Message) {
@@ -174,7 +176,6 @@ impl Client {
         self.running().insert(id, cancel.clone());
         let client = Arc::clone(self);
         let job = move || {
-            let _begun = begun;
             let params = serde_json::from_value::<CallParams<Value>>(params);
             let answer = params.map_err(|error| unreadable(&error)).and_then(|params| {
                 let time_left = params.time_left_ms.map(Duration::from_millis);
@@ -184,7 +185,7 @@ impl Client {
                 carry_out(&client, request, &call)
             });
             client.running().remove(&id);
-            client.send(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)));
+            client.answer(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)), begun);
         };
         if self.host.pool.run(tool, Box::new(job)).is_err() {
             self.running().remove(&id);
@@ -202,8 +203,8 @@ fn unreadable(error: &serde_json::Error) -> WapError {
     WapError::new(Reason::InvalidField, format!("cannot read the call: {error}"))
 }
 
-/// Sends on what a command prints. It may be called under no lock of the client's, and the owner's commands must not wait
-/// for a slow client: what cannot be sent at once is left out.
+/// Sends on what a command prints. The owner's commands must not wait for a slow client: what cannot be sent at once is left
+/// out.
 struct Forward<'a> {
     client: &'a Client,
     id: u64,
@@ -211,22 +212,8 @@ struct Forward<'a> {
 
 impl Forward<'_> {
     fn send<T: Serialize>(&self, method: &str, params: &T) {
-        let mut message = json_rpc::message(None, method, params);
-        message.push(b'\n');
-        if let Ok(mut sending) = self.client.sending.try_lock()
-            && has_room(&sending)
-            && sending.write_all(&message).is_err()
-        {
-            let _ = sending.shutdown(std::net::Shutdown::Both);
-        }
+        self.client.outgoing.send_if_idle(json_rpc::message(None, method, params));
     }
-}
-
-/// Whether a short message can be sent without waiting.
-fn has_room(stream: &UnixStream) -> bool {
-    let mut asked = [rustix::event::PollFd::new(stream, rustix::event::PollFlags::OUT)];
-    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    rustix::event::poll(&mut asked, Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
 impl CommandObserver for Forward<'_> {

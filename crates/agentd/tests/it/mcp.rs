@@ -67,6 +67,7 @@ fn the_list_has_seven_tools_and_is_short() {
     let list = client.answer(id);
     let length = list.to_string().len();
     assert!(length < 8_000, "{length} bytes");
+    insta::assert_json_snapshot!("tools", list["result"]["tools"]);
     let tools = list["result"]["tools"].as_array().unwrap().clone();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = [

@@ -1,16 +1,20 @@
 //! Several processes on one state folder: the first owns it, the others ask it and take over when it goes.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, eventually};
+use crate::daemon::{Daemon, PATIENCE, eventually};
 use crate::line_client::LineClient;
 use crate::project::{Project, is_root};
+use crate::web_server::WebServer;
 
 fn wap(project: &Project) -> LineClient {
     let mut client = LineClient::start(project.command(&["wap"]));
@@ -317,6 +321,109 @@ fn a_state_folder_with_a_long_path_has_its_socket_too() {
     let _owner = wap(&project);
     wap(&project).does("writeFile", append("x"));
     assert_eq!(project.read("log.txt"), "x\n");
+}
+
+/// A client of the owner that says what it is told to, and reads only when it is told to.
+fn raw_client(project: &Project) -> UnixStream {
+    let mut stream = UnixStream::connect(project.base().join("agentd.sock")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    let workspace = project.workspace().canonicalize().unwrap();
+    let hello = json!({ "version": 1, "workspace": workspace, "confinement": "" });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "agentd/hello", "params": hello });
+    writeln!(stream, "{hello}").unwrap();
+    let mut welcome = String::new();
+    BufReader::new(&stream).read_line(&mut welcome).unwrap();
+    assert!(welcome.contains("processId"), "{welcome}");
+    stream
+}
+
+#[test]
+fn a_client_that_reads_no_answers_holds_nobody_up() {
+    let project = Project::new();
+    project.write("big.txt", &"a line of a big file\n".repeat(40_000));
+    let mut owner = wap(&project);
+    let mut other = wap(&project);
+    let mut stopped = raw_client(&project);
+    let origin = json!({ "conversation": "stopped", "run": { "sequence": 0, "digest": "d" }, "step": 0 });
+    // More than the socket holds, by more calls than there are threads.
+    const CALLS: u64 = 12;
+    for id in 1..=CALLS {
+        let params = json!({ "request": { "path": "big.txt" }, "origin": origin, "timeLeftMs": null });
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "readFile", "params": params });
+        writeln!(stopped, "{call}").unwrap();
+    }
+    // It would be given up after 30 seconds, and what it holds up would go on then.
+    let began = Instant::now();
+    for _ in 0..3 {
+        other.does("readFile", json!({ "path": "big.txt" }));
+        other.does("executeCommand", json!({ "command": "echo on" }));
+        owner.does("writeFile", append("on"));
+    }
+    assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
+    // The control: its answers are there.
+    let mut answers = BufReader::new(stopped).lines();
+    for _ in 1..=CALLS {
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert!(answer["result"]["content"].as_str().is_some_and(|text| text.len() > 800_000), "{answer}");
+    }
+}
+
+#[test]
+fn nonsense_at_the_socket_ends_that_connection_only() {
+    let project = Project::new();
+    let mut owner = wap(&project);
+    let mut other = wap(&project);
+    let megabyte = vec![b'x'; 1 << 20];
+    for nonsense in [&b"nonsense\n"[..], b"\xff\xfe\n", b"[]\n", &megabyte] {
+        let mut stream = raw_client(&project);
+        // As long as it is taken.
+        let rounds = if nonsense.len() > 100 { 100 } else { 1 };
+        for _ in 0..rounds {
+            if stream.write_all(nonsense).is_err() {
+                break;
+            }
+        }
+        // A line that is too long is read to its end, and not held.
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert!(rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
+    }
+    other.does("writeFile", append("on"));
+    owner.does("writeFile", append("on"));
+}
+
+#[test]
+fn when_the_owner_is_killed_every_kind_of_client_goes_on() {
+    let project = Project::new();
+    let mut owner = wap(&project);
+    let server = WebServer::start(&project, &[]);
+    let mut mcp = LineClient::start(project.command(&["mcp"]));
+    mcp.does("initialize", json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    mcp.notify("notifications/initialized", json!({}));
+    let mut line = |text: &str| {
+        let result = mcp.does("tools/call", json!({ "name": "writeFile", "arguments": append(text) }));
+        assert_eq!(result["isError"], false, "{result}");
+    };
+    line("mcp");
+    server.does("writeFile", &append("http"));
+    owner.does("writeFile", append("lines"));
+    owner.kill();
+    // Each of them asks at the same time, and one of them owns it then.
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.does("writeFile", &append("http again")));
+        line("mcp again");
+    });
+    line("mcp at last");
+    server.does("writeFile", &append("http at last"));
+    let text = project.read("log.txt");
+    let mut lines: Vec<_> = text.lines().collect();
+    lines[3..5].sort_unstable();
+    let expected = ["mcp", "http", "lines", "http again", "mcp again", "mcp at last", "http at last"];
+    assert_eq!(lines, expected);
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! What goes to one client of the owner: messages wait here, and a thread of their own sends them.
+//!
+//! Whoever has carried a call out only puts the answer here. A client that does not read, because it was stopped for instance,
+//! holds up nobody but itself; one that goes on like that is given up.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use crate::owner::Begun;
+
+/// How much may wait for one client, in bytes; a single message may be longer.
+const MOST_WAITING_BYTES: usize = 64 << 20;
+
+/// The messages for one client. Dropping it sends what waits, and no more.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Messages, each with the call that it answers: that has ended when its answer is out.
+    waiting: VecDeque<(Vec<u8>, Option<Begun>)>,
+    bytes: usize,
+    is_sending: bool,
+    /// Whether nothing more is taken.
+    is_closed: bool,
+}
+
+impl Outgoing {
+    /// Sends to a stream from now on; its time limit for writing is how long a client may take for a message.
+    pub(super) fn start(stream: UnixStream) -> io::Result<Outgoing> {
+        let shared = Arc::new(Shared { queue: Mutex::default(), changed: Condvar::new() });
+        let sending = Arc::clone(&shared);
+        thread::Builder::new().name("answers".to_owned()).spawn(move || sending.send_all(&stream))?;
+        Ok(Outgoing { shared })
+    }
+
+    /// Sends a message when its turn comes.
+    pub(super) fn send(&self, message: Vec<u8>, answered: Option<Begun>) {
+        let mut queue = self.shared.lock();
+        if queue.is_closed {
+            return;
+        }
+        if !queue.waiting.is_empty() && queue.bytes + message.len() > MOST_WAITING_BYTES {
+            queue.close();
+        } else {
+            queue.push(message, answered);
+        }
+        drop(queue);
+        self.shared.changed.notify_one();
+    }
+
+    /// Sends a message that is of use only now, unless others wait.
+    pub(super) fn send_if_idle(&self, message: Vec<u8>) {
+        let mut queue = self.shared.lock();
+        if !queue.is_closed && !queue.is_sending && queue.waiting.is_empty() {
+            queue.push(message, None);
+            drop(queue);
+            self.shared.changed.notify_one();
+        }
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        self.shared.lock().is_closed = true;
+        self.shared.changed.notify_one();
+    }
+}
+
+impl Queue {
+    fn push(&mut self, mut message: Vec<u8>, answered: Option<Begun>) {
+        message.push(b'\n');
+        self.bytes += message.len();
+        self.waiting.push_back((message, answered));
+    }
+
+    /// Gives the client up: half a message may be out, so nothing that follows could be understood.
+    fn close(&mut self) {
+        self.is_closed = true;
+        self.bytes = 0;
+        self.waiting.clear();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send_all(&self, mut stream: &UnixStream) {
+        let mut queue = self.lock();
+        loop {
+            if let Some((message, answered)) = queue.waiting.pop_front() {
+                queue.bytes -= message.len();
+                queue.is_sending = true;
+                drop(queue);
+                let sent = stream.write_all(&message);
+                drop(answered);
+                queue = self.lock();
+                queue.is_sending = false;
+                if sent.is_err() {
+                    queue.close();
+                }
+                continue;
+            }
+            if queue.is_closed {
+                break;
+            }
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(queue);
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
