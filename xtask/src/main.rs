@@ -90,6 +90,8 @@ enum Goals {
     Journal,
     /// Confined commands, beside plain ones and another sandbox.
     Exec,
+    /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
+    Codali,
 }
 
 fn main() -> ExitCode {
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
+        Task::Bench { goals: Some(Goals::Codali), .. } => xtask::bench(&root(), Some("codali"), None),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {

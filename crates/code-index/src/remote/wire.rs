@@ -69,7 +69,10 @@ pub(super) fn symbols(answer: &Value) -> Result<ListSymbolsResponse, IndexError>
             line_end,
         })
     });
-    Ok(ListSymbolsResponse { symbols: symbols.collect::<Result<_, IndexError>>()?, ..ListSymbolsResponse::default() })
+    Ok(ListSymbolsResponse {
+        symbols: symbols.collect::<Result<_, IndexError>>()?,
+        ..ListSymbolsResponse::default()
+    })
 }
 
 pub(super) fn ast(answer: &Value, max_nodes: u32) -> Result<ReadAstResponse, IndexError> {
