@@ -9,6 +9,7 @@
 #![cfg_attr(doctest, doc = include_str!("../../docs/codali.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/tagproto.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/wap.md"))]
+#![cfg_attr(doctest, doc = include_str!("../../docs/writing-an-adapter.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/files.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/commands.md"))]
 #![cfg_attr(doctest, doc = include_str!("../../docs/cocode.md"))]

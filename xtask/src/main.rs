@@ -105,6 +105,8 @@ enum Goals {
     Exec,
     /// The servers, beside other servers for files.
     Serve,
+    /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
+    Codali,
 }
 
 fn main() -> ExitCode {
@@ -133,6 +135,7 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
+        Task::Bench { goals: Some(Goals::Codali), .. } => xtask::bench(&root(), Some("codali"), None),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {

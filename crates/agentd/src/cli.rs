@@ -12,6 +12,7 @@ use crate::cocode_cli::CocodeCommand;
 use crate::confinement::SandboxChoice;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
+use crate::remote_code_index;
 use crate::setup::McpClient;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
@@ -181,7 +182,7 @@ pub(crate) enum Command {
     Wap,
     /// Print the configuration that lets an MCP client use this folder, or write it.
     Setup(SetupOptions),
-    /// Serve the workspace tools over HTTP, and MCP at /mcp.
+    /// Serve the workspace tools over HTTP, the llm4s dialect at /ws, and MCP at /mcp.
     Serve(ServeOptions),
     /// Serve the workspace tools to an MCP client on standard input and output.
     Mcp(McpOptions),
@@ -335,6 +336,22 @@ pub(crate) struct Codali {
     /// Leave out how long it took, so that the same files give the same response.
     #[arg(long)]
     pub deterministic: bool,
+    #[command(flatten)]
+    pub docdex: Docdex,
+}
+
+/// A docdex daemon that is asked before the local index.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Docdex {
+    /// Ask a docdex daemon first, and the local index what it does not answer.
+    #[arg(long, value_name = "URL", value_parser = remote_code_index::address)]
+    pub docdex: Option<String>,
+    /// The name of the repository at the daemon.
+    #[arg(long, value_name = "ID", requires = "docdex")]
+    pub docdex_repo: Option<String>,
+    /// A file with the daemon's token.
+    #[arg(long, value_name = "FILE", requires = "docdex")]
+    pub docdex_token_file: Option<PathBuf>,
 }
 
 /// What is done with the code index.

@@ -96,6 +96,9 @@ pub(crate) struct CocodeRun {
     /// Succeed only if all agents are ready.
     #[arg(long)]
     pub all: bool,
+    /// End with a table of the agents: verdict, commits, files and lines, check, time.
+    #[arg(long)]
+    pub compare: bool,
     /// Show what would be started.
     #[arg(long)]
     pub dry_run: bool,

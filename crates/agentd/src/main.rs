@@ -21,6 +21,7 @@ mod owner;
 mod owner_protocol;
 mod plan_view;
 mod progress;
+mod remote_code_index;
 mod session_failure;
 mod setup;
 mod shared_workspace;

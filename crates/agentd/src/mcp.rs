@@ -4,6 +4,7 @@
 //! it never decides what a tool does.
 
 mod answer;
+mod docdex;
 mod extra_tool;
 mod http;
 mod page;
@@ -14,6 +15,7 @@ mod stdio;
 mod text;
 mod tool_list;
 
+pub(crate) use docdex::CodeTools;
 pub(crate) use extra_tool::ExtraTool;
 pub(crate) use http::HttpMcp;
 pub(crate) use page::PageLimit;

@@ -45,7 +45,7 @@ pub use event::{RunEvent, RunObserver, Unobserved};
 pub use git::GitError;
 pub use host::Host;
 pub use hub_issue::{HubError, HubIssue};
-pub use pick::{PickWay, Picked, diff};
+pub use pick::{PickWay, Picked, WorkSize, diff};
 pub use plan::{PlanLine, RunPlan, RunRequest};
 pub use record::AgentRecord;
 pub use run_limits::RunLimits;

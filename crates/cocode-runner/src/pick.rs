@@ -38,7 +38,38 @@ pub struct Picked {
     pub done: bool,
 }
 
+/// How much an agent has changed between its start and its last commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WorkSize {
+    /// Files that differ.
+    pub files: u64,
+    /// Lines that are new; none for contents that are no text.
+    pub lines_added: u64,
+    /// Lines that are gone, likewise.
+    pub lines_removed: u64,
+}
+
 impl Runner {
+    /// Measures what an agent has committed; nothing if it has committed nothing.
+    ///
+    /// # Errors
+    /// [`RunnerError::Repository`], [`RunnerError::Git`].
+    pub fn work_size(&self, record: &AgentRecord) -> Result<WorkSize, RunnerError> {
+        let numbers = match difference(&self.config, record, "--numstat") {
+            Err(RunnerError::NothingToPick { .. }) => return Ok(WorkSize::default()),
+            numbers => numbers?,
+        };
+        let mut size = WorkSize::default();
+        for line in numbers.lines() {
+            // A hyphen stands in the place of a number for what is no text.
+            let mut counts = line.split('\t').map(|field| field.parse().unwrap_or(0));
+            size.files += 1;
+            size.lines_added += counts.next().unwrap_or(0);
+            size.lines_removed += counts.next().unwrap_or(0);
+        }
+        Ok(size)
+    }
+
     /// Takes an agent's work into the current branch: forward, or by a merge if that is clean.
     ///
     /// # Errors
@@ -88,10 +119,13 @@ impl Runner {
 /// # Errors
 /// [`RunnerError::NothingToPick`], [`RunnerError::Repository`], [`RunnerError::Git`].
 pub fn diff(config: &RunnerConfig, record: &AgentRecord, summary: bool) -> Result<String, RunnerError> {
+    difference(config, record, if summary { "--stat" } else { "--patch" })
+}
+
+fn difference(config: &RunnerConfig, record: &AgentRecord, format: &str) -> Result<String, RunnerError> {
     let git = Git::new(&config.host, config.state_folder.join(NO_HOOKS));
     let repository = Repository::open(git, &config.repository)?;
     let commit = work_of(&repository, record)?;
-    let format = if summary { "--stat" } else { "--patch" };
     let arguments =
         ["diff", "--no-ext-diff", "--no-textconv", "--no-color", format, &record.start_commit, &commit, "--"];
     Ok(repository.git.run(repository.place(), &arguments)?)

@@ -12,8 +12,14 @@ use crate::outline::{self, Outline};
 use crate::outline_text::{write_definitions, write_imports};
 use crate::{syntax, words};
 
-/// How often a word of one file counts; more often says nothing more about the file.
-const MOST_OF_A_WORD: u32 = 4;
+/// Up to here a word counts as often as it stands in a file.
+const COUNTED_WORDS: u32 = 3;
+
+/// How often a word is stored that stands so often in a file: beyond a few, twice as often is once more. What is told by
+/// hundreds of a word is told by some, in less space.
+fn stored_count(count: u32) -> u32 {
+    if count <= COUNTED_WORDS { count } else { COUNTED_WORDS + (count / COUNTED_WORDS).ilog2() * 2 }
+}
 
 /// A file, ready to be stored.
 #[derive(Clone, Debug)]
@@ -117,7 +123,7 @@ impl Bag {
     fn text(self) -> String {
         let mut text = String::new();
         for (word, count) in self.counts {
-            for _ in 0..count.min(MOST_OF_A_WORD) {
+            for _ in 0..stored_count(count) {
                 text.push_str(&word);
                 text.push(' ');
             }

@@ -56,8 +56,9 @@ fn distinct(query: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, bool)> {
 
 /// Looks up how much the words tell. Words that occur nowhere are left out.
 pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, rusqlite::Error> {
-    let texts: f64 =
-        connection.prepare_cached("SELECT count(hash) FROM file")?.query_row([], |row| row.get(0))?;
+    let texts: f64 = connection
+        .prepare_cached("SELECT count(*) FROM file WHERE hash IS NOT NULL")?
+        .query_row([], |row| row.get(0))?;
     let mut counts = HashMap::new();
     let words = words_of(query);
     let mut statement = connection.prepare_cached("SELECT doc FROM word_count WHERE term = ?1")?;
@@ -70,7 +71,7 @@ pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, r
         .filter_map(|(word, is_whole)| {
             let count = *counts.get(&word)?;
             let weight = (1.0 + (texts - count + 0.5) / (count + 0.5)).ln();
-            Some(Term { word, weight, selects: count <= texts * 0.4, is_whole })
+            Some(Term { word, weight, selects: count <= texts * 0.6, is_whole })
         })
         .collect();
     if !terms.iter().any(|term| term.selects) {

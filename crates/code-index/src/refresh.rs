@@ -104,6 +104,9 @@ impl LocalIndex {
         }
         let is_complete = refreshed.is_complete;
         self.store.write(|transaction| store::set_complete(transaction, is_complete))?;
+        if refreshed.read > UNIT_FILES as u64 {
+            self.store.fold_log()?;
+        }
         Ok(refreshed)
     }
 

@@ -1,4 +1,6 @@
 //! The tables of the store.
+//!
+//! What is asked for of all files at once is kept apart from what is long.
 
 use rusqlite::Connection;
 
@@ -6,7 +8,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
 /// What is stored and how words are cut. A store of another version is made anew: everything in it can be read again.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
 
 /// Makes the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
@@ -22,7 +24,11 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
             changed INTEGER NOT NULL,
             hash BLOB,
             language TEXT,
-            lines INTEGER NOT NULL,
+            lines INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX text_file ON file (id) WHERE hash IS NOT NULL;
+        CREATE TABLE outline (
+            id INTEGER PRIMARY KEY,
             definitions TEXT NOT NULL,
             imports TEXT NOT NULL,
             declared TEXT NOT NULL

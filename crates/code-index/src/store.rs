@@ -117,6 +117,11 @@ impl Store {
         Ok(value)
     }
 
+    /// Folds the log of changes in and gives its space back, if nobody reads from it just now.
+    pub(crate) fn fold_log(&self) -> Result<(), rusqlite::Error> {
+        self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
     /// Every file with its stamp, by path.
     pub(crate) fn known(&self) -> Result<std::collections::HashMap<String, KnownFile>, rusqlite::Error> {
         let reader = self.reader();
@@ -146,21 +151,22 @@ impl Store {
     /// What is known of a file.
     pub(crate) fn file(&self, path: &str) -> Result<Option<StoredFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT path, hash, language, definitions FROM file WHERE path = ?1";
+        let sql =
+            "SELECT path, hash, language, definitions FROM file JOIN outline USING (id) WHERE path = ?1";
         reader.prepare_cached(sql)?.query_row([path], stored_file).optional()
     }
 
     /// What is known of a file by its number.
     pub(crate) fn file_by_id(&self, id: i64) -> Result<Option<StoredFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT path, hash, language, definitions FROM file WHERE id = ?1";
+        let sql = "SELECT path, hash, language, definitions FROM file JOIN outline USING (id) WHERE id = ?1";
         reader.prepare_cached(sql)?.query_row([id], stored_file).optional()
     }
 
     /// Every file with what it imports, ordered by path.
     pub(crate) fn importing(&self) -> Result<Vec<ImportingFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT path, language, imports, declared, definitions FROM file ORDER BY path";
+        let sql = "SELECT path, language, imports, declared, definitions FROM file JOIN outline USING (id) ORDER BY path";
         let mut statement = reader.prepare_cached(sql)?;
         let rows = statement.query_map([], |row| {
             Ok(ImportingFile {
@@ -229,7 +235,7 @@ fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::
 
 /// Stores a file in place of what was known of it.
 pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), rusqlite::Error> {
-    let sql = "SELECT id, imports, declared, definitions, hash IS NOT NULL FROM file WHERE path = ?1";
+    let sql = "SELECT id, imports, declared, definitions, hash IS NOT NULL FROM file JOIN outline USING (id) WHERE path = ?1";
     let before = transaction.prepare_cached(sql)?.query_row([&file.path], |row| {
         Ok((
             row.get::<_, i64>(0)?,
@@ -255,11 +261,10 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), 
     if let Some((id, _, true)) = before {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
-    let sql = "INSERT INTO file (path, device, inode, size, modified, changed, hash, language, lines, definitions,
-            imports, declared)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+    let sql = "INSERT INTO file (path, device, inode, size, modified, changed, hash, language, lines)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         ON CONFLICT (path) DO UPDATE SET device = ?2, inode = ?3, size = ?4, modified = ?5, changed = ?6, hash = ?7,
-            language = ?8, lines = ?9, definitions = ?10, imports = ?11, declared = ?12
+            language = ?8, lines = ?9
         RETURNING id";
     let values = params![
         file.path,
@@ -271,11 +276,10 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), 
         text.map(|text| text.hash),
         text.and_then(|text| text.language).map(Language::name),
         text.map_or(0, |text| i64::try_from(text.lines).unwrap_or(i64::MAX)),
-        definitions,
-        imports,
-        declared,
     ];
     let id: i64 = transaction.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    let sql = "REPLACE INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
+    transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
     if let Some(text) = text {
         let sql = "INSERT INTO words (rowid, path, definitions, body) VALUES (?1, ?2, ?3, ?4)";
         let values = params![id, text.path_words, text.definition_words, text.body_words];
@@ -289,6 +293,7 @@ pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), rusql
     let sql = "DELETE FROM file WHERE id = ?1 RETURNING hash IS NOT NULL";
     let was_text =
         transaction.prepare_cached(sql)?.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
+    transaction.prepare_cached("DELETE FROM outline WHERE id = ?1")?.execute([id])?;
     if was_text == Some(true) {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }

@@ -74,6 +74,11 @@ impl OpenFile {
         &self.metadata
     }
 
+    /// Whether the file is mounted where it is, so that it is another one's, too, and changes there.
+    pub fn is_mounted(&self) -> bool {
+        crate::walk::is_mount_root(&self.file)
+    }
+
     /// What is known about the file now, for telling whether it changed while it was read.
     ///
     /// # Errors

@@ -301,10 +301,10 @@ fn open_folder(method: ResolveMethod, level: &Level, name: &[u8]) -> Result<Opti
     }
 }
 
-/// Whether a folder is where something is mounted, a folder of the same file system included. Kernels that cannot say
+/// Whether something is mounted where a folder or file is, one of the same file system included. Kernels that cannot say
 /// so leave it to the comparison of devices.
-fn is_mount_root(folder: &OwnedFd) -> bool {
-    rustix::fs::statx(folder, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())
+pub(crate) fn is_mount_root(handle: impl AsFd) -> bool {
+    rustix::fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())
         .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 

@@ -1,5 +1,6 @@
 //! `agentd cocode`: coding agents in git worktrees.
 
+mod compare;
 mod ground;
 mod harness;
 mod look;

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use codali_envelope::{
-    AnswerOptions, Budget, Form, NeedKind, ReadErrorKind, ReadOptions, Reading, Response, Sources, Stopwatch,
-    extract_request, refuse, render_response,
+    AnswerOptions, Budget, Form, ReadErrorKind, ReadOptions, Response, Sources, Stopwatch, extract_request,
+    refuse, render_response,
 };
+use code_index::FallbackIndex;
 use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey};
 
 use crate::cli::{Codali, Common};
@@ -14,6 +15,7 @@ use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::remote_code_index::{self, LazyIndex};
 use crate::state::{self, Places};
 
 /// How long the index may be brought up to date before what it has so far is answered from.
@@ -59,31 +61,24 @@ pub(crate) fn answer(common: &Common, console: Console, asked: &Codali) -> Outco
         retention: Retention::Process,
     };
     let call = Call { origin: &origin, cancel: &cancel, time_left: None };
-    let code = if asks_index(&reading) { open_index(common, &places, console, &cancel) } else { None };
-    let index = code.as_ref().map(|code| &code.index as &dyn CodeIndex);
-    let sources = Sources { workspace: &opened.engine, index, web: None };
+    let remote = remote_code_index::remote(&asked.docdex)?;
+    let local = LazyIndex::new(|| open_index(common, &places, console, &cancel));
+    let both = remote.as_ref().map(|remote| FallbackIndex::new(remote, &local));
+    let index: &dyn CodeIndex = both.as_ref().map_or(&local, |both| both);
+    let sources = Sources { workspace: &opened.engine, index: Some(index), web: None };
     let options = AnswerOptions {
         budget: budget(asked.budget),
         deterministic: asked.deterministic,
         ..AnswerOptions::default()
     };
-    let response = codali_envelope::answer(&reading, &sources, &options, &call, &stopwatch);
+    let mut response = codali_envelope::answer(&reading, &sources, &options, &call, &stopwatch);
+    let failures = both.iter().flat_map(FallbackIndex::failures);
+    response
+        .meta
+        .warnings
+        .extend(failures.map(|(operation, error)| remote_code_index::warning(operation, &error)));
     print(console, &response, asked.format);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
-}
-
-/// Whether anything is asked that only an index can answer.
-fn asks_index(reading: &Reading) -> bool {
-    reading.request.needs.iter().any(|need| match &need.kind {
-        NeedKind::Search { .. }
-        | NeedKind::Snippet { .. }
-        | NeedKind::Symbols { .. }
-        | NeedKind::Ast { .. }
-        | NeedKind::Impact { .. }
-        | NeedKind::ImpactDiagnostics { .. } => true,
-        NeedKind::Open(open) => open.doc_id.is_some(),
-        _ => false,
-    })
 }
 
 /// Opens the index and brings it up to date, as far as there is time. Without one the needs that ask it fail, and the

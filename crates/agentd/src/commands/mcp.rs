@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::mcp::{McpConfig, McpServer, RecentOutputs, serve_stdio};
+use crate::mcp::{CodeTools, McpConfig, McpServer, RecentOutputs, serve_stdio};
 use crate::shared_workspace::SharedWorkspace;
 use crate::state::Places;
 
@@ -38,7 +38,7 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
         .map_err(failed)?;
     let client = Client::new("mcp", &workspace, &CallPool::new());
     let server = McpServer::new(
-        &Arc::new(config(options, &places)),
+        &Arc::new(config(options, common, &places, console)),
         Arc::clone(&client),
         &Arc::new(RecentOutputs::default()),
     );
@@ -53,11 +53,12 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
 }
 
 /// What the command line says about the server.
-pub(crate) fn config(options: &McpOptions, places: &Places) -> McpConfig {
+pub(crate) fn config(options: &McpOptions, common: &Common, places: &Places, console: Console) -> McpConfig {
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
         page: options.page,
         places: places.clone(),
+        code: Arc::new(CodeTools::new(common, places, console)),
     }
 }

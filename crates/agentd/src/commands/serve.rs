@@ -63,7 +63,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),
         metrics: Arc::clone(&metrics),
-        mcp: mcp::config(&options.mcp, &places),
+        mcp: mcp::config(&options.mcp, common, &places, console),
         root: places.workspace.display().to_string(),
         stop: cancel.clone(),
         sockets: sockets.clone(),

@@ -16,6 +16,18 @@ pub(crate) enum ExtraTool {
     ReadOutput,
     /// Deletes a file.
     DeleteFile,
+    /// Finds pieces of files by words.
+    DocdexSearch,
+    /// Shows lines around such a piece.
+    DocdexSnippet,
+    /// Lists what a file defines.
+    DocdexSymbols,
+    /// Shows a syntax tree.
+    DocdexAst,
+    /// Lists what depends on a file, and on what it depends.
+    DocdexImpact,
+    /// Lists imports that lead nowhere.
+    DocdexImpactDiagnostics,
 }
 
 /// The arguments of `log`.
@@ -33,8 +45,18 @@ pub(crate) struct UndoArguments {
 }
 
 impl ExtraTool {
-    pub(crate) const ALL: [ExtraTool; 4] =
-        [ExtraTool::Undo, ExtraTool::Log, ExtraTool::ReadOutput, ExtraTool::DeleteFile];
+    pub(crate) const ALL: [ExtraTool; 10] = [
+        ExtraTool::Undo,
+        ExtraTool::Log,
+        ExtraTool::ReadOutput,
+        ExtraTool::DeleteFile,
+        ExtraTool::DocdexSearch,
+        ExtraTool::DocdexSnippet,
+        ExtraTool::DocdexSymbols,
+        ExtraTool::DocdexAst,
+        ExtraTool::DocdexImpact,
+        ExtraTool::DocdexImpactDiagnostics,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -42,6 +64,12 @@ impl ExtraTool {
             ExtraTool::Log => "log",
             ExtraTool::ReadOutput => "readOutput",
             ExtraTool::DeleteFile => Tool::DeleteFile.name(),
+            ExtraTool::DocdexSearch => "docdexSearch",
+            ExtraTool::DocdexSnippet => "docdexSnippet",
+            ExtraTool::DocdexSymbols => "docdexSymbols",
+            ExtraTool::DocdexAst => "docdexAst",
+            ExtraTool::DocdexImpact => "docdexImpact",
+            ExtraTool::DocdexImpactDiagnostics => "docdexImpactDiagnostics",
         }
     }
 
@@ -51,6 +79,12 @@ impl ExtraTool {
             ExtraTool::Log => "Log",
             ExtraTool::ReadOutput => "Read output",
             ExtraTool::DeleteFile => Tool::DeleteFile.title(),
+            ExtraTool::DocdexSearch => "Search code",
+            ExtraTool::DocdexSnippet => "Show a piece of a file",
+            ExtraTool::DocdexSymbols => "List definitions",
+            ExtraTool::DocdexAst => "Show a syntax tree",
+            ExtraTool::DocdexImpact => "List dependencies",
+            ExtraTool::DocdexImpactDiagnostics => "List imports that lead nowhere",
         }
     }
 
@@ -67,6 +101,19 @@ impl ExtraTool {
                 "Reads the whole output of a command by the '@output/…' name that executeCommand gave."
             }
             ExtraTool::DeleteFile => Tool::DeleteFile.description(),
+            ExtraTool::DocdexSearch => {
+                "Finds pieces of files by words, best first: names whole or by their parts, in any form of the word. For \
+                 exact text use searchFiles."
+            }
+            ExtraTool::DocdexSnippet => "Shows the lines around a piece that docdexSearch has found.",
+            ExtraTool::DocdexSymbols => "Lists what a file defines, with lines and signatures.",
+            ExtraTool::DocdexAst => "Shows the nodes of a file's syntax tree.",
+            ExtraTool::DocdexImpact => {
+                "Lists the files that depend on a file, and those that it depends on, by imports."
+            }
+            ExtraTool::DocdexImpactDiagnostics => {
+                "Lists imports that should lead to a file of the workspace and lead nowhere."
+            }
         }
     }
 
@@ -94,12 +141,53 @@ impl ExtraTool {
                 "required": ["name"]
             }),
             ExtraTool::DeleteFile => wap_core::compact_schema(&Tool::DeleteFile.request_schema()),
+            ExtraTool::DocdexSearch => json!({
+                "type": "object",
+                "properties": {
+                    "query": { "type": "string", "description": "Words." },
+                    "limit": { "type": "integer", "description": "Most hits, 1 to 100; absent means 8." }
+                },
+                "required": ["query"]
+            }),
+            ExtraTool::DocdexSnippet => json!({
+                "type": "object",
+                "properties": {
+                    "docId": { "type": "string", "description": "The docId of a hit." },
+                    "window": { "type": "integer", "description": "Lines, 10 to 400; absent means 40." }
+                },
+                "required": ["docId"]
+            }),
+            ExtraTool::DocdexSymbols => file_schema(&json!({}), &["file"]),
+            ExtraTool::DocdexAst => file_schema(
+                &json!({ "maxNodes": { "type": "integer", "description": "Most nodes; absent means 500." } }),
+                &["file"],
+            ),
+            ExtraTool::DocdexImpact => file_schema(
+                &json!({ "maxDepth": { "type": "integer", "description": "Steps to follow; absent means 1." } }),
+                &["file"],
+            ),
+            ExtraTool::DocdexImpactDiagnostics => file_schema(
+                &json!({
+                    "limit": { "type": "integer", "description": "Most imports; absent means 50." },
+                    "offset": { "type": "integer", "description": "Imports to pass over first." }
+                }),
+                &[],
+            ),
         }
     }
 
     pub(crate) fn only_reads(self) -> bool {
-        matches!(self, ExtraTool::Log | ExtraTool::ReadOutput)
+        !matches!(self, ExtraTool::Undo | ExtraTool::DeleteFile)
     }
+}
+
+/// The schema of a tool that is asked about a file.
+fn file_schema(more: &Value, required: &[&str]) -> Value {
+    let mut properties = json!({ "file": { "type": "string", "description": "Path of the file." } });
+    if let (Some(properties), Some(more)) = (properties.as_object_mut(), more.as_object()) {
+        properties.extend(more.clone());
+    }
+    json!({ "type": "object", "properties": properties, "required": required })
 }
 
 /// Reads the arguments of an extra tool.

@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::commands;
 use crate::exit::Failure;
 use crate::mcp::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
-use crate::mcp::{PageLimit, RecentOutputs, answer, progress, text, tool_list};
+use crate::mcp::{CodeTools, PageLimit, RecentOutputs, answer, progress, text, tool_list};
 use crate::state::Places;
 use crate::undo_request::UndoRequest;
 
@@ -38,6 +38,8 @@ pub(crate) struct McpConfig {
     /// How long an answer may be.
     pub page: PageLimit,
     pub places: Places,
+    /// What answers the tools that ask the index of code.
+    pub code: Arc<CodeTools>,
 }
 
 /// What serves one client.
@@ -85,6 +87,12 @@ impl McpServer {
                     Err(error) => self.failure(&error),
                 },
                 ExtraTool::DeleteFile => self.documented(Tool::DeleteFile, arguments, context).await,
+                ExtraTool::DocdexSearch
+                | ExtraTool::DocdexSnippet
+                | ExtraTool::DocdexSymbols
+                | ExtraTool::DocdexAst
+                | ExtraTool::DocdexImpact
+                | ExtraTool::DocdexImpactDiagnostics => self.docdex(tool, arguments, context).await,
             });
         }
         match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
@@ -153,6 +161,34 @@ impl McpServer {
             Ok(Ok(Ok(text))) => answer::plain(text),
             Ok(Ok(Err(text))) => CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]),
             Ok(Err(failure)) => self.failure(&as_error(&failure)),
+            Err(error) => self.failure(&error),
+        }
+    }
+
+    async fn docdex(
+        &self,
+        tool: ExtraTool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let cancel = CancelFlag::new();
+        let _given_up = CancelOnDrop(cancel.clone());
+        let (client, code, flag) = (Arc::clone(&self.client), Arc::clone(&self.config.code), cancel.clone());
+        let (sender, answered) = oneshot::channel();
+        tokio::task::spawn_blocking(move || {
+            let origin = client.origin();
+            let call = Call { origin: &origin, cancel: &flag, time_left: None };
+            let _ = sender.send(code.call(tool, arguments, &call));
+        });
+        match wait(answered, &cancel, context).await {
+            Ok(text) => {
+                let (shown, _) = crate::mcp::page::head(&text, self.config.page.characters());
+                let mut shown = shown.to_owned();
+                if shown.len() < text.len() {
+                    shown.push_str("[cut here: ask for less, or for one file]\n");
+                }
+                answer::plain(shown)
+            }
             Err(error) => self.failure(&error),
         }
     }

@@ -106,6 +106,49 @@ fn a_run_ends_with_the_truth_about_its_agents() {
 }
 
 #[test]
+fn agents_are_compared_by_what_they_did() {
+    let desk = Desk::new();
+    let script = |lines: u32| {
+        let text = format!(
+            "seq {lines} > made.txt; rm a.txt; git add -A; git commit -q -m 'cocode ready for check'"
+        );
+        serde_json::to_string(&text).unwrap()
+    };
+    let agent = |name: &str, script: &str, check: &str| {
+        format!("[agents.{name}]\ncommand = 'sh'\nargs = ['-c', {script}]\ncheck = '{check}'\n")
+    };
+    let text = [
+        agent("long", &script(40), "test -s made.txt"),
+        agent("short", &script(3), "test -s made.txt"),
+        agent("wrong", &script(2), "false"),
+        agent("idle", "'exit 0'", "true"),
+    ];
+    desk.define(&text.concat());
+    let agents = ["--agent", "long", "short", "wrong", "idle"];
+    let ran = desk.run(&[&agents[..], &["--compare"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let (_, table) = ran.stdout.split_once("agent        verdict").unwrap();
+    let rows: Vec<Vec<&str>> =
+        table.lines().skip(1).take(4).map(|row| row.split_whitespace().collect()).collect();
+    assert_eq!(rows[0][..7], ["short", "ready", "1", "2", "+3", "-1", "passed"], "{table}");
+    assert_eq!(rows[1][..7], ["long", "ready", "1", "2", "+40", "-1", "passed"], "{table}");
+    assert_eq!(rows[2][0], "idle", "{table}");
+    assert_eq!(rows[3][..7], ["wrong", "completed", "1", "2", "+2", "-1", "failed"], "{table}");
+    assert!(table.contains("agentd cocode pick short"), "{table}");
+    desk.cocode(&["clean", "--all"]);
+    let ran = desk.cocode(
+        &[&["run", "--issue", "6", "--issue-body", "x", "--json", "--compare"][..], &agents[..2]].concat(),
+    );
+    let compared: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(compared["event"], "compared");
+    let row = &compared["agents"][0];
+    assert_eq!(
+        (&row["lines_added"], &row["files"], &row["check_passed"]),
+        (&40.into(), &2.into(), &true.into())
+    );
+}
+
+#[test]
 fn definitions_come_from_the_users_folder_and_never_from_the_repository() {
     let desk = Desk::new();
     desk.project.write("agents.toml", "[agents.a]\ncommand = 'true'\n");

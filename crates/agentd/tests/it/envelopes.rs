@@ -115,6 +115,21 @@ fn codali_asks_the_code_index_of_the_folder() {
 }
 
 #[test]
+fn a_docdex_daemon_that_is_gone_is_answered_for_by_the_local_index() {
+    let project = project();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let ran = project.run_with_input(&["codali", "--json", "--docdex", &url], ARCHITECT).ok().json();
+    assert_eq!(ran["results"][0]["hits"][0]["path"], "src/public/index.html", "{ran}");
+    let warning = ran["meta"]["warnings"][0].as_str().unwrap_or_default();
+    assert!(warning.starts_with("docdex_search_failed: the docdex daemon gave no answer"), "{ran}");
+    for bad in ["https://127.0.0.1", "127.0.0.1", "http://a/b", "http://"] {
+        project.run_with_input(&["codali", "--docdex", bad], ARCHITECT).exits(2);
+    }
+}
+
+#[test]
 fn an_index_is_built_looked_at_and_searched() {
     let project = project();
     let built = project.run(&["index", "build", "--json"]).ok().json();

@@ -125,6 +125,35 @@ fn a_task_from_end_to_end() {
 }
 
 #[test]
+fn tools_that_ask_the_code_index_are_there_when_they_are_asked_for() {
+    let project = Project::new();
+    project.write("cart.py", "from money import Money\n\ndef total_price():\n    return Money()\n");
+    project.write("money.py", "class Money:\n    pass\n").write(".env", "def hidden(): pass\n");
+    let tools = "docdexSearch,docdexSnippet,docdexSymbols,docdexAst,docdexImpact,docdexImpactDiagnostics";
+    let mut client = start(&project, &["--tools", tools]);
+    let found = text(&mut client, "docdexSearch", json!({ "query": "totalPrice" }));
+    assert!(found.starts_with("cart.py:1-4 (docId cart.py#1-4)\n"), "{found}");
+    let shown = text(&mut client, "docdexSnippet", json!({ "docId": "cart.py#1-4" }));
+    assert!(shown.contains("     3  def total_price():\n"), "{shown}");
+    let symbols = text(&mut client, "docdexSymbols", json!({ "file": "cart.py" }));
+    assert_eq!(symbols, "3-4 function total_price: def total_price()\n");
+    let impact = text(&mut client, "docdexImpact", json!({ "file": "money.py" }));
+    assert!(impact.starts_with("depends on this: 1\n  cart.py (import, 1 away)\n"), "{impact}");
+    let tree = text(&mut client, "docdexAst", json!({ "file": "money.py", "maxNodes": 2 }));
+    assert!(tree.starts_with("module 1:1-3:1\n  class_definition 1:1-2:9\n[2 of "), "{tree}");
+    let nowhere = text(&mut client, "docdexImpactDiagnostics", json!({}));
+    assert_eq!(nowhere, "[0 of 0 are shown]\n");
+    // What was written meanwhile is found.
+    text(&mut client, "writeFile", json!({ "path": "new.py", "content": "def brand_new(): pass\n" }));
+    let found = text(&mut client, "docdexSearch", json!({ "query": "brand_new" }));
+    assert!(found.starts_with("new.py:1-1"), "{found}");
+    for (tool, arguments) in [("docdexSymbols", json!({ "file": ".env" })), ("docdexSearch", json!({}))] {
+        assert_eq!(call(&mut client, tool, arguments)["isError"], true, "{tool}");
+    }
+    client.end().ok();
+}
+
+#[test]
 fn the_stateless_era_needs_no_handshake() {
     let project = Project::new();
     project.write("a.txt", "one\n");

@@ -6,5 +6,6 @@ mod fixture;
 mod freshness;
 mod hidden;
 mod hostile;
+mod remote;
 mod store;
 mod truth;

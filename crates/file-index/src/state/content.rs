@@ -44,8 +44,8 @@ impl ContentJob {
 
     fn try_read(&self, ground: &Ground, collector: &mut GramCollector) -> Option<Outcome> {
         let file = ground.root.open_file(&self.path).ok()?;
-        // A link that came in between leads elsewhere. With another name, a file changes where nobody looks.
-        if *file.path() != self.path || file.metadata().links != 1 {
+        // A link that came in between leads elsewhere. With another name or place, a file changes where nobody looks.
+        if *file.path() != self.path || file.metadata().links != 1 || file.is_mounted() {
             return None;
         }
         let content = file.read_to_end(ground.limits.file_bytes).ok()?;

@@ -8,6 +8,7 @@ use cocode_env::{AgentState, IssueUrl};
 use cocode_runner::{AgentCommand, AgentDefinition, HubIssue, PlanLine, RunLimits, RunRequest, StopFlag};
 use serde::Serialize;
 
+use super::compare::compare;
 use super::ground::{agents_file, definition, explain, host, open, told};
 use super::view::View;
 use crate::cli::Common;
@@ -34,6 +35,9 @@ pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outco
     let view = View::new(console, &request);
     let records = runner.run(&request, &stop, &view).map_err(explain)?;
     view.finish(&records);
+    if asked.compare {
+        compare(console, &runner, &records)?;
+    }
     let ready = records.iter().filter(|record| record.state == AgentState::Ready).count();
     let is_enough = if asked.all { ready == records.len() } else { ready > 0 };
     Ok(match (is_enough, cancel.is_cancelled()) {

@@ -159,16 +159,7 @@ pub(crate) fn outcome(record: &AgentRecord) -> String {
         1 => "1 commit".to_owned(),
         count => format!("{count} commits"),
     };
-    let seconds = match (record.launched_at_ms, record.ended_at_ms) {
-        (Some(launched), Some(ended)) => {
-            format!(
-                "{}.{} s",
-                ended.saturating_sub(launched) / 1000,
-                ended.saturating_sub(launched) / 100 % 10
-            )
-        }
-        _ => "-".to_owned(),
-    };
+    let seconds = seconds(record).map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s"));
     let line = format!(
         "{:<12} {:<10} {commits:>10} {seconds:>8}  {}  {}",
         record.agent,
@@ -177,6 +168,12 @@ pub(crate) fn outcome(record: &AgentRecord) -> String {
         reason(record)
     );
     line.trim_end().to_owned()
+}
+
+/// How long an agent's process has run, in seconds.
+pub(crate) fn seconds(record: &AgentRecord) -> Option<f64> {
+    let milliseconds = record.ended_at_ms?.saturating_sub(record.launched_at_ms?);
+    Some(Duration::from_millis(milliseconds).as_secs_f64())
 }
 
 /// Why an agent is not ready, and what is odd about it.

@@ -1,0 +1,117 @@
+//! The index of a docdex daemon in front of the local one, which is opened only if it is needed.
+
+use std::cell::OnceCell;
+use std::sync::{Mutex, PoisonError};
+
+use codali_envelope::{Warning, WarningCode};
+use code_index::{RemoteConfig, RemoteIndex};
+use wap_core::{
+    Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
+    ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet, ReadSnippetResponse, SearchCode,
+    SearchCodeResponse,
+};
+
+use crate::cli::Docdex;
+use crate::code_index_access::OpenIndex;
+use crate::exit::{Exit, Failure};
+
+/// The default port of a docdex daemon.
+const PORT: u16 = 28_491;
+
+/// A token is one short line.
+const TOKEN_BYTES: usize = 4_096;
+
+/// Makes the client of the daemon that the user has named, if one is named.
+pub(crate) fn remote(docdex: &Docdex) -> Result<Option<RemoteIndex>, Failure> {
+    let Some(url) = &docdex.docdex else { return Ok(None) };
+    let token = match &docdex.docdex_token_file {
+        None => None,
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                Failure::new(Exit::Usage, format!("cannot read {}: {error}", file.display()))
+            })?;
+            let token = text.trim();
+            if token.is_empty() || token.len() > TOKEN_BYTES || token.chars().any(char::is_control) {
+                return Err(Failure::new(Exit::Usage, format!("{} holds no token", file.display())));
+            }
+            Some(token.to_owned())
+        }
+    };
+    let repo_id = docdex.docdex_repo.clone();
+    Ok(Some(RemoteIndex::new(RemoteConfig { url: url.clone(), repo_id, token, ..RemoteConfig::default() })))
+}
+
+/// Reads the address of a daemon; without a port it is the default one.
+pub(crate) fn address(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("http://").ok_or("give an address that begins with http://")?;
+    let host = rest.trim_end_matches('/');
+    let is_host = !host.is_empty()
+        && host.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '.' | '-' | ':' | '[' | ']'));
+    if !is_host {
+        return Err("give an address without a path, http://127.0.0.1:28491 for instance".to_owned());
+    }
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    Ok(if has_port { format!("http://{host}") } else { format!("http://{host}:{PORT}") })
+}
+
+/// What is said in a response of an operation that the daemon could not answer.
+pub(crate) fn warning(operation: &str, error: &IndexError) -> Warning {
+    let code = match operation {
+        "search" => WarningCode::DocdexSearchFailed,
+        "snippet" => WarningCode::DocdexSnippetFailed,
+        "symbols" => WarningCode::DocdexSymbolsFailed,
+        "ast" => WarningCode::DocdexAstFailed,
+        "impact" => WarningCode::DocdexImpactFailed,
+        _ => WarningCode::DocdexImpactDiagnosticsFailed,
+    };
+    Warning::with(code, format!("the docdex daemon gave no answer ({error}), the local index was asked"))
+}
+
+/// An index that is opened by the first question.
+pub(crate) struct LazyIndex<F> {
+    /// A lock, because an index may be asked by several threads.
+    opened: Mutex<OnceCell<Option<OpenIndex>>>,
+    open: F,
+}
+
+impl<F: Fn() -> Option<OpenIndex> + Send + Sync> LazyIndex<F> {
+    pub(crate) fn new(open: F) -> LazyIndex<F> {
+        LazyIndex { opened: Mutex::default(), open }
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(&dyn CodeIndex) -> Result<T, IndexError>) -> Result<T, IndexError> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = opened.get_or_init(&self.open).as_ref();
+        opened.map_or(Err(IndexError::Unavailable), |opened| ask(&opened.index))
+    }
+}
+
+impl<F: Fn() -> Option<OpenIndex> + Send + Sync> CodeIndex for LazyIndex<F> {
+    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
+        self.ask(|index| index.search(call, request))
+    }
+
+    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
+        self.ask(|index| index.snippet(call, request))
+    }
+
+    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
+        self.ask(|index| index.symbols(call, request))
+    }
+
+    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
+        self.ask(|index| index.ast(call, request))
+    }
+
+    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
+        self.ask(|index| index.impact(call, request))
+    }
+
+    fn impact_diagnostics(
+        &self,
+        call: &Call<'_>,
+        request: &DiagnoseImpact,
+    ) -> Result<DiagnoseImpactResponse, IndexError> {
+        self.ask(|index| index.impact_diagnostics(call, request))
+    }
+}

@@ -1,0 +1,74 @@
+//! Sources in cargo's cache.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder with the unpacked crates.
+pub(crate) fn registry() -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
+    let mut caches: Vec<PathBuf> =
+        fs::read_dir(home.join("registry/src")).ok()?.flatten().map(|one| one.path()).collect();
+    caches.sort();
+    caches.into_iter().next()
+}
+
+/// The text files beneath a folder that an index takes as well, relative to it and sorted.
+pub(crate) fn texts(folder: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    collect(folder, "", &mut found);
+    found.sort();
+    found
+}
+
+fn collect(folder: &Path, path: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder.join(path)).unwrap().flatten() {
+        let name = entry.file_name().to_str().unwrap_or(".").to_owned();
+        let kind = entry.file_type().unwrap();
+        let is_left_out =
+            name.starts_with('.') || matches!(name.as_str(), "target" | "vendor" | "build" | "dist");
+        if kind.is_dir() && !is_left_out {
+            collect(folder, &format!("{path}{name}/"), found);
+        } else if kind.is_file() && !name.starts_with('.') {
+            let size = entry.metadata().unwrap().len();
+            let text = fs::read(entry.path()).ok().filter(|_| size <= 1 << 20).map(String::from_utf8);
+            if let Some(Ok(text)) = text {
+                found.push((format!("{path}{name}"), text));
+            }
+        }
+    }
+}
+
+/// Copies files of source code into a folder until there are so many; further rounds take the same files again.
+pub(crate) fn copy_tree(registry: &Path, to: &Path, wanted: usize) -> u64 {
+    let endings = [".rs", ".py", ".js", ".ts", ".go", ".java", ".c", ".h", ".cc", ".cs", ".md", ".toml"];
+    let mut crates: Vec<PathBuf> = fs::read_dir(registry).unwrap().flatten().map(|one| one.path()).collect();
+    crates.sort();
+    let (mut count, mut bytes) = (0, 0);
+    for round in 0.. {
+        for one in &crates {
+            let name = one.file_name().unwrap().to_str().unwrap();
+            // Grammars are generated tables of many megabytes, bindings of an operating system are nearly so.
+            if ["tree-sitter-", "windows", "linux-raw", "libsqlite"]
+                .iter()
+                .any(|start| name.starts_with(start))
+            {
+                continue;
+            }
+            for (path, text) in texts(one) {
+                if !endings.iter().any(|ending| path.ends_with(ending)) || text.len() > 200_000 {
+                    continue;
+                }
+                let target = to.join(format!("round{round}/{name}/{path}"));
+                fs::create_dir_all(target.parent().unwrap()).unwrap();
+                fs::write(target, &text).unwrap();
+                (count, bytes) = (count + 1, bytes + text.len() as u64);
+                if count == wanted {
+                    return bytes;
+                }
+            }
+        }
+        assert!(count > 0, "there are no sources");
+    }
+    bytes
+}

@@ -1,0 +1,192 @@
+//! Another index, which a docdex daemon keeps: asked over HTTP.
+
+mod fallback;
+mod wire;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::StatusCode;
+use wap_core::{
+    Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
+    ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet, ReadSnippetResponse, SearchCode,
+    SearchCodeResponse,
+};
+
+pub use fallback::FallbackIndex;
+
+/// Longer answers are refused.
+const ANSWER_BYTES: u64 = 16 << 20;
+
+/// Where a docdex daemon is, and how it is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteConfig {
+    /// The address, `http://127.0.0.1:28491` for instance. Only `http` is spoken.
+    pub url: String,
+    /// The repository's name at the daemon, sent as `x-docdex-repo-id`.
+    pub repo_id: Option<String>,
+    /// Sent as a bearer token and as `x-api-key`.
+    pub token: Option<String>,
+    /// How long one call may take.
+    pub timeout: Duration,
+}
+
+/// The default address of a daemon.
+impl Default for RemoteConfig {
+    fn default() -> RemoteConfig {
+        RemoteConfig {
+            url: "http://127.0.0.1:28491".to_owned(),
+            repo_id: None,
+            token: None,
+            timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The index of a docdex daemon as a [`CodeIndex`].
+///
+/// Nothing is kept: every call is one HTTP request, with a time-out, no redirects and no proxy. What a daemon answers is
+/// data like any other: bounded, and refused if it is not what it should be. A path in an answer that leads out of the
+/// workspace makes the answer fail.
+#[derive(Debug)]
+pub struct RemoteIndex {
+    agent: Agent,
+    config: RemoteConfig,
+}
+
+impl RemoteIndex {
+    /// Takes a daemon. Nothing is sent yet.
+    #[must_use]
+    pub fn new(config: RemoteConfig) -> RemoteIndex {
+        let agent = Agent::config_builder().max_redirects(0).http_status_as_error(false).proxy(None).build();
+        let url = config.url.trim_end_matches('/').to_owned();
+        RemoteIndex { agent: agent.into(), config: RemoteConfig { url, ..config } }
+    }
+
+    /// Asks whether the daemon is there.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Unavailable`] and [`IndexError::TimedOut`].
+    pub fn check(&self, call: &Call<'_>) -> Result<(), IndexError> {
+        self.send(call, "/healthz", &[])?.map(drop).ok_or(IndexError::Unavailable)
+    }
+
+    /// Sends a request; `None` if the daemon knows no such thing.
+    fn send(
+        &self,
+        call: &Call<'_>,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<Option<String>, IndexError> {
+        if call.cancel.is_cancelled() {
+            return Err(IndexError::Cancelled);
+        }
+        let timeout = call.time_left.map_or(self.config.timeout, |left| left.min(self.config.timeout));
+        if timeout.is_zero() {
+            return Err(IndexError::TimedOut);
+        }
+        let mut request = self.agent.get(format!("{}{path}", self.config.url));
+        for (name, value) in query {
+            request = request.query(name, value);
+        }
+        if let Some(repo_id) = &self.config.repo_id {
+            request = request.header("x-docdex-repo-id", repo_id);
+        }
+        if let Some(token) = &self.config.token {
+            request = request.header("authorization", format!("Bearer {token}")).header("x-api-key", token);
+        }
+        let answered = request.config().timeout_global(Some(timeout)).build().call();
+        let mut response = answered.map_err(|error| unreachable_because(&error))?;
+        let status = response.status();
+        let text = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_string();
+        let text = text.map_err(|error| unreachable_because(&error))?;
+        match status {
+            StatusCode::OK => Ok(Some(text)),
+            StatusCode::NOT_FOUND => Ok(None),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Err(IndexError::Failed { cause: "the docdex daemon refuses the token".to_owned() })
+            }
+            other => Err(IndexError::Failed {
+                cause: format!("the docdex daemon answered with status {}", other.as_u16()),
+            }),
+        }
+    }
+
+    fn ask(
+        &self,
+        call: &Call<'_>,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<Option<Value>, IndexError> {
+        let Some(text) = self.send(call, path, query)? else { return Ok(None) };
+        serde_json::from_str(&text).map(Some).map_err(|_| wire::unreadable())
+    }
+}
+
+/// What a failed connection means. Its own text may hold addresses, so it is not passed on.
+fn unreachable_because(error: &ureq::Error) -> IndexError {
+    match error {
+        ureq::Error::Timeout(_) => IndexError::TimedOut,
+        ureq::Error::BodyExceedsLimit(_) => {
+            IndexError::Failed { cause: "the docdex daemon answered more than is read".to_owned() }
+        }
+        _ => IndexError::Unavailable,
+    }
+}
+
+impl CodeIndex for RemoteIndex {
+    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
+        let query = [
+            ("q", request.query.clone()),
+            ("limit", request.limit.to_string()),
+            ("snippets", "true".to_owned()),
+        ];
+        let answer = self.ask(call, "/search", &query)?.ok_or(IndexError::Unavailable)?;
+        wire::search(&answer, request.limit)
+    }
+
+    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
+        let unknown = || IndexError::UnknownDocument { doc_id: request.doc_id.clone() };
+        let path = format!("/snippet/{}", wire::path_segment(&request.doc_id));
+        let query = [("window", request.window_lines.to_string()), ("text_only", "true".to_owned())];
+        let answer = self.ask(call, &path, &query)?.ok_or_else(unknown)?;
+        wire::snippet(&answer)?.ok_or_else(unknown)
+    }
+
+    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
+        let answer = self.ask(call, "/v1/symbols", &[("path", request.file.clone())])?;
+        wire::symbols(&answer.ok_or_else(|| IndexError::UnknownFile { file: request.file.clone() })?)
+    }
+
+    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
+        let query = [("path", request.file.clone()), ("maxNodes", request.max_nodes.to_string())];
+        let answer = self.ask(call, "/v1/ast", &query)?;
+        wire::ast(
+            &answer.ok_or_else(|| IndexError::UnknownFile { file: request.file.clone() })?,
+            request.max_nodes,
+        )
+    }
+
+    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
+        let query = [("file", request.file.clone()), ("maxDepth", request.max_depth.to_string())];
+        let answer = self.ask(call, "/v1/graph/impact", &query)?;
+        wire::impact(
+            &answer.ok_or_else(|| IndexError::UnknownFile { file: request.file.clone() })?,
+            &request.file,
+        )
+    }
+
+    fn impact_diagnostics(
+        &self,
+        call: &Call<'_>,
+        request: &DiagnoseImpact,
+    ) -> Result<DiagnoseImpactResponse, IndexError> {
+        let mut query = vec![("limit", request.limit.to_string()), ("offset", request.offset.to_string())];
+        query.extend(request.file.iter().map(|file| ("file", file.clone())));
+        let answer =
+            self.ask(call, "/v1/graph/impact/diagnostics", &query)?.ok_or(IndexError::Unavailable)?;
+        wire::diagnostics(&answer, request.limit)
+    }
+}
