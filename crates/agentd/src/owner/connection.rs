@@ -203,8 +203,8 @@ fn unreadable(error: &serde_json::Error) -> WapError {
     WapError::new(Reason::InvalidField, format!("cannot read the call: {error}"))
 }
 
-/// Sends on what a command prints. The owner's commands must not wait for a slow client: what cannot be sent at once is left
-/// out.
+/// Sends on what a command prints. The owner's commands must not wait for a slow client: what one that is behind
+/// would get late is left out.
 struct Forward<'a> {
     client: &'a Client,
     id: u64,
@@ -212,7 +212,7 @@ struct Forward<'a> {
 
 impl Forward<'_> {
     fn send<T: Serialize>(&self, method: &str, params: &T) {
-        self.client.outgoing.send_if_idle(json_rpc::message(None, method, params));
+        self.client.outgoing.send_unless_behind(json_rpc::message(None, method, params));
     }
 }
 

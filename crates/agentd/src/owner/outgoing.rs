@@ -15,6 +15,9 @@ use crate::owner::Begun;
 /// How much may wait for one client, in bytes; a single message may be longer.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
+/// With so many bytes waiting, what somebody only watches is left out.
+const BEHIND_BYTES: usize = 64 << 10;
+
 /// The messages for one client. Dropping it sends what waits, and no more.
 #[derive(Debug)]
 pub(super) struct Outgoing {
@@ -32,7 +35,6 @@ struct Queue {
     /// Messages, each with the call that it answers: that has ended when its answer is out.
     waiting: VecDeque<(Vec<u8>, Option<Begun>)>,
     bytes: usize,
-    is_sending: bool,
     /// Whether nothing more is taken.
     is_closed: bool,
 }
@@ -61,10 +63,10 @@ impl Outgoing {
         self.shared.changed.notify_one();
     }
 
-    /// Sends a message that is of use only now, unless others wait.
-    pub(super) fn send_if_idle(&self, message: Vec<u8>) {
+    /// Sends a message that is of use only now, unless the client is behind.
+    pub(super) fn send_unless_behind(&self, message: Vec<u8>) {
         let mut queue = self.shared.lock();
-        if !queue.is_closed && !queue.is_sending && queue.waiting.is_empty() {
+        if !queue.is_closed && queue.bytes < BEHIND_BYTES {
             queue.push(message, None);
             drop(queue);
             self.shared.changed.notify_one();
@@ -104,12 +106,10 @@ impl Shared {
         loop {
             if let Some((message, answered)) = queue.waiting.pop_front() {
                 queue.bytes -= message.len();
-                queue.is_sending = true;
                 drop(queue);
                 let sent = stream.write_all(&message);
                 drop(answered);
                 queue = self.lock();
-                queue.is_sending = false;
                 if sent.is_err() {
                     queue.close();
                 }
