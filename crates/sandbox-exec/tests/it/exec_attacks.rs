@@ -87,8 +87,8 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
         (Attacker::Ordinary, true) => become_ordinary(&format!("exec_attacks::{test}"), STAND_IN),
         _ => {
             if std::env::var_os(STAND_IN).is_some() {
-                // Whatever goes wrong, nobody's processes do not fill the machine.
-                let limits = Rlimit { current: Some(1500), maximum: Some(1500) };
+                // Whatever goes wrong, nobody's processes do not fill the machine; what cases make at a time fits in.
+                let limits = Rlimit { current: Some(6000), maximum: Some(6000) };
                 setrlimit(Resource::Nproc, limits).unwrap();
             }
             run_corpus(level, attacker);

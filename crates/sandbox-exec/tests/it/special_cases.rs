@@ -60,6 +60,7 @@ pub(crate) fn run(name: &str, case: &Value, scene: &Scene) -> Option<Result<(), 
         "concurrent-32" => thirty_two_at_once(scene),
         "concurrent-kill-one" => kill_one_of_two(scene),
         "daemon-crash-idempotence" => run_once(scene, text(case, "command")),
+        "flood-both-interleaved" => flood_both(scene, text(case, "command")),
         "sandbox-setup-race" => shortage(scene, text(case, "command")),
         "suspend" => require(
             include_str!("../../src/shell_command.rs").contains("suspended does not count")
@@ -121,6 +122,23 @@ fn run_once(scene: &Scene, text: &str) -> Result<(), String> {
     require(stdout(&ground.run("echo next")) == "next\n", "no new spawner")?;
     let log = fs::read_to_string(ground.workspace().join("log.txt")).unwrap_or_default();
     require(log == "x\n", format!("the log holds {log:?}"))
+}
+
+/// Both streams flow, whichever of them is read, until the time is up. Beside the bombs of other cases it may take a while
+/// before anything is printed.
+fn flood_both(scene: &Scene, text: &str) -> Result<(), String> {
+    for seconds in [1, 4, 16, 60] {
+        let outcome = scene.ground.run_within(text, Duration::from_secs(seconds));
+        require(
+            matches!(outcome.ending, Ending::TimedOut { .. }),
+            format!("it ended with {}", outcome.ending),
+        )?;
+        // More than the pipes hold: a stream that nobody reads would have stopped the other one.
+        if outcome.stdout.total_bytes > 1 << 17 && outcome.stderr.total_bytes > 1 << 17 {
+            return Ok(());
+        }
+    }
+    Err("one stream only".into())
 }
 
 /// The spawner runs out of descriptors while it sets a sandbox up: that is an error, never less confinement.
