@@ -246,7 +246,7 @@ fn a_command_dies_with_the_daemon_and_is_not_run_again() {
     // Without a layer it shows in the folder that it has begun.
     let arguments = ["--layer=off".as_ref(), "apply".as_ref(), file.as_os_str()];
     let mut daemon = Daemon::start(project.command(&arguments));
-    eventually("the command has begun", || project.written("ran.log").is_some());
+    eventually("the command has begun", || project.written("ran.log").as_deref() == Some("begun\n"));
     daemon.kill();
     std::thread::sleep(Duration::from_millis(1_300));
     assert_eq!(project.read("ran.log"), "begun\n", "the command outlived the daemon");
