@@ -135,7 +135,7 @@ fn a_reply_begun_in_one_session_does_not_run_in_another() {
     let file = project.reply_file(reply);
     let arguments = ["apply".as_ref(), file.as_os_str()];
     let daemon = crate::daemon::Daemon::start(project.command(&arguments));
-    crate::daemon::eventually("it runs", || project.written("ran.log").is_some());
+    crate::daemon::eventually("it runs", || project.written("ran.log").is_some_and(|text| !text.is_empty()));
     daemon.interrupt().exits(130);
     project.begin("second");
     let ran = project.run(&arguments).exits(4).says(&format!("session {first} has begun this reply"));

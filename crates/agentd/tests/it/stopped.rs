@@ -18,7 +18,7 @@ fn edits_commands_and_failures_of_a_stopped_reply_are_told() {
     let id = project.begin("be stopped");
     let file = project.reply_file(FIRST);
     let daemon = Daemon::start(project.command(&["apply".as_ref(), file.as_os_str()]));
-    eventually("the command runs", || project.written("ran").is_some());
+    eventually("the command runs", || project.written("ran").is_some_and(|text| !text.is_empty()));
     daemon.signal("TERM");
     daemon.wait().exits(130).says("apply the same reply again for the rest");
 
@@ -64,7 +64,7 @@ fn a_reply_after_a_killed_process_tells_what_was_done_by_then() {
     let mut command = project.command(&["apply".as_ref(), file.as_os_str()]);
     let mut child =
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
-    eventually("the command runs", || project.written("ran").is_some());
+    eventually("the command runs", || project.written("ran").is_some_and(|text| !text.is_empty()));
     child.kill().unwrap();
     child.wait().unwrap();
     let applied = project.apply("[MESSAGE]\nm\n[/MESSAGE]\n", &[]).ok();
