@@ -16,5 +16,10 @@ pub fn clients(root: &Path) -> Result<(), TaskError> {
     install_clients();
     let arguments = ["test", "--package", "agentd", "--test", "it", "--"];
     let arguments = [&arguments[..], &["real_clients::", "--nocapture", "--test-threads", "1"]].concat();
-    Step::cargo("clients", &arguments).variable("CI", "true").folder(root).run().map(drop)
+    Step::cargo("clients", &arguments)
+        .variable("CI", "true")
+        .variable("CLIENTS_REQUIRED", "true")
+        .folder(root)
+        .run()
+        .map(drop)
 }
