@@ -4,11 +4,10 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use file_index::GitIgnores;
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Visit, WalkEntry, WalkLimits};
 use wap_core::{CancelFlag, Exclusions};
-
-use crate::git_ignores::GitIgnores;
 
 /// How long listing a folder may take.
 const WALK_TIME: Duration = Duration::from_secs(120);

@@ -16,7 +16,6 @@
 mod doc_id;
 mod error;
 mod folder_source;
-mod git_ignores;
 mod graph;
 mod index;
 mod language;
