@@ -3,9 +3,11 @@
 
 mod answers;
 mod fixture;
+mod following;
 mod freshness;
 mod hidden;
 mod hostile;
+mod planted;
 mod remote;
 mod store;
 mod truth;
