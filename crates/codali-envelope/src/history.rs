@@ -9,6 +9,7 @@ mod message;
 mod model_limits;
 #[cfg(feature = "o200k")]
 mod o200k;
+mod prompt;
 mod summarizer;
 mod token_counter;
 mod window;
@@ -18,6 +19,7 @@ pub use message::{History, Message, Speaker};
 pub use model_limits::ModelLimits;
 #[cfg(feature = "o200k")]
 pub use o200k::O200k;
+pub use prompt::Prompt;
 pub use summarizer::{Summarizer, SummaryError};
 pub use token_counter::{BytesPerToken, TokenCounter};
 pub use window::ContextWindow;
