@@ -88,10 +88,21 @@ impl FollowingIndex {
     /// asking: when nobody has asked for long, the feed may rest, and the next question goes on.
     pub fn keep_up(&self, ends: &CancelFlag) {
         let mut lead = None;
-        let mut poll = FEED_POLL;
-        // Without a feed there is one thing to do: to look at everything once.
+        let mut pause = FEED_POLL;
         let mut has_looked = false;
         while !ends.is_cancelled() {
+            let place = *self.place();
+            // Once everything was looked at there is nothing to do before changes are told.
+            if has_looked && matches!(place, Place::Unknown) {
+                let Some(feed) = self.feed() else { return };
+                if feed.cursor().is_none() {
+                    // Somebody else may be told.
+                    lead = None;
+                    rest(pause, ends);
+                    pause = (pause * 2).min(LONGEST_REST);
+                    continue;
+                }
+            }
             if lead.is_none() {
                 lead = self.index.store.lead();
             }
@@ -99,24 +110,13 @@ impl FollowingIndex {
                 rest(LONGEST_REST, ends);
                 continue;
             }
-            let place = *self.place();
-            let can_be_followed = match (place, self.feed()) {
-                (_, None) => false,
-                (Place::Behind(cursor), Some(feed)) => {
-                    if !feed.wait(cursor, WAIT) {
-                        continue;
-                    }
-                    thread::sleep(GATHER);
-                    true
+            if let (Place::Behind(cursor), Some(feed)) = (place, self.feed()) {
+                if !feed.wait(cursor, WAIT) {
+                    continue;
                 }
-                (Place::Unknown, Some(feed)) => feed.cursor().is_some(),
-            };
-            if !can_be_followed && has_looked {
-                rest(poll, ends);
-                poll = (poll * 2).min(LONGEST_REST);
-                continue;
+                thread::sleep(GATHER);
             }
-            poll = FEED_POLL;
+            pause = FEED_POLL;
             let began = Instant::now();
             match self.catch_up(&mut self.place(), ends) {
                 Ok(()) => rest((began.elapsed() * REST).min(LONGEST_REST), ends),

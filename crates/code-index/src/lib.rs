@@ -53,3 +53,4 @@ pub use limits::IndexLimits;
 pub use refresh::{Progress, Refreshed};
 pub use remote::{FallbackIndex, RemoteConfig, RemoteIndex};
 pub use status::IndexStatus;
+pub use store_folder::DATABASE_NAME as STORE_NAME;

@@ -16,7 +16,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{OpenError, is_damaged};
 use crate::schema;
 
-const DATABASE_NAME: &str = "index.db";
+/// The name of the store's file in its folder.
+pub const DATABASE_NAME: &str = "index.db";
 
 /// Stores up to this size are checked page by page when they are opened.
 const CHECK_BYTES: u64 = 8 << 20;

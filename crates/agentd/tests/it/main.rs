@@ -4,6 +4,7 @@
 mod bad_clients;
 mod choices;
 mod cocode;
+mod conversations;
 mod cost;
 mod crashes;
 mod daemon;
@@ -26,6 +27,7 @@ mod places;
 mod project;
 mod real_clients;
 mod replays;
+mod request_folders;
 mod setup;
 mod skip;
 mod socket_client;
