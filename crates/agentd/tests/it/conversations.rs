@@ -146,7 +146,7 @@ fn without_a_summary_the_oldest_messages_are_left_out_and_that_is_said() {
         if !command.is_empty() {
             options.extend(["--summarizer", command]);
         }
-        let last = (0..4).map(|_| go_on(&project, &options, READ).ok()).last().unwrap();
+        let [.., last] = [0, 1, 2, 3].map(|_| go_on(&project, &options, READ).ok());
         assert!(last.stdout.contains("[[history_truncated: messages left out: "), "{command}: {last}");
         assert!(
             last.stderr.contains("history_truncated: ") && last.stderr.contains(said),
@@ -159,7 +159,7 @@ fn without_a_summary_the_oldest_messages_are_left_out_and_that_is_said() {
     let project = project();
     project.write("long.txt", &"a line of a text\n".repeat(300));
     let options = ["--context-tokens", "2000", "--summarizer", "yes words"];
-    let last = (0..4).map(|_| go_on(&project, &options, READ).ok()).last().unwrap();
+    let [.., last] = [0, 1, 2, 3].map(|_| go_on(&project, &options, READ).ok());
     assert!(last.stdout.starts_with("[[summary of what was said before]]\nwords\nwords\n"), "{last}");
 }
 

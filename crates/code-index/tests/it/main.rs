@@ -9,5 +9,6 @@ mod hidden;
 mod hostile;
 mod planted;
 mod remote;
+mod remote_harm;
 mod store;
 mod truth;
