@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_clients;
+mod bad_envelopes;
 mod choices;
 mod cocode;
+mod code_indexes;
 mod conversations;
 mod cost;
 mod crashes;
