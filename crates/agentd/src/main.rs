@@ -26,6 +26,7 @@ mod session_failure;
 mod setup;
 mod shared_workspace;
 mod state;
+mod state_birth;
 mod state_socket;
 mod undo_request;
 
