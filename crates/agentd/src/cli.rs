@@ -42,6 +42,9 @@ pub(crate) struct Common {
     /// The state folder [default: .agentd in the workspace].
     #[arg(long, global = true, value_name = "DIR")]
     pub base: Option<PathBuf>,
+    /// Take a state folder over that was not made in this place: a copy, or a backup that was restored.
+    #[arg(long, global = true)]
+    pub trust_state: bool,
     /// Print one JSON value on standard output.
     #[arg(long, global = true)]
     pub json: bool,

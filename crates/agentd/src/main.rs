@@ -28,6 +28,7 @@ mod session_failure;
 mod setup;
 mod shared_workspace;
 mod state;
+mod state_birth;
 mod state_socket;
 mod summarizer_command;
 mod undo_request;
