@@ -269,7 +269,8 @@ fn response_time(entry: &WalkEntry) -> Option<(&RelPath, i128)> {
 /// `NAME.response.EXT`, and any other `NAME` by `NAME.response`. `None` for what is no request: responses, hidden files, and
 /// what somebody is going to rename.
 fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
-    if name.starts_with(b".") || UNFINISHED_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+    let is_unfinished = UNFINISHED_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    if name.starts_with(b".") || is_unfinished || name.ends_with(b".response") {
         return None;
     }
     if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
@@ -282,8 +283,7 @@ fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
             return Some(([before, b"response", ending].concat(), true));
         }
     }
-    let is_response = name.ends_with(b".response");
-    (!is_response).then(|| ([name, b".response"].concat(), false))
+    Some(([name, b".response"].concat(), false))
 }
 
 fn is_old(stamp: &FileStamp) -> bool {
