@@ -34,6 +34,7 @@ mod remote;
 mod resolve;
 mod schema;
 mod search;
+mod skeleton;
 mod status;
 mod store;
 mod store_folder;

@@ -8,8 +8,10 @@ use wap_core::CancelFlag;
 
 use crate::language::Language;
 use crate::limits::IndexLimits;
+use crate::lines::Lines;
 use crate::outline::{self, Outline};
 use crate::outline_text::{write_definitions, write_imports};
+use crate::skeleton::Skeleton;
 use crate::{syntax, words};
 
 /// Up to here a word counts as often as it stands in a file.
@@ -89,8 +91,9 @@ pub(crate) fn outline_of(
     limits: &IndexLimits,
     cancel: &CancelFlag,
 ) -> Option<Outline> {
-    let tree = syntax::parse(language, content, limits.parse_time, cancel)?;
-    Some(outline::outline(language, &tree, content, limits))
+    let skeleton = Skeleton::new(language, content);
+    let tree = syntax::parse(language, skeleton.text(), limits.parse_time, cancel)?;
+    Some(outline::outline(language, &tree, &skeleton, &Lines::new(content), limits))
 }
 
 /// Whether a content is text that can be searched.

@@ -1,0 +1,169 @@
+//! Rust.
+
+use super::{Content, Cuts, is_name_byte, past_line_comments, past_name, past_quoted, past_space};
+
+/// What may be left out of a text.
+pub(super) fn cuts(text: &[u8]) -> Vec<(usize, usize)> {
+    let mut scan = Scan { text, cuts: Cuts::default(), next: Content::Idle, is_in_use: false };
+    let mut at = 0;
+    while at < text.len() {
+        at = scan.step(at);
+    }
+    scan.cuts.ranges
+}
+
+struct Scan<'t> {
+    text: &'t [u8],
+    cuts: Cuts,
+    /// What the next group holds.
+    next: Content,
+    /// Between `use` and its semicolon, where groups hold names.
+    is_in_use: bool,
+}
+
+impl Scan<'_> {
+    /// Goes past what begins at a byte.
+    fn step(&mut self, at: usize) -> usize {
+        let text = self.text;
+        match text[at] {
+            b'{' => {
+                let content = if self.is_in_use {
+                    Content::Telling
+                } else if self.next != Content::Idle && text[..at].trim_ascii_end().ends_with(b"=") {
+                    // The value of a parameter of an enum is not its body.
+                    Content::Idle
+                } else {
+                    std::mem::replace(&mut self.next, Content::Idle)
+                };
+                self.cuts.open(at + 1, content);
+                at + 1
+            }
+            b'}' => {
+                self.cuts.close(at);
+                at + 1
+            }
+            b';' => {
+                (self.next, self.is_in_use) = (Content::Idle, false);
+                at + 1
+            }
+            b'"' => past_quoted(text, at + 1, b'"'),
+            b'\'' => self.past_apostrophe(at),
+            b'/' if text[at..].starts_with(b"//") => {
+                let end = past_line_comments(text, at);
+                self.cuts.cut(at, end);
+                end
+            }
+            b'/' if text[at..].starts_with(b"/*") => {
+                let end = past_block_comment(text, at);
+                // Its ends stay, to keep apart what stands before and behind it.
+                self.cuts.cut(at + 2, end.saturating_sub(2));
+                end
+            }
+            byte if is_name_byte(byte) => self.past_name(at),
+            _ => at + 1,
+        }
+    }
+
+    fn past_name(&mut self, at: usize) -> usize {
+        let text = self.text;
+        let end = past_name(text, at);
+        let follows = |end: usize| text.get(end).copied().unwrap_or(b' ');
+        match (&text[at..end], follows(end)) {
+            (b"r" | b"br" | b"cr", b'"' | b'#') => return past_raw(text, end),
+            (name, b'!') => {
+                let is_rules = name == b"macro_rules";
+                let mut brace = past_space(text, end + 1);
+                if is_rules {
+                    brace = past_space(text, past_name(text, brace));
+                }
+                if matches!(name, b"include" | b"include_str" | b"include_bytes") {
+                    self.next = Content::Telling;
+                    self.cuts.tell();
+                } else if follows(brace) == b'{' {
+                    // The parser sees no more in it than tokens.
+                    self.next = Content::Opaque;
+                }
+                if is_rules {
+                    self.cuts.tell();
+                }
+            }
+            (b"enum", _) => {
+                self.next = Content::Telling;
+                self.cuts.tell();
+            }
+            (b"use", _) => {
+                self.is_in_use = true;
+                self.cuts.tell();
+            }
+            (b"const", _) if !text[..at].ends_with(b"*") => self.cuts.tell(),
+            // `fn(u8)` is a type, and `union` may be anything.
+            (b"fn" | b"union", _) if is_name_byte(follows(past_space(text, end))) => self.cuts.tell(),
+            (b"struct" | b"trait" | b"type" | b"static" | b"mod" | b"impl" | b"extern", _) => {
+                self.cuts.tell();
+            }
+            _ => {}
+        }
+        end
+    }
+
+    /// Goes past a character in quotes, or past the name of a lifetime.
+    fn past_apostrophe(&self, at: usize) -> usize {
+        let text = self.text;
+        match text.get(at + 1) {
+            Some(b'\\') => past_quoted(text, at + 1, b'\''),
+            Some(first) => {
+                let length = match first {
+                    0xf0.. => 4,
+                    0xe0.. => 3,
+                    0xc0.. => 2,
+                    _ => 1,
+                };
+                if text.get(at + 1 + length) == Some(&b'\'') {
+                    at + 2 + length
+                } else {
+                    past_name(text, at + 1)
+                }
+            }
+            None => at + 1,
+        }
+    }
+}
+
+/// The end of a raw text or a raw name; `at` is behind the letters that begin it.
+fn past_raw(text: &[u8], at: usize) -> usize {
+    let hashes = text[at..].iter().take_while(|byte| **byte == b'#').count();
+    if text.get(at + hashes) != Some(&b'"') {
+        return past_name(text, at + hashes);
+    }
+    let mut from = at + hashes + 1;
+    while let Some(length) = memchr::memchr(b'"', &text[from..]) {
+        from += length + 1;
+        let found = text[from..].iter().take(hashes).take_while(|byte| **byte == b'#').count();
+        if found == hashes {
+            return from + hashes;
+        }
+    }
+    text.len()
+}
+
+/// The end of a comment that may hold others.
+fn past_block_comment(text: &[u8], at: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut from = at;
+    while let Some(length) = memchr::memchr2(b'/', b'*', &text[from..]) {
+        let found = from + length;
+        match &text[found..text.len().min(found + 2)] {
+            b"/*" => {
+                depth += 1;
+                from = found + 2;
+            }
+            b"*/" if depth <= 1 => return found + 2,
+            b"*/" => {
+                depth -= 1;
+                from = found + 2;
+            }
+            _ => from = found + 1,
+        }
+    }
+    text.len()
+}
