@@ -82,7 +82,9 @@ struct Cuts {
 
 #[derive(Debug)]
 struct OpenGroup {
-    /// The byte behind the brace.
+    /// What closes it.
+    closing: u8,
+    /// The byte behind what opens it.
     start: usize,
     content: Content,
 }
@@ -92,6 +94,8 @@ struct OpenGroup {
 enum Content {
     /// Nothing that matters so far.
     Idle,
+    /// It stays, but it is nothing that what is around it has to stay for.
+    Kept,
     /// Something that the parser has to see.
     Telling,
     /// Whatever it is, it defines nothing.
@@ -101,33 +105,38 @@ enum Content {
 impl Cuts {
     /// Leaves a range out.
     fn cut(&mut self, start: usize, end: usize) {
+        while self.ranges.last().is_some_and(|(inner, _)| *inner >= start) {
+            self.ranges.pop();
+        }
         if end >= start + SHORTEST_CUT_BYTES {
             self.ranges.push((start, end));
         }
     }
 
-    fn open(&mut self, start: usize, content: Content) {
-        self.open.push(OpenGroup { start, content });
+    fn open(&mut self, closing: u8, start: usize, content: Content) {
+        self.open.push(OpenGroup { closing, start, content });
     }
 
     /// Something that matters stands here.
     fn tell(&mut self) {
-        if let Some(group) = self.open.last_mut().filter(|group| group.content == Content::Idle) {
+        if let Some(group) = self.open.last_mut().filter(|group| group.content != Content::Opaque) {
             group.content = Content::Telling;
         }
     }
 
-    /// Closes the innermost group; `end` is its closing brace. One that was never opened does no harm.
-    fn close(&mut self, end: usize) {
-        let Some(group) = self.open.pop() else { return };
-        if group.content == Content::Telling {
+    /// Closes the innermost group that `closing`, which stands at `end`, can close. What closes nothing does no harm.
+    fn close(&mut self, closing: u8, end: usize) {
+        // Braces hold parentheses and brackets, never the other way round for long: what is open in them was never closed.
+        while closing == b'}' && self.open.last().is_some_and(|group| group.closing != closing) {
+            self.open.pop();
             self.tell();
-            return;
         }
-        while self.ranges.last().is_some_and(|(start, _)| *start >= group.start) {
-            self.ranges.pop();
+        let Some(group) = self.open.pop_if(|group| group.closing == closing) else { return };
+        match group.content {
+            Content::Telling => self.tell(),
+            Content::Kept => {}
+            Content::Idle | Content::Opaque => self.cut(group.start, end),
         }
-        self.cut(group.start, end);
     }
 }
 

@@ -1,16 +1,28 @@
 //! Rust.
 
+use memchr::memmem;
+
 use super::{Content, Cuts, is_name_byte, past_line_comments, past_name, past_quoted, past_space};
 
 /// What may be left out of a text.
 pub(super) fn cuts(text: &[u8]) -> Vec<(usize, usize)> {
-    let mut scan = Scan { text, cuts: Cuts::default(), next: Content::Idle, is_in_use: false };
+    let mut scan = Scan {
+        text,
+        cuts: Cuts::default(),
+        next: Content::Idle,
+        is_in_use: false,
+        is_in_impl: false,
+        is_broken: false,
+    };
     let mut at = 0;
     while at < text.len() {
         at = scan.step(at);
     }
     scan.cuts.ranges
 }
+
+/// A list in brackets that is shorter may be a type.
+const LONG_LIST_BYTES: usize = 256;
 
 struct Scan<'t> {
     text: &'t [u8],
@@ -19,6 +31,10 @@ struct Scan<'t> {
     next: Content,
     /// Between `use` and its semicolon, where groups hold names.
     is_in_use: bool,
+    /// Between `impl` and its brace, where groups are types.
+    is_in_impl: bool,
+    /// An attribute has no end, so that no other is looked for.
+    is_broken: bool,
 }
 
 impl Scan<'_> {
@@ -29,23 +45,56 @@ impl Scan<'_> {
             b'{' => {
                 let content = if self.is_in_use {
                     Content::Telling
-                } else if self.next != Content::Idle && text[..at].trim_ascii_end().ends_with(b"=") {
+                } else if self.next != Content::Idle && self.ends_with(at, b"=") {
                     // The value of a parameter of an enum is not its body.
                     Content::Idle
                 } else {
                     std::mem::replace(&mut self.next, Content::Idle)
                 };
-                self.cuts.open(at + 1, content);
+                self.is_in_impl = false;
+                self.cuts.open(b'}', at + 1, content);
                 at + 1
             }
-            b'}' => {
-                self.cuts.close(at);
+            b'(' => {
+                // `pub(crate)` is nothing without its word.
+                let is_kept = self.is_in_impl || self.ends_with(at, b"pub");
+                let content = match self.next {
+                    Content::Opaque => std::mem::replace(&mut self.next, Content::Idle),
+                    Content::Idle if is_kept => Content::Kept,
+                    other => other,
+                };
+                self.cuts.open(b')', at + 1, content);
+                at + 1
+            }
+            b'[' => {
+                let is_list = self.ends_with(at, b"=") || self.ends_with(at, b"= &");
+                let content = if is_list { Content::Idle } else { Content::Kept };
+                self.cuts.open(b']', at + 1, content);
+                at + 1
+            }
+            b']' => {
+                if let Some(group) = self.cuts.open.last_mut()
+                    && group.content == Content::Idle
+                    && at - group.start < LONG_LIST_BYTES
+                    && group.closing == b']'
+                {
+                    group.content = Content::Kept;
+                }
+                self.cuts.close(b']', at);
+                at + 1
+            }
+            closing @ (b'}' | b')') => {
+                self.cuts.close(closing, at);
                 at + 1
             }
             b';' => {
-                (self.next, self.is_in_use) = (Content::Idle, false);
+                let is_in_list = self.cuts.open.last().is_some_and(|group| group.closing == b']');
+                if !is_in_list {
+                    (self.next, self.is_in_use, self.is_in_impl) = (Content::Idle, false, false);
+                }
                 at + 1
             }
+            b'#' => self.past_attribute(at),
             b'"' => past_quoted(text, at + 1, b'"'),
             b'\'' => self.past_apostrophe(at),
             b'/' if text[at..].starts_with(b"//") => {
@@ -64,6 +113,57 @@ impl Scan<'_> {
         }
     }
 
+    /// Whether these bytes stand before a place, white space left out.
+    fn ends_with(&self, at: usize, wanted: &[u8]) -> bool {
+        self.text[..at].trim_ascii_end().ends_with(wanted)
+    }
+
+    /// Leaves an attribute out, unless it names a file.
+    fn past_attribute(&mut self, at: usize) -> usize {
+        let text = self.text;
+        let bracket = at + 1 + usize::from(text.get(at + 1) == Some(&b'!'));
+        if text.get(bracket) != Some(&b'[') || self.is_broken {
+            return at + 1;
+        }
+        let inside = past_space(text, bracket + 1);
+        if text[inside..].starts_with(b"path") {
+            return bracket + 1;
+        }
+        let mut depth = 0_usize;
+        let mut end = bracket;
+        while let Some(byte) = text.get(end) {
+            match byte {
+                b'[' => {
+                    depth += 1;
+                    end += 1;
+                }
+                b']' => {
+                    depth -= 1;
+                    end += 1;
+                    if depth == 0 {
+                        if memmem::find(&text[bracket..end], b"include").is_some() {
+                            self.cuts.tell();
+                        } else {
+                            self.cuts.cut(at, end);
+                        }
+                        return end;
+                    }
+                }
+                b'"' => end = past_quoted(text, end + 1, b'"'),
+                b'\'' => end = self.past_apostrophe(end),
+                b'r' => {
+                    let name = past_name(text, end);
+                    let is_raw = name == end + 1 && matches!(text.get(name), Some(b'"' | b'#'));
+                    end = if is_raw { past_raw(text, name) } else { name };
+                }
+                byte if is_name_byte(*byte) => end = past_name(text, end),
+                _ => end += 1,
+            }
+        }
+        self.is_broken = true;
+        bracket
+    }
+
     fn past_name(&mut self, at: usize) -> usize {
         let text = self.text;
         let end = past_name(text, at);
@@ -79,7 +179,7 @@ impl Scan<'_> {
                 if matches!(name, b"include" | b"include_str" | b"include_bytes") {
                     self.next = Content::Telling;
                     self.cuts.tell();
-                } else if follows(brace) == b'{' {
+                } else if matches!(follows(brace), b'{' | b'(') {
                     // The parser sees no more in it than tokens.
                     self.next = Content::Opaque;
                 }
@@ -98,9 +198,11 @@ impl Scan<'_> {
             (b"const", _) if !text[..at].ends_with(b"*") => self.cuts.tell(),
             // `fn(u8)` is a type, and `union` may be anything.
             (b"fn" | b"union", _) if is_name_byte(follows(past_space(text, end))) => self.cuts.tell(),
-            (b"struct" | b"trait" | b"type" | b"static" | b"mod" | b"impl" | b"extern", _) => {
+            (b"impl", _) => {
+                self.is_in_impl = true;
                 self.cuts.tell();
             }
+            (b"struct" | b"trait" | b"type" | b"static" | b"mod" | b"extern", _) => self.cuts.tell(),
             _ => {}
         }
         end
