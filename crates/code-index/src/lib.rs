@@ -13,6 +13,7 @@
 //!
 //! The crate knows no protocol and starts no thread that outlives a call.
 
+mod bag;
 mod doc_id;
 mod error;
 mod folder_source;

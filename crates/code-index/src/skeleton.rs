@@ -188,14 +188,15 @@ mod tests {
     use wap_core::CancelFlag;
 
     use super::*;
+    use crate::IndexLimits;
     use crate::lines::Lines;
     use crate::outline::{Outline, outline};
-    use crate::{IndexLimits, syntax};
+    use crate::syntax::Parsers;
 
     fn outline_of(language: Language, text: &[u8], skeleton: &Skeleton<'_>) -> Outline {
         let tree =
-            syntax::parse(language, skeleton.text(), Duration::from_secs(60), &CancelFlag::new()).unwrap();
-        outline(language, &tree, skeleton, &Lines::new(text), &IndexLimits::default())
+            Parsers::default().parse(language, skeleton.text(), Duration::from_secs(60), &CancelFlag::new());
+        outline(language, &tree.unwrap(), skeleton, &Lines::new(text), &IndexLimits::default())
     }
 
     /// Texts in which something that matters stands where it is easily taken for something else.

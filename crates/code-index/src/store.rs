@@ -7,7 +7,7 @@ use sandbox_fs::FileStamp;
 
 use crate::error::OpenError;
 use crate::language::Language;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, PreparedText};
 use crate::store_folder::{FoundStore, StoreFolder};
 
 /// The store: one connection that writes, one that reads meanwhile.
@@ -214,7 +214,8 @@ pub(crate) fn set_complete(transaction: &Transaction<'_>, is_complete: bool) -> 
     transaction.prepare_cached(sql)?.execute([is_complete]).map(drop)
 }
 
-fn count_graph(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+/// Says that imports may lead elsewhere now.
+pub(crate) fn count_graph(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
     let sql = "UPDATE fact SET value = value + 1 WHERE name = 'graph'";
     transaction.prepare_cached(sql)?.execute([]).map(drop)
 }
@@ -233,40 +234,30 @@ fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::
     Ok(name.as_deref().and_then(Language::of_name))
 }
 
-/// Stores a file in place of what was known of it.
-pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), rusqlite::Error> {
-    let sql = "SELECT id, imports, declared, definitions, hash IS NOT NULL FROM file JOIN outline USING (id) WHERE path = ?1";
-    let before = transaction.prepare_cached(sql)?.query_row([&file.path], |row| {
-        Ok((
-            row.get::<_, i64>(0)?,
-            [row.get::<_, String>(1)?, row.get(2)?, row.get(3)?],
-            row.get::<_, bool>(4)?,
-        ))
-    });
-    let before = before.optional()?;
+/// Stores a file in place of what was known of it. Tells whether imports may lead elsewhere now, which the caller has to
+/// count with [`count_graph`].
+///
+/// Every statement here writes one row. One that may write more than one begins a savepoint, and for each of those the
+/// full text writes all that it has gathered.
+pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<bool, rusqlite::Error> {
+    let sql = "SELECT id, hash IS NOT NULL FROM file WHERE path = ?1";
+    let known =
+        transaction.prepare_cached(sql)?.query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?)));
+    let known: Option<(i64, bool)> = known.optional()?;
     let StoredStamp([device, inode, size, modified, changed]) = file.stamp.into();
-    let empty = String::new();
     let text = file.text.as_ref();
-    let (imports, declared, definitions) =
-        text.map_or((&empty, &empty, &empty), |text| (&text.imports, &text.declared, &text.definitions));
-    let names = |definitions: &str| -> Vec<String> {
-        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
+    let sql = match known {
+        Some(_) => {
+            "UPDATE file SET device = ?3, inode = ?4, size = ?5, modified = ?6, changed = ?7, hash = ?8, language = ?9,
+                lines = ?10 WHERE id = ?1 AND path = ?2"
+        }
+        None => {
+            "INSERT INTO file (id, path, device, inode, size, modified, changed, hash, language, lines)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+        }
     };
-    let same_graph = before.as_ref().is_some_and(|(_, [old_imports, old_declared, old_definitions], _)| {
-        old_imports == imports && old_declared == declared && names(old_definitions) == names(definitions)
-    });
-    if !same_graph || crate::manifests::is_manifest(&file.path) {
-        count_graph(transaction)?;
-    }
-    if let Some((id, _, true)) = before {
-        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
-    }
-    let sql = "INSERT INTO file (path, device, inode, size, modified, changed, hash, language, lines)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-        ON CONFLICT (path) DO UPDATE SET device = ?2, inode = ?3, size = ?4, modified = ?5, changed = ?6, hash = ?7,
-            language = ?8, lines = ?9
-        RETURNING id";
-    let values = params![
+    transaction.prepare_cached(sql)?.execute(params![
+        known.map(|(id, _)| id),
         file.path,
         device,
         inode,
@@ -276,26 +267,56 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), 
         text.map(|text| text.hash),
         text.and_then(|text| text.language).map(Language::name),
         text.map_or(0, |text| i64::try_from(text.lines).unwrap_or(i64::MAX)),
-    ];
-    let id: i64 = transaction.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
-    let sql = "REPLACE INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
-    transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
+    ])?;
+    let id = known.map_or_else(|| transaction.last_insert_rowid(), |(id, _)| id);
+    let changes_graph = put_outline(transaction, id, known.is_some(), text)?;
+    if let Some((_, true)) = known {
+        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
+    }
     if let Some(text) = text {
         let sql = "INSERT INTO words (rowid, path, definitions, body) VALUES (?1, ?2, ?3, ?4)";
         let values = params![id, text.path_words, text.definition_words, text.body_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
-    Ok(())
+    Ok(changes_graph || crate::manifests::is_manifest(&file.path))
 }
 
-/// Forgets a file.
-pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), rusqlite::Error> {
-    let sql = "DELETE FROM file WHERE id = ?1 RETURNING hash IS NOT NULL";
+/// Stores what a file defines and imports. Tells whether imports may lead elsewhere now.
+fn put_outline(
+    transaction: &Transaction<'_>,
+    id: i64,
+    is_known: bool,
+    text: Option<&PreparedText>,
+) -> Result<bool, rusqlite::Error> {
+    let [definitions, imports, declared] =
+        text.map_or([""; 3], |text| [&text.definitions, &text.imports, &text.declared]);
+    if !is_known {
+        let sql = "INSERT INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
+        transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
+        return Ok(true);
+    }
+    let names = |definitions: &str| -> Vec<String> {
+        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
+    };
+    let sql = "SELECT definitions, imports, declared FROM outline WHERE id = ?1";
+    let is_same = transaction.prepare_cached(sql)?.query_row([id], |row| {
+        let before: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        Ok(names(&before[0]) == names(definitions) && before[1] == imports && before[2] == declared)
+    })?;
+    let sql = "UPDATE outline SET definitions = ?2, imports = ?3, declared = ?4 WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
+    Ok(!is_same)
+}
+
+/// Forgets a file. Tells whether it was known, which the caller has to count with [`count_graph`].
+pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<bool, rusqlite::Error> {
+    let sql = "SELECT hash IS NOT NULL FROM file WHERE id = ?1";
     let was_text =
         transaction.prepare_cached(sql)?.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
+    transaction.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
     transaction.prepare_cached("DELETE FROM outline WHERE id = ?1")?.execute([id])?;
     if was_text == Some(true) {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
-    if was_text.is_some() { count_graph(transaction) } else { Ok(()) }
+    Ok(was_text.is_some())
 }
