@@ -52,6 +52,11 @@ pub(crate) trait Grammar: Sync {
     /// Adds what a node imports.
     fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<FoundImport>);
 
+    /// Whether something may stand in a node that matters. It is asked about every node, so what is not known fast is `true`.
+    fn holds(&self, _node: Node<'_>, _text: &[u8]) -> bool {
+        true
+    }
+
     /// The package or namespace that a node says the file belongs to.
     fn declared(&self, _node: Node<'_>, _text: &[u8]) -> Option<String> {
         None

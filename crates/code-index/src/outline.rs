@@ -145,7 +145,10 @@ pub(crate) fn outline(
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
+        // What has no name has nothing in it.
+        let mut is_entered = false;
         if node.is_named() {
+            is_entered = grammar.holds(node, text);
             while scopes.last().is_some_and(|open| open.end_byte <= node.start_byte()) {
                 scopes.pop();
             }
@@ -179,7 +182,7 @@ pub(crate) fn outline(
                 scopes.extend(inner);
             }
         }
-        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+        if (is_entered && cursor.goto_first_child()) || cursor.goto_next_sibling() {
             continue;
         }
         loop {

@@ -5,6 +5,9 @@ use tree_sitter::Node;
 use super::{Grammar, children, field, text_of, unquoted};
 use crate::outline::{Found, FoundImport, Place, Scope};
 
+/// Longer nodes are not looked through for what they may hold.
+const LOOKED_THROUGH_BYTES: usize = 256;
+
 pub(super) struct Rust;
 
 impl Grammar for Rust {
@@ -34,6 +37,12 @@ impl Grammar for Rust {
             }
             _ => None,
         }
+    }
+
+    fn holds(&self, node: Node<'_>, text: &[u8]) -> bool {
+        // Every item has one of these, variants stand between braces, and files are named in a macro.
+        let text = &text[node.byte_range()];
+        text.len() > LOOKED_THROUGH_BYTES || memchr::memchr3(b'{', b';', b'!', text).is_some()
     }
 
     fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<FoundImport>) {

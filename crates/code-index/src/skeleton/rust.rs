@@ -12,6 +12,7 @@ pub(super) fn cuts(text: &[u8]) -> Vec<(usize, usize)> {
         next: Content::Idle,
         is_in_use: false,
         is_in_impl: false,
+        value: None,
         is_broken: false,
     };
     let mut at = 0;
@@ -24,6 +25,9 @@ pub(super) fn cuts(text: &[u8]) -> Vec<(usize, usize)> {
 /// A list in brackets that is shorter may be a type.
 const LONG_LIST_BYTES: usize = 256;
 
+/// The type of a constant that is looked through for where its value begins is not longer.
+const LONGEST_TYPE_BYTES: usize = 200;
+
 struct Scan<'t> {
     text: &'t [u8],
     cuts: Cuts,
@@ -33,6 +37,8 @@ struct Scan<'t> {
     is_in_use: bool,
     /// Between `impl` and its brace, where groups are types.
     is_in_impl: bool,
+    /// Where the value of a constant begins that is not reached yet.
+    value: Option<usize>,
     /// An attribute has no end, so that no other is looked for.
     is_broken: bool,
 }
@@ -87,7 +93,13 @@ impl Scan<'_> {
                 self.cuts.close(closing, at);
                 at + 1
             }
+            // A constant without its value is one as well.
+            b'=' if self.value == Some(at) => {
+                self.cuts.open(b';', at, Content::Idle);
+                at + 1
+            }
             b';' => {
+                self.cuts.close(b';', at);
                 let is_in_list = self.cuts.open.last().is_some_and(|group| group.closing == b']');
                 if !is_in_list {
                     (self.next, self.is_in_use, self.is_in_impl) = (Content::Idle, false, false);
@@ -111,6 +123,36 @@ impl Scan<'_> {
             byte if is_name_byte(byte) => self.past_name(at),
             _ => at + 1,
         }
+    }
+
+    /// Where the value of a constant begins, with its `=`, if `const` or `static` between these places begins one that
+    /// has a plain type.
+    fn value_of_constant(&self, at: usize, end: usize) -> Option<usize> {
+        let text = self.text;
+        // A parameter of a type stands behind these.
+        if matches!(text[..at].trim_ascii_end().last(), Some(b'<' | b',' | b'(')) {
+            return None;
+        }
+        let mut name = past_space(text, end);
+        if text[name..].starts_with(b"mut ") {
+            name = past_space(text, name + 4);
+        }
+        let colon = past_name(text, name);
+        if colon == name || text.get(colon) != Some(&b':') {
+            return None;
+        }
+        let mut depth = 0_usize;
+        for (index, byte) in text[colon..].iter().enumerate().take(LONGEST_TYPE_BYTES) {
+            match byte {
+                b'[' => depth += 1,
+                b']' => depth = depth.checked_sub(1)?,
+                b'=' => return (depth == 0).then_some(colon + index),
+                b';' if depth > 0 => {}
+                b';' | b'{' | b'}' | b'<' | b'>' | b'"' | b'\'' | b'/' => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Whether these bytes stand before a place, white space left out.
@@ -195,14 +237,17 @@ impl Scan<'_> {
                 self.is_in_use = true;
                 self.cuts.tell();
             }
-            (b"const", _) if !text[..at].ends_with(b"*") => self.cuts.tell(),
+            (b"const" | b"static", _) if !text[..at].ends_with(b"*") => {
+                self.cuts.tell();
+                self.value = self.value_of_constant(at, end);
+            }
             // `fn(u8)` is a type, and `union` may be anything.
             (b"fn" | b"union", _) if is_name_byte(follows(past_space(text, end))) => self.cuts.tell(),
             (b"impl", _) => {
                 self.is_in_impl = true;
                 self.cuts.tell();
             }
-            (b"struct" | b"trait" | b"type" | b"static" | b"mod" | b"extern", _) => self.cuts.tell(),
+            (b"struct" | b"trait" | b"type" | b"mod" | b"extern", _) => self.cuts.tell(),
             _ => {}
         }
         end
