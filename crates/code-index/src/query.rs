@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use crate::words;
+use crate::{store, words};
 
 /// Words behind this many are passed over.
 const MOST_WORDS: usize = 24;
@@ -61,9 +61,7 @@ fn distinct(query: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, bool)> {
 
 /// Looks up how much the words tell. Words that occur nowhere are left out.
 pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, rusqlite::Error> {
-    let texts: f64 = connection
-        .prepare_cached("SELECT count(*) FROM file WHERE hash IS NOT NULL")?
-        .query_row([], |row| row.get(0))?;
+    let texts = f64::from(u32::try_from(store::fact(connection, "texts")?).unwrap_or(u32::MAX));
     let mut counts = HashMap::new();
     let words = words_of(query);
     let mut statement = connection.prepare_cached("SELECT doc FROM word_count WHERE term = ?1")?;

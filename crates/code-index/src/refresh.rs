@@ -17,7 +17,7 @@ use crate::folder_source::{FolderSource, FoundFile};
 use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
 use crate::prepare::{Prepared, Preparer};
-use crate::store::{self, KnownFile, StoredStamp};
+use crate::store::{self, Change, KnownFile, StoredStamp};
 
 /// Threads that read and parse.
 const WORKERS: usize = 2;
@@ -168,11 +168,11 @@ impl LocalIndex {
     ) -> Result<(), RefreshFailure> {
         if !gone.is_empty() {
             self.store.write(|transaction| {
-                let mut changes_graph = false;
+                let mut change = Change::default();
                 for id in gone {
-                    changes_graph |= store::remove(transaction, *id)?;
+                    change += store::remove(transaction, *id)?;
                 }
-                if changes_graph { store::count_graph(transaction) } else { Ok(()) }
+                store::note(transaction, change)
             })?;
             refreshed.removed += gone.len() as u64;
         }
@@ -182,8 +182,8 @@ impl LocalIndex {
             let mut preparer = Preparer::new(self.limits);
             if let Some(prepared) = read(&self.source, file, &self.limits, &mut preparer, cancel) {
                 self.store.write(|transaction| {
-                    let changes_graph = store::put(transaction, &prepared)?;
-                    if changes_graph { store::count_graph(transaction) } else { Ok(()) }
+                    let change = store::put(transaction, &prepared)?;
+                    store::note(transaction, change)
                 })?;
             }
         } else {
@@ -228,14 +228,14 @@ impl LocalIndex {
             while is_open {
                 is_open = self.store.write(|transaction| {
                     let began = Instant::now();
-                    let mut changes_graph = false;
+                    let mut change = Change::default();
                     let mut is_open = true;
                     for _ in 0..UNIT_FILES {
                         match receive.recv_timeout(UNIT_TIME.saturating_sub(began.elapsed())) {
                             Ok(prepared) => {
                                 done += 1;
                                 if let Some(prepared) = prepared.filter(|_| !cancel.is_cancelled()) {
-                                    changes_graph |= store::put(transaction, &prepared)?;
+                                    change += store::put(transaction, &prepared)?;
                                 }
                             }
                             Err(RecvTimeoutError::Timeout) => break,
@@ -245,9 +245,7 @@ impl LocalIndex {
                             }
                         }
                     }
-                    if changes_graph {
-                        store::count_graph(transaction)?;
-                    }
+                    store::note(transaction, change)?;
                     Ok(is_open)
                 })?;
                 progress(Progress { done, total });

@@ -32,7 +32,6 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
             language TEXT,
             lines INTEGER NOT NULL
         ) STRICT;
-        CREATE INDEX text_file ON file (id) WHERE hash IS NOT NULL;
         CREATE TABLE outline (
             id INTEGER PRIMARY KEY,
             definitions TEXT NOT NULL,
@@ -46,7 +45,7 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
         INSERT INTO words (words, rank) VALUES ('hashsize', {GATHERED_BYTES}), ('automerge', {MERGED_PARTS});
         CREATE VIRTUAL TABLE word_count USING fts5vocab (words, row);
         CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-        INSERT INTO fact (name, value) VALUES ('complete', 0), ('graph', 0);
+        INSERT INTO fact (name, value) VALUES ('complete', 0), ('graph', 0), ('texts', 0);
         PRAGMA application_id = {APPLICATION};
         PRAGMA user_version = {VERSION};
         COMMIT;"

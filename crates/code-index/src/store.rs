@@ -193,9 +193,7 @@ impl Store {
     /// Whether every file was read, and whether there is any text.
     pub(crate) fn state(&self) -> Result<(bool, bool), rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT EXISTS (SELECT 1 FROM file WHERE hash IS NOT NULL)";
-        let has_texts = reader.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-        Ok((fact(&reader, "complete")? != 0, has_texts))
+        Ok((fact(&reader, "complete")? != 0, fact(&reader, "texts")? > 0))
     }
 
     /// A number that changes when anything changes that says where imports lead.
@@ -204,7 +202,8 @@ impl Store {
     }
 }
 
-fn fact(connection: &Connection, name: &str) -> Result<i64, rusqlite::Error> {
+/// A number that is known about all files: `complete`, `graph` and `texts`.
+pub(crate) fn fact(connection: &Connection, name: &str) -> Result<i64, rusqlite::Error> {
     let sql = "SELECT value FROM fact WHERE name = ?1";
     connection.prepare_cached(sql)?.query_row([name], |row| row.get(0))
 }
@@ -214,10 +213,32 @@ pub(crate) fn set_complete(transaction: &Transaction<'_>, is_complete: bool) -> 
     transaction.prepare_cached(sql)?.execute([is_complete]).map(drop)
 }
 
-/// Says that imports may lead elsewhere now.
-pub(crate) fn count_graph(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
-    let sql = "UPDATE fact SET value = value + 1 WHERE name = 'graph'";
-    transaction.prepare_cached(sql)?.execute([]).map(drop)
+/// What some changes do to the facts about all files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Imports may lead elsewhere now.
+    graph: bool,
+    /// How many texts there are more.
+    texts: i64,
+}
+
+impl std::ops::AddAssign for Change {
+    fn add_assign(&mut self, other: Change) {
+        self.graph |= other.graph;
+        self.texts += other.texts;
+    }
+}
+
+/// Notes what changes have done, which is once for all changes of a transaction.
+pub(crate) fn note(transaction: &Transaction<'_>, change: Change) -> Result<(), rusqlite::Error> {
+    let mut add = transaction.prepare_cached("UPDATE fact SET value = value + ?2 WHERE name = ?1")?;
+    if change.graph {
+        add.execute(params!["graph", 1])?;
+    }
+    if change.texts != 0 {
+        add.execute(params!["texts", change.texts])?;
+    }
+    Ok(())
 }
 
 fn stored_file(row: &Row<'_>) -> Result<StoredFile, rusqlite::Error> {
@@ -234,12 +255,11 @@ fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::
     Ok(name.as_deref().and_then(Language::of_name))
 }
 
-/// Stores a file in place of what was known of it. Tells whether imports may lead elsewhere now, which the caller has to
-/// count with [`count_graph`].
+/// Stores a file in place of what was known of it. What it tells has to be noted with [`note`].
 ///
 /// Every statement here writes one row. One that may write more than one begins a savepoint, and for each of those the
 /// full text writes all that it has gathered.
-pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<bool, rusqlite::Error> {
+pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Change, rusqlite::Error> {
     let sql = "SELECT id, hash IS NOT NULL FROM file WHERE path = ?1";
     let known =
         transaction.prepare_cached(sql)?.query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -278,7 +298,11 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<bool
         let values = params![id, text.path_words, text.definition_words, text.body_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
-    Ok(changes_graph || crate::manifests::is_manifest(&file.path))
+    let was_text = known.is_some_and(|(_, was_text)| was_text);
+    Ok(Change {
+        graph: changes_graph || crate::manifests::is_manifest(&file.path),
+        texts: i64::from(text.is_some()) - i64::from(was_text),
+    })
 }
 
 /// Stores what a file defines and imports. Tells whether imports may lead elsewhere now.
@@ -308,8 +332,8 @@ fn put_outline(
     Ok(!is_same)
 }
 
-/// Forgets a file. Tells whether it was known, which the caller has to count with [`count_graph`].
-pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<bool, rusqlite::Error> {
+/// Forgets a file. What it tells has to be noted with [`note`].
+pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<Change, rusqlite::Error> {
     let sql = "SELECT hash IS NOT NULL FROM file WHERE id = ?1";
     let was_text =
         transaction.prepare_cached(sql)?.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
@@ -318,5 +342,5 @@ pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<bool, rus
     if was_text == Some(true) {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
-    Ok(was_text.is_some())
+    Ok(Change { graph: was_text.is_some(), texts: -i64::from(was_text == Some(true)) })
 }
