@@ -14,6 +14,7 @@
 //!
 //! The crate knows no protocol and starts no thread that outlives a call.
 
+mod bag;
 mod deadline;
 mod doc_id;
 mod error;
@@ -37,6 +38,7 @@ mod remote;
 mod resolve;
 mod schema;
 mod search;
+mod skeleton;
 mod status;
 mod store;
 mod store_folder;
