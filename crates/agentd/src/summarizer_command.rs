@@ -68,12 +68,14 @@ impl<'a> SummarizerCommand<'a> {
                 Err(mpsc::RecvTimeoutError::Timeout) => self.check(deadline)?,
             }
         };
-        // Whoever has written that much is not waited for.
+        // Whoever has written more than is read is not waited for, and how it ends says nothing: its output was closed.
         let is_cut = bytes.len() as u64 == most;
         let status = loop {
+            if is_cut {
+                break None;
+            }
             match child.0.try_wait().map_err(|error| error.to_string())? {
                 Some(status) => break Some(status),
-                None if is_cut => break None,
                 None => {
                     self.check(deadline)?;
                     thread::sleep(PAUSE);
