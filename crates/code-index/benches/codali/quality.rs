@@ -16,7 +16,7 @@ const LOOKED_AT: usize = 10;
 const CLEARLY: f64 = 1.15;
 
 pub(crate) fn measure(registry: &Path) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index-questions/questions.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index-questions/tuning.json");
     let bases: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     println!("search quality, mean reciprocal rank of the first right file among {LOOKED_AT}:");
     println!("  {:<28} {:>9} {:>8} {:>8} {:>8}", "source", "questions", "index", "fts5", "grep");
