@@ -19,7 +19,7 @@ mod step;
 mod tidy;
 mod tree;
 
-pub use bench::{bench, bench_files, bench_search, bench_serve};
+pub use bench::{bench, bench_codali, bench_files, bench_search, bench_serve};
 pub use ci::ci;
 pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};

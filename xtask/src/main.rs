@@ -106,7 +106,11 @@ enum Goals {
     /// The servers, beside other servers for files.
     Serve,
     /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
-    Codali,
+    Codali {
+        /// Search quality alone.
+        #[arg(long)]
+        quality: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -135,7 +139,7 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
-        Task::Bench { goals: Some(Goals::Codali), .. } => xtask::bench(&root(), Some("codali"), None),
+        Task::Bench { goals: Some(Goals::Codali { quality }), .. } => xtask::bench_codali(&root(), quality),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {
