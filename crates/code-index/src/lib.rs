@@ -15,6 +15,7 @@
 
 mod doc_id;
 mod error;
+mod file_name;
 mod folder_source;
 mod git_ignores;
 mod graph;
@@ -23,6 +24,7 @@ mod language;
 mod limits;
 mod lines;
 mod manifests;
+mod matches;
 mod outline;
 mod outline_text;
 mod passage;
