@@ -6,6 +6,7 @@ mod fixture;
 mod freshness;
 mod hidden;
 mod hostile;
+mod ranking;
 mod remote;
 mod store;
 mod truth;
