@@ -22,7 +22,7 @@ const PEER_PACKAGE: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
 const PEER_CRATE: (&str, &str) = ("rust-mcp-filesystem", "0.4.5");
 
 /// Node packages whose sources the code index is asked about. Those of Python are among the packages above.
-const QUESTION_PACKAGES: [&str; 3] = ["fastify@5.12.8", "undici@7.30.2", "ajv@8.20.0"];
+const QUESTION_PACKAGES: [&str; 4] = ["fastify@5.12.8", "leveldown@6.1.1", "undici@7.30.2", "ajv@8.20.0"];
 
 /// Installs the clients that the tests of servers use, and says what is there.
 pub(crate) fn install_clients() {

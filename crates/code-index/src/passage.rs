@@ -33,14 +33,17 @@ pub(crate) fn find(lines: &Lines<'_>, matches: &Matches<'_>, definitions: &[Defi
     }
     let mut window = Window::default();
     let (mut best, mut near): (Option<(f64, usize, usize)>, f64) = (None, 0.0);
-    let mut end = 0;
+    let (mut end, mut covered_words, mut covered) = (0, 0, 0.0);
     for (start, (first, mask)) in places.iter().enumerate() {
         while let Some((_, entering)) = places.get(end).filter(|(line, _)| *line < first + WINDOW - LEAD) {
             window.add(*entering);
             end += 1;
         }
         let last = places[end - 1].0;
-        let covered = matches.worth(window.mask);
+        // Most steps change nothing about which words there are.
+        if window.mask != covered_words {
+            (covered_words, covered) = (window.mask, matches.worth(window.mask));
+        }
         near = near.max(covered);
         let names = defining.line.is_some_and(|line| (*first..=last).contains(&line));
         // What is covered counts most, then what is defined, then how often.

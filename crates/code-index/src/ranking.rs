@@ -15,20 +15,15 @@ use crate::{file_name, test_paths};
 /// with weights far below 1 it goes by how often.
 pub(crate) const PICKED_BY: [f64; 3] = [1.0, 1.0, 0.1];
 
-/// How much is said of what is asked for.
-const AMOUNT: f64 = 2.0;
-/// The words that stand together in one piece, those that are defined, and those at the beginning of the file.
-const NEAR: f64 = 1.0;
-const DEFINED: f64 = 1.0;
-const HEAD: f64 = 1.0;
-/// A file that is called what is asked for.
-const NAMED: f64 = 1.5;
-/// Files that are e times as long say so much more of everything, in multiples of about the length of a short file.
-const LENGTH: f64 = 1.5;
+/// How much is said of what is asked for. Signs without a weight of their own count once: that of the words that stand
+/// together, of those that are defined, of those at the beginning of the file, and of the file's name.
+const AMOUNT: f64 = 1.4;
+/// A file that is e times as long says so much more of everything; files up to about this length are all short.
 const SHORT_BYTES: f64 = 2_500.0;
-/// Tests and examples use what others define, and prose tells of it.
+/// What a test or an example is worth less, because it uses what others define.
 const USES_OTHERS: f64 = 2.0;
-const NO_CODE: f64 = 1.5;
+/// What prose and data are worth less, because they only tell of code.
+const NO_CODE: f64 = 1.0;
 
 /// Puts together what a look at a file says of it. The result is above 0, and means something only beside that of other files.
 pub(crate) fn score(
@@ -41,11 +36,11 @@ pub(crate) fn score(
     let asks_for_tests = terms.iter().any(|term| matches!(term.word.as_str(), "test" | "bench" | "exampl"));
     let length = f64::from(u32::try_from(length_bytes).unwrap_or(u32::MAX));
     let mut sum = AMOUNT * matches.amount()
-        + NEAR * passage.near
-        + DEFINED * passage.defined
-        + HEAD * matches.in_head()
-        + NAMED * file_name::asked_share(path, terms)
-        - LENGTH * (length / SHORT_BYTES).ln_1p();
+        + passage.near
+        + passage.defined
+        + matches.in_head()
+        + file_name::asked_share(path, terms)
+        - (length / SHORT_BYTES).ln_1p();
     if !asks_for_tests && test_paths::uses_others(path) {
         sum -= USES_OTHERS;
     }
