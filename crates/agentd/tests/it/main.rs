@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_clients;
+mod bad_envelopes;
 mod choices;
 mod cocode;
+mod code_indexes;
+mod conversations;
 mod cost;
 mod crashes;
 mod daemon;
@@ -26,6 +29,7 @@ mod places;
 mod project;
 mod real_clients;
 mod replays;
+mod request_folders;
 mod setup;
 mod skip;
 mod socket_client;

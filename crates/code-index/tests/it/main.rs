@@ -3,10 +3,13 @@
 
 mod answers;
 mod fixture;
+mod following;
 mod freshness;
 mod hidden;
 mod hostile;
+mod planted;
 mod ranking;
 mod remote;
+mod remote_harm;
 mod store;
 mod truth;
