@@ -9,9 +9,8 @@ use crate::words;
 /// Words behind this many are passed over.
 const MOST_WORDS: usize = 24;
 
-/// Words of more than this share of all files only help to rank what other words have found, unless they are in few files.
+/// Words of more than this share of all files only help to rank what other words have found.
 const COMMON_SHARE: f64 = 0.6;
-const FEW_FILES: f64 = 3.0;
 
 /// Words that say nothing about code, unless nothing else is asked for.
 const EMPTY_WORDS: [&str; 58] = [
@@ -75,7 +74,7 @@ pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, r
         .filter_map(|(word, is_whole)| {
             let count = *counts.get(&word)?;
             let weight = (1.0 + (texts - count + 0.5) / (count + 0.5)).ln();
-            Some(Term { word, weight, selects: count <= f64::max(texts * COMMON_SHARE, FEW_FILES), is_whole })
+            Some(Term { word, weight, selects: count <= texts * COMMON_SHARE, is_whole })
         })
         .collect();
     if !terms.iter().any(|term| term.selects) {
