@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::cocode_cli::CocodeCommand;
 use crate::confinement::SandboxChoice;
@@ -201,6 +202,16 @@ pub(crate) enum Command {
         /// Try a long list of ways out of the sandbox of commands, and list them.
         #[arg(long)]
         probe: bool,
+    },
+    /// Print a script that completes the command line in a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page, or that of a command.
+    Man {
+        /// The command, `cocode run` for instance.
+        command: Vec<String>,
     },
     /// A task: the same as `new`.
     #[command(external_subcommand)]

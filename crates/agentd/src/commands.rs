@@ -19,6 +19,7 @@ mod serve;
 mod session;
 mod sessions;
 mod setup;
+mod shell_help;
 mod trial;
 pub(crate) mod undo;
 mod wap;
@@ -58,6 +59,8 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
         Some(Command::Wap) => wap::wap(common, console),
         Some(Command::Doctor { probe }) => doctor::doctor(common, probe, console),
+        Some(Command::Completions { shell }) => shell_help::completions(shell),
+        Some(Command::Man { command }) => shell_help::manual(&command),
         Some(Command::Demo) => demo::demo(common, console),
     }
 }

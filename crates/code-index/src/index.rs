@@ -22,7 +22,8 @@ use crate::outline_text::read_definitions;
 use crate::status::IndexStatus;
 use crate::store::{Store, StoredFile};
 use crate::store_folder::{FoundStore, StoreFolder};
-use crate::{doc_id, prepare, syntax};
+use crate::syntax::Parsers;
+use crate::{doc_id, prepare};
 
 /// An index of the code in a folder, kept in a folder of its own.
 ///
@@ -196,7 +197,13 @@ impl CodeIndex for LocalIndex {
             // It has changed since, or is new: what is asked about is the file.
             None => {
                 let limits = self.limits_of(call);
-                let outline = prepare::outline_of(language, &present.content, &limits, call.cancel);
+                let outline = prepare::outline_of(
+                    &mut Parsers::default(),
+                    language,
+                    &present.content,
+                    &limits,
+                    call.cancel,
+                );
                 outline.ok_or_else(|| ended(call))?.definitions
             }
         };
@@ -217,7 +224,7 @@ impl CodeIndex for LocalIndex {
         let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
         let language = Language::of_text(&request.file, &present.content).ok_or_else(unknown_language)?;
         let time = self.limits_of(call).parse_time;
-        let tree = syntax::parse(language, &present.content, time, call.cancel);
+        let tree = Parsers::default().parse(language, &present.content, time, call.cancel);
         let tree = tree.ok_or_else(|| ended(call))?;
         let mut response =
             ReadAstResponse { freshness: self.freshness(Vec::new())?, ..ReadAstResponse::default() };

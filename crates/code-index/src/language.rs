@@ -14,7 +14,7 @@ mod rust;
 
 use tree_sitter::Node;
 
-use crate::outline::{Found, Import, Place};
+use crate::outline::{Found, FoundImport, Place};
 
 /// A language whose files are parsed. Files of every other kind are known by their words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +50,12 @@ pub(crate) trait Grammar: Sync {
     fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>>;
 
     /// Adds what a node imports.
-    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<Import>);
+    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<FoundImport>);
+
+    /// Whether something may stand in a node that matters. It is asked about every node, so what is not known fast is `true`.
+    fn holds(&self, _node: Node<'_>, _text: &[u8]) -> bool {
+        true
+    }
 
     /// The package or namespace that a node says the file belongs to.
     fn declared(&self, _node: Node<'_>, _text: &[u8]) -> Option<String> {
@@ -170,9 +175,4 @@ fn unquoted(node: Node<'_>, text: &[u8]) -> String {
 /// The named children of a node.
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     node.named_children(&mut node.walk()).collect()
-}
-
-/// The 1-based line on which a node begins.
-fn line(node: Node<'_>) -> u32 {
-    u32::try_from(node.start_position().row + 1).unwrap_or(u32::MAX)
 }

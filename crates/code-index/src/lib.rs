@@ -14,6 +14,7 @@
 //!
 //! The crate knows no protocol and starts no thread that outlives a call.
 
+mod bag;
 mod deadline;
 mod doc_id;
 mod error;
@@ -33,12 +34,14 @@ mod outline_text;
 mod passage;
 mod prepare;
 mod query;
+mod query_words;
 mod ranking;
 mod refresh;
 mod remote;
 mod resolve;
 mod schema;
 mod search;
+mod skeleton;
 mod status;
 mod store;
 mod store_folder;

@@ -4,6 +4,8 @@ use tree_sitter::{Node, Tree};
 
 use crate::language::Language;
 use crate::limits::IndexLimits;
+use crate::lines::Lines;
+use crate::skeleton::Skeleton;
 
 /// Longer signatures are cut.
 const SIGNATURE_BYTES: usize = 240;
@@ -41,6 +43,13 @@ pub(crate) struct Import {
     /// What is imported, in the form that the resolver of the language reads.
     pub(crate) target: String,
     /// As the file spells it.
+    pub(crate) spelled: String,
+}
+
+/// An import in a syntax tree.
+pub(crate) struct FoundImport {
+    pub(crate) kind: &'static str,
+    pub(crate) target: String,
     pub(crate) spelled: String,
 }
 
@@ -119,21 +128,42 @@ impl Place<'_> {
     }
 }
 
-/// Reads definitions and imports off a syntax tree. No recursion: a tree may be as deep as its text is long.
-pub(crate) fn outline(language: Language, tree: &Tree, text: &[u8], limits: &IndexLimits) -> Outline {
+/// Reads definitions and imports off the syntax tree of a skeleton. No recursion: a tree may be as deep as its text is
+/// long. `lines` are those of the whole text.
+pub(crate) fn outline(
+    language: Language,
+    tree: &Tree,
+    skeleton: &Skeleton<'_>,
+    lines: &Lines<'_>,
+    limits: &IndexLimits,
+) -> Outline {
     let grammar = language.grammar();
+    let text = skeleton.text();
     let mut outline = Outline::default();
     let mut scopes: Vec<OpenScope> = Vec::new();
+    let mut imports: Vec<FoundImport> = Vec::new();
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
+        // What has no name has nothing in it.
+        let mut is_entered = false;
         if node.is_named() {
+            is_entered = grammar.holds(node, text);
             while scopes.last().is_some_and(|open| open.end_byte <= node.start_byte()) {
                 scopes.pop();
             }
             let place = Place { scopes: &scopes };
             if outline.imports.len() < limits.imports {
-                grammar.imports(node, text, &place, &mut outline.imports);
+                grammar.imports(node, text, &place, &mut imports);
+            }
+            if !imports.is_empty() {
+                let line = number(lines.line_of(skeleton.origin(node.start_byte()), 0));
+                outline.imports.extend(imports.drain(..).map(|found| Import {
+                    line,
+                    kind: found.kind.to_owned(),
+                    target: found.target,
+                    spelled: found.spelled,
+                }));
             }
             if let Some(declared) = grammar.declared(node, text).filter(|name| name.len() <= NAME_BYTES) {
                 outline.declared.push(declared);
@@ -148,11 +178,11 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &[u8], limits: &Ind
                     name: found.name.clone(),
                     scope: found.scope,
                 });
-                outline.definitions.extend(definition(found, node, &scopes));
+                outline.definitions.extend(definition(found, node, &scopes, skeleton, lines));
                 scopes.extend(inner);
             }
         }
-        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+        if (is_entered && cursor.goto_first_child()) || cursor.goto_next_sibling() {
             continue;
         }
         loop {
@@ -168,21 +198,32 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &[u8], limits: &Ind
     }
 }
 
-fn definition(found: Found<'_>, node: Node<'_>, scopes: &[OpenScope]) -> Option<Definition> {
-    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-    let end = found.body.map_or(node.end_byte(), |body| body.start_byte());
-    let last = node.end_position();
+fn definition(
+    found: Found<'_>,
+    node: Node<'_>,
+    scopes: &[OpenScope],
+    skeleton: &Skeleton<'_>,
+    lines: &Lines<'_>,
+) -> Option<Definition> {
+    let kind = found.kind?.to_owned();
+    let start = skeleton.origin(found.start.start_byte());
+    let node_end = skeleton.origin_of_end(node.end_byte());
+    let end = found.body.map_or(node_end, |body| skeleton.origin(body.start_byte()));
+    let first = lines.line_of(start, 0);
     // A node that ends with its line ending ends on the line before.
-    let line_end =
-        if last.column == 0 && last.row > node.start_position().row { last.row } else { last.row + 1 };
+    let last = lines.line_of(node_end.saturating_sub(1), first);
     Some(Definition {
-        kind: found.kind?.to_owned(),
+        kind,
         name: found.name,
-        line_start: number(found.start.start_position().row + 1),
-        line_end: number(line_end),
-        signature: (number(found.start.start_byte()), number(end)),
+        line_start: number(first),
+        line_end: number(last.max(first)),
+        signature: (number(start), number(end)),
         container: found.container.or_else(|| scopes.last().map(|open| open.name.clone())),
     })
+}
+
+fn number(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// The signature of a definition: its text up to the body, on one line.

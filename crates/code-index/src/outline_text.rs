@@ -1,13 +1,23 @@
 //! Outlines as they are stored: lines of fields with tabs between them.
+//!
+//! They are half of what is stored, so what is said over and over is said shortly.
 
 use crate::outline::{Definition, Import, Outline};
+
+/// Stands for a container that is that of the line before.
+const SAME: &str = "=";
+/// The kind of most imports, which is left away.
+const PLAIN_KIND: &str = "import";
 
 /// Writes the definitions of a file.
 pub(crate) fn write_definitions(outline: &Outline) -> String {
     let mut text = String::new();
+    let mut before = None;
     for one in &outline.definitions {
         let (from, to) = one.signature;
-        let container = one.container.as_deref().unwrap_or_default();
+        let is_same = one.container.is_some() && before == Some(&one.container);
+        let container = if is_same { SAME } else { one.container.as_deref().unwrap_or_default() };
+        before = Some(&one.container);
         let fields = [&one.name, &one.kind, container].map(clean);
         text.push_str(&fields.join("\t"));
         text.push_str(&format!(
@@ -22,7 +32,15 @@ pub(crate) fn write_definitions(outline: &Outline) -> String {
 
 /// Reads the definitions of a file; a line that is none is passed over.
 pub(crate) fn read_definitions(text: &str) -> Vec<Definition> {
-    text.lines().filter_map(read_definition).collect()
+    let mut found: Vec<Definition> = Vec::new();
+    for line in text.lines() {
+        let Some(mut definition) = read_definition(line) else { continue };
+        if definition.container.as_deref() == Some(SAME) {
+            definition.container = found.last().and_then(|before| before.container.clone());
+        }
+        found.push(definition);
+    }
+    found
 }
 
 fn read_definition(line: &str) -> Option<Definition> {
@@ -44,7 +62,9 @@ fn read_definition(line: &str) -> Option<Definition> {
 pub(crate) fn write_imports(imports: &[Import]) -> String {
     let mut text = String::new();
     for one in imports {
-        let fields = [&one.kind, &one.target, &one.spelled].map(|field| clean(field));
+        let kind = if one.kind == PLAIN_KIND { "" } else { &one.kind };
+        let spelled = if one.spelled == one.target { "" } else { &one.spelled };
+        let fields = [kind, &one.target, spelled].map(clean);
         text.push_str(&format!("{}\t{}\n", one.line, fields.join("\t")));
     }
     text
@@ -55,8 +75,15 @@ pub(crate) fn read_imports(text: &str) -> Vec<Import> {
     let read = |line: &str| {
         let mut fields = line.splitn(4, '\t');
         let line = fields.next()?.parse().ok()?;
-        let mut text = || fields.next().map(str::to_owned);
-        Some(Import { line, kind: text()?, target: text()?, spelled: text()? })
+        let (kind, target, spelled) = (fields.next()?, fields.next()?, fields.next()?);
+        let or =
+            |field: &str, other: &str| if field.is_empty() { other.to_owned() } else { field.to_owned() };
+        Some(Import {
+            line,
+            kind: or(kind, PLAIN_KIND),
+            target: target.to_owned(),
+            spelled: or(spelled, target),
+        })
     };
     text.lines().filter_map(read).collect()
 }
@@ -81,11 +108,13 @@ mod tests {
             container: Some("Store".into()),
         };
         let alone = Definition { container: None, name: "größe".into(), ..definition.clone() };
-        let outline = Outline { definitions: vec![definition, alone], ..Outline::default() };
+        let definitions = vec![alone.clone(), definition.clone(), definition, alone];
+        let outline = Outline { definitions, ..Outline::default() };
         assert_eq!(read_definitions(&write_definitions(&outline)), outline.definitions);
         let import =
             Import { line: 1, kind: "import".into(), target: "a::b".into(), spelled: "use a::b".into() };
-        assert_eq!(read_imports(&write_imports(std::slice::from_ref(&import))), [import]);
+        let imports = [Import { kind: "module".into(), spelled: "a::b".into(), ..import.clone() }, import];
+        assert_eq!(read_imports(&write_imports(&imports)), imports);
         assert_eq!(read_definitions("nonsense\n\t\t\n"), []);
     }
 }

@@ -4,28 +4,22 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use crate::words;
-
-/// Words behind this many are passed over.
-const MOST_WORDS: usize = 24;
+use crate::query_words::words_of;
+use crate::store;
 
 /// Words of more than this share of all files only help to rank what other words have found.
 const COMMON_SHARE: f64 = 0.6;
 
-/// Words that say nothing about code, unless nothing else is asked for.
-const EMPTY_WORDS: [&str; 58] = [
-    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "code", "do",
-    "does", "each", "every", "find", "for", "from", "get", "gets", "has", "have", "how", "i", "if", "in",
-    "into", "is", "it", "its", "no", "not", "of", "on", "one", "or", "show", "so", "that", "the", "their",
-    "them", "there", "these", "this", "to", "we", "what", "when", "where", "which", "who", "why", "will",
-    "with",
-];
+/// Files that are scored for a search, if fewer words find as many.
+const SCORED_FILES: f64 = 1_500.0;
 
 /// A word of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     /// As it is stored.
     pub(crate) word: String,
+    /// In how many files it is.
+    pub(crate) files: f64,
     /// How much it tells: rare words tell more.
     pub(crate) weight: f64,
     /// Whether it is rare enough to be looked up by itself.
@@ -34,34 +28,9 @@ pub(crate) struct Term {
     pub(crate) is_whole: bool,
 }
 
-/// The words of a query, in the order in which they are asked for.
-pub(crate) fn words_of(query: &str) -> Vec<(String, bool)> {
-    let all = distinct(query, |_| true);
-    let telling = distinct(query, |name| !EMPTY_WORDS.contains(&name.to_ascii_lowercase().as_str()));
-    if telling.is_empty() { all } else { telling }
-}
-
-fn distinct(query: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, bool)> {
-    let mut found: Vec<(String, bool)> = Vec::new();
-    let mut folded = String::new();
-    for name in words::names(query).filter(|name| wanted(name)) {
-        let mut of_name = Vec::new();
-        words::words_of_name(name, &mut folded, &mut |word| of_name.push(word.to_owned()));
-        let has_parts = of_name.len() > 1;
-        for (index, word) in of_name.into_iter().enumerate() {
-            if found.len() < MOST_WORDS && !found.iter().any(|(known, _)| *known == word) {
-                found.push((word, has_parts && index == 0));
-            }
-        }
-    }
-    found
-}
-
 /// Looks up how much the words tell. Words that occur nowhere are left out.
 pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, rusqlite::Error> {
-    let texts: f64 = connection
-        .prepare_cached("SELECT count(*) FROM file WHERE hash IS NOT NULL")?
-        .query_row([], |row| row.get(0))?;
+    let texts = f64::from(u32::try_from(store::fact(connection, "texts")?).unwrap_or(u32::MAX));
     let mut counts = HashMap::new();
     let words = words_of(query);
     let mut statement = connection.prepare_cached("SELECT doc FROM word_count WHERE term = ?1")?;
@@ -74,7 +43,7 @@ pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, r
         .filter_map(|(word, is_whole)| {
             let count = *counts.get(&word)?;
             let weight = (1.0 + (texts - count + 0.5) / (count + 0.5)).ln();
-            Some(Term { word, weight, selects: count <= texts * COMMON_SHARE, is_whole })
+            Some(Term { word, files: count, weight, selects: count <= texts * COMMON_SHARE, is_whole })
         })
         .collect();
     if !terms.iter().any(|term| term.selects) {
@@ -83,9 +52,28 @@ pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, r
     Ok(terms)
 }
 
-/// The words as a query of the store: any of them. Each is quoted, so none of them is an operator.
-pub(crate) fn match_text(terms: &[Term]) -> String {
-    let words: Vec<String> =
-        terms.iter().filter(|term| term.selects).map(|term| format!("\"{}\"", term.word)).collect();
-    words.join(" OR ")
+/// The words as queries of the store, of which the first that finds enough is the answer. Each word is quoted, so none of
+/// them is an operator.
+///
+/// The last finds files with any of the words. The store scores every file that it finds, and in a large folder common
+/// words are in most: there a first query wants one of the rare words, or a common one beside another.
+pub(crate) fn match_texts(terms: &[Term]) -> Vec<String> {
+    let mut selecting: Vec<&Term> = terms.iter().filter(|term| term.selects).collect();
+    selecting.sort_by(|left, right| left.files.total_cmp(&right.files));
+    let any = |terms: &[&Term]| -> String {
+        let words: Vec<String> = terms.iter().map(|term| format!("\"{}\"", term.word)).collect();
+        words.join(" OR ")
+    };
+    let mut files = 0.0;
+    let rare = selecting.iter().take_while(|term| {
+        files += term.files;
+        files <= SCORED_FILES
+    });
+    let all = any(&selecting);
+    match rare.count() {
+        count if count == selecting.len() => vec![all],
+        0 if selecting.len() == 1 => vec![all],
+        0 => vec![format!("({}) AND ({})", any(&selecting[..1]), any(&selecting[1..])), all],
+        count => vec![format!("({}) AND ({all})", any(&selecting[..count])), all],
+    }
 }

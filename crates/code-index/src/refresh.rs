@@ -16,8 +16,8 @@ use crate::error::store_failed;
 use crate::folder_source::{FolderSource, FoundFile};
 use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
-use crate::prepare::{Prepared, prepare};
-use crate::store::{self, KnownFile, StoredStamp};
+use crate::prepare::{Prepared, Preparer};
+use crate::store::{self, Change, KnownFile, StoredStamp};
 
 /// Threads that read and parse.
 const WORKERS: usize = 2;
@@ -167,14 +167,24 @@ impl LocalIndex {
         refreshed: &mut Refreshed,
     ) -> Result<(), RefreshFailure> {
         if !gone.is_empty() {
-            self.store.write(|transaction| gone.iter().try_for_each(|id| store::remove(transaction, *id)))?;
+            self.store.write(|transaction| {
+                let mut change = Change::default();
+                for id in gone {
+                    change += store::remove(transaction, *id)?;
+                }
+                store::note(transaction, change)
+            })?;
             refreshed.removed += gone.len() as u64;
         }
         let total = wanted.len() as u64;
         // One file is done sooner than a thread is started.
         if let [file] = wanted {
-            if let Some(prepared) = read(&self.source, file, &self.limits, cancel) {
-                self.store.write(|transaction| store::put(transaction, &prepared))?;
+            let mut preparer = Preparer::new(self.limits);
+            if let Some(prepared) = read(&self.source, file, &self.limits, &mut preparer, cancel) {
+                self.store.write(|transaction| {
+                    let change = store::put(transaction, &prepared)?;
+                    store::note(transaction, change)
+                })?;
             }
         } else {
             self.read_all(wanted, cancel, progress)?;
@@ -199,11 +209,12 @@ impl LocalIndex {
             for _ in 0..WORKERS.min(wanted.len()) {
                 let (send, next) = (send.clone(), &next);
                 scope.spawn(move || {
+                    let mut preparer = Preparer::new(self.limits);
                     loop {
                         let file = next.lock().unwrap_or_else(PoisonError::into_inner).next();
                         let Some(file) = file.filter(|_| !cancel.is_cancelled()) else { break };
                         // Nobody listens any more when storing has failed.
-                        if send.send(read(&self.source, file, &self.limits, cancel)).is_err() {
+                        if send.send(read(&self.source, file, &self.limits, &mut preparer, cancel)).is_err() {
                             break;
                         }
                     }
@@ -217,19 +228,25 @@ impl LocalIndex {
             while is_open {
                 is_open = self.store.write(|transaction| {
                     let began = Instant::now();
+                    let mut change = Change::default();
+                    let mut is_open = true;
                     for _ in 0..UNIT_FILES {
                         match receive.recv_timeout(UNIT_TIME.saturating_sub(began.elapsed())) {
                             Ok(prepared) => {
                                 done += 1;
                                 if let Some(prepared) = prepared.filter(|_| !cancel.is_cancelled()) {
-                                    store::put(transaction, &prepared)?;
+                                    change += store::put(transaction, &prepared)?;
                                 }
                             }
                             Err(RecvTimeoutError::Timeout) => break,
-                            Err(RecvTimeoutError::Disconnected) => return Ok(false),
+                            Err(RecvTimeoutError::Disconnected) => {
+                                is_open = false;
+                                break;
+                            }
                         }
                     }
-                    Ok(true)
+                    store::note(transaction, change)?;
+                    Ok(is_open)
                 })?;
                 progress(Progress { done, total });
             }
@@ -243,6 +260,7 @@ fn read(
     source: &FolderSource,
     file: &FoundFile,
     limits: &IndexLimits,
+    preparer: &mut Preparer,
     cancel: &CancelFlag,
 ) -> Option<Prepared> {
     let path = file.path.to_str()?;
@@ -250,7 +268,7 @@ fn read(
         return Some(Prepared { path: path.to_owned(), stamp: file.stamp, text: None });
     }
     let read = source.read(&file.path, limits.file_bytes)?;
-    Some(prepare(path, read.stamp, &read.content, limits, cancel))
+    Some(preparer.prepare(path, read.stamp, &read.content, cancel))
 }
 
 enum RefreshFailure {

@@ -8,7 +8,13 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
 /// What is stored and how words are cut. A store of another version is made anew: everything in it can be read again.
-pub(crate) const VERSION: i32 = 2;
+pub(crate) const VERSION: i32 = 3;
+
+/// How much full text is gathered in memory before it is written: each time makes a part that has to be merged with others.
+const GATHERED_BYTES: u32 = 4 << 20;
+
+/// So many parts of one size are merged: fewer would be merged more often, more would be searched one by one.
+const MERGED_PARTS: u32 = 8;
 
 /// Makes the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
@@ -26,7 +32,6 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
             language TEXT,
             lines INTEGER NOT NULL
         ) STRICT;
-        CREATE INDEX text_file ON file (id) WHERE hash IS NOT NULL;
         CREATE TABLE outline (
             id INTEGER PRIMARY KEY,
             definitions TEXT NOT NULL,
@@ -37,9 +42,10 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
             path, definitions, body,
             content = '', contentless_delete = 1, tokenize = \"ascii tokenchars '_'\"
         );
+        INSERT INTO words (words, rank) VALUES ('hashsize', {GATHERED_BYTES}), ('automerge', {MERGED_PARTS});
         CREATE VIRTUAL TABLE word_count USING fts5vocab (words, row);
         CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-        INSERT INTO fact (name, value) VALUES ('complete', 0), ('graph', 0);
+        INSERT INTO fact (name, value) VALUES ('complete', 0), ('graph', 0), ('texts', 0);
         PRAGMA application_id = {APPLICATION};
         PRAGMA user_version = {VERSION};
         COMMIT;"

@@ -67,16 +67,22 @@ impl LocalIndex {
         if terms.is_empty() {
             return Ok((terms, Vec::new()));
         }
+        let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
         let [path, definitions, body] = ranking::PICKED_BY;
+        // A limit that is bound would have the statement compiled anew each time.
         let sql = format!(
             "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({path:.2}, {definitions:.2}, {body:.2})'
-            ORDER BY rank LIMIT ?2"
+            ORDER BY rank LIMIT {wanted}"
         );
         let mut statement = reader.prepare_cached(&sql).map_err(failed)?;
-        let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
-        let values = (query::match_text(&terms), wanted);
-        let rows = statement.query_map(values, |row| row.get(0));
-        let found = rows.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+        let mut found = Vec::new();
+        for text in query::match_texts(&terms) {
+            let rows = statement.query_map([text], |row| row.get(0));
+            found = rows.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+            if found.len() >= wanted as usize {
+                break;
+            }
+        }
         Ok((terms, found))
     }
 

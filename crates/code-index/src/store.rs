@@ -7,7 +7,7 @@ use sandbox_fs::FileStamp;
 
 use crate::error::OpenError;
 use crate::language::Language;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, PreparedText};
 use crate::store_folder::{FoundStore, StoreFolder};
 
 /// The store: one connection that writes, one that reads meanwhile.
@@ -198,9 +198,7 @@ impl Store {
     /// Whether every file was read, and whether there is any text.
     pub(crate) fn state(&self) -> Result<(bool, bool), rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT EXISTS (SELECT 1 FROM file WHERE hash IS NOT NULL)";
-        let has_texts = reader.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-        Ok((fact(&reader, "complete")? != 0, has_texts))
+        Ok((fact(&reader, "complete")? != 0, fact(&reader, "texts")? > 0))
     }
 
     /// A number that changes when anything changes that says where imports lead.
@@ -209,7 +207,8 @@ impl Store {
     }
 }
 
-fn fact(connection: &Connection, name: &str) -> Result<i64, rusqlite::Error> {
+/// A number that is known about all files: `complete`, `graph` and `texts`.
+pub(crate) fn fact(connection: &Connection, name: &str) -> Result<i64, rusqlite::Error> {
     let sql = "SELECT value FROM fact WHERE name = ?1";
     connection.prepare_cached(sql)?.query_row([name], |row| row.get(0))
 }
@@ -219,9 +218,32 @@ pub(crate) fn set_complete(transaction: &Transaction<'_>, is_complete: bool) -> 
     transaction.prepare_cached(sql)?.execute([is_complete]).map(drop)
 }
 
-fn count_graph(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
-    let sql = "UPDATE fact SET value = value + 1 WHERE name = 'graph'";
-    transaction.prepare_cached(sql)?.execute([]).map(drop)
+/// What some changes do to the facts about all files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Imports may lead elsewhere now.
+    graph: bool,
+    /// How many texts there are more.
+    texts: i64,
+}
+
+impl std::ops::AddAssign for Change {
+    fn add_assign(&mut self, other: Change) {
+        self.graph |= other.graph;
+        self.texts += other.texts;
+    }
+}
+
+/// Notes what changes have done, which is once for all changes of a transaction.
+pub(crate) fn note(transaction: &Transaction<'_>, change: Change) -> Result<(), rusqlite::Error> {
+    let mut add = transaction.prepare_cached("UPDATE fact SET value = value + ?2 WHERE name = ?1")?;
+    if change.graph {
+        add.execute(params!["graph", 1])?;
+    }
+    if change.texts != 0 {
+        add.execute(params!["texts", change.texts])?;
+    }
+    Ok(())
 }
 
 fn stored_file(row: &Row<'_>) -> Result<StoredFile, rusqlite::Error> {
@@ -238,40 +260,29 @@ fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::
     Ok(name.as_deref().and_then(Language::of_name))
 }
 
-/// Stores a file in place of what was known of it.
-pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), rusqlite::Error> {
-    let sql = "SELECT id, imports, declared, definitions, hash IS NOT NULL FROM file JOIN outline USING (id) WHERE path = ?1";
-    let before = transaction.prepare_cached(sql)?.query_row([&file.path], |row| {
-        Ok((
-            row.get::<_, i64>(0)?,
-            [row.get::<_, String>(1)?, row.get(2)?, row.get(3)?],
-            row.get::<_, bool>(4)?,
-        ))
-    });
-    let before = before.optional()?;
+/// Stores a file in place of what was known of it. What it tells has to be noted with [`note`].
+///
+/// Every statement here writes one row. One that may write more than one begins a savepoint, and for each of those the
+/// full text writes all that it has gathered.
+pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Change, rusqlite::Error> {
+    let sql = "SELECT id, hash IS NOT NULL FROM file WHERE path = ?1";
+    let known =
+        transaction.prepare_cached(sql)?.query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?)));
+    let known: Option<(i64, bool)> = known.optional()?;
     let StoredStamp([device, inode, size, modified, changed]) = file.stamp.into();
-    let empty = String::new();
     let text = file.text.as_ref();
-    let (imports, declared, definitions) =
-        text.map_or((&empty, &empty, &empty), |text| (&text.imports, &text.declared, &text.definitions));
-    let names = |definitions: &str| -> Vec<String> {
-        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
+    let sql = match known {
+        Some(_) => {
+            "UPDATE file SET device = ?3, inode = ?4, size = ?5, modified = ?6, changed = ?7, hash = ?8, language = ?9,
+                lines = ?10 WHERE id = ?1 AND path = ?2"
+        }
+        None => {
+            "INSERT INTO file (id, path, device, inode, size, modified, changed, hash, language, lines)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+        }
     };
-    let same_graph = before.as_ref().is_some_and(|(_, [old_imports, old_declared, old_definitions], _)| {
-        old_imports == imports && old_declared == declared && names(old_definitions) == names(definitions)
-    });
-    if !same_graph || crate::manifests::is_manifest(&file.path) {
-        count_graph(transaction)?;
-    }
-    if let Some((id, _, true)) = before {
-        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
-    }
-    let sql = "INSERT INTO file (path, device, inode, size, modified, changed, hash, language, lines)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-        ON CONFLICT (path) DO UPDATE SET device = ?2, inode = ?3, size = ?4, modified = ?5, changed = ?6, hash = ?7,
-            language = ?8, lines = ?9
-        RETURNING id";
-    let values = params![
+    transaction.prepare_cached(sql)?.execute(params![
+        known.map(|(id, _)| id),
         file.path,
         device,
         inode,
@@ -281,26 +292,60 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<(), 
         text.map(|text| text.hash),
         text.and_then(|text| text.language).map(Language::name),
         text.map_or(0, |text| i64::try_from(text.lines).unwrap_or(i64::MAX)),
-    ];
-    let id: i64 = transaction.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
-    let sql = "REPLACE INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
-    transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
+    ])?;
+    let id = known.map_or_else(|| transaction.last_insert_rowid(), |(id, _)| id);
+    let changes_graph = put_outline(transaction, id, known.is_some(), text)?;
+    if let Some((_, true)) = known {
+        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
+    }
     if let Some(text) = text {
         let sql = "INSERT INTO words (rowid, path, definitions, body) VALUES (?1, ?2, ?3, ?4)";
         let values = params![id, text.path_words, text.definition_words, text.body_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
-    Ok(())
+    let was_text = known.is_some_and(|(_, was_text)| was_text);
+    Ok(Change {
+        graph: changes_graph || crate::manifests::is_manifest(&file.path),
+        texts: i64::from(text.is_some()) - i64::from(was_text),
+    })
 }
 
-/// Forgets a file.
-pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), rusqlite::Error> {
-    let sql = "DELETE FROM file WHERE id = ?1 RETURNING hash IS NOT NULL";
+/// Stores what a file defines and imports. Tells whether imports may lead elsewhere now.
+fn put_outline(
+    transaction: &Transaction<'_>,
+    id: i64,
+    is_known: bool,
+    text: Option<&PreparedText>,
+) -> Result<bool, rusqlite::Error> {
+    let [definitions, imports, declared] =
+        text.map_or([""; 3], |text| [&text.definitions, &text.imports, &text.declared]);
+    if !is_known {
+        let sql = "INSERT INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
+        transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
+        return Ok(true);
+    }
+    let names = |definitions: &str| -> Vec<String> {
+        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
+    };
+    let sql = "SELECT definitions, imports, declared FROM outline WHERE id = ?1";
+    let is_same = transaction.prepare_cached(sql)?.query_row([id], |row| {
+        let before: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        Ok(names(&before[0]) == names(definitions) && before[1] == imports && before[2] == declared)
+    })?;
+    let sql = "UPDATE outline SET definitions = ?2, imports = ?3, declared = ?4 WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
+    Ok(!is_same)
+}
+
+/// Forgets a file. What it tells has to be noted with [`note`].
+pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<Change, rusqlite::Error> {
+    let sql = "SELECT hash IS NOT NULL FROM file WHERE id = ?1";
     let was_text =
         transaction.prepare_cached(sql)?.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
+    transaction.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
     transaction.prepare_cached("DELETE FROM outline WHERE id = ?1")?.execute([id])?;
     if was_text == Some(true) {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
-    if was_text.is_some() { count_graph(transaction) } else { Ok(()) }
+    Ok(Change { graph: was_text.is_some(), texts: -i64::from(was_text == Some(true)) })
 }

@@ -22,6 +22,9 @@ pub const DATABASE_NAME: &str = "index.db";
 /// Stores up to this size are checked page by page when they are opened.
 const CHECK_BYTES: u64 = 8 << 20;
 
+/// The log is folded in when it has so many pages, of 4 KiB each. What is written often is folded in once.
+const LOG_PAGES: u32 = 8_192;
+
 /// A folder with a store.
 #[derive(Debug)]
 pub(crate) struct StoreFolder {
@@ -164,6 +167,7 @@ impl StoreFolder {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+            connection.query_row(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}"), [], |_| Ok(()))?;
         }
         // A loss of power costs time at most: what is lost or damaged is read from the files again.
         connection.pragma_update(None, "synchronous", "NORMAL")?;

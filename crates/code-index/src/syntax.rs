@@ -11,22 +11,54 @@ use crate::language::Language;
 /// How long a piece of the text is that the parser gets at once.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Parses a text; `None` if that takes too long or the caller cancels.
-pub(crate) fn parse(language: Language, text: &[u8], time: Duration, cancel: &CancelFlag) -> Option<Tree> {
-    let mut parser = Parser::new();
-    parser.set_language(&language.grammar().parser()).ok()?;
-    let deadline = Instant::now() + time;
-    let mut watch = |_: &tree_sitter::ParseState| {
-        if cancel.is_cancelled() || Instant::now() >= deadline {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+/// Parsers, each made when it is needed first.
+#[derive(Default)]
+pub(crate) struct Parsers {
+    made: Vec<(Language, Parser)>,
+}
+
+impl Parsers {
+    /// Parses a text; `None` if that takes too long or the caller cancels.
+    pub(crate) fn parse(
+        &mut self,
+        language: Language,
+        text: &[u8],
+        time: Duration,
+        cancel: &CancelFlag,
+    ) -> Option<Tree> {
+        let parser = self.parser(language)?;
+        let deadline = Instant::now() + time;
+        let mut watch = |_: &tree_sitter::ParseState| {
+            if cancel.is_cancelled() || Instant::now() >= deadline {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut watch);
+        let mut piece = |start: usize, _| {
+            let start = start.min(text.len());
+            &text[start..text.len().min(start + PIECE_BYTES)]
+        };
+        let tree = parser.parse_with_options(&mut piece, None, Some(options));
+        if tree.is_none() {
+            // It would go on where it was with the next text.
+            parser.reset();
         }
-    };
-    let options = ParseOptions::new().progress_callback(&mut watch);
-    let mut piece = |start: usize, _| {
-        let start = start.min(text.len());
-        &text[start..text.len().min(start + PIECE_BYTES)]
-    };
-    parser.parse_with_options(&mut piece, None, Some(options))
+        tree
+    }
+
+    fn parser(&mut self, language: Language) -> Option<&mut Parser> {
+        let known = self.made.iter().position(|(made, _)| *made == language);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let mut parser = Parser::new();
+                parser.set_language(&language.grammar().parser()).ok()?;
+                self.made.push((language, parser));
+                self.made.len() - 1
+            }
+        };
+        Some(&mut self.made[index].1)
+    }
 }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 const LONGEST_BYTES: usize = 80;
 
 /// Calls `each` with every word of a text: names of several parts first whole, then part by part.
+#[cfg(test)]
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut folded = String::new();
     for name in names(text) {

@@ -31,6 +31,7 @@ mod real_clients;
 mod replays;
 mod request_folders;
 mod setup;
+mod shell_help;
 mod skip;
 mod socket_client;
 mod stopped;

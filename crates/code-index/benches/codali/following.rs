@@ -31,6 +31,12 @@ impl IndexRules for Everything {
     }
 }
 
+/// A name of letters alone: a digit would be a word of its own, which many files hold.
+fn name(number: usize) -> String {
+    let letter = |index: usize| char::from(b'a' + (index % 26) as u8);
+    format!("followedname{}{}", letter(number / 26), letter(number))
+}
+
 /// Saves files beside an index over `code` that is up to date.
 pub(crate) fn measure(index: LocalIndex, code: &Path) {
     let root = FileRoot::open(code, &RootRules::none(), FsPolicy::default()).unwrap();
@@ -45,11 +51,11 @@ pub(crate) fn measure(index: LocalIndex, code: &Path) {
     let follows = Follows::Feed(feed as Arc<dyn ChangeFeed>);
     let index = FollowingIndex::new(index, follows, Duration::from_secs(60));
     let finds = |index: &dyn CodeIndex, number: usize| {
-        let request = SearchCode { query: format!("followedname{number}"), limit: 1 };
+        let request = SearchCode { query: name(number), limit: 1 };
         !call(|call| index.search(call, &request)).unwrap().hits.is_empty()
     };
     let save = |number: usize| {
-        let text = format!("fn followedname{number}() {{ call(); }}\n");
+        let text = format!("fn {}() {{ call(); }}\n", name(number));
         fs::write(code.join(format!("round0/followed{number}.rs")), text).unwrap();
         Instant::now()
     };

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::{query, words};
+use crate::{query_words, words};
 
 /// A full text index of files: their paths and what is in them.
 pub(crate) struct FullText {
@@ -57,7 +57,7 @@ fn raw_words(query: &str) -> Vec<String> {
 }
 
 fn own_words(query: &str) -> Vec<String> {
-    query::words_of(query).into_iter().map(|(word, _)| word).collect()
+    query_words::words_of(query).into_iter().map(|(word, _)| word).collect()
 }
 
 fn own_text(text: &str) -> String {

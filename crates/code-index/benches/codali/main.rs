@@ -17,9 +17,8 @@ mod sources;
 mod speed;
 
 // The index's own idea of words, for a comparison that differs in ranking alone.
-#[expect(dead_code, reason = "the comparison takes no more than the words")]
-#[path = "../../src/query.rs"]
-mod query;
+#[path = "../../src/query_words.rs"]
+mod query_words;
 #[cfg_attr(test, expect(dead_code, reason = "its own tests come along"))]
 #[path = "../../src/words.rs"]
 mod words;

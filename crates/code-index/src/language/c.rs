@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, line, text_of, unquoted};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, children, field, text_of, unquoted};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) struct C;
 
@@ -16,7 +16,7 @@ impl Grammar for C {
         definition(node, text, place)
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         include(node, text, found);
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn is_function(declarator: Node<'_>) -> bool {
 }
 
 /// Targets are `"name"` as `local name` and `<name>` as `system name`.
-pub(super) fn include(node: Node<'_>, text: &[u8], found: &mut Vec<Import>) {
+pub(super) fn include(node: Node<'_>, text: &[u8], found: &mut Vec<FoundImport>) {
     if node.kind() != "preproc_include" {
         return;
     }
@@ -131,5 +131,5 @@ pub(super) fn include(node: Node<'_>, text: &[u8], found: &mut Vec<Import>) {
     };
     let name = unquoted(path, text);
     let target = format!("{place} {name}");
-    found.push(Import { line: line(node), kind: "include".to_owned(), target, spelled: text_of(path, text) });
+    found.push(FoundImport { kind: "include", target, spelled: text_of(path, text) });
 }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Grammar, c, field};
-use crate::outline::{Found, Import, Place, Scope};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) struct Cpp;
 
@@ -29,7 +29,7 @@ impl Grammar for Cpp {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         c::include(node, text, found);
     }
 }

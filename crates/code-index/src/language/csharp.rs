@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, field, line, text_of};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, field, text_of};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) struct CSharp;
 
@@ -47,7 +47,7 @@ impl Grammar for CSharp {
     }
 
     /// Targets are `A.B`, and `type A.B.C` for what can only be a type.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         if node.kind() != "using_directive" {
             return;
         }
@@ -67,7 +67,7 @@ impl Grammar for CSharp {
         let name: String = name.chars().filter(|character| !character.is_whitespace()).collect();
         let name = name.strip_prefix("global::").unwrap_or(&name).to_owned();
         let target = if is_static || is_alias { format!("type {name}") } else { name.clone() };
-        found.push(Import { line: line(node), kind: "import".to_owned(), target, spelled: name });
+        found.push(FoundImport { kind: "import", target, spelled: name });
     }
 
     fn declared(&self, node: Node<'_>, text: &[u8]) -> Option<String> {

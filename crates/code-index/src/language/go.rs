@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, line, text_of, unquoted};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, children, field, text_of, unquoted};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) struct Go;
 
@@ -54,17 +54,12 @@ impl Grammar for Go {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         if node.kind() == "import_spec"
             && let Some(path) = node.child_by_field_name("path")
         {
             let target = unquoted(path, text);
-            found.push(Import {
-                line: line(node),
-                kind: "import".to_owned(),
-                spelled: target.clone(),
-                target,
-            });
+            found.push(FoundImport { kind: "import", spelled: target.clone(), target });
         }
     }
 

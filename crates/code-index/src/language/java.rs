@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, line, text_of};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, children, field, text_of};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) struct Java;
 
@@ -44,7 +44,7 @@ impl Grammar for Java {
     }
 
     /// Targets are `a.b.C`, `a.b.*`, and `static a.b.C.member`.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         if node.kind() != "import_declaration" {
             return;
         }
@@ -56,7 +56,7 @@ impl Grammar for Java {
         };
         let path: String = path.chars().filter(|character| !character.is_whitespace()).collect();
         let target = format!("{prefix}{path}");
-        found.push(Import { line: line(node), kind: "import".to_owned(), spelled: target.clone(), target });
+        found.push(FoundImport { kind: "import", spelled: target.clone(), target });
     }
 
     fn declared(&self, node: Node<'_>, text: &[u8]) -> Option<String> {

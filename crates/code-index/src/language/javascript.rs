@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, line, text_of, unquoted};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, children, field, text_of, unquoted};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) enum Dialect {
     JavaScript,
@@ -71,7 +71,7 @@ impl Grammar for Dialect {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         let source = match node.kind() {
             "import_statement" | "export_statement" | "import_require_clause" => {
                 node.child_by_field_name("source")
@@ -88,7 +88,7 @@ impl Grammar for Dialect {
         };
         let Some(source) = source.filter(|source| source.kind() == "string") else { return };
         let target = unquoted(source, text);
-        found.push(Import { line: line(node), kind: "import".to_owned(), spelled: target.clone(), target });
+        found.push(FoundImport { kind: "import", spelled: target.clone(), target });
     }
 }
 

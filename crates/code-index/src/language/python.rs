@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, line, text_of};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, children, field, text_of};
+use crate::outline::{Found, FoundImport, Place, Scope};
 
 pub(super) struct Python;
 
@@ -39,9 +39,9 @@ impl Grammar for Python {
     }
 
     /// Targets are `package.module`, and `package.module:name` for a name out of it; a leading dot is one step up.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<Import>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
         let mut add = |target: String, spelled: String| {
-            found.push(Import { line: line(node), kind: "import".to_owned(), target, spelled });
+            found.push(FoundImport { kind: "import", target, spelled });
         };
         match node.kind() {
             "import_statement" => {

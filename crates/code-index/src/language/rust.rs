@@ -2,8 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Grammar, children, field, line, text_of, unquoted};
-use crate::outline::{Found, Import, Place, Scope};
+use super::{Grammar, children, field, text_of, unquoted};
+use crate::outline::{Found, FoundImport, Place, Scope};
+
+/// Longer nodes are not looked through for what they may hold.
+const LOOKED_THROUGH_BYTES: usize = 256;
 
 pub(super) struct Rust;
 
@@ -36,24 +39,29 @@ impl Grammar for Rust {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<Import>) {
+    fn holds(&self, node: Node<'_>, text: &[u8]) -> bool {
+        // Every item has one of these, variants stand between braces, and files are named in a macro.
+        let text = &text[node.byte_range()];
+        text.len() > LOOKED_THROUGH_BYTES || memchr::memchr3(b'{', b';', b'!', text).is_some()
+    }
+
+    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<FoundImport>) {
         match node.kind() {
             "use_declaration" => {
                 let Some(argument) = node.child_by_field_name("argument") else { return };
                 let mut leaves = Vec::new();
                 use_leaves(argument, String::new(), text, 0, &mut leaves);
                 let namespaces: Vec<&str> = place.namespaces().collect();
-                found.extend(leaves.into_iter().map(|leaf| Import {
-                    line: line(node),
-                    kind: "import".to_owned(),
+                found.extend(leaves.into_iter().map(|leaf| FoundImport {
+                    kind: "import",
                     target: from_file(leaf.split(' ').next().unwrap_or(&leaf), &namespaces),
                     spelled: leaf,
                 }));
             }
             "extern_crate_declaration" => {
                 if let Some(name) = field(node, "name", text) {
-                    let kind = "import".to_owned();
-                    found.push(Import { line: line(node), kind, target: name.clone(), spelled: name });
+                    let kind = "import";
+                    found.push(FoundImport { kind, target: name.clone(), spelled: name });
                 }
             }
             "mod_item" if node.child_by_field_name("body").is_none() => {
@@ -64,7 +72,7 @@ impl Grammar for Rust {
                     None => [folders.as_slice(), &[name.as_str()]].concat().join("/"),
                 };
                 let spelled = format!("mod {name}");
-                found.push(Import { line: line(node), kind: "module".to_owned(), target, spelled });
+                found.push(FoundImport { kind: "module", target, spelled });
             }
             "macro_invocation" => {
                 let name = field(node, "macro", text).unwrap_or_default();
@@ -81,12 +89,7 @@ impl Grammar for Rust {
                 {
                     let path = unquoted(*argument, text);
                     let target = format!("path {path}");
-                    found.push(Import {
-                        line: line(node),
-                        kind: "include".to_owned(),
-                        target,
-                        spelled: path,
-                    });
+                    found.push(FoundImport { kind: "include", target, spelled: path });
                 }
             }
             _ => {}

@@ -1,0 +1,42 @@
+//! Completion scripts and manual pages.
+
+use crate::project::Project;
+
+#[test]
+fn every_shell_gets_a_script_that_knows_the_commands() {
+    let project = Project::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = project.run(&["completions", shell]).ok();
+        ran.prints("sessions").prints("cocode").prints("read-only");
+    }
+    project.run(&["completions", "sh"]).exits(2).says("possible values");
+    assert!(!project.base().exists(), "a state folder was made");
+}
+
+#[test]
+fn bash_takes_the_script_and_completes_by_it() {
+    let project = Project::new();
+    let script = "source <(\"$0\" completions bash)
+        COMP_WORDS=(agentd cocode st) COMP_CWORD=2
+        _agentd agentd st cocode
+        echo \"${COMPREPLY[@]}\"";
+    let bash = std::process::Command::new("bash")
+        .args(["-c", script])
+        .arg(crate::project::program())
+        .current_dir(project.workspace())
+        .output();
+    let Ok(output) = bash else {
+        return crate::skip::skip("bash_takes_the_script_and_completes_by_it", "there is no bash");
+    };
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "status\n");
+}
+
+#[test]
+fn the_program_and_each_command_have_a_manual_page() {
+    let project = Project::new();
+    project.run(&["man"]).ok().prints(".TH agentd 1").prints("agentd\\-apply(1)");
+    project.run(&["man", "apply"]).ok().prints(".TH agentd-apply 1").prints("copy\\-on\\-write layer");
+    project.run(&["man", "cocode", "run"]).ok().prints(".TH agentd-cocode-run 1").prints("worktree");
+    project.run(&["man", "cocode", "walk"]).exits(2).says("there is no command 'cocode walk'");
+    assert!(!project.base().exists(), "a state folder was made");
+}
