@@ -3,7 +3,7 @@
 //! Anybody may put anything there. Only ordinary files are read, none through a link, and a response takes its place as a whole.
 //! A response carries the time of its request: by that it is known, after a restart too, what was answered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rel_path::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, FsPolicy, RootRules, WalkEntry};
-use tag_session::{REPLY_LIMIT_BYTES, decode_reply, is_open_for_writing, settling_time};
+use tag_session::{REPLY_LIMIT_BYTES, decode_reply, open_for_writing, settling_time};
 
 use crate::exit::{Exit, Failure};
 
@@ -74,6 +74,28 @@ pub(crate) struct Look {
     pub(crate) ready: Vec<Dropped>,
     /// How soon others may be.
     pub(crate) again: Option<Duration>,
+}
+
+impl Look {
+    fn look_again_after(&mut self, time: Duration) {
+        self.again = Some(self.again.map_or(time, |soonest| soonest.min(time)));
+    }
+
+    /// Leaves out what somebody still writes.
+    fn leave_out_open(&mut self) {
+        let young: Vec<_> = self.ready.iter().filter(|file| !is_old(&file.stamp)).collect();
+        let named = young.iter().map(|file| (OsStr::from_bytes(file.name.as_bytes()), file.stamp));
+        let named: Vec<_> = named.collect();
+        if named.is_empty() {
+            return;
+        }
+        let open: HashSet<RelPath> =
+            open_for_writing(&named).into_iter().map(|place| young[place].name.clone()).collect();
+        if !open.is_empty() {
+            self.ready.retain(|file| !open.contains(&file.name));
+            self.look_again_after(OPEN_POLL);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -140,28 +162,16 @@ impl RequestFolder {
             };
             let is_answered = answers.get(&file.response) == Some(&file.stamp.modified_nanoseconds);
             let seen = Seen { is_done: seen.is_done || is_answered, ..seen };
-            let left = if seen.is_done { None } else { Some(self.time_left(&file, &seen)) };
+            let left = if seen.is_done { None } else { Some(time_left(&file, &seen)) };
             self.seen.insert(file.name.clone(), seen);
             match left {
                 None => {}
-                Some(None) => look.ready.push(file),
-                Some(Some(left)) => look.again = Some(look.again.map_or(left, |soonest| soonest.min(left))),
+                Some(Duration::ZERO) => look.ready.push(file),
+                Some(left) => look.look_again_after(left),
             }
         }
+        look.leave_out_open();
         Ok(look)
-    }
-
-    /// How long a file has to stay as it is before it is read; `None` if it has.
-    fn time_left(&self, file: &Dropped, seen: &Seen) -> Option<Duration> {
-        if file.kind != FileKind::File || file.stamp.size_bytes > REPLY_LIMIT_BYTES {
-            return None;
-        }
-        let (quiet, needed) = (seen.since.elapsed(), settling_time(&file.stamp, seen.has_changed));
-        if quiet < needed && !is_old(&file.stamp) {
-            return Some(needed - quiet);
-        }
-        let is_open = !is_old(&file.stamp) && is_open_for_writing(&self.place(&file.name), &file.stamp);
-        is_open.then_some(OPEN_POLL)
     }
 
     /// Reads a file; `None` if it has changed since it was looked at, or is gone.
@@ -223,6 +233,14 @@ impl RequestFolder {
     }
 }
 
+/// How long a file still has to stay as it is before it is read.
+fn time_left(file: &Dropped, seen: &Seen) -> Duration {
+    if file.kind != FileKind::File || file.stamp.size_bytes > REPLY_LIMIT_BYTES || is_old(&file.stamp) {
+        return Duration::ZERO;
+    }
+    settling_time(&file.stamp, seen.has_changed).saturating_sub(seen.since.elapsed())
+}
+
 fn candidate(entry: &WalkEntry) -> Option<Dropped> {
     let name = entry.path.file_name()?;
     let (response, is_named_request) = response_name(name)?;
@@ -251,7 +269,8 @@ fn response_time(entry: &WalkEntry) -> Option<(&RelPath, i128)> {
 /// `NAME.response.EXT`, and any other `NAME` by `NAME.response`. `None` for what is no request: responses, hidden files, and
 /// what somebody is going to rename.
 fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
-    if name.starts_with(b".") || UNFINISHED_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+    let is_unfinished = UNFINISHED_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    if name.starts_with(b".") || is_unfinished || name.ends_with(b".response") {
         return None;
     }
     if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
@@ -264,8 +283,7 @@ fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
             return Some(([before, b"response", ending].concat(), true));
         }
     }
-    let is_response = name.ends_with(b".response");
-    (!is_response).then(|| ([name, b".response"].concat(), false))
+    Some(([name, b".response"].concat(), false))
 }
 
 fn is_old(stamp: &FileStamp) -> bool {

@@ -1,5 +1,9 @@
 //! Whether a file that somebody puts into a folder is complete, as far as that can be told from outside.
 
+#[cfg(target_os = "linux")]
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,9 +52,16 @@ pub(crate) fn ends_unclosed(text: &str) -> bool {
 }
 
 /// Whether a process of this user still has the file open to write. Where that cannot be found out, the answer is no.
+#[must_use]
+pub(crate) fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
+    path.file_name().is_some_and(|name| !open_for_writing(&[(name, *stamp)]).is_empty())
+}
+
+/// Which of these files processes of this user still have open to write, by their names and stamps; told by their places in the
+/// list. Where that cannot be found out, there are none. One look at all processes serves all files.
 #[cfg(target_os = "linux")]
 #[must_use]
-pub fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
+pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
@@ -58,22 +69,25 @@ pub fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
     const ACCESS_MODE: u32 = 0o3;
     const WRITES: [u32; 2] = [1, 2];
 
-    let name = path.file_name();
-    let Ok(processes) = fs::read_dir("/proc") else { return false };
+    let mut open = HashSet::new();
+    let Ok(processes) = fs::read_dir("/proc") else { return open };
     let processes = processes.flatten().filter(|entry| {
         let name = entry.file_name();
         name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
     });
+    let places: HashMap<&OsStr, usize> =
+        files.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
     for process in processes {
         let folder = process.path();
         // Other users' descriptors cannot be listed; what they write cannot be told from what is complete.
         let Ok(descriptors) = fs::read_dir(folder.join("fd")) else { continue };
         for descriptor in descriptors.flatten() {
             // The name comes first: looking at every file that every process has open could wait for a dead server.
-            let is_named = fs::read_link(descriptor.path()).is_ok_and(|target| target.file_name() == name);
-            let is_it = is_named
-                && fs::metadata(descriptor.path())
-                    .is_ok_and(|found| found.dev() == stamp.device && found.ino() == stamp.inode);
+            let target = fs::read_link(descriptor.path()).unwrap_or_default();
+            let Some(place) = target.file_name().and_then(|name| places.get(name)) else { continue };
+            let (_, stamp) = &files[*place];
+            let is_it = fs::metadata(descriptor.path())
+                .is_ok_and(|found| found.dev() == stamp.device && found.ino() == stamp.inode);
             if !is_it {
                 continue;
             }
@@ -83,16 +97,16 @@ pub fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
                 u32::from_str_radix(line.trim(), 8).ok()
             });
             if flags.is_some_and(|flags| WRITES.contains(&(flags & ACCESS_MODE))) {
-                return true;
+                open.insert(*place);
             }
         }
     }
-    false
+    open
 }
 
-/// Whether a process of this user still has the file open to write. This system does not tell.
+/// Which of these files processes of this user still have open to write. This system does not tell.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn is_open_for_writing(_: &Path, _: &FileStamp) -> bool {
-    false
+pub fn open_for_writing(_: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
+    HashSet::new()
 }
