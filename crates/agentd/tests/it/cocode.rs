@@ -7,73 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::project::{Project, Ran};
-
-/// A project that is a repository with one commit, used by somebody with a home folder.
-struct Desk {
-    project: Project,
-}
-
-const MARKED: &str = "git commit -q --allow-empty -m 'cocode ready for check'";
-
-impl Desk {
-    fn new() -> Desk {
-        let project = Project::new();
-        let desk = Desk { project };
-        fs::create_dir(desk.home()).unwrap();
-        fs::write(desk.home().join(".gitconfig"), "[user]\n\tname = A\n\temail = a@localhost\n").unwrap();
-        desk.project.write("a.txt", "one\n");
-        fs::write(desk.project.workspace().join(".gitignore"), ".agentd\n").unwrap();
-        for arguments in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-q", "-m", "start"]]
-        {
-            desk.git(arguments);
-        }
-        desk
-    }
-
-    fn home(&self) -> PathBuf {
-        self.project.folder().join("home")
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new("git");
-        command.args(arguments).current_dir(self.project.workspace()).env("HOME", self.home());
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.project.command(&[&["cocode"], arguments].concat());
-        command.env("HOME", self.home());
-        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        command
-    }
-
-    fn cocode(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().unwrap())
-    }
-
-    fn run(&self, more: &[&str]) -> Ran {
-        self.cocode(&[&["run", "--issue", "5", "--issue-body", "Fix it"], more].concat())
-    }
-
-    fn agent(&self, script: &str) -> Ran {
-        self.run(&["--agent-cmd", &format!("a={script}")])
-    }
-
-    fn define(&self, text: &str) {
-        let folder = self.home().join(".config/agentd");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("agents.toml"), text).unwrap();
-    }
-
-    fn status(&self) -> Value {
-        serde_json::from_str(&self.cocode(&["status", "--json"]).stdout).unwrap()
-    }
-}
+use crate::cocode_desk::{Desk, MARKED, listing};
+use crate::processes::is_alive;
+use crate::project::Ran;
 
 fn repository_file(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -350,24 +286,4 @@ fn git_files(desk: &Desk) -> Vec<(PathBuf, Vec<u8>)> {
     };
     let files = listing(&git).into_iter().filter(|path| path.is_file() && !is_ours(path));
     files.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
-}
-
-fn listing(folder: &Path) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            paths.extend(listing(&entry.path()));
-        }
-        paths.push(entry.path());
-    }
-    paths.sort();
-    paths
-}
-
-fn is_alive(text: &str) -> bool {
-    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        fs::read(entry.path().join("cmdline"))
-            .is_ok_and(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
-    })
 }

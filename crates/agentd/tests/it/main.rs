@@ -4,6 +4,7 @@
 mod bad_clients;
 mod choices;
 mod cocode;
+mod cocode_desk;
 mod cost;
 mod crashes;
 mod daemon;
@@ -23,6 +24,7 @@ mod mcp;
 mod one_step;
 mod owners;
 mod places;
+mod processes;
 mod project;
 mod real_clients;
 mod replays;
