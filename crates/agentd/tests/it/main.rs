@@ -5,6 +5,7 @@ mod bad_clients;
 mod choices;
 mod cocode;
 mod cocode_desk;
+mod cocode_paste;
 mod cost;
 mod crashes;
 mod daemon;
