@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
 use sandbox_exec::{
-    Ending, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout, WaitError,
+    Ending, FileConfinement, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout,
+    WaitError,
 };
 
 use crate::agent_policy::{PolicyGround, policy};
@@ -17,6 +18,7 @@ use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
 use crate::log_file::LogFile;
+use crate::own_branches::{BranchFollower, OwnBranches};
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
 use crate::runner::{Runner, now_ms, remove_if_there};
@@ -165,12 +167,17 @@ impl Runner {
             .map_err(file_error("write", body_path))?;
         let log_path = self.log_path(record);
         let mut log = LogFile::create(&log_path).map_err(file_error("write", &log_path))?;
-        let policy = self.policy(shared, agent, &worktree);
         let launcher = self.shared_launcher(shared, agent.definition.is_confined);
         let launcher = match launcher {
             Ok(launcher) => launcher,
             Err(detail) => return Ok(Ended::unstarted(detail)),
         };
+        let branches = self.own_branches(launcher, agent, &worktree);
+        if let Some(branches) = &branches {
+            branches.make(&shared.plan.base.commit)?;
+        }
+        let policy = self.policy(shared, agent, &worktree, branches.as_ref());
+        record.own_branches = branches.is_some();
         let follower = HeadFollower::new(&worktree.git_folder);
         record.launched_at_ms = Some(now_ms());
         record.state = AgentState::Running;
@@ -192,6 +199,9 @@ impl Runner {
             deadline: Instant::now() + agent.timeout,
             cancel_file: self.cancel_path(record),
             follower,
+            branch: branches.map(|branches| {
+                BranchFollower::new(branches, self.repository.clone(), &shared.plan.base.commit)
+            }),
             note: Arc::clone(&note),
             asked_at: None,
         });
@@ -268,7 +278,8 @@ impl Runner {
             Ok(launcher) => launcher,
             Err(detail) => return failed(detail),
         };
-        let policy = self.policy(shared, agent, worktree);
+        let branches = self.own_branches(launcher, agent, worktree);
+        let policy = self.policy(shared, agent, worktree, branches.as_ref());
         let running = match launcher.spawn(&policy, &command) {
             Ok(running) => running,
             Err(error) => return failed(told(&error)),
@@ -285,6 +296,7 @@ impl Runner {
                 .join("cancel")
                 .join(format!("{}-{name}", agent.context.issue)),
             follower: HeadFollower::new(&worktree.git_folder),
+            branch: None,
             note,
             asked_at: None,
         });
@@ -298,12 +310,30 @@ impl Runner {
         }
     }
 
-    fn policy(&self, shared: &Shared<'_>, agent: &PlannedAgent, worktree: &Worktree) -> Policy {
+    /// The branches that an agent has to itself: where it has a file tree of its own.
+    fn own_branches(
+        &self,
+        launcher: &Launcher,
+        agent: &PlannedAgent,
+        worktree: &Worktree,
+    ) -> Option<OwnBranches> {
+        (launcher.report().fs == FileConfinement::Root)
+            .then(|| OwnBranches::of(worktree, &self.repository.common_folder, &agent.branch))
+    }
+
+    fn policy(
+        &self,
+        shared: &Shared<'_>,
+        agent: &PlannedAgent,
+        worktree: &Worktree,
+        branches: Option<&OwnBranches>,
+    ) -> Policy {
         let ground = PolicyGround {
             host: &self.config.host,
             definition: &agent.definition,
             worktree,
             common_folder: &self.repository.common_folder,
+            branches,
             body_file: agent.context.issue_body_file(),
             worktrees: &self.config.worktrees,
             private: &self.config.private,
@@ -387,6 +417,7 @@ fn new_record(
         start_commit: plan.base.commit.clone(),
         head: None,
         git_folder: None,
+        own_branches: false,
         run: run.to_owned(),
         recorded_at_ms: began,
         launched_at_ms: None,

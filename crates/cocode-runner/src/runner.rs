@@ -13,6 +13,7 @@ use crate::error::RunnerError;
 use crate::evidence::Work;
 use crate::git::Git;
 use crate::host::Host;
+use crate::own_branches::OwnBranches;
 use crate::plan::body_file;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
@@ -126,6 +127,15 @@ impl Runner {
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
         let worktree = record.worktree();
+        if let Some(worktree) = &worktree
+            && record.own_branches
+            && worktree.git_folder.is_dir()
+        {
+            let branches = OwnBranches::of(worktree, &self.repository.common_folder, &record.branch);
+            let refused = branches.carry_over(&self.repository)?;
+            record.warnings.extend(refused.map(str::to_owned));
+            branches.settle_head(&self.repository, worktree)?;
+        }
         let work = match &worktree {
             Some(worktree) => Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?,
             None => Work::default(),
