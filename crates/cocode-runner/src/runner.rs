@@ -179,8 +179,6 @@ impl Runner {
             if record.state == AgentState::Pending {
                 record.state = AgentState::Failed;
                 record.detail = Some("the run ended before it was started".to_owned());
-                // The worktree may have been made already; then it is known by its link.
-                record.git_folder = linked_git_folder(&record.worktree);
             } else {
                 record.state = AgentState::Lost;
                 record.detail = Some("the run ended before it did".to_owned());
@@ -226,9 +224,10 @@ fn log_path(state_folder: &Path, record: &AgentRecord) -> PathBuf {
 }
 
 impl AgentRecord {
-    /// The worktree, once it was made.
+    /// The worktree, once it was made. Where the process died before it was noted, the worktree itself says where its git
+    /// folder is: nothing was there when the record was made.
     pub(crate) fn worktree(&self) -> Option<Worktree> {
-        let git_folder = self.git_folder.clone()?;
+        let git_folder = self.git_folder.clone().or_else(|| linked_git_folder(&self.worktree))?;
         Some(Worktree { path: self.worktree.clone(), git_folder })
     }
 }

@@ -1,6 +1,9 @@
 //! A repository, its owner's home folder, and `agentd cocode` run there.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +21,11 @@ pub(crate) const MARKED: &str = "git commit -q --allow-empty -m 'cocode ready fo
 
 impl Desk {
     pub(crate) fn new() -> Desk {
-        let project = Project::new();
+        Desk::of(Project::new())
+    }
+
+    /// Makes the repository in a project, and the home folder beside it.
+    pub(crate) fn of(project: Project) -> Desk {
         let desk = Desk { project };
         fs::create_dir(desk.home()).unwrap();
         fs::write(desk.home().join(".gitconfig"), "[user]\n\tname = A\n\temail = a@localhost\n").unwrap();
@@ -73,6 +80,37 @@ impl Desk {
     pub(crate) fn status(&self) -> Value {
         serde_json::from_str(&self.cocode(&["status", "--json"]).stdout).unwrap()
     }
+
+    /// Digests of everything that running agents must not change: all files and folders of the repository and the home
+    /// folder but for the state folder, the worktrees' folder, the agents' branches and new objects.
+    pub(crate) fn digests(&self) -> BTreeMap<PathBuf, u64> {
+        let git = self.project.workspace().join(".git");
+        let names = ["worktrees", "refs/heads/cocode", "logs/refs/heads/cocode"];
+        let mut ours: Vec<PathBuf> = names.iter().map(|name| git.join(name)).collect();
+        // The folders on the way to worktrees are made with them.
+        ours.extend([self.project.base(), self.home().join(".local")]);
+        let objects = git.join("objects");
+        let is_seen = |path: &&PathBuf| {
+            let is_fan_out = path.starts_with(&objects) && path.is_dir();
+            !is_fan_out && !ours.iter().any(|folder| path.starts_with(folder))
+        };
+        let places = [self.project.workspace(), self.home()];
+        let paths: Vec<PathBuf> = places.iter().flat_map(|place| listing(place)).collect();
+        paths.iter().filter(is_seen).map(|path| (path.clone(), digest(path))).collect()
+    }
+
+    /// Asserts that nothing has changed since these digests were taken, new objects apart.
+    #[track_caller]
+    pub(crate) fn assert_untouched(&self, before: &BTreeMap<PathBuf, u64>) {
+        let after = self.digests();
+        let objects = self.project.workspace().join(".git/objects");
+        let names = before.keys().chain(after.keys());
+        let changed: Vec<&PathBuf> = names
+            .filter(|path| before.get(*path) != after.get(*path))
+            .filter(|path| before.contains_key(*path) || !path.starts_with(&objects))
+            .collect();
+        assert!(changed.is_empty(), "{changed:?}");
+    }
 }
 
 /// Every path beneath a folder, sorted.
@@ -87,4 +125,17 @@ pub(crate) fn listing(folder: &Path) -> Vec<PathBuf> {
     }
     paths.sort();
     paths
+}
+
+/// A number for what a path is: its kind, its mode, its contents or where it leads.
+fn digest(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let data = fs::symlink_metadata(path).unwrap();
+    data.mode().hash(&mut hasher);
+    if data.is_file() {
+        fs::read(path).unwrap().hash(&mut hasher);
+    } else if data.is_symlink() {
+        fs::read_link(path).unwrap().hash(&mut hasher);
+    }
+    hasher.finish()
 }

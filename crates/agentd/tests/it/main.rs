@@ -4,7 +4,10 @@
 mod bad_clients;
 mod choices;
 mod cocode;
+mod cocode_crashes;
 mod cocode_desk;
+mod cocode_disk;
+mod cocode_logs;
 mod cocode_paste;
 mod cost;
 mod crashes;
