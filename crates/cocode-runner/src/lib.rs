@@ -13,6 +13,7 @@ mod clean;
 mod contract_check;
 mod definition;
 mod doctor;
+mod ended;
 mod environment;
 mod error;
 mod event;

@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
 use sandbox_exec::{
-    Ending, FileConfinement, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout,
-    WaitError,
+    FileConfinement, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout,
 };
 
 use crate::agent_policy::{PolicyGround, policy};
+use crate::ended::Ended;
 use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
@@ -38,13 +38,6 @@ struct Shared<'a> {
     confined: OnceLock<Result<Launcher, String>>,
     unconfined: OnceLock<Result<Launcher, String>>,
     identity: Option<GitIdentity>,
-}
-
-/// What became of an agent's process.
-struct Ended {
-    exit_code: Option<i32>,
-    reason: Option<StopReason>,
-    detail: Option<String>,
 }
 
 impl Runner {
@@ -363,35 +356,6 @@ impl Runner {
         let name = self.repository.setting("user.name")?;
         let email = self.repository.setting("user.email")?;
         Some(GitIdentity { name, email })
-    }
-}
-
-impl Ended {
-    fn unstarted(detail: String) -> Ended {
-        Ended { exit_code: None, reason: None, detail: Some(detail) }
-    }
-
-    fn of(waited: Result<Outcome, WaitError>, reason: Option<StopReason>) -> Ended {
-        let (exit_code, detail) = match (waited, reason) {
-            (_, Some(StopReason::Deadline)) => (Some(124), None),
-            (_, Some(StopReason::Cancelled)) => (Some(130), None),
-            (Err(error), None) => (None, Some(told(&error))),
-            (Ok(Outcome { ending: Ending::TimedOut { .. }, .. }), None) => (Some(124), None),
-            (Ok(Outcome { ending: Ending::Cancelled, .. }), None) => (Some(130), None),
-            (Ok(Outcome { ending: ending @ Ending::KilledForMemory { .. }, .. }), None) => {
-                (Some(137), Some(ending.to_string()))
-            }
-            (Ok(Outcome { ending, .. }), None) => {
-                let detail = match ending {
-                    Ending::Signaled(signal) => Some(format!("it died of {signal}")),
-                    Ending::Exited(126) => Some("its program could not be run".to_owned()),
-                    Ending::Exited(127) => Some("its program was not found".to_owned()),
-                    _ => None,
-                };
-                (ending.exit_code(), detail)
-            }
-        };
-        Ended { exit_code, reason, detail }
     }
 }
 

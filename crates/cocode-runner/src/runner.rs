@@ -11,12 +11,13 @@ use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::error::RunnerError;
 use crate::evidence::Work;
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::host::Host;
 use crate::own_branches::OwnBranches;
 use crate::plan::body_file;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
+use crate::run::told;
 use crate::store::{self, Store};
 use crate::worktree::{Worktree, file_error};
 
@@ -127,14 +128,8 @@ impl Runner {
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
         let worktree = record.worktree();
-        if let Some(worktree) = &worktree
-            && record.own_branches
-            && worktree.git_folder.is_dir()
-        {
-            let branches = OwnBranches::of(worktree, &self.repository.common_folder, &record.branch);
-            let refused = branches.carry_over(&self.repository)?;
-            record.warnings.extend(refused.map(str::to_owned));
-            branches.settle_head(&self.repository, worktree)?;
+        if let Some(worktree) = worktree.as_ref().filter(|_| record.own_branches) {
+            self.take_branch(record, worktree)?;
         }
         let work = match &worktree {
             Some(worktree) => Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?,
@@ -170,6 +165,24 @@ impl Runner {
                 if Verdict::of(&evidence).ready { check() } else { None }.or_else(|| Some(not_run()));
         }
         record.verdict = Some(Verdict::of(&evidence));
+        Ok(())
+    }
+
+    /// Carries an agent's branch over for the last time. What cannot be is told; the verdict is about the rest.
+    fn take_branch(&self, record: &mut AgentRecord, worktree: &Worktree) -> Result<(), GitError> {
+        if !worktree.git_folder.is_dir() {
+            return Ok(());
+        }
+        let branches = OwnBranches::of(worktree, &self.repository.common_folder, &record.branch);
+        let carried = branches.carry_over(&self.repository).map(|why| why.map(str::to_owned));
+        let settled = branches.settle_head(&self.repository, worktree).map(|()| None);
+        for result in [carried, settled] {
+            match result {
+                Ok(why) => record.warnings.extend(why),
+                Err(error @ GitError::NotStarted(_)) => return Err(error),
+                Err(error) => record.warnings.push(told(&error)),
+            }
+        }
         Ok(())
     }
 

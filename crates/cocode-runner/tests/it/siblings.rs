@@ -229,7 +229,7 @@ fn an_agents_forged_branch_moves_nothing() {
             format!("git commit -q --allow-empty -m one; sleep 0.3; F={heads}/7-a; {forgery}; sleep 0.3");
         let (record, log) = run_one(ground, agent("a", &script));
         assert_eq!(record.exit_code, Some(0), "{forgery}: {:?}", log.lines());
-        assert!(!record.warnings.is_empty() || record.detail.is_some(), "{forgery}: {record:?}");
+        assert!(!record.warnings.is_empty() && record.verdict.is_some(), "{forgery}: {record:?}");
         assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one", "{forgery}");
         assert!(began.elapsed() < Duration::from_secs(30), "a hang guard: {forgery}");
         ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
