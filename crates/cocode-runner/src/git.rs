@@ -3,6 +3,7 @@
 //! Hooks, fsmonitor and filters are off in every call, and a worktree's folders are named by the caller: what an agent
 //! wrote into its worktree never decides which settings are in force, and never runs.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
@@ -87,19 +88,28 @@ impl Git {
         Git { environment, hooks, filters: Vec::new() }
     }
 
-    /// Switches off the filters that are set in a repository, the user's included.
-    pub(crate) fn without_filters_of(mut self, folder: &Path) -> Result<Git, GitError> {
-        let names = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-        let Some(found) = self.ask(GitPlace::Folder(folder), &names)? else { return Ok(self) };
-        let mut names: Vec<&str> =
-            found.split('\0').filter_map(|key| Some(key.rsplit_once('.')?.0)).collect();
+    /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
+    pub(crate) fn settings(&self, folder: &Path) -> Result<BTreeMap<String, String>, GitError> {
+        let text = self.run(GitPlace::Folder(folder), &["config", "--null", "--list"])?;
+        let pairs = text.split('\0').filter(|pair| !pair.is_empty());
+        // A setting without a value has no line for it.
+        let pairs = pairs.map(|pair| pair.split_once('\n').unwrap_or((pair, "")));
+        Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    /// Switches off the filters among these settings.
+    pub(crate) fn without_filters<'a>(mut self, settings: impl Iterator<Item = &'a String>) -> Git {
+        let mut names: Vec<&str> = settings
+            .filter(|name| name.starts_with("filter."))
+            .filter_map(|name| Some(name.rsplit_once('.')?.0))
+            .collect();
         names.sort_unstable();
         names.dedup();
         let off = |name: &str| {
             ["clean=", "smudge=", "process=", "required=false"].map(|key| format!("{name}.{key}"))
         };
         self.filters = names.into_iter().flat_map(off).map(OsString::from).collect();
-        Ok(self)
+        self
     }
 
     /// Runs git and returns what it printed, without the newline at its end.

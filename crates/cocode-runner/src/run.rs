@@ -26,6 +26,9 @@ use crate::stop::{StopFlag, StopNote, StopReason};
 use crate::watch::{Watch, Watched};
 use crate::worktree::{Worktree, file_error};
 
+/// What starts processes, or why nothing does; found out by whoever needs it first.
+type LaunchCell = OnceLock<Result<Launcher, String>>;
+
 /// What the agents of one run share.
 struct Shared<'a> {
     plan: &'a RunPlan,
@@ -35,8 +38,8 @@ struct Shared<'a> {
     watch: Watch,
     /// Worktrees are made one after the other: git would have to wait for itself anyway.
     making: Mutex<()>,
-    confined: OnceLock<Result<Launcher, String>>,
-    unconfined: OnceLock<Result<Launcher, String>>,
+    confined: &'a LaunchCell,
+    unconfined: LaunchCell,
     identity: Option<GitIdentity>,
 }
 
@@ -52,6 +55,23 @@ impl Runner {
         request: &RunRequest,
         stop: &StopFlag,
         observer: &dyn RunObserver,
+    ) -> Result<Vec<AgentRecord>, RunnerError> {
+        let confined = OnceLock::new();
+        std::thread::scope(|scope| {
+            // It tries the confinement out, which takes as long as planning and making a worktree.
+            if request.agents.iter().any(|agent| agent.is_confined) {
+                scope.spawn(|| self.launch(&confined, true).is_ok());
+            }
+            self.run_all(request, stop, observer, &confined)
+        })
+    }
+
+    fn run_all(
+        &self,
+        request: &RunRequest,
+        stop: &StopFlag,
+        observer: &dyn RunObserver,
+        confined: &LaunchCell,
     ) -> Result<Vec<AgentRecord>, RunnerError> {
         let plan = self.plan(request)?;
         let run = uuid::Uuid::new_v4().to_string();
@@ -73,7 +93,7 @@ impl Runner {
             observer,
             watch: Watch::default(),
             making: Mutex::new(()),
-            confined: OnceLock::new(),
+            confined,
             unconfined: OnceLock::new(),
             identity: self.identity(),
         };
@@ -82,10 +102,6 @@ impl Runner {
         let workers = plan.agents.len().min(request.limits.parallel.get() as usize);
         std::thread::scope(|scope| {
             let watcher = scope.spawn(|| shared.watch.run(stop, observer));
-            // It tries the confinement out, which takes as long as making a worktree.
-            if plan.agents.iter().any(|agent| agent.definition.is_confined) {
-                scope.spawn(|| self.shared_launcher(&shared, true).is_ok());
-            }
             let work = || {
                 while let Some(index) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < records.len())
@@ -345,10 +361,13 @@ impl Runner {
 
     /// Returns the launcher of this run, which is started when it is first needed.
     fn shared_launcher<'a>(&self, shared: &'a Shared<'_>, is_confined: bool) -> Result<&'a Launcher, String> {
-        let cell = if is_confined { &shared.confined } else { &shared.unconfined };
-        cell.get_or_init(|| self.launcher(is_confined).map_err(|error| told(&error)))
-            .as_ref()
-            .map_err(String::clone)
+        let cell = if is_confined { shared.confined } else { &shared.unconfined };
+        self.launch(cell, is_confined)
+    }
+
+    fn launch<'a>(&self, cell: &'a LaunchCell, is_confined: bool) -> Result<&'a Launcher, String> {
+        let found = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| told(&error)));
+        found.as_ref().map_err(String::clone)
     }
 
     /// Who commits are from: whoever the user is to git.

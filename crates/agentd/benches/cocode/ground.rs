@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::time;
@@ -26,8 +27,11 @@ impl Ground {
         for name in ["code", "home", "trees"] {
             fs::create_dir(ground.root.join(name)).expect("a folder can be made");
         }
-        let identity = "[user]\n\tname = Somebody\n\temail = somebody@localhost\n";
-        fs::write(ground.home().join(".gitconfig"), identity).expect("it can be written");
+        let trace = ground.trace().display().to_string();
+        let settings = format!(
+            "[user]\n\tname = Somebody\n\temail = somebody@localhost\n[trace2]\n\teventTarget = {trace}\n"
+        );
+        fs::write(ground.home().join(".gitconfig"), settings).expect("it can be written");
         for number in 0..files {
             let place = ground.code().join(format!("folder_{}", number / FOLDER_FILES));
             fs::create_dir_all(&place).expect("a folder can be made");
@@ -69,6 +73,24 @@ impl Ground {
         for branch in self.git(&["branch", "--list", "--format=%(refname:short)", "cocode/*"]).lines() {
             self.git(&["branch", "-q", "-D", branch]);
         }
+    }
+
+    /// Where every git that is not an agent's writes when it began and how long it took.
+    fn trace(&self) -> PathBuf {
+        self.root.join("trace")
+    }
+
+    /// How long git has taken for worktrees since the last call, as it says itself.
+    pub(crate) fn worktrees_took(&self) -> Duration {
+        let text = fs::read_to_string(self.trace()).unwrap_or_default();
+        let _ = fs::remove_file(self.trace());
+        let events: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let is_worktree = |event: &&Value| event["event"] == "cmd_name" && event["name"] == "worktree";
+        let of_one = |sid: &Value| {
+            let end = events.iter().find(|event| event["event"] == "exit" && event["sid"] == *sid);
+            end.and_then(|event| event["t_abs"].as_f64()).unwrap_or_default()
+        };
+        Duration::from_secs_f64(events.iter().filter(is_worktree).map(|event| of_one(&event["sid"])).sum())
     }
 
     /// How long git takes for a worktree with a branch.

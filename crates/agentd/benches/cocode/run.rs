@@ -1,5 +1,6 @@
 //! One run of agents, watched from outside as any program would: by its events.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use crate::ground::{Ground, most_megabytes};
 
 /// What was seen of a run.
+#[derive(Default)]
 pub(crate) struct Run {
     /// From the start of the program to the first line of an agent.
     pub(crate) first_line: Option<Duration>,
@@ -19,7 +21,11 @@ pub(crate) struct Run {
     pub(crate) most_megabytes: f64,
     /// Of the process that starts theirs.
     pub(crate) most_spawner_megabytes: f64,
-    delays: Vec<(String, Duration)>,
+    lines: Vec<Duration>,
+    /// When the commits of an agent, by its name and their numbers, had been made, as it says.
+    made: BTreeMap<(String, String), SystemTime>,
+    /// When they were seen.
+    seen: BTreeMap<(String, String), SystemTime>,
 }
 
 impl Run {
@@ -41,8 +47,7 @@ impl Run {
         let events = BufReader::new(child.stdout.take().expect("it was asked for"));
         let process = child.id();
         let is_over = AtomicBool::new(false);
-        let mut run =
-            Run { first_line: None, most_megabytes: 0.0, most_spawner_megabytes: 0.0, delays: Vec::new() };
+        let mut run = Run::default();
         let (most, most_spawner) = thread::scope(|scope| {
             let watcher = scope.spawn(|| watch(process, &is_over));
             for line in events.lines().map_while(Result::ok) {
@@ -56,24 +61,38 @@ impl Run {
         Run { most_megabytes: most, most_spawner_megabytes: most_spawner, ..run }
     }
 
-    /// How long after it was said a text of this kind was seen.
-    pub(crate) fn delays_of(&self, kind: &str) -> Vec<Duration> {
-        self.delays.iter().filter(|(one, _)| one == kind).map(|(_, delay)| *delay).collect()
+    /// How long after they were printed lines were seen.
+    pub(crate) fn line_delays(&self) -> Vec<Duration> {
+        self.lines.clone()
+    }
+
+    /// How long after git had ended commits were seen; nothing where they were seen before.
+    pub(crate) fn commit_delays(&self) -> Vec<Duration> {
+        let made = self.made.iter().filter_map(|(commit, made)| Some((made, self.seen.get(commit)?)));
+        made.map(|(made, seen)| seen.duration_since(*made).unwrap_or_default()).collect()
     }
 
     fn take(&mut self, line: &str, began: Instant) {
-        let seen = SystemTime::now();
+        let now = SystemTime::now();
         let event: Value = serde_json::from_str(line).expect("an event is JSON");
-        let said = match event["event"].as_str() {
-            Some("log") => &event["message"],
-            Some("commit") => &event["subject"],
-            _ => return,
-        };
-        let Some((kind, time)) = said.as_str().and_then(|said| said.split_once(' ')) else { return };
-        let Ok(nanoseconds) = time.parse() else { return };
-        self.first_line.get_or_insert(began.elapsed());
-        let said = SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds);
-        self.delays.push((kind.to_owned(), seen.duration_since(said).unwrap_or_default()));
+        let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+        match (text("event").as_str(), text("message").split(' ').collect::<Vec<_>>().as_slice()) {
+            ("commit", _) => {
+                let number = text("subject").trim_start_matches("commit ").to_owned();
+                self.seen.insert((text("agent"), number), now);
+            }
+            ("log", [kind, number, time]) => {
+                self.first_line.get_or_insert(began.elapsed());
+                let Ok(nanoseconds) = time.parse() else { return };
+                let said = SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds);
+                if *kind == "line" {
+                    self.lines.push(now.duration_since(said).unwrap_or_default());
+                } else {
+                    self.made.insert((text("agent"), (*number).to_owned()), said);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
