@@ -287,6 +287,9 @@ fn grounds_that_cannot_be_used_are_refused_with_what_to_do() {
     fs::write(&program, "#!/bin/sh\n").unwrap();
     desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));
     run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("cocode doctor");
+    desk.git(&["branch", "cocode"]);
+    run("code", &agent).exits(2).says("the branch cocode is there already");
+    desk.git(&["branch", "-D", "cocode"]);
     desk.git(&["branch", "cocode/5-a"]);
     run("code", &agent).exits(2).says("the branch cocode/5-a is there already").says("cocode clean");
     assert_eq!(desk.git(&["worktree", "list"]).lines().count(), 1);
