@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::clients;
 use crate::setup::is_installed;
 use crate::snapshot_references::{VARIABLE, unreferenced_snapshots};
 use crate::{Step, TaskError, Tree, tidy};
@@ -35,6 +36,8 @@ fn checks(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskEr
     run(Step::cargo("clippy", &clippy), root, times)?;
     run(Step::cargo("examples", &["build", "--workspace", "--examples"]), root, times)?;
     test(root, times)?;
+    // What is not installed is skipped by name.
+    run(Step::cargo("clients", &clients::RUN), root, times)?;
 
     let doc = ["doc", "--workspace", "--no-deps", "--all-features"];
     run(Step::cargo("doc", &doc).variable("RUSTDOCFLAGS", "--deny warnings"), root, times)?;

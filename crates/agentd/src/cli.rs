@@ -42,6 +42,9 @@ pub(crate) struct Common {
     /// The state folder [default: .agentd in the workspace].
     #[arg(long, global = true, value_name = "DIR")]
     pub base: Option<PathBuf>,
+    /// Take a state folder over that was not made in this place: a copy, or a backup that was restored.
+    #[arg(long, global = true)]
+    pub trust_state: bool,
     /// Print one JSON value on standard output.
     #[arg(long, global = true)]
     pub json: bool,
@@ -339,8 +342,36 @@ pub(crate) struct Codali {
     /// Leave out how long it took, so that the same files give the same response.
     #[arg(long)]
     pub deterministic: bool,
+    /// Answer every file that is put into a folder, until told to stop.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "history", "guide"])]
+    pub watch: Option<PathBuf>,
+    /// Print what an agent has to know to ask, and nothing else.
+    #[arg(long, conflicts_with_all = ["file", "history"])]
+    pub guide: bool,
+    #[command(flatten)]
+    pub conversation: Conversation,
     #[command(flatten)]
     pub docdex: Docdex,
+}
+
+/// How a conversation with an agent that keeps nothing is kept.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Conversation {
+    /// Keep the conversation in a file, and print all that the agent is to be sent next.
+    #[arg(long, value_name = "FILE", requires = "context_tokens")]
+    pub history: Option<PathBuf>,
+    /// How many tokens the agent's window has.
+    #[arg(long, value_name = "N", requires = "history", value_parser = clap::value_parser!(u64).range(256..))]
+    pub context_tokens: Option<u64>,
+    /// A shell command that summarises what it reads on its standard input.
+    #[arg(long, value_name = "COMMAND", requires = "history")]
+    pub summarizer: Option<String>,
+    /// A file with what the agent is to be sent first, each time.
+    #[arg(long, value_name = "FILE", requires = "history")]
+    pub system: Option<PathBuf>,
+    /// What the user says: this begins a conversation, or goes on with it, and no reply is read.
+    #[arg(long, value_name = "TEXT", requires = "history", conflicts_with = "file")]
+    pub task: Option<String>,
 }
 
 /// A docdex daemon that is asked before the local index.

@@ -1,10 +1,14 @@
 //! The index of code that belongs to a workspace.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use code_index::{FolderSource, IndexLimits, LocalIndex, Opening, Progress, Refreshed};
+use code_index::{
+    FolderSource, FollowingIndex, Follows, IndexLimits, LocalIndex, Opening, Progress, Refreshed,
+};
+use file_index::ChangeFeed;
 use tempfile::TempDir;
 use wap_core::{CancelFlag, IndexError};
 
@@ -16,6 +20,9 @@ use crate::state::{self, Places};
 /// The name of the index's folder within the state folder.
 const INDEX_FOLDER: &str = "index";
 
+/// How long a question waits for the index to be brought up to date, before what it has so far is answered from.
+pub(crate) const INDEXING_TIME: Duration = Duration::from_secs(20);
+
 /// An open index, and a folder that is needed as long as it is.
 pub(crate) struct OpenIndex {
     pub index: LocalIndex,
@@ -25,7 +32,7 @@ pub(crate) struct OpenIndex {
 /// Opens the index in the state folder. Where there is no state folder, or one that cannot be written, the index lives in a
 /// temporary folder for as long as it is open.
 pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<OpenIndex, Failure> {
-    if places.base.is_dir()
+    if is_real_folder(&places.base)
         && let Ok(index) = open_at(common, places, console, &places.base.join(INDEX_FOLDER))
     {
         return Ok(OpenIndex { index, _folder: None });
@@ -43,12 +50,7 @@ pub(crate) fn open_kept(common: &Common, places: &Places, console: Console) -> R
     Ok(OpenIndex { index, _folder: None })
 }
 
-fn open_at(
-    common: &Common,
-    places: &Places,
-    console: Console,
-    folder: &std::path::Path,
-) -> Result<LocalIndex, Failure> {
+fn open_at(common: &Common, places: &Places, console: Console, folder: &Path) -> Result<LocalIndex, Failure> {
     let source = FolderSource::new(state::open_root(common, places)?);
     let source = match places.state_folder() {
         Some(state_folder) => source.without(state_folder),
@@ -75,25 +77,69 @@ pub(crate) fn refresh(
 ) -> Result<Option<Refreshed>, IndexError> {
     let bar = console.bar("indexing");
     let mut show = |progress: Progress| bar.show(progress.done, progress.total);
-    let ended = CancelFlag::new();
-    let raised = ended.clone();
-    let _guard = cancel.on_cancel(Box::new(move || raised.cancel()));
-    let (done, waiting) = mpsc::channel::<()>();
-    let refreshed = thread::scope(|scope| {
-        if let Some(time) = time {
-            let late = ended.clone();
-            scope.spawn(move || {
-                if waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-                    late.cancel();
-                }
-            });
+    match time {
+        None => index.refresh(cancel, &mut show).map(Some),
+        Some(time) => index.refresh_within(time, cancel, &mut show),
+    }
+}
+
+/// Whether an index is kept in the state folder.
+pub(crate) fn is_kept(places: &Places) -> bool {
+    is_real_folder(&places.base) && places.base.join(INDEX_FOLDER).join(code_index::STORE_NAME).is_file()
+}
+
+/// A state folder that is a link came with the folder of code, and may lead anywhere.
+fn is_real_folder(base: &Path) -> bool {
+    std::fs::symlink_metadata(base).is_ok_and(|found| found.is_dir())
+}
+
+/// An open index for as many questions as there are.
+pub(crate) struct AskedIndex {
+    index: Arc<FollowingIndex>,
+    ends: CancelFlag,
+    keeper: Option<JoinHandle<()>>,
+    _folder: Option<TempDir>,
+}
+
+impl AskedIndex {
+    /// An index that stays as it is.
+    pub(crate) fn settled(opened: OpenIndex) -> AskedIndex {
+        AskedIndex::new(opened, Follows::Nothing)
+    }
+
+    /// An index that is kept up with its folder from now on, in the background where a feed tells of changes. Without a thread
+    /// for that, questions wait a little longer.
+    pub(crate) fn kept_up(opened: OpenIndex, feed: Option<Arc<dyn ChangeFeed>>) -> AskedIndex {
+        let mut asked = AskedIndex::new(opened, feed.map_or(Follows::Folder, Follows::Feed));
+        let (index, ends) = (Arc::clone(&asked.index), asked.ends.clone());
+        let keeper = thread::Builder::new().name("code-index".to_owned()).spawn(move || {
+            // Those who ask come first. Where it cannot be had, it is a thread like others.
+            let _ = rustix::process::nice(10);
+            index.keep_up(&ends);
+        });
+        asked.keeper = keeper.ok();
+        asked
+    }
+
+    fn new(opened: OpenIndex, follows: Follows) -> AskedIndex {
+        AskedIndex {
+            index: Arc::new(FollowingIndex::new(opened.index, follows, INDEXING_TIME)),
+            ends: CancelFlag::new(),
+            keeper: None,
+            _folder: opened._folder,
         }
-        let refreshed = index.refresh(&ended, &mut show);
-        drop(done);
-        refreshed
-    });
-    match refreshed {
-        Err(IndexError::Cancelled) if !cancel.is_cancelled() => Ok(None),
-        other => other.map(Some),
+    }
+
+    pub(crate) fn index(&self) -> &FollowingIndex {
+        &self.index
+    }
+}
+
+impl Drop for AskedIndex {
+    fn drop(&mut self) {
+        self.ends.cancel();
+        if let Some(keeper) = self.keeper.take() {
+            let _ = keeper.join();
+        }
     }
 }

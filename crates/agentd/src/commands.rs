@@ -49,7 +49,7 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Parse { format: Format::Codali { file, strict } }) => {
             parse::codali(console, &file, strict)
         }
-        Some(Command::Codali(codali)) => codali::answer(common, console, &codali),
+        Some(Command::Codali(codali)) => codali::codali(common, console, &codali),
         Some(Command::Index { command }) => index::run(common, console, &command),
         Some(Command::Call { tool, arguments }) => call::call(common, console, &tool, arguments.as_deref()),
         Some(Command::Cocode { command }) => cocode::run(common, console, &command),

@@ -12,7 +12,7 @@ use wap_core::{
 };
 
 use crate::cli::Docdex;
-use crate::code_index_access::OpenIndex;
+use crate::code_index_access::AskedIndex;
 use crate::exit::{Exit, Failure};
 
 /// The default port of a docdex daemon.
@@ -70,41 +70,50 @@ pub(crate) fn warning(operation: &str, error: &IndexError) -> Warning {
 /// An index that is opened by the first question.
 pub(crate) struct LazyIndex<F> {
     /// A lock, because an index may be asked by several threads.
-    opened: Mutex<OnceCell<Option<OpenIndex>>>,
+    opened: Mutex<OnceCell<Option<AskedIndex>>>,
     open: F,
 }
 
-impl<F: Fn() -> Option<OpenIndex> + Send + Sync> LazyIndex<F> {
+impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> LazyIndex<F> {
     pub(crate) fn new(open: F) -> LazyIndex<F> {
         LazyIndex { opened: Mutex::default(), open }
     }
 
-    fn ask<T>(&self, ask: impl FnOnce(&dyn CodeIndex) -> Result<T, IndexError>) -> Result<T, IndexError> {
+    /// Opens the index now.
+    pub(crate) fn open(&self, call: &Call<'_>) {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).get_or_init(|| (self.open)(call));
+    }
+
+    fn ask<T>(
+        &self,
+        call: &Call<'_>,
+        ask: impl FnOnce(&dyn CodeIndex) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = opened.get_or_init(&self.open).as_ref();
-        opened.map_or(Err(IndexError::Unavailable), |opened| ask(&opened.index))
+        let opened = opened.get_or_init(|| (self.open)(call)).as_ref();
+        opened.map_or(Err(IndexError::Unavailable), |opened| ask(opened.index()))
     }
 }
 
-impl<F: Fn() -> Option<OpenIndex> + Send + Sync> CodeIndex for LazyIndex<F> {
+impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> CodeIndex for LazyIndex<F> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
-        self.ask(|index| index.search(call, request))
+        self.ask(call, |index| index.search(call, request))
     }
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
-        self.ask(|index| index.snippet(call, request))
+        self.ask(call, |index| index.snippet(call, request))
     }
 
     fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
-        self.ask(|index| index.symbols(call, request))
+        self.ask(call, |index| index.symbols(call, request))
     }
 
     fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
-        self.ask(|index| index.ast(call, request))
+        self.ask(call, |index| index.ast(call, request))
     }
 
     fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
-        self.ask(|index| index.impact(call, request))
+        self.ask(call, |index| index.impact(call, request))
     }
 
     fn impact_diagnostics(
@@ -112,6 +121,6 @@ impl<F: Fn() -> Option<OpenIndex> + Send + Sync> CodeIndex for LazyIndex<F> {
         call: &Call<'_>,
         request: &DiagnoseImpact,
     ) -> Result<DiagnoseImpactResponse, IndexError> {
-        self.ask(|index| index.impact_diagnostics(call, request))
+        self.ask(call, |index| index.impact_diagnostics(call, request))
     }
 }

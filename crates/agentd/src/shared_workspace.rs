@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use local_workspace::IndexReport;
+use file_index::{ChangeFeed, FeedCursor, FeedPage};
+use local_workspace::{FileIndex, IndexLimits, IndexReport};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{
@@ -116,6 +117,14 @@ impl SharedWorkspace {
         }
     }
 
+    /// The list of files with its feed of changes, if this process keeps one.
+    fn file_index(&self) -> Option<Arc<FileIndex>> {
+        match &*self.lock() {
+            Access::Owner(opened) => opened.workspace().keep_index(IndexLimits::default()).ok(),
+            Access::None | Access::Client(_) => None,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Access> {
         self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,6 +222,27 @@ impl SharedWorkspace {
             return Err(WapError::new(Reason::ReadOnly, "the workspace is read-only"));
         }
         Ok(())
+    }
+}
+
+/// What the owner of a state folder is told about its files. Others are told nothing, and have to look for themselves.
+impl ChangeFeed for SharedWorkspace {
+    fn cursor(&self) -> Option<FeedCursor> {
+        self.file_index()?.cursor()
+    }
+
+    fn changes_since(&self, after: FeedCursor, limit: usize) -> FeedPage {
+        self.file_index().map_or(FeedPage::Lost, |files| files.changes_since(after, limit))
+    }
+
+    fn wait(&self, after: FeedCursor, time: Duration) -> bool {
+        match self.file_index() {
+            Some(files) => files.wait(after, time),
+            None => {
+                thread::sleep(time);
+                false
+            }
+        }
     }
 }
 

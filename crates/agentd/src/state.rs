@@ -21,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::owner::{Door, Host};
 use crate::owner_protocol::{self, Hello};
 use crate::session_failure;
+use crate::state_birth;
 
 /// The name of the state folder within a workspace.
 const STATE_FOLDER: &str = ".agentd";
@@ -47,7 +48,30 @@ impl Places {
             Some(base) => absolute(base)?,
             None => workspace.join(STATE_FOLDER),
         };
-        Ok(Places { workspace, base })
+        let places = Places { workspace, base };
+        places.believe(common.trust_state)?;
+        Ok(places)
+    }
+
+    /// Fails if the state folder came with the workspace's files. One outside was named by the user.
+    fn believe(&self, trust: bool) -> Result<(), Failure> {
+        if self.state_folder().is_none() {
+            return Ok(());
+        }
+        let failed = |error: io::Error| state_failure(&error.to_string(), &self.base);
+        if state_birth::is_own(&self.base).map_err(failed)? {
+            return Ok(());
+        }
+        if trust {
+            return state_birth::mark(&self.base).map_err(failed);
+        }
+        let what = format!(
+            "the state folder {} was not made in this place: it may have come with the files",
+            self.base.display()
+        );
+        Err(Failure::new(Exit::Refused, what).advise(
+            "if it is yours, copied or restored from a backup, say --trust-state once; else remove it",
+        ))
     }
 
     /// Opens the journal to read only; `None` if there is no state folder yet.
@@ -268,6 +292,8 @@ pub(crate) fn make_state_folder(places: &Places) -> Result<(), Failure> {
     if fs::symlink_metadata(&places.base).map_err(|error| failed(&error))?.file_type().is_symlink() {
         return Err(state_failure("it is a link", &places.base));
     }
+    // Nothing is in it yet, or it was looked at before.
+    state_birth::mark(&places.base).map_err(|error| failed(&error))?;
     let ignore = places.base.join(".gitignore");
     match fs::OpenOptions::new().write(true).create_new(true).open(&ignore) {
         Ok(mut file) => io::Write::write_all(&mut file, b"*\n").map_err(|error| failed(&error)),

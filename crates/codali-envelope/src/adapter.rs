@@ -16,3 +16,4 @@ mod walk;
 
 pub use answer::{AnswerOptions, RootShown, Sources, Stopwatch, answer, refuse};
 pub use budget::Budget;
+pub use guidance::GUIDANCE;

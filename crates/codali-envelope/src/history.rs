@@ -7,6 +7,9 @@
 mod fit;
 mod message;
 mod model_limits;
+#[cfg(feature = "o200k")]
+mod o200k;
+mod prompt;
 mod summarizer;
 mod token_counter;
 mod window;
@@ -14,6 +17,9 @@ mod window;
 pub use fit::Fitted;
 pub use message::{History, Message, Speaker};
 pub use model_limits::ModelLimits;
+#[cfg(feature = "o200k")]
+pub use o200k::O200k;
+pub use prompt::Prompt;
 pub use summarizer::{Summarizer, SummaryError};
 pub use token_counter::{BytesPerToken, TokenCounter};
 pub use window::ContextWindow;

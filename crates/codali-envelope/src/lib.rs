@@ -46,7 +46,7 @@ mod warning;
 mod web;
 mod yaml;
 
-pub use adapter::{AnswerOptions, Budget, RootShown, Sources, Stopwatch, answer, refuse};
+pub use adapter::{AnswerOptions, Budget, GUIDANCE, RootShown, Sources, Stopwatch, answer, refuse};
 pub use critic::CriticResult;
 pub use error::{ReadError, ReadErrorKind};
 pub use form::{Form, UnknownForm, render_request, render_response};

@@ -47,9 +47,18 @@ pub(crate) fn is_damaged(error: &rusqlite::Error) -> bool {
             rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::Utf8Error(..)
+                // Every row that is asked for as the only one is always there.
+                | rusqlite::Error::QueryReturnedNoRows
         )
 }
 
 fn is_damage(code: rusqlite::ErrorCode) -> bool {
-    matches!(code, rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
+    // What we write violates no constraint of a store that is sound.
+    matches!(
+        code,
+        rusqlite::ErrorCode::DatabaseCorrupt
+            | rusqlite::ErrorCode::NotADatabase
+            | rusqlite::ErrorCode::ConstraintViolation
+    )
 }

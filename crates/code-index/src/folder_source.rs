@@ -4,11 +4,10 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use file_index::GitIgnores;
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Visit, WalkEntry, WalkLimits};
 use wap_core::{CancelFlag, Exclusions};
-
-use crate::git_ignores::GitIgnores;
 
 /// How long listing a folder may take.
 const WALK_TIME: Duration = Duration::from_secs(120);
@@ -105,17 +104,26 @@ impl FolderSource {
 
     /// Whether a file of this path would be indexed.
     pub(crate) fn admits(&self, path: &RelPath) -> bool {
+        let mut ignores = GitIgnores::new(&self.root);
+        self.admits_steps(path, |step, is_folder| !ignores.ignores(step, is_folder))
+    }
+
+    /// Whether a file of this path would be indexed as far as its name says: git's rules apart, which take reading.
+    pub(crate) fn may_show(&self, path: &RelPath) -> bool {
+        self.admits_steps(path, |_, _| true)
+    }
+
+    fn admits_steps(&self, path: &RelPath, mut also: impl FnMut(&RelPath, bool) -> bool) -> bool {
         if path.is_root() || path.has_parent_steps() || path.to_str().is_none() {
             return false;
         }
-        let mut ignores = GitIgnores::new(&self.root);
         let mut step = RelPath::root();
         let depth = path.components().count();
         path.components().enumerate().all(|(index, name)| {
             let Ok(next) = step.child(name) else { return false };
             step = next;
             let is_folder = index + 1 < depth;
-            self.admits_step(&step, name, is_folder) && !ignores.ignores(&step, is_folder)
+            self.admits_step(&step, name, is_folder) && also(&step, is_folder)
         })
     }
 

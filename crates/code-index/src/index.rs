@@ -109,6 +109,10 @@ impl LocalIndex {
     /// Reads a file as it is now; `None` if it is no text that would be indexed.
     pub(crate) fn present(&self, path: &str) -> Option<Present> {
         let path = RelPath::parse(path).ok()?;
+        // The store may be somebody else's work: a path in it is no reason to show a file.
+        if !self.source.may_show(&path) {
+            return None;
+        }
         let read = self.source.read(&path, self.limits.file_bytes)?;
         let is_text = prepare::is_text(&read.content);
         let hash = *blake3::hash(&read.content).as_bytes();

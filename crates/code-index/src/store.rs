@@ -93,6 +93,11 @@ impl Store {
         Ok(())
     }
 
+    /// The right to keep the store up to date unasked, which one process has at a time; `None` if another one has it.
+    pub(crate) fn lead(&self) -> Option<std::fs::File> {
+        self.folder.lead()
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.folder.bytes()
     }

@@ -1,6 +1,7 @@
 //! What has changed, for whoever keeps something about files.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use rel_path::RelPath;
 
@@ -40,6 +41,11 @@ pub trait ChangeFeed: Send + Sync {
 
     /// What has happened since, at most `limit` changes.
     fn changes_since(&self, after: FeedCursor, limit: usize) -> FeedPage;
+
+    /// Waits for `time` at most until something may have happened since, and tells whether it may have.
+    ///
+    /// Waiting is no question: a feed may rest although somebody waits. Then nothing happens until somebody asks.
+    fn wait(&self, after: FeedCursor, time: Duration) -> bool;
 }
 
 /// The last changes.

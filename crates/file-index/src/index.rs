@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::event::EventfdFlags;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use sandbox_fs::FileRoot;
 
 use crate::feed::{ChangeFeed, FeedCursor, FeedPage};
@@ -89,6 +89,24 @@ impl ChangeFeed for FileIndex {
             self.shared.ring();
         }
         if state.is_lost() { FeedPage::Lost } else { state.feed.since(after, limit) }
+    }
+
+    fn wait(&self, after: FeedCursor, time: Duration) -> bool {
+        let queue = {
+            let state = self.shared.lock();
+            if !state.is_resting() && (state.is_lost() || state.feed.cursor() != after) {
+                return true;
+            }
+            state.watcher().and_then(|watcher| watcher.queue().try_clone_to_owned().ok())
+        };
+        let Some(queue) = queue else {
+            thread::sleep(time);
+            return false;
+        };
+        let mut asked = [PollFd::new(&queue, PollFlags::IN)];
+        let time = Timespec::try_from(time).ok();
+        // A signal may end it before its time: looking once too often does no harm.
+        rustix::event::poll(&mut asked, time.as_ref()) != Ok(0)
     }
 }
 

@@ -29,11 +29,13 @@ pub(crate) struct Keeper {
     collector: GramCollector,
     /// When everything was compared with what is there.
     compared: Instant,
+    /// When all of it was known for the first time since it was begun.
+    whole_since: Option<Instant>,
 }
 
 impl Keeper {
     pub(crate) fn new(shared: Arc<Shared>) -> Keeper {
-        Keeper { shared, collector: GramCollector::new(), compared: Instant::now() }
+        Keeper { shared, collector: GramCollector::new(), compared: Instant::now(), whole_since: None }
     }
 
     pub(crate) fn run(mut self) {
@@ -43,7 +45,9 @@ impl Keeper {
             let is_whole = self.work();
             let limits = &self.shared.ground.limits;
             let mut state = self.shared.lock();
-            if !state.is_resting() && !state.is_used_within(limits.rest_after) {
+            // What took long to be made is kept as long as what did not.
+            let is_new = self.whole_since.is_some_and(|since| since.elapsed() < limits.rest_after);
+            if !state.is_resting() && !state.is_used_within(limits.rest_after) && !is_new {
                 state.rest();
             }
             let is_done = state.is_resting() || state.is_off();
@@ -78,6 +82,7 @@ impl Keeper {
                     return false;
                 }
                 state.start(&self.shared.ground);
+                self.whole_since = None;
                 self.compared = Instant::now();
                 continue;
             }
@@ -96,6 +101,7 @@ impl Keeper {
             let jobs = state.take_jobs(FILES_AT_ONCE);
             drop(state);
             if jobs.is_empty() {
+                self.whole_since.get_or_insert_with(Instant::now);
                 return true;
             }
             let ground = &self.shared.ground;

@@ -13,10 +13,12 @@
 //! - **It takes little, and says how much** ([`IndexReport`]). Past the limit, contents are scanned; when nobody asks for
 //!   long, everything is given back.
 //! - Others pull changes from the same watcher ([`ChangeFeed`]).
+//! - Whoever walks by itself asks [`GitIgnores`] what git leaves out.
 //!
 //! What no watcher is told is in `docs/decisions/0007-warm-search.md`.
 
 mod feed;
+mod git_ignores;
 mod gram;
 mod ground;
 mod index;
@@ -34,6 +36,7 @@ mod view;
 mod watcher;
 
 pub use feed::{ChangeFeed, FeedCursor, FeedPage};
+pub use git_ignores::GitIgnores;
 pub use index::FileIndex;
 pub use needle::Needle;
 pub use report::{IndexPhase, IndexReport, OffReason};

@@ -2,11 +2,10 @@
 //!
 //! What commands do in them is not recorded: they are large, and nobody edits what is in them.
 
+use file_index::GitIgnores;
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 use wap_core::Exclusions;
-
-use crate::git_ignores::GitIgnores;
 
 /// Tells build folders from others, in the order of paths.
 #[derive(Debug)]

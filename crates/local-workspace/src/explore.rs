@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use file_index::GitIgnores;
 use rel_path::{MAX_COMPONENTS, RelPath};
 use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkLimits, WalkSummary};
 use wap_core::{
@@ -11,7 +12,6 @@ use wap_core::{
 
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
-use crate::git_ignores::GitIgnores;
 use crate::read::metadata;
 
 /// How long a listing or a search goes on before it answers with what it has. Entries and matches behind the last one that

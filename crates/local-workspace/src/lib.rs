@@ -36,7 +36,6 @@ mod explore;
 mod folder_modes;
 mod git_credentials;
 mod git_guard;
-mod git_ignores;
 mod git_settings;
 mod guard;
 mod held_versions;

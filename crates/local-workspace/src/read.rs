@@ -280,19 +280,13 @@ fn respond(
             format!("startLine {start} is past the end: '{}' has {} lines", metadata.path, seen.total_lines);
         return Err(WapError::new(Reason::InvalidRange, text).with("totalLines", seen.total_lines));
     }
-    if seen.is_truncated {
-        let next = request.start_line.unwrap_or(1).unsigned_abs() + seen.returned_lines;
-        let ends_in_line = seen.bytes.last().is_some_and(|byte| *byte != b'\n');
-        let rest = if ends_in_line { "the rest of this line is too long to be shown; " } else { "" };
-        warnings.push(format!("the text was cut at the size limit; {rest}it goes on at line {next}"));
-    }
     if !seen.is_whole {
         warnings.push(format!(
             "only the first {} of {} bytes were read, so totalLines is a lower bound and there is no version",
             seen.read_bytes, metadata.size
         ));
     }
-    Ok(ReadFileResponse {
+    let mut response = ReadFileResponse {
         content: String::from_utf8(seen.bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         metadata,
@@ -301,7 +295,10 @@ fn respond(
         returned_lines: seen.returned_lines,
         version: seen.hash.map(|hash| version(&change_journal::ContentHash::from_bytes(*hash.as_bytes()))),
         warnings,
-    })
+    };
+    let cut = response.cut_warning(request.start_line.unwrap_or(1).unsigned_abs());
+    response.warnings.extend(cut);
+    Ok(response)
 }
 
 pub(crate) fn metadata(path: &RelPath, found: &Metadata) -> FileMetadata {

@@ -142,7 +142,7 @@ impl Seen {
             return Settled::Unusable(Unusable::NotAFile(candidate.kind));
         }
         let quiet = self.since.elapsed();
-        let needed = settling::needed(&candidate.stamp, self.has_changed);
+        let needed = settling::settling_time(&candidate.stamp, self.has_changed);
         if quiet < needed {
             return Settled::Not(needed - quiet);
         }

@@ -43,6 +43,7 @@ pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use replay::Difference;
 pub use sessions::Sessions;
+pub use settling::{is_open_for_writing, settling_time};
 pub use summary::{
     SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
 };

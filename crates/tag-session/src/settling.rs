@@ -1,4 +1,4 @@
-//! Whether a file of the inbox is complete, as far as that can be told from outside.
+//! Whether a file that somebody puts into a folder is complete, as far as that can be told from outside.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,8 @@ const EMPTY: Duration = Duration::from_secs(2);
 const MOVE_NANOSECONDS: i128 = 1_000_000;
 
 /// How long a file must be unchanged before it is looked at.
-pub(crate) fn needed(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
+#[must_use]
+pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
     if stamp.size_bytes == 0 {
         EMPTY
     } else if was_seen_changing {
@@ -48,7 +49,8 @@ pub(crate) fn ends_unclosed(text: &str) -> bool {
 
 /// Whether a process of this user still has the file open to write. Where that cannot be found out, the answer is no.
 #[cfg(target_os = "linux")]
-pub(crate) fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
+#[must_use]
+pub fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
@@ -90,6 +92,7 @@ pub(crate) fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
 
 /// Whether a process of this user still has the file open to write. This system does not tell.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_open_for_writing(_: &Path, _: &FileStamp) -> bool {
+#[must_use]
+pub fn is_open_for_writing(_: &Path, _: &FileStamp) -> bool {
     false
 }

@@ -46,3 +46,20 @@ pub struct ReadFileResponse {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
+
+impl ReadFileResponse {
+    /// The warning that the text was cut at the size limit and where it goes on, if it was; `first_line` is the 1-based
+    /// number of the first line that was returned.
+    ///
+    /// Whoever shows less of the text says something else in its place.
+    #[must_use]
+    pub fn cut_warning(&self, first_line: u64) -> Option<String> {
+        let next = first_line + self.returned_lines;
+        let rest = match self.content.is_empty() || self.content.ends_with('\n') {
+            true => "",
+            false => "the rest of this line is too long to be shown; ",
+        };
+        self.is_truncated
+            .then(|| format!("the text was cut at the size limit; {rest}it goes on at line {next}"))
+    }
+}

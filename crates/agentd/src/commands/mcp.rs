@@ -28,37 +28,41 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
     // that call says so.
     let opening = Arc::clone(&workspace);
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
+    let config = Arc::new(config(options, common, &places, console, &workspace));
+    let code = Arc::clone(&config.code);
     thread::Builder::new()
         .name("opening".to_owned())
-        .spawn(move || {
-            if let Err(failure) = opening.open() {
-                console.notice(&format!("agentd: {}", failure.message));
-            }
+        .spawn(move || match opening.open() {
+            Ok(()) => code.begin(),
+            Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
         })
         .map_err(failed)?;
     let client = Client::new("mcp", &workspace, &CallPool::new());
-    let server = McpServer::new(
-        &Arc::new(config(options, common, &places, console)),
-        Arc::clone(&client),
-        &Arc::new(RecentOutputs::default()),
-    );
+    let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
     let told = Arc::clone(&interrupted);
     let _guard = cancel.on_cancel(Box::new(move || told.notify_one()));
     serve_stdio(server, &interrupted).map_err(failed)?;
     client.cancel_all();
     client.wait_until_idle(PARTING);
+    config.code.end();
     workspace.leave(&cancel);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 
 /// What the command line says about the server.
-pub(crate) fn config(options: &McpOptions, common: &Common, places: &Places, console: Console) -> McpConfig {
+pub(crate) fn config(
+    options: &McpOptions,
+    common: &Common,
+    places: &Places,
+    console: Console,
+    workspace: &Arc<SharedWorkspace>,
+) -> McpConfig {
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
         page: options.page,
         places: places.clone(),
-        code: Arc::new(CodeTools::new(common, places, console)),
+        code: Arc::new(CodeTools::new(common, places, console, workspace, &options.tools)),
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -58,12 +59,16 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     workspace.open()?;
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
+    let mcp = mcp::config(&options.mcp, common, &places, console, &workspace);
+    let code = Arc::clone(&mcp.code);
+    let beginning = Arc::clone(&code);
+    thread::Builder::new().name("opening".to_owned()).spawn(move || beginning.begin()).map_err(failed)?;
     let router = http::router(HttpConfig {
         workspace: Arc::clone(&workspace),
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),
         metrics: Arc::clone(&metrics),
-        mcp: mcp::config(&options.mcp, common, &places, console),
+        mcp,
         root: places.workspace.display().to_string(),
         stop: cancel.clone(),
         sockets: sockets.clone(),
@@ -78,6 +83,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
         http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
+    code.end();
     workspace.leave(&cancel);
     served.map_err(failed)?;
     Ok(Exit::Interrupted)

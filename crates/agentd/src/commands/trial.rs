@@ -22,6 +22,7 @@ use crate::covering;
 use crate::exit::{Exit, Failure};
 use crate::session_failure::explain;
 use crate::state::{Opened, Places};
+use crate::state_birth;
 
 /// What the folders of trials are called in the state folder.
 const FOLDER_PREFIX: &str = "trial-";
@@ -109,6 +110,7 @@ impl Tried<'_> {
             tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(&self.places.base).map_err(shown)?;
         let state = folder.path().join("state");
         fs::create_dir(&state).map_err(shown)?;
+        state_birth::mark(&state).map_err(shown)?;
         fs::write(folder.path().join("reply.txt"), text).map_err(shown)?;
         self.sessions.copy_journal_to(&state.join("journal")).map_err(|error| error.to_string())?;
         covering::Request::new(trial.layers(), vec![(state, self.places.base.clone())])

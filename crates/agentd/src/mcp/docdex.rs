@@ -1,9 +1,9 @@
 //! The tools that ask the index of code, as text for a model.
 
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use file_index::ChangeFeed;
 use serde::Deserialize;
 use serde_json::Value;
 use wap_core::{
@@ -12,20 +12,21 @@ use wap_core::{
 };
 
 use crate::cli::Common;
-use crate::code_index_access::{self, OpenIndex};
+use crate::code_index_access::{self, AskedIndex};
 use crate::console::Console;
 use crate::mcp::extra_tool::{self, ExtraTool};
+use crate::shared_workspace::SharedWorkspace;
 use crate::state::Places;
 
-/// How long one call may bring the index up to date; the next one goes on.
-const INDEXING_TIME: Duration = Duration::from_secs(20);
-
-/// The index of a workspace, opened by the first call that asks it and kept.
+/// The index of a workspace, opened when it is first needed, kept, and kept up to date.
 pub(crate) struct CodeTools {
     common: Common,
     places: Places,
     console: Console,
-    opened: Mutex<Option<OpenIndex>>,
+    workspace: Arc<SharedWorkspace>,
+    /// Whether a client can ask the index.
+    are_offered: bool,
+    opened: Mutex<Option<Arc<AskedIndex>>>,
 }
 
 /// What the tools can be asked with; each takes what it needs.
@@ -49,11 +50,37 @@ impl std::fmt::Debug for CodeTools {
 }
 
 impl CodeTools {
-    pub(crate) fn new(common: &Common, places: &Places, console: Console) -> CodeTools {
-        CodeTools { common: common.clone(), places: places.clone(), console, opened: Mutex::new(None) }
+    pub(crate) fn new(
+        common: &Common,
+        places: &Places,
+        console: Console,
+        workspace: &Arc<SharedWorkspace>,
+        tools: &[ExtraTool],
+    ) -> CodeTools {
+        CodeTools {
+            common: common.clone(),
+            places: places.clone(),
+            console,
+            workspace: Arc::clone(workspace),
+            are_offered: tools.iter().any(|tool| tool.asks_the_code_index()),
+            opened: Mutex::new(None),
+        }
     }
 
-    /// Carries out a call. One call at a time brings the index up to date and asks it.
+    /// Begins to keep the index up to date, if a client can ask it or if somebody else does: one that was built is meant to
+    /// be used.
+    pub(crate) fn begin(&self) {
+        if (self.are_offered || code_index_access::is_kept(&self.places)) && self.index().is_err() {
+            self.console.detail("the code index is not kept up to date");
+        }
+    }
+
+    /// Lets the index go, and whoever keeps it up to date. Before the workspace is.
+    pub(crate) fn end(&self) {
+        drop(self.lock().take());
+    }
+
+    /// Carries out a call.
     pub(crate) fn call(
         &self,
         tool: ExtraTool,
@@ -61,20 +88,27 @@ impl CodeTools {
         call: &Call<'_>,
     ) -> Result<String, WapError> {
         let asked: Asked = extra_tool::read(arguments)?;
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.is_none() {
-            let found = code_index_access::open(&self.common, &self.places, self.console);
-            *opened = Some(found.map_err(|failure| {
-                self.console.notice(&format!("agentd: {}", failure.message));
-                WapError::new(Reason::ReadError, "the code index cannot be opened")
-            })?);
+        answer(self.index()?.index(), tool, &asked, call)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<AskedIndex>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn index(&self) -> Result<Arc<AskedIndex>, WapError> {
+        let mut opened = self.lock();
+        if let Some(index) = &*opened {
+            return Ok(Arc::clone(index));
         }
-        let Some(OpenIndex { index, .. }) = opened.as_ref() else {
-            return Err(WapError::new(Reason::ReadError, "the code index cannot be opened"));
-        };
-        code_index_access::refresh(index, self.console, call.cancel, Some(INDEXING_TIME))
-            .map_err(|error| failed(&error))?;
-        answer(index, tool, &asked, call)
+        let found = code_index_access::open(&self.common, &self.places, self.console);
+        let found = found.map_err(|failure| {
+            self.console.notice(&format!("agentd: {}", failure.message));
+            WapError::new(Reason::ReadError, "the code index cannot be opened")
+        })?;
+        let feed = Arc::clone(&self.workspace) as Arc<dyn ChangeFeed>;
+        let index = Arc::new(AskedIndex::kept_up(found, Some(feed)));
+        *opened = Some(Arc::clone(&index));
+        Ok(index)
     }
 }
 

@@ -73,6 +73,20 @@ impl ExtraTool {
         }
     }
 
+    /// Whether the index of code answers it.
+    pub(crate) fn asks_the_code_index(self) -> bool {
+        use ExtraTool::*;
+        match self {
+            Undo | Log | ReadOutput | DeleteFile => false,
+            DocdexSearch
+            | DocdexSnippet
+            | DocdexSymbols
+            | DocdexAst
+            | DocdexImpact
+            | DocdexImpactDiagnostics => true,
+        }
+    }
+
     pub(crate) fn title(self) -> &'static str {
         match self {
             ExtraTool::Undo => "Undo",

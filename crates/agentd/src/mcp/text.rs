@@ -29,6 +29,7 @@ pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: 
         total_lines: response.total_lines,
         extra: &version,
         warnings: &response.warnings,
+        cut: response.cut_warning(first),
         tool: "readFile",
         key: "path",
     };
@@ -45,6 +46,7 @@ pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimi
         total_lines: part.total_lines,
         extra: "",
         warnings: &[],
+        cut: None,
         tool: "readFile",
         key: "path",
     };
@@ -60,6 +62,8 @@ struct Page<'a> {
     total_lines: u64,
     extra: &'a str,
     warnings: &'a [String],
+    /// The one of the warnings that says where the content goes on.
+    cut: Option<String>,
     tool: &'a str,
     key: &'a str,
 }
@@ -73,7 +77,9 @@ impl Page<'_> {
             0 => format!("{name}: {total_lines} lines{extra}"),
             _ => format!("{name}: lines {first}-{shown_to} of {total_lines}{extra}"),
         };
-        for warning in *warnings {
+        // A page that shows less says something else at its end.
+        let untrue = self.cut.as_ref().filter(|_| shown.len() < content.len());
+        for warning in warnings.iter().filter(|warning| Some(*warning) != untrue) {
             let _ = write!(text, "; {warning}");
         }
         text.push('\n');

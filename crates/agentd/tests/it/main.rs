@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_clients;
+mod bad_envelopes;
 mod choices;
 mod cocode;
 mod cocode_crashes;
@@ -9,6 +10,8 @@ mod cocode_desk;
 mod cocode_disk;
 mod cocode_logs;
 mod cocode_paste;
+mod code_indexes;
+mod conversations;
 mod cost;
 mod crashes;
 mod daemon;
@@ -32,6 +35,7 @@ mod processes;
 mod project;
 mod real_clients;
 mod replays;
+mod request_folders;
 mod setup;
 mod skip;
 mod socket_client;

@@ -233,6 +233,14 @@ fn a_long_file_comes_in_pages_that_name_the_next() {
     }
     assert!(pages > 3, "{pages}");
     assert!(read == content, "the pages together are the file");
+    // So does one that is too large to be read at once.
+    project.write("large.txt", &content.repeat(7));
+    let page =
+        text(&mut client, "readFile", json!({ "path": "large.txt", "startLine": 3, "endLine": 35_000 }));
+    let header = page.split_once('\n').unwrap().0;
+    let shown_to: u64 = header.split_once("lines 3-").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
+    assert_eq!(follow_up(&page, "readFile")["startLine"], shown_to + 1);
+    assert!(!header.contains("goes on"), "{header}");
     // Without a limit it comes at once.
     let mut client = start(&project, &["--page", "0"]);
     assert!(text(&mut client, "readFile", json!({ "path": "long.txt" })).ends_with(&content));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::project::{Project, Ran, agentd};
+use crate::project::{Project, Ran, agentd, copy_folder};
 
 fn run_in(workspace: &str, home: &str) -> Ran {
     let mut command = agentd();
@@ -63,6 +63,63 @@ fn a_state_folder_that_is_a_file_or_a_link_is_refused() {
     std::os::unix::fs::symlink(&elsewhere, project.base()).unwrap();
     project.run(&["new", "--no-wait", "do it"]).exits(1).says("it is a link");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
+
+/// A project whose journal holds a change that a command made, and a copy of it as a clone of a repository would be.
+fn copied_with_its_state() -> (Project, Project) {
+    let (project, copied) = (Project::new(), Project::new());
+    project.write("file.txt", "as it was\n");
+    project.begin("make a state folder");
+    project.apply("[CREATE_FILE path=\"planted.txt\"]\nplanted\n[/CREATE_FILE]\n", &[]).ok();
+    copy_folder(&project.workspace(), &copied.workspace());
+    fs::remove_file(copied.workspace().join("planted.txt")).unwrap();
+    (project, copied)
+}
+
+#[test]
+fn a_state_folder_that_came_with_the_files_is_not_believed() {
+    let (project, copied) = copied_with_its_state();
+    let before = fs::read(copied.base().join("journal/journal.db")).unwrap();
+    for arguments in [
+        &["new", "--no-wait", "do it"][..],
+        &["sessions"],
+        &["log"],
+        &["undo"],
+        &["apply", "-"],
+        &["index", "status"],
+        &["cocode", "status"],
+        &["resume"],
+    ] {
+        let ran = copied.run_with_input(arguments, "a reply").exits(4);
+        ran.says("was not made in this place").says("--trust-state");
+    }
+    // What `call` cannot do is always a matter of its usage.
+    copied.run(&["call", "getWorkspaceInfo", "{}"]).exits(2).says("was not made in this place");
+    assert!(!copied.has("planted.txt"), "its journal was carried out");
+    assert_eq!(fs::read(copied.base().join("journal/journal.db")).unwrap(), before);
+    project.run(&["sessions"]).ok().prints("make a state folder");
+}
+
+#[test]
+fn a_state_folder_is_believed_where_it_was_moved_and_where_the_user_says_so() {
+    let (project, copied) = copied_with_its_state();
+    copied.run(&["sessions", "--trust-state"]).ok().prints("make a state folder");
+    copied.run(&["sessions"]).ok().prints("make a state folder");
+
+    let moved = Project::new();
+    fs::remove_dir(moved.workspace()).unwrap();
+    fs::rename(project.workspace(), moved.workspace()).unwrap();
+    moved.run(&["sessions"]).ok().prints("make a state folder");
+}
+
+#[test]
+fn a_mark_that_was_copied_or_guessed_is_no_mark() {
+    let (_, copied) = copied_with_its_state();
+    let inode = std::os::unix::fs::MetadataExt::ino(&fs::metadata(copied.base()).unwrap());
+    for mark in [String::new(), "0.000000000\n".to_owned(), format!("inode {inode}\n")] {
+        fs::write(copied.base().join("birth"), mark).unwrap();
+        copied.run(&["sessions"]).exits(4);
+    }
 }
 
 const CHANGES: &str = "[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n\

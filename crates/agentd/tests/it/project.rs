@@ -71,10 +71,16 @@ impl Project {
         }
     }
 
-    /// A copy of a project in which nothing runs: its files and its state folder.
+    /// A copy of a project in which nothing runs: its files and its state folder, which is believed as the first one is.
     pub(crate) fn copy(&self) -> Project {
         let copy = Project::new();
         copy_folder(&self.workspace(), &copy.workspace());
+        if self.base.is_none() && self.base().is_dir() {
+            let made = fs::metadata(copy.base()).unwrap().created().unwrap();
+            let made = made.duration_since(std::time::UNIX_EPOCH).unwrap();
+            let held = format!("{}.{:09}\n", made.as_secs(), made.subsec_nanos());
+            fs::write(copy.base().join("birth"), held).unwrap();
+        }
         let base = self.base.as_ref().map(|base| {
             let to = copy.folder.path().join("state");
             copy_folder(base, &to);

@@ -9,7 +9,8 @@ pub(super) fn text(path: &str) -> Option<&'static str> {
     (path.trim() == AGENTS_FILE).then_some(GUIDANCE)
 }
 
-const GUIDANCE: &str = "\
+/// What an agent has to know to ask, in words for the agent. A request for the file `~/.docdex/agents.md` is answered with it.
+pub const GUIDANCE: &str = "\
 # What you can ask for
 
 Answer with a request like this one, and nothing behind it:

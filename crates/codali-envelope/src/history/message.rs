@@ -32,6 +32,12 @@ pub struct History {
     pub(super) messages: Vec<Message>,
 }
 
+impl FromIterator<Message> for History {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> History {
+        History { messages: messages.into_iter().collect() }
+    }
+}
+
 impl History {
     /// Returns a history without messages.
     #[must_use]

@@ -2,7 +2,7 @@
 
 /// Counts the tokens of a text as a model does, or nearly.
 pub trait TokenCounter {
-    /// Returns how many tokens a text has. More text never has fewer.
+    /// Returns how many tokens a text has. More text should not have fewer; where it has, a little less than might be is kept.
     fn count(&self, text: &str) -> u64;
 }
 

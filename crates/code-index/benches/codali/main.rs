@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
+mod following;
 mod needs;
 mod plain_grep;
 mod quality;

@@ -8,7 +8,7 @@ use code_index::LocalIndex;
 use rel_path::RelPath;
 use wap_core::{CancelFlag, CodeIndex, ListSymbols, ReadImpact, SearchCode};
 
-use crate::{call, figure, needs, open, sources};
+use crate::{call, figure, following, needs, open, sources};
 
 const FILES: usize = 20_000;
 
@@ -62,6 +62,7 @@ pub(crate) fn measure(registry: &Path) {
     println!("  the first impact, which resolves all imports, takes {:.0} ms", milliseconds(began.elapsed()));
     warm("impact of a file, p50", impact);
     needs::measure(&index, code.path(), &file);
+    following::measure(index, code.path());
 }
 
 /// One saved file has to be found soon.

@@ -148,8 +148,10 @@ fn text(value: &Value, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned)
 }
 
+/// A number as there are some of lines and items: what is more than fits into half of the bits is as much as fits, so that it
+/// can be counted with.
 fn number(value: &Value, keys: &[&str]) -> Option<u64> {
-    keys.iter().find_map(|key| value.get(key)?.as_u64())
+    keys.iter().find_map(|key| value.get(key)?.as_u64()).map(|number| number.min(u64::from(u32::MAX)))
 }
 
 fn path(value: &Value, keys: &[&str]) -> Result<String, IndexError> {

@@ -3,9 +3,12 @@
 
 mod answers;
 mod fixture;
+mod following;
 mod freshness;
 mod hidden;
 mod hostile;
+mod planted;
 mod remote;
+mod remote_harm;
 mod store;
 mod truth;

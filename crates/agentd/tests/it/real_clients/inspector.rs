@@ -33,6 +33,7 @@ fn text(result: &Value) -> &str {
 }
 
 #[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn the_inspector_lists_and_calls_tools() {
     let project = Project::new();
     let server = WebServer::start(&project, &["--tools", "undo"]);

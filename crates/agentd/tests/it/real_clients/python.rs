@@ -55,6 +55,7 @@ fn has_all_edits(project: &Project, name: &str) {
 }
 
 #[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn the_python_package_completes_a_task_in_both_eras() {
     for (mode, version) in MODES {
         let Some(python) = python("the_python_package_completes_a_task_in_both_eras") else { return };
@@ -67,6 +68,7 @@ fn the_python_package_completes_a_task_in_both_eras() {
 }
 
 #[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn the_python_package_completes_a_task_over_http_in_both_eras() {
     for (mode, version) in MODES {
         let Some(python) = python("the_python_package_completes_a_task_over_http_in_both_eras") else {
@@ -81,6 +83,7 @@ fn the_python_package_completes_a_task_over_http_in_both_eras() {
 }
 
 #[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn two_clients_complete_their_tasks_at_once_on_one_workspace() {
     // Each with an owner of its own kind: the server that is there first, or whoever of the two comes first.
     for ((first, first_version), (second, second_version), has_server) in [
@@ -113,6 +116,7 @@ fn two_clients_complete_their_tasks_at_once_on_one_workspace() {
 
 /// The package `websockets`, for the dialect that is spoken in frames.
 #[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn the_python_package_for_websockets_goes_through_a_whole_flow() {
     let Some(mut python) = python("the_python_package_for_websockets_goes_through_a_whole_flow") else {
         return;

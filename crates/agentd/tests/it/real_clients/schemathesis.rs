@@ -11,6 +11,7 @@ use crate::web_server::WebServer;
 const LEAST_CASES: u64 = 1_000;
 
 #[test]
+#[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn a_thousand_made_up_requests_find_no_fault() {
     let Some(mut schemathesis) = python_program("schemathesis") else {
         return skip_absent(

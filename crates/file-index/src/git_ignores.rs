@@ -1,7 +1,7 @@
 //! What git ignores, read from the `.gitignore` files that a walk comes by.
 //!
 //! The rules are those of the repository itself: every `.gitignore` from the root down, the nearest deciding, and
-//! `.git/info/exclude` of the root. The user's own file of patterns lies outside of the workspace and is not read.
+//! `.git/info/exclude` of the root. The user's own file of patterns lies outside of the folder and is not read.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,21 +15,25 @@ use sandbox_fs::FileRoot;
 const LIMIT_BYTES: u64 = 256 << 10;
 
 /// The ignore rules of a tree, loaded folder by folder as a walk goes through it.
+///
+/// They stand in the folder itself, so they can only ever leave something out: nobody may take them for a permission.
 #[derive(Debug)]
-pub(crate) struct GitIgnores<'a> {
+pub struct GitIgnores<'a> {
     root: &'a FileRoot,
     /// The folders from the root to the one that the walk is in, with their rules.
     levels: Vec<(RelPath, Option<Gitignore>)>,
 }
 
 impl<'a> GitIgnores<'a> {
-    pub(crate) fn new(root: &'a FileRoot) -> GitIgnores<'a> {
+    /// The rules of the files beneath a root. Nothing is read yet.
+    #[must_use]
+    pub fn new(root: &'a FileRoot) -> GitIgnores<'a> {
         GitIgnores { root, levels: Vec::new() }
     }
 
     /// Tells whether git would ignore `path`, provided that it does not ignore the folders that `path` is in. `.git`
     /// itself counts as ignored.
-    pub(crate) fn ignores(&mut self, path: &RelPath, is_folder: bool) -> bool {
+    pub fn ignores(&mut self, path: &RelPath, is_folder: bool) -> bool {
         if path.file_name() == Some(b".git") {
             return true;
         }

@@ -1,0 +1,312 @@
+//! A folder that requests are put into and responses are written to.
+//!
+//! Anybody may put anything there. Only ordinary files are read, none through a link, and a response takes its place as a whole.
+//! A response carries the time of its request: by that it is known, after a restart too, what was answered.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use rel_path::RelPath;
+use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
+use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, FsPolicy, RootRules, WalkEntry};
+use tag_session::{REPLY_LIMIT_BYTES, decode_reply, is_open_for_writing, settling_time};
+
+use crate::exit::{Exit, Failure};
+
+/// How soon a file is looked at again that a program still has open.
+const OPEN_POLL: Duration = Duration::from_millis(250);
+
+/// A file that was written longer ago than this is complete, whoever has it open.
+const OLD: Duration = Duration::from_secs(60);
+
+/// Where a response is written before it takes its place.
+const UNFINISHED: &str = ".agentd-response.tmp";
+
+/// Endings of files that somebody is going to rename.
+const UNFINISHED_ENDINGS: [&[u8]; 7] =
+    [b"~", b".tmp", b".part", b".partial", b".crdownload", b".swp", b".swx"];
+
+/// The folder, held by a handle, and what is known about the files in it.
+#[derive(Debug)]
+pub(crate) struct RequestFolder {
+    root: FileRoot,
+    path: PathBuf,
+    seen: HashMap<RelPath, Seen>,
+    /// One process at a time answers what is put into a folder.
+    _held: File,
+}
+
+/// A file that may be a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Dropped {
+    pub(crate) name: RelPath,
+    /// Where its response belongs.
+    pub(crate) response: RelPath,
+    /// Whether its name says that it is a request: then there is a response in any case.
+    pub(crate) is_named_request: bool,
+    kind: FileKind,
+    stamp: FileStamp,
+    mode: u32,
+}
+
+/// Why a file is not read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error("is a {0}, which is not read")]
+    NotAFile(FileKind),
+    #[error("has more than {REPLY_LIMIT_BYTES} bytes")]
+    TooLarge,
+    #[error("is not text")]
+    NotText,
+    #[error("cannot be read")]
+    Unreadable,
+}
+
+/// What a look at the folder gives.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// Files that are complete, as far as that can be told, and not answered; the oldest first.
+    pub(crate) ready: Vec<Dropped>,
+    /// How soon others may be.
+    pub(crate) again: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    stamp: FileStamp,
+    since: Instant,
+    has_changed: bool,
+    is_done: bool,
+}
+
+impl RequestFolder {
+    /// Takes a folder; nobody else answers what is put into it then.
+    pub(crate) fn open(path: &Path) -> Result<RequestFolder, Failure> {
+        let failure = |why: String| Failure::new(Exit::Usage, format!("{}: {why}", path.display()));
+        let root = FileRoot::open(path, &RootRules::none(), FsPolicy::private())
+            .map_err(|error| failure(error.to_string()))?;
+        let held = File::open(path).map_err(|error| failure(error.to_string()))?;
+        match held.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                let why = "another process answers what is put into this folder".to_owned();
+                return Err(Failure { exit: Exit::Held, ..failure(why) });
+            }
+            // Some file systems have no locks. Then it is up to the user.
+            Err(std::fs::TryLockError::Error(_)) => {}
+        }
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let folder = RequestFolder { root, path, seen: HashMap::new(), _held: held };
+        folder.remove_unfinished().map_err(|error| {
+            failure(format!("responses cannot be written: {error}"))
+                .advise("choose a folder that you may write to")
+        })?;
+        Ok(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The place of a file for people.
+    pub(crate) fn place(&self, name: &RelPath) -> PathBuf {
+        self.path.join(OsStr::from_bytes(name.as_bytes()))
+    }
+
+    /// Looks once.
+    pub(crate) fn look(&mut self) -> Result<Look, FsError> {
+        self.root.check_alive()?;
+        let entries = self.root.list(&RelPath::root())?;
+        let answers: HashMap<&RelPath, i128> = entries.iter().filter_map(response_time).collect();
+        let mut candidates: Vec<Dropped> = entries.iter().filter_map(candidate).collect();
+        candidates.sort_by(|left, right| {
+            let order = left.stamp.modified_nanoseconds.cmp(&right.stamp.modified_nanoseconds);
+            order.then_with(|| left.name.as_bytes().cmp(right.name.as_bytes()))
+        });
+        let mut known = std::mem::take(&mut self.seen);
+        let mut look = Look::default();
+        for file in candidates {
+            let seen = match known.remove(&file.name) {
+                Some(seen) if seen.stamp == file.stamp => seen,
+                before => {
+                    let has_changed = before.is_some_and(|before| before.stamp.size_bytes > 0);
+                    Seen { stamp: file.stamp, since: Instant::now(), has_changed, is_done: false }
+                }
+            };
+            let is_answered = answers.get(&file.response) == Some(&file.stamp.modified_nanoseconds);
+            let seen = Seen { is_done: seen.is_done || is_answered, ..seen };
+            let left = if seen.is_done { None } else { Some(self.time_left(&file, &seen)) };
+            self.seen.insert(file.name.clone(), seen);
+            match left {
+                None => {}
+                Some(None) => look.ready.push(file),
+                Some(Some(left)) => look.again = Some(look.again.map_or(left, |soonest| soonest.min(left))),
+            }
+        }
+        Ok(look)
+    }
+
+    /// How long a file has to stay as it is before it is read; `None` if it has.
+    fn time_left(&self, file: &Dropped, seen: &Seen) -> Option<Duration> {
+        if file.kind != FileKind::File || file.stamp.size_bytes > REPLY_LIMIT_BYTES {
+            return None;
+        }
+        let (quiet, needed) = (seen.since.elapsed(), settling_time(&file.stamp, seen.has_changed));
+        if quiet < needed && !is_old(&file.stamp) {
+            return Some(needed - quiet);
+        }
+        let is_open = !is_old(&file.stamp) && is_open_for_writing(&self.place(&file.name), &file.stamp);
+        is_open.then_some(OPEN_POLL)
+    }
+
+    /// Reads a file; `None` if it has changed since it was looked at, or is gone.
+    pub(crate) fn read(&self, file: &Dropped) -> Option<Result<String, Unusable>> {
+        if file.kind != FileKind::File {
+            return Some(Err(Unusable::NotAFile(file.kind)));
+        }
+        let read = self
+            .root
+            .open_file(&file.name)
+            .and_then(|open| Ok((open.read_to_end(REPLY_LIMIT_BYTES)?, open.metadata_now()?.stamp())));
+        match read {
+            Ok((_, stamp)) if stamp != file.stamp => None,
+            Ok((bytes, _)) => Some(decode_reply(bytes).map_err(|_| Unusable::NotText)),
+            Err(FsError::NotFound { .. }) => None,
+            Err(FsError::TooLarge { .. }) => Some(Err(Unusable::TooLarge)),
+            Err(FsError::NotAFile { kind, .. }) => Some(Err(Unusable::NotAFile(kind))),
+            Err(FsError::IsLink { .. }) => Some(Err(Unusable::NotAFile(FileKind::Link))),
+            Err(_) => Some(Err(Unusable::Unreadable)),
+        }
+    }
+
+    /// Takes note that nothing more is to be done about this version of a file.
+    pub(crate) fn is_done_with(&mut self, file: &Dropped) {
+        if let Some(seen) = self.seen.get_mut(&file.name).filter(|seen| seen.stamp == file.stamp) {
+            seen.is_done = true;
+        }
+    }
+
+    /// Writes the response to a file, in place of what is there: beside it, then renamed. It may be read by whoever may read the
+    /// request, and has its time.
+    pub(crate) fn respond(&self, file: &Dropped, text: &str) -> io::Result<()> {
+        self.remove_unfinished()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode((file.mode & 0o666) | 0o600);
+        let handle = self.root.handle();
+        let written = (|| {
+            let mut open = File::from(rustix::fs::openat(handle, UNFINISHED, flags, mode)?);
+            open.write_all(text.as_bytes())?;
+            open.sync_data()?;
+            let time = timespec(file.stamp.modified_nanoseconds);
+            let times = Timestamps { last_access: time, last_modification: time };
+            rustix::fs::futimens(&open, &times)?;
+            rustix::fs::renameat(handle, UNFINISHED, handle, OsStr::from_bytes(file.response.as_bytes()))?;
+            Ok(())
+        })();
+        if written.is_err() {
+            let _ = self.remove_unfinished();
+        }
+        written
+    }
+
+    /// Removes what a process that was killed has left.
+    fn remove_unfinished(&self) -> io::Result<()> {
+        match rustix::fs::unlinkat(self.root.handle(), UNFINISHED, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn candidate(entry: &WalkEntry) -> Option<Dropped> {
+    let name = entry.path.file_name()?;
+    let (response, is_named_request) = response_name(name)?;
+    let metadata = entry.metadata?;
+    let is_file = entry.kind == FileKind::File;
+    // Nothing is in it yet, and nobody asks anything of a folder.
+    if entry.kind == FileKind::Folder || (is_file && metadata.stamp().size_bytes == 0) {
+        return None;
+    }
+    Some(Dropped {
+        name: entry.path.clone(),
+        response: RelPath::from_bytes(&response).ok()?,
+        is_named_request,
+        kind: entry.kind,
+        stamp: metadata.stamp(),
+        mode: metadata.mode,
+    })
+}
+
+fn response_time(entry: &WalkEntry) -> Option<(&RelPath, i128)> {
+    let metadata = entry.metadata.filter(|_| entry.kind == FileKind::File)?;
+    Some((&entry.path, metadata.stamp().modified_nanoseconds))
+}
+
+/// The name of the response to a file, and whether the file's name says that it is a request: `NAME.request.EXT` is answered by
+/// `NAME.response.EXT`, and any other `NAME` by `NAME.response`. `None` for what is no request: responses, hidden files, and
+/// what somebody is going to rename.
+fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
+    if name.starts_with(b".") || UNFINISHED_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        return None;
+    }
+    if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
+        let (stem, ending) = name.split_at(dot);
+        if stem == b"response" || stem.ends_with(b".response") {
+            return None;
+        }
+        let before = stem.strip_suffix(b"request".as_slice());
+        if let Some(before) = before.filter(|before| before.is_empty() || before.ends_with(b".")) {
+            return Some(([before, b"response", ending].concat(), true));
+        }
+    }
+    let is_response = name.ends_with(b".response");
+    (!is_response).then(|| ([name, b".response"].concat(), false))
+}
+
+fn is_old(stamp: &FileStamp) -> bool {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now = i128::try_from(now.as_nanos()).unwrap_or(i128::MAX);
+    let old = i128::try_from(OLD.as_nanos()).unwrap_or(i128::MAX);
+    // A file that was moved here has an old content and a new place.
+    now.saturating_sub(stamp.modified_nanoseconds.max(stamp.status_changed_nanoseconds)) > old
+}
+
+fn timespec(nanoseconds: i128) -> Timespec {
+    let seconds = nanoseconds.div_euclid(1_000_000_000);
+    Timespec {
+        tv_sec: i64::try_from(seconds).unwrap_or(0),
+        tv_nsec: i64::try_from(nanoseconds.rem_euclid(1_000_000_000)).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::response_name;
+
+    #[test]
+    fn every_name_has_a_response_of_its_own_or_is_none() {
+        let answered: [(&str, &str, bool); 7] = [
+            ("a.request.yaml", "a.response.yaml", true),
+            ("request.txt", "response.txt", true),
+            ("a.b.request.md", "a.b.response.md", true),
+            ("a.txt", "a.txt.response", false),
+            ("a", "a.response", false),
+            ("a.request", "a.request.response", false),
+            ("arequest.txt", "arequest.txt.response", false),
+        ];
+        for (name, response, is_named) in answered {
+            assert_eq!(response_name(name.as_bytes()), Some((response.into(), is_named)), "{name}");
+            assert_eq!(response_name(response.as_bytes()), None, "{response}");
+        }
+        for name in
+            [".request.yaml", "a.request.yaml~", "a.request.yaml.tmp", "response.txt", "a.response", ""]
+        {
+            assert_eq!(response_name(name.as_bytes()).filter(|_| !name.is_empty()), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A result that is not known here.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// A result of a type, or in a shape, that is not known here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherResult {
+    /// Its type; empty if it has none.
+    pub result_type: String,
+    /// Everything else.
+    pub fields: Map<String, Value>,
+}
+
+impl Serialize for OtherResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.result_type.is_empty() {
+            map.serialize_entry("type", &self.result_type)?;
+        }
+        for (key, value) in &self.fields {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
