@@ -28,7 +28,7 @@ pub use error::TaskError;
 pub use root::root;
 pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;
-pub use soak::{soak, soak_exec, soak_files, soak_journal, soak_serve};
+pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_journal, soak_serve};
 pub use step::Step;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;
