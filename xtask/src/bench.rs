@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::client_packages::{install_clients, install_peers};
+use crate::client_packages::{install_clients, install_peers, install_question_packages};
 use crate::{CrateList, Step, TaskError};
 
 /// Measures searching, listing, reading and editing files beside `rg` and `find`, and prints what was wanted of each.
@@ -48,6 +48,30 @@ pub fn bench_search(root: &Path) -> Result<(), TaskError> {
     Step::cargo("search", &arguments).folder(root).run()?;
     let arguments = [arguments.as_slice(), &["--large"]].concat();
     Step::cargo("search, large", &arguments).folder(root).run().map(drop)
+}
+
+/// Measures envelopes and the code index, and how well the index finds beside plain ways of ranking. The packages that it is
+/// asked about are installed first.
+///
+/// # Errors
+///
+/// Those of the first benchmark that fails. They fail on no figure.
+pub fn bench_codali(root: &Path, is_quality_alone: bool) -> Result<(), TaskError> {
+    let packages = install_question_packages();
+    if !is_quality_alone {
+        let arguments = ["bench", "--package", "codali-envelope", "--bench", "codali"];
+        Step::cargo("codali-envelope", &arguments).folder(root).run()?;
+    }
+    let mut arguments = vec!["bench", "--package", "code-index", "--bench", "codali"];
+    if is_quality_alone {
+        arguments.extend(["--", "--quality"]);
+    }
+    Step::cargo("code-index", &arguments)
+        .variable("QUESTIONS_PYTHON", &packages.python.to_string_lossy())
+        .variable("QUESTIONS_NODE", &packages.node.to_string_lossy())
+        .folder(root)
+        .run()
+        .map(drop)
 }
 
 /// Runs the benchmarks of every package that has some, or those of one name, or of one package.

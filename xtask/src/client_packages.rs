@@ -21,6 +21,9 @@ const NODE_PACKAGES: [&str; 2] =
 const PEER_PACKAGE: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
 const PEER_CRATE: (&str, &str) = ("rust-mcp-filesystem", "0.4.5");
 
+/// Node packages whose sources the code index is asked about. Those of Python are among the packages above.
+const QUESTION_PACKAGES: [&str; 4] = ["fastify@5.12.8", "leveldown@6.1.1", "undici@7.30.2", "ajv@8.20.0"];
+
 /// Installs the clients that the tests of servers use, and says what is there.
 pub(crate) fn install_clients() {
     let folder = folder();
@@ -70,6 +73,20 @@ pub(crate) fn install_peers() -> Peers {
         server_filesystem: node.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"),
         rust_mcp_filesystem: place.join("bin").join(name),
     }
+}
+
+/// Where the packages are whose sources the code index is asked about.
+pub(crate) struct QuestionPackages {
+    pub(crate) python: PathBuf,
+    pub(crate) node: PathBuf,
+}
+
+/// Installs the packages whose sources the code index is asked about, and returns where they are.
+pub(crate) fn install_question_packages() -> QuestionPackages {
+    install_clients();
+    let node = folder().join("question-node");
+    install(&node, &QUESTION_PACKAGES, "the Python packages above", || npm(&node, &QUESTION_PACKAGES));
+    QuestionPackages { python: folder().join("python"), node }
 }
 
 /// The folder below which everything is.

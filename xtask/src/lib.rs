@@ -19,7 +19,7 @@ mod step;
 mod tidy;
 mod tree;
 
-pub use bench::{bench, bench_files, bench_search, bench_serve};
+pub use bench::{bench, bench_codali, bench_files, bench_search, bench_serve};
 pub use ci::ci;
 pub use clients::clients;
 pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, crash};
@@ -28,7 +28,7 @@ pub use error::TaskError;
 pub use root::root;
 pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;
-pub use soak::{soak, soak_exec, soak_files, soak_journal, soak_serve};
+pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_journal, soak_serve};
 pub use step::Step;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;

@@ -77,6 +77,15 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1_000)]
         runs: u32,
     },
+    /// Runs of coding agents whose daemon is killed at random moments, and a log without end.
+    Cocode {
+        /// How many runs are killed.
+        #[arg(long, default_value_t = 50)]
+        runs: u32,
+        /// How much one agent prints.
+        #[arg(long, default_value_t = 1024)]
+        log_megabytes: u32,
+    },
     /// Many connections to the HTTP server at once, with mixed calls: failures, lost updates, memory.
     Serve {
         /// For how long.
@@ -105,8 +114,14 @@ enum Goals {
     Exec,
     /// The servers, beside other servers for files.
     Serve,
+    /// Coding agents: from a run to an agent's first line, memory of twenty at once, and when events are seen.
+    Cocode,
     /// Envelopes and the code index: speed, and search quality beside plain ways of ranking.
-    Codali,
+    Codali {
+        /// Search quality alone.
+        #[arg(long)]
+        quality: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -126,6 +141,9 @@ fn main() -> ExitCode {
         }
         Task::Soak { alone: Some(SoakAlone::Journal), .. } => xtask::soak_journal(&root()),
         Task::Soak { alone: Some(SoakAlone::Exec { runs }), .. } => xtask::soak_exec(&root(), runs),
+        Task::Soak { alone: Some(SoakAlone::Cocode { runs, log_megabytes }), .. } => {
+            xtask::soak_cocode(&root(), runs, log_megabytes)
+        }
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
         }
@@ -135,7 +153,8 @@ fn main() -> ExitCode {
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),
         Task::Bench { goals: Some(Goals::Exec), .. } => xtask::bench(&root(), Some("exec"), None),
         Task::Bench { goals: Some(Goals::Serve), .. } => xtask::bench_serve(&root()),
-        Task::Bench { goals: Some(Goals::Codali), .. } => xtask::bench(&root(), Some("codali"), None),
+        Task::Bench { goals: Some(Goals::Codali { quality }), .. } => xtask::bench_codali(&root(), quality),
+        Task::Bench { goals: Some(Goals::Cocode), .. } => xtask::bench(&root(), Some("cocode"), None),
         Task::Bench { goals: None, package } => xtask::bench(&root(), None, package.as_deref()),
     };
     match outcome {

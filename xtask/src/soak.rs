@@ -99,3 +99,22 @@ pub fn soak_serve(root: &Path, seconds: u64, connections: u64) -> Result<(), Tas
         .run()
         .map(|_| ())
 }
+
+/// Kills `agentd` with `kill -9` in the middle of runs of agents, at random moments, and looks for processes, work and states
+/// that are not as they should be; then has an agent print a log of a gigabyte.
+///
+/// # Errors
+///
+/// Those of the test run: an orphan, a commit or a worktree that is lost, a wrong state, a changed file of the user's.
+pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "it", "--"];
+    let arguments =
+        [&arguments[..], &["cocode_crashes::", "cocode_logs::", "--nocapture", "--test-threads", "1"]]
+            .concat();
+    Step::cargo("soak cocode", &arguments)
+        .variable("CRASH_RUNS", &runs.to_string())
+        .variable("LOG_MEGABYTES", &log_megabytes.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}

@@ -73,6 +73,9 @@ pub(crate) struct Common {
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
+    /// Further folders that commands may read. No option: only this program asks for it, of itself.
+    #[arg(skip)]
+    pub readable: Vec<PathBuf>,
 }
 
 impl Common {

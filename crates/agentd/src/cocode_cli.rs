@@ -62,6 +62,9 @@ pub(crate) enum CocodeCommand {
     },
     /// Say what running agents needs of this machine.
     Doctor,
+    /// Be the agent `paste`; `run` starts this itself.
+    #[command(hide = true)]
+    Paste,
 }
 
 #[derive(Debug, Args)]
@@ -69,7 +72,7 @@ pub(crate) struct CocodeRun {
     /// The issue's number.
     #[arg(long, value_name = "N")]
     pub issue: IssueNumber,
-    /// An agent: of agents.toml, built in (claude, codex), or by --agent-cmd.
+    /// An agent: of agents.toml, built in (claude, codex, paste), or by --agent-cmd.
     #[arg(long = "agent", value_name = "NAME", num_args = 1..)]
     pub agents: Vec<String>,
     /// Defines an agent by a shell command, and runs it.

@@ -97,6 +97,7 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     // One that cannot be made absolute does not exist either, and is refused when a command starts.
     let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
     policy.writable.extend(common.cache.iter().map(absolute));
+    policy.readable.extend(common.readable.iter().cloned());
     policy
 }
 

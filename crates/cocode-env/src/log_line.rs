@@ -89,6 +89,17 @@ impl LogLine {
             fields: Map::new(),
         })
     }
+
+    /// Whether the agent wants a person to see the line, whole: a structured one says `"attention": true`.
+    ///
+    /// ```
+    /// use cocode_env::LogLine;
+    /// assert!(LogLine::parse(r#"{"message": "answer in inbox/", "attention": true}"#).wants_attention());
+    /// assert!(!LogLine::parse(r#"{"message": "attention"}"#).wants_attention());
+    /// ```
+    pub fn wants_attention(&self) -> bool {
+        self.fields.get("attention") == Some(&Value::Bool(true))
+    }
 }
 
 fn structured(line: &str) -> Option<LogLine> {

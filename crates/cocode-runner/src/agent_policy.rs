@@ -9,7 +9,8 @@ use sandbox_exec::{GitIdentity, Policy};
 
 use crate::definition::{AgentCommand, AgentDefinition};
 use crate::host::Host;
-use crate::worktree::Worktree;
+use crate::own_branches::OwnBranches;
+use crate::worktree::{Worktree, kept_objects, shared_branches};
 
 /// Places in the home folder where programs keep credentials: an agent never sees them.
 const CREDENTIALS: [&str; 37] = [
@@ -58,6 +59,8 @@ pub(crate) struct PolicyGround<'a> {
     pub(crate) definition: &'a AgentDefinition,
     pub(crate) worktree: &'a Worktree,
     pub(crate) common_folder: &'a Path,
+    /// Its own branches; `None` where it sees those of all agents.
+    pub(crate) branches: Option<&'a OwnBranches>,
     pub(crate) body_file: &'a Path,
     /// The folder in which all worktrees lie.
     pub(crate) worktrees: &'a Path,
@@ -82,15 +85,17 @@ pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, 
     policy.readable.extend(program_files(host, definition));
     policy.readable.extend(definition.readable.iter().filter(|path| path.exists()).cloned());
     policy.writable.extend(worktree.writable_git_folders(common_folder));
+    match ground.branches {
+        Some(branches) => policy.replaced = branches.replaced(),
+        None => policy.writable.extend(shared_branches(common_folder)),
+    }
     let listed = definition.writable.iter().map(|path| host.expand_home(path));
     policy.writable.extend(listed.filter(|path| path.is_absolute() && path.exists()));
     // These decide which repository and which settings git takes outside: an agent that could replace them would have
     // its own programs run by whoever looks at its worktree next.
     policy.pinned = vec![worktree.path.join(".git")];
-    policy.read_only = ["commondir", "gitdir", "config.worktree"]
-        .iter()
-        .map(|name| worktree.git_folder.join(name))
-        .collect();
+    let names = ["commondir", "gitdir", "config.worktree"].map(|name| worktree.git_folder.join(name));
+    policy.read_only = names.into_iter().chain(kept_objects(common_folder)).collect();
     let credentials = CREDENTIALS.iter().map(|place| host.home.join(place));
     let private = ground.private.iter().flat_map(|folder| all_but(folder, ground.worktrees));
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();

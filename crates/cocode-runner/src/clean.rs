@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::error::RunnerError;
 use crate::git::GitError;
 use crate::log_file;
+use crate::own_branches::OwnBranches;
 use crate::record::AgentRecord;
 use crate::run::told;
 use crate::runner::{Runner, remove_if_there};
@@ -88,6 +89,8 @@ impl Runner {
                 if worktree.git_folder.is_dir() {
                     let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
                     commits.extend(repository.git.ask(worktree.place(&repository.common_folder), &head)?);
+                    let own = OwnBranches::of(&worktree, &repository.common_folder, &record.branch).others();
+                    commits.extend(own.into_iter().filter(|commit| repository.commit(commit).is_some()));
                 }
             }
         }

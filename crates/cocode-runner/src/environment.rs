@@ -15,10 +15,16 @@ const KEPT: [&str; 10] =
 /// Prefixes of such variables.
 const KEPT_PREFIXES: [&str; 5] = ["COCODE_", "CLAUDE_", "ANTHROPIC_", "CODEX_", "OPENAI_"];
 
-/// Git settings of every agent: no tidying, for which it would need more than its own folders, and a log of `HEAD`,
-/// which the verdict reads.
-const GIT_SETTINGS: [(&str, &str); 3] =
-    [("gc.auto", "0"), ("maintenance.auto", "false"), ("core.logAllRefUpdates", "true")];
+/// Git settings of every agent: no tidying, for which it would need more than its own folders, nor packs, which it cannot
+/// write; a log of `HEAD`, which the verdict reads; no signatures, since it sees no keys.
+const GIT_SETTINGS: [(&str, &str); 6] = [
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("core.logAllRefUpdates", "true"),
+    ("core.bigFileThreshold", "4g"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+];
 
 /// Returns the variables that an agent gets beside `HOME`, `PATH` and `TMPDIR`.
 ///

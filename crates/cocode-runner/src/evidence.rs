@@ -1,5 +1,8 @@
 //! What git says about an agent's work.
 
+use std::fs;
+use std::path::Path;
+
 use cocode_env::HeadCommit;
 
 use crate::git::GitError;
@@ -25,7 +28,7 @@ impl Work {
         branch: &str,
         start: &str,
     ) -> Result<Work, GitError> {
-        if !worktree.path.is_dir() || !worktree.git_folder.is_dir() {
+        if !worktree.path.is_dir() || !worktree.git_folder.is_dir() || holds_pipes(&worktree.git_folder) {
             return Ok(Work::default());
         }
         let git = &repository.git;
@@ -56,4 +59,11 @@ impl Work {
             }),
         })
     }
+}
+
+/// Whether git would wait for somebody at the other end of a pipe that the agent has left in the place of a file.
+fn holds_pipes(git_folder: &Path) -> bool {
+    let entries = fs::read_dir(git_folder).into_iter().flatten().flatten();
+    let mut kinds = entries.filter_map(|entry| entry.file_type().ok());
+    kinds.any(|kind| !kind.is_file() && !kind.is_dir() && !kind.is_symlink())
 }

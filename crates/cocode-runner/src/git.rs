@@ -3,11 +3,22 @@
 //! Hooks, fsmonitor and filters are off in every call, and a worktree's folders are named by the caller: what an agent
 //! wrote into its worktree never decides which settings are in force, and never runs.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::host::Host;
+
+/// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
+const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Variables of the user's environment that git needs; all others, `GIT_*` above all, are dropped.
 const KEPT: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR"];
@@ -28,6 +39,12 @@ pub enum GitError {
         reason: String,
         /// Its exit code, if it exited.
         exit_code: Option<i32>,
+    },
+    /// It was killed, because it did not come to an end.
+    #[error("git {command} did not come to an end")]
+    TooSlow {
+        /// Its first argument.
+        command: String,
     },
     /// It answered something that cannot be read.
     #[error("git {command} gave an answer that cannot be read")]
@@ -71,19 +88,28 @@ impl Git {
         Git { environment, hooks, filters: Vec::new() }
     }
 
-    /// Switches off the filters that are set in a repository, the user's included.
-    pub(crate) fn without_filters_of(mut self, folder: &Path) -> Result<Git, GitError> {
-        let names = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-        let Some(found) = self.ask(GitPlace::Folder(folder), &names)? else { return Ok(self) };
-        let mut names: Vec<&str> =
-            found.split('\0').filter_map(|key| Some(key.rsplit_once('.')?.0)).collect();
+    /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
+    pub(crate) fn settings(&self, folder: &Path) -> Result<BTreeMap<String, String>, GitError> {
+        let text = self.run(GitPlace::Folder(folder), &["config", "--null", "--list"])?;
+        let pairs = text.split('\0').filter(|pair| !pair.is_empty());
+        // A setting without a value has no line for it.
+        let pairs = pairs.map(|pair| pair.split_once('\n').unwrap_or((pair, "")));
+        Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    /// Switches off the filters among these settings.
+    pub(crate) fn without_filters<'a>(mut self, settings: impl Iterator<Item = &'a String>) -> Git {
+        let mut names: Vec<&str> = settings
+            .filter(|name| name.starts_with("filter."))
+            .filter_map(|name| Some(name.rsplit_once('.')?.0))
+            .collect();
         names.sort_unstable();
         names.dedup();
         let off = |name: &str| {
             ["clean=", "smudge=", "process=", "required=false"].map(|key| format!("{name}.{key}"))
         };
         self.filters = names.into_iter().flat_map(off).map(OsString::from).collect();
-        Ok(self)
+        self
     }
 
     /// Runs git and returns what it printed, without the newline at its end.
@@ -139,7 +165,15 @@ impl Git {
         }
         command.args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = command.output().map_err(GitError::NotStarted)?;
+        let output = match place {
+            GitPlace::Folder(_) => Some(command.output().map_err(GitError::NotStarted)?),
+            GitPlace::Worktree { .. } => {
+                output_within(command, WORKTREE_LIMIT).map_err(GitError::NotStarted)?
+            }
+        };
+        let Some(output) = output else {
+            return Err(GitError::TooSlow { command: first_of(arguments) });
+        };
         let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
         if text.ends_with('\n') {
             text.pop();
@@ -150,7 +184,62 @@ impl Git {
     }
 }
 
+/// Runs a command that is killed, with all that it has started, when it takes longer. `None` if it was.
+fn output_within(mut command: Command, limit: Duration) -> io::Result<Option<Output>> {
+    let mut child = command.process_group(0).spawn()?;
+    let group = Pid::from_child(&child);
+    let (done, is_done) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let killer = scope.spawn(move || {
+            let is_late = is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+            if is_late {
+                // The child is awaited only after this, so the number is still its own.
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            is_late
+        });
+        let mut errors = child.stderr.take();
+        let stderr = scope.spawn(move || read(errors.as_mut()));
+        let stdout = read(child.stdout.take().as_mut());
+        let stderr = stderr.join().unwrap_or_default();
+        drop(done);
+        let was_killed = killer.join().unwrap_or(false);
+        let status = child.wait()?;
+        Ok((!was_killed).then_some(Output { status, stdout, stderr }))
+    })
+}
+
+/// Reads what there is; a pipe that breaks has said all it had to.
+fn read(pipe: Option<&mut impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = pipe.map(|pipe| pipe.read_to_end(&mut bytes));
+    bytes
+}
+
 fn failed<S: AsRef<OsStr>>(arguments: &[S], reason: String, exit_code: Option<i32>) -> GitError {
+    GitError::Failed { command: first_of(arguments), reason, exit_code }
+}
+
+fn first_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
     let command = arguments.first().map(|first| first.as_ref().to_string_lossy().into_owned());
-    GitError::Failed { command: command.unwrap_or_default(), reason, exit_code }
+    command.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_killed_with_what_it_has_started() {
+        let run = |script: &str, limit: u64| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).stdin(Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            output_within(command, Duration::from_millis(limit)).unwrap()
+        };
+        assert!(run("sleep 600 & sleep 600", 200).is_none());
+        let output = run("echo out; echo err >&2; exit 3", 60_000).unwrap();
+        assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"out\n"[..], &b"err\n"[..]));
+        assert_eq!(output.status.code(), Some(3));
+    }
 }

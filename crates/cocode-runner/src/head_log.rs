@@ -1,8 +1,9 @@
 //! A worktree's own log of `HEAD`: what was committed there, and how `HEAD` came to be where it is.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use crate::foreign_file;
 
 /// The most that is read of a log, in bytes, from its end.
 const LIMIT_BYTES: u64 = 1 << 20;
@@ -42,18 +43,25 @@ impl HeadEntry {
 
 /// Whether the log shows the commit being made there: its first entry for it is no move to it.
 pub(crate) fn shows_made(git_folder: &Path, commit: &str) -> bool {
-    let Ok(mut file) = File::open(path(git_folder)) else { return false };
-    let length = file.metadata().map_or(0, |data| data.len());
-    if file.seek(SeekFrom::Start(length.saturating_sub(LIMIT_BYTES))).is_err() {
-        return false;
-    }
-    let mut bytes = Vec::new();
-    if file.take(LIMIT_BYTES).read_to_end(&mut bytes).is_err() {
-        return false;
-    }
-    let text = String::from_utf8_lossy(&bytes);
+    let Ok(text) = end_of(&path(git_folder)) else { return false };
     let mut entries = text.lines().filter_map(HeadEntry::parse);
     entries.find(|entry| entry.commit == commit).is_some_and(|entry| !entry.is_move())
+}
+
+/// Returns the last entry of a log: the commit, and what was done.
+pub(crate) fn last_entry(log: &Path) -> Option<(String, String)> {
+    let entry = HeadEntry::parse(end_of(log).ok()?.lines().next_back()?)?;
+    Some((entry.commit, entry.action))
+}
+
+/// Reads a log's end.
+fn end_of(log: &Path) -> std::io::Result<String> {
+    let mut file = foreign_file::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LIMIT_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(LIMIT_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Follows a log as it grows.
@@ -78,7 +86,7 @@ impl HeadFollower {
             return Vec::new();
         }
         let read = || -> std::io::Result<Vec<u8>> {
-            let mut file = File::open(&self.path)?;
+            let mut file = foreign_file::open(&self.path)?;
             file.seek(SeekFrom::Start(self.read_bytes))?;
             let mut bytes = Vec::new();
             file.take(LIMIT_BYTES).read_to_end(&mut bytes)?;

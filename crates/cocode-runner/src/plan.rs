@@ -140,7 +140,10 @@ impl Runner {
         if self.repository.has_branch(&branch) {
             return Err(RunnerError::BranchExists { branch });
         }
-        // A branch `cocode` or `cocode/7-a/b` would be in the way of ours; git says so itself when it comes to that.
+        // Git keeps no branch beside a folder of that name. What else would be in the way of ours it says itself.
+        if self.repository.common_folder.join("refs/heads/cocode").is_file() {
+            return Err(RunnerError::BranchExists { branch: "cocode".to_owned() });
+        }
         let body_file = body_file(&worktree);
         if let Some(path) = [&worktree, &body_file].into_iter().find(|path| path.symlink_metadata().is_ok()) {
             return Err(RunnerError::FolderExists { path: path.clone() });

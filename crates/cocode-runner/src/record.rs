@@ -36,6 +36,9 @@ pub struct AgentRecord {
     pub head: Option<String>,
     /// The worktree's own folder in the repository, once it was made.
     pub git_folder: Option<PathBuf>,
+    /// Whether it has its branch to itself, from where it is carried over to the repository.
+    #[serde(default)]
+    pub own_branches: bool,
     /// The run that it belongs to: the same for all agents that were started together.
     pub run: String,
     /// When the run began, in milliseconds since 1970.

@@ -1,5 +1,6 @@
 //! The person's repository, from which agents' worktrees are made.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cocode_env::default_branch_of;
@@ -16,6 +17,8 @@ pub(crate) struct Repository {
     pub(crate) root: PathBuf,
     pub(crate) common_folder: PathBuf,
     pub(crate) git: Git,
+    /// All settings that git takes here, by their names in lower case, as they were when it was opened.
+    settings: BTreeMap<String, String>,
 }
 
 /// Where agents start.
@@ -31,24 +34,19 @@ impl Repository {
     /// Opens the repository that `folder` belongs to.
     pub(crate) fn open(git: Git, folder: &Path) -> Result<Repository, RepositoryError> {
         let place = GitPlace::Folder(folder);
-        let facts = ["rev-parse", "--is-bare-repository", "--path-format=absolute", "--git-common-dir"];
-        let facts = match git.run(place, &facts) {
-            Ok(facts) => facts,
-            Err(error @ GitError::NotStarted(_)) => return Err(error.into()),
-            Err(GitError::Failed { reason, .. }) if reason.contains("not a git repository") => {
-                return Err(RepositoryError::None);
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let (bare, common_folder) =
+        // One call where all is well; only what is wrong takes another.
+        let facts = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"];
+        let facts = git.run(place, &facts).map_err(|error| why_unusable(&git, place, error))?;
+        let (common_folder, root) =
             facts.split_once('\n').ok_or(GitError::Answer { command: "rev-parse" })?;
-        if bare == "true" {
-            return Err(RepositoryError::Bare);
-        }
-        let root = git.run(place, &["rev-parse", "--path-format=absolute", "--show-toplevel"])?;
-        let git = git.without_filters_of(folder)?;
-        let repository =
-            Repository { root: PathBuf::from(root), common_folder: PathBuf::from(common_folder), git };
+        let settings = git.settings(folder)?;
+        let git = git.without_filters(settings.keys());
+        let repository = Repository {
+            root: PathBuf::from(root),
+            common_folder: PathBuf::from(common_folder),
+            git,
+            settings,
+        };
         if repository.common_folder.join("reftable").is_dir() {
             return Err(RepositoryError::Reftable);
         }
@@ -103,13 +101,9 @@ impl Repository {
         Ok(self.git.ask(self.place(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
     }
 
-    /// Returns a setting.
+    /// Returns a setting, by its name in lower case.
     pub(crate) fn setting(&self, name: &str) -> Option<String> {
-        self.git
-            .ask(self.place(), &["config", "--get", name])
-            .ok()
-            .flatten()
-            .filter(|value| !value.is_empty())
+        self.settings.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
     /// Returns the web address of an issue, as the remote's address tells it, or one that leads nowhere.
@@ -123,5 +117,20 @@ impl Repository {
             Some(path) => format!("https://{path}/issues/{number}"),
             None => format!("https://issues.invalid/{number}"),
         }
+    }
+}
+
+/// Says why git does not tell the folders of a work tree.
+fn why_unusable(git: &Git, place: GitPlace<'_>, error: GitError) -> RepositoryError {
+    match &error {
+        GitError::Failed { reason, .. } if reason.contains("not a git repository") => RepositoryError::None,
+        GitError::Failed { .. }
+            if git
+                .run(place, &["rev-parse", "--is-bare-repository"])
+                .is_ok_and(|answer| answer == "true") =>
+        {
+            RepositoryError::Bare
+        }
+        _ => error.into(),
     }
 }

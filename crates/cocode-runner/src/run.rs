@@ -9,20 +9,25 @@ use std::time::Instant;
 
 use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
 use sandbox_exec::{
-    Ending, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout, WaitError,
+    FileConfinement, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout,
 };
 
 use crate::agent_policy::{PolicyGround, policy};
+use crate::ended::Ended;
 use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
 use crate::log_file::LogFile;
+use crate::own_branches::{BranchFollower, OwnBranches};
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
 use crate::runner::{Runner, now_ms, remove_if_there};
 use crate::stop::{StopFlag, StopNote, StopReason};
 use crate::watch::{Watch, Watched};
 use crate::worktree::{Worktree, file_error};
+
+/// What starts processes, or why nothing does; found out by whoever needs it first.
+type LaunchCell = OnceLock<Result<Launcher, String>>;
 
 /// What the agents of one run share.
 struct Shared<'a> {
@@ -33,16 +38,9 @@ struct Shared<'a> {
     watch: Watch,
     /// Worktrees are made one after the other: git would have to wait for itself anyway.
     making: Mutex<()>,
-    confined: OnceLock<Result<Launcher, String>>,
-    unconfined: OnceLock<Result<Launcher, String>>,
+    confined: &'a LaunchCell,
+    unconfined: LaunchCell,
     identity: Option<GitIdentity>,
-}
-
-/// What became of an agent's process.
-struct Ended {
-    exit_code: Option<i32>,
-    reason: Option<StopReason>,
-    detail: Option<String>,
 }
 
 impl Runner {
@@ -57,6 +55,23 @@ impl Runner {
         request: &RunRequest,
         stop: &StopFlag,
         observer: &dyn RunObserver,
+    ) -> Result<Vec<AgentRecord>, RunnerError> {
+        let confined = OnceLock::new();
+        std::thread::scope(|scope| {
+            // It tries the confinement out, which takes as long as planning and making a worktree.
+            if request.agents.iter().any(|agent| agent.is_confined) {
+                scope.spawn(|| self.launch(&confined, true).is_ok());
+            }
+            self.run_all(request, stop, observer, &confined)
+        })
+    }
+
+    fn run_all(
+        &self,
+        request: &RunRequest,
+        stop: &StopFlag,
+        observer: &dyn RunObserver,
+        confined: &LaunchCell,
     ) -> Result<Vec<AgentRecord>, RunnerError> {
         let plan = self.plan(request)?;
         let run = uuid::Uuid::new_v4().to_string();
@@ -78,7 +93,7 @@ impl Runner {
             observer,
             watch: Watch::default(),
             making: Mutex::new(()),
-            confined: OnceLock::new(),
+            confined,
             unconfined: OnceLock::new(),
             identity: self.identity(),
         };
@@ -87,10 +102,6 @@ impl Runner {
         let workers = plan.agents.len().min(request.limits.parallel.get() as usize);
         std::thread::scope(|scope| {
             let watcher = scope.spawn(|| shared.watch.run(stop, observer));
-            // It tries the confinement out, which takes as long as making a worktree.
-            if plan.agents.iter().any(|agent| agent.definition.is_confined) {
-                scope.spawn(|| self.shared_launcher(&shared, true).is_ok());
-            }
             let work = || {
                 while let Some(index) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < records.len())
@@ -165,12 +176,17 @@ impl Runner {
             .map_err(file_error("write", body_path))?;
         let log_path = self.log_path(record);
         let mut log = LogFile::create(&log_path).map_err(file_error("write", &log_path))?;
-        let policy = self.policy(shared, agent, &worktree);
         let launcher = self.shared_launcher(shared, agent.definition.is_confined);
         let launcher = match launcher {
             Ok(launcher) => launcher,
             Err(detail) => return Ok(Ended::unstarted(detail)),
         };
+        let branches = self.own_branches(launcher, agent, &worktree);
+        if let Some(branches) = &branches {
+            branches.make(&shared.plan.base.commit)?;
+        }
+        let policy = self.policy(shared, agent, &worktree, branches.as_ref());
+        record.own_branches = branches.is_some();
         let follower = HeadFollower::new(&worktree.git_folder);
         record.launched_at_ms = Some(now_ms());
         record.state = AgentState::Running;
@@ -192,6 +208,9 @@ impl Runner {
             deadline: Instant::now() + agent.timeout,
             cancel_file: self.cancel_path(record),
             follower,
+            branch: branches.map(|branches| {
+                BranchFollower::new(branches, self.repository.clone(), &shared.plan.base.commit)
+            }),
             note: Arc::clone(&note),
             asked_at: None,
         });
@@ -268,7 +287,8 @@ impl Runner {
             Ok(launcher) => launcher,
             Err(detail) => return failed(detail),
         };
-        let policy = self.policy(shared, agent, worktree);
+        let branches = self.own_branches(launcher, agent, worktree);
+        let policy = self.policy(shared, agent, worktree, branches.as_ref());
         let running = match launcher.spawn(&policy, &command) {
             Ok(running) => running,
             Err(error) => return failed(told(&error)),
@@ -285,6 +305,7 @@ impl Runner {
                 .join("cancel")
                 .join(format!("{}-{name}", agent.context.issue)),
             follower: HeadFollower::new(&worktree.git_folder),
+            branch: None,
             note,
             asked_at: None,
         });
@@ -298,12 +319,30 @@ impl Runner {
         }
     }
 
-    fn policy(&self, shared: &Shared<'_>, agent: &PlannedAgent, worktree: &Worktree) -> Policy {
+    /// The branches that an agent has to itself: where it has a file tree of its own.
+    fn own_branches(
+        &self,
+        launcher: &Launcher,
+        agent: &PlannedAgent,
+        worktree: &Worktree,
+    ) -> Option<OwnBranches> {
+        (launcher.report().fs == FileConfinement::Root)
+            .then(|| OwnBranches::of(worktree, &self.repository.common_folder, &agent.branch))
+    }
+
+    fn policy(
+        &self,
+        shared: &Shared<'_>,
+        agent: &PlannedAgent,
+        worktree: &Worktree,
+        branches: Option<&OwnBranches>,
+    ) -> Policy {
         let ground = PolicyGround {
             host: &self.config.host,
             definition: &agent.definition,
             worktree,
             common_folder: &self.repository.common_folder,
+            branches,
             body_file: agent.context.issue_body_file(),
             worktrees: &self.config.worktrees,
             private: &self.config.private,
@@ -322,10 +361,13 @@ impl Runner {
 
     /// Returns the launcher of this run, which is started when it is first needed.
     fn shared_launcher<'a>(&self, shared: &'a Shared<'_>, is_confined: bool) -> Result<&'a Launcher, String> {
-        let cell = if is_confined { &shared.confined } else { &shared.unconfined };
-        cell.get_or_init(|| self.launcher(is_confined).map_err(|error| told(&error)))
-            .as_ref()
-            .map_err(String::clone)
+        let cell = if is_confined { shared.confined } else { &shared.unconfined };
+        self.launch(cell, is_confined)
+    }
+
+    fn launch<'a>(&self, cell: &'a LaunchCell, is_confined: bool) -> Result<&'a Launcher, String> {
+        let found = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| told(&error)));
+        found.as_ref().map_err(String::clone)
     }
 
     /// Who commits are from: whoever the user is to git.
@@ -333,35 +375,6 @@ impl Runner {
         let name = self.repository.setting("user.name")?;
         let email = self.repository.setting("user.email")?;
         Some(GitIdentity { name, email })
-    }
-}
-
-impl Ended {
-    fn unstarted(detail: String) -> Ended {
-        Ended { exit_code: None, reason: None, detail: Some(detail) }
-    }
-
-    fn of(waited: Result<Outcome, WaitError>, reason: Option<StopReason>) -> Ended {
-        let (exit_code, detail) = match (waited, reason) {
-            (_, Some(StopReason::Deadline)) => (Some(124), None),
-            (_, Some(StopReason::Cancelled)) => (Some(130), None),
-            (Err(error), None) => (None, Some(told(&error))),
-            (Ok(Outcome { ending: Ending::TimedOut { .. }, .. }), None) => (Some(124), None),
-            (Ok(Outcome { ending: Ending::Cancelled, .. }), None) => (Some(130), None),
-            (Ok(Outcome { ending: ending @ Ending::KilledForMemory { .. }, .. }), None) => {
-                (Some(137), Some(ending.to_string()))
-            }
-            (Ok(Outcome { ending, .. }), None) => {
-                let detail = match ending {
-                    Ending::Signaled(signal) => Some(format!("it died of {signal}")),
-                    Ending::Exited(126) => Some("its program could not be run".to_owned()),
-                    Ending::Exited(127) => Some("its program was not found".to_owned()),
-                    _ => None,
-                };
-                (ending.exit_code(), detail)
-            }
-        };
-        Ended { exit_code, reason, detail }
     }
 }
 
@@ -387,6 +400,7 @@ fn new_record(
         start_commit: plan.base.commit.clone(),
         head: None,
         git_folder: None,
+        own_branches: false,
         run: run.to_owned(),
         recorded_at_ms: began,
         launched_at_ms: None,

@@ -11,11 +11,13 @@ use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::error::RunnerError;
 use crate::evidence::Work;
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::host::Host;
+use crate::own_branches::OwnBranches;
 use crate::plan::body_file;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
+use crate::run::told;
 use crate::store::{self, Store};
 use crate::worktree::{Worktree, file_error};
 
@@ -126,6 +128,9 @@ impl Runner {
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
         let worktree = record.worktree();
+        if let Some(worktree) = worktree.as_ref().filter(|_| record.own_branches) {
+            self.take_branch(record, worktree)?;
+        }
         let work = match &worktree {
             Some(worktree) => Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?,
             None => Work::default(),
@@ -163,14 +168,30 @@ impl Runner {
         Ok(())
     }
 
+    /// Carries an agent's branch over for the last time. What cannot be is told; the verdict is about the rest.
+    fn take_branch(&self, record: &mut AgentRecord, worktree: &Worktree) -> Result<(), GitError> {
+        if !worktree.git_folder.is_dir() {
+            return Ok(());
+        }
+        let branches = OwnBranches::of(worktree, &self.repository.common_folder, &record.branch);
+        let carried = branches.carry_over(&self.repository).map(|why| why.map(str::to_owned));
+        let settled = branches.settle_head(&self.repository, worktree).map(|()| None);
+        for result in [carried, settled] {
+            match result {
+                Ok(why) => record.warnings.extend(why),
+                Err(error @ GitError::NotStarted(_)) => return Err(error),
+                Err(error) => record.warnings.push(told(&error)),
+            }
+        }
+        Ok(())
+    }
+
     /// Marks what a process left behind that is no more. Its agents have died with it.
     fn recover(&self) -> Result<(), RunnerError> {
         for mut record in self.store.records()?.into_iter().filter(|record| !record.state.is_final()) {
             if record.state == AgentState::Pending {
                 record.state = AgentState::Failed;
                 record.detail = Some("the run ended before it was started".to_owned());
-                // The worktree may have been made already; then it is known by its link.
-                record.git_folder = linked_git_folder(&record.worktree);
             } else {
                 record.state = AgentState::Lost;
                 record.detail = Some("the run ended before it did".to_owned());
@@ -216,9 +237,10 @@ fn log_path(state_folder: &Path, record: &AgentRecord) -> PathBuf {
 }
 
 impl AgentRecord {
-    /// The worktree, once it was made.
+    /// The worktree, once it was made. Where the process died before it was noted, the worktree itself says where its git
+    /// folder is: nothing was there when the record was made.
     pub(crate) fn worktree(&self) -> Option<Worktree> {
-        let git_folder = self.git_folder.clone()?;
+        let git_folder = self.git_folder.clone().or_else(|| linked_git_folder(&self.worktree))?;
         Some(Worktree { path: self.worktree.clone(), git_folder })
     }
 }

@@ -11,6 +11,7 @@ use sandbox_exec::Killer;
 
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
+use crate::own_branches::BranchFollower;
 use crate::stop::{StopFlag, StopNote, StopReason};
 
 /// How often it looks.
@@ -27,6 +28,8 @@ pub(crate) struct Watched {
     /// The file whose existence asks for its end.
     pub(crate) cancel_file: PathBuf,
     pub(crate) follower: HeadFollower,
+    /// Its branch, if it has it to itself.
+    pub(crate) branch: Option<BranchFollower>,
     pub(crate) note: Arc<StopNote>,
     pub(crate) asked_at: Option<Instant>,
 }
@@ -76,6 +79,9 @@ impl Watch {
 impl Watched {
     fn look(&mut self, stop: &StopFlag, observer: &dyn RunObserver) {
         self.tell_commits(observer);
+        if let Some(branch) = &mut self.branch {
+            branch.look();
+        }
         let now = Instant::now();
         match self.asked_at {
             Some(asked_at) if now >= asked_at + GRACE => self.killer.cancel(),

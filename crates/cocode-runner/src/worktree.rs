@@ -42,7 +42,8 @@ impl Worktree {
 
     /// Makes what must be there so that it can be made writable, or be kept from being made.
     fn prepare(&self, common_folder: &Path) -> Result<(), RunnerError> {
-        for folder in self.writable_git_folders(common_folder) {
+        for folder in self.writable_git_folders(common_folder).into_iter().chain(kept_objects(common_folder))
+        {
             fs::create_dir_all(&folder).map_err(file_error("make", &folder))?;
         }
         let settings = self.git_folder.join("config.worktree");
@@ -53,11 +54,9 @@ impl Worktree {
         }
     }
 
-    /// The folders that a commit on an agent's branch writes: its own git folder, the objects, and the agents' branches
-    /// with their logs.
+    /// The folders that a commit writes beside its branch: its own git folder and the objects.
     pub(crate) fn writable_git_folders(&self, common_folder: &Path) -> Vec<PathBuf> {
-        let common = ["objects", "refs/heads/cocode", "logs/refs/heads/cocode"];
-        common.iter().map(|name| common_folder.join(name)).chain([self.git_folder.clone()]).collect()
+        vec![common_folder.join("objects"), self.git_folder.clone()]
     }
 
     pub(crate) fn place<'a>(&'a self, common_folder: &'a Path) -> GitPlace<'a> {
@@ -69,6 +68,17 @@ impl Worktree {
         let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
         Ok(repository.git.run(self.place(&repository.common_folder), &arguments)?.is_empty())
     }
+}
+
+/// What no commit writes of the objects: packs, in which the repository's history is, and what says where other objects
+/// are.
+pub(crate) fn kept_objects(common_folder: &Path) -> [PathBuf; 2] {
+    ["objects/pack", "objects/info"].map(|name| common_folder.join(name))
+}
+
+/// The folders of all agents' branches and of their logs, where agents share them.
+pub(crate) fn shared_branches(common_folder: &Path) -> [PathBuf; 2] {
+    ["refs/heads/cocode", "logs/refs/heads/cocode"].map(|name| common_folder.join(name))
 }
 
 /// Makes an error of an operation with a file.

@@ -10,6 +10,7 @@ use wap_core::{Call, CodeHit, IndexError, SearchCode, SearchCodeResponse};
 use crate::error::store_failed;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
+use crate::matches::Matches;
 use crate::outline_text::read_definitions;
 use crate::query::{self, Term};
 use crate::{doc_id, passage, ranking};
@@ -18,12 +19,6 @@ use crate::{doc_id, passage, ranking};
 const CANDIDATES: u32 = 24;
 /// How many bytes a token is.
 const BYTES_PER_TOKEN: usize = 4;
-
-/// A file that the store has found.
-struct Candidate {
-    id: i64,
-    score: f64,
-}
 
 /// A file that was looked at.
 struct Seen {
@@ -41,12 +36,10 @@ impl LocalIndex {
         check(call, began)?;
         let limit = request.limit.max(1);
         let (terms, candidates) = self.candidates(call, request, limit)?;
-        let asks_for_tests =
-            terms.iter().any(|term| matches!(term.word.as_str(), "test" | "bench" | "exampl"));
         let mut seen = Vec::new();
         for candidate in candidates {
             check(call, began)?;
-            seen.extend(self.look_at(&candidate, &terms, asks_for_tests)?);
+            seen.extend(self.look_at(candidate, &terms)?);
         }
         seen.sort_by(|left: &Seen, right: &Seen| {
             right.hit.score.total_cmp(&left.hit.score).then_with(|| left.hit.path.cmp(&right.hit.path))
@@ -59,13 +52,13 @@ impl LocalIndex {
         Ok(SearchCodeResponse { hits, freshness: self.freshness(stale)? })
     }
 
-    /// The files that the store finds best by their words.
+    /// The files that the store finds best by their words, by number.
     fn candidates(
         &self,
         call: &Call<'_>,
         request: &SearchCode,
         limit: u32,
-    ) -> Result<(Vec<Term>, Vec<Candidate>), IndexError> {
+    ) -> Result<(Vec<Term>, Vec<i64>), IndexError> {
         let failed = |error: rusqlite::Error| store_failed(&error);
         let reader = self.store.reader();
         let interrupt = reader.get_interrupt_handle();
@@ -75,18 +68,16 @@ impl LocalIndex {
             return Ok((terms, Vec::new()));
         }
         let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
+        let [path, definitions, body] = ranking::PICKED_BY;
         // A limit that is bound would have the statement compiled anew each time.
         let sql = format!(
-            "SELECT rowid, -rank FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({}, {}, 1.0)'
-            ORDER BY rank LIMIT {wanted}",
-            float(ranking::PATH_WEIGHT),
-            float(ranking::DEFINITION_WEIGHT),
+            "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({path:.2}, {definitions:.2}, {body:.2})'
+            ORDER BY rank LIMIT {wanted}"
         );
         let mut statement = reader.prepare_cached(&sql).map_err(failed)?;
         let mut found = Vec::new();
         for text in query::match_texts(&terms) {
-            let rows =
-                statement.query_map([text], |row| Ok(Candidate { id: row.get(0)?, score: row.get(1)? }));
+            let rows = statement.query_map([text], |row| row.get(0));
             found = rows.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
             if found.len() >= wanted as usize {
                 break;
@@ -96,24 +87,20 @@ impl LocalIndex {
     }
 
     /// Looks at a file as it is now; `None` if it is gone.
-    fn look_at(
-        &self,
-        candidate: &Candidate,
-        terms: &[Term],
-        asks_for_tests: bool,
-    ) -> Result<Option<Seen>, IndexError> {
-        let stored = self.store.file_by_id(candidate.id).map_err(|error| store_failed(&error))?;
+    fn look_at(&self, candidate: i64, terms: &[Term]) -> Result<Option<Seen>, IndexError> {
+        let stored = self.store.file_by_id(candidate).map_err(|error| store_failed(&error))?;
         let Some(stored) = stored else { return Ok(None) };
         let Some(present) = self.present(&stored.path) else { return Ok(None) };
         let is_stale = stored.hash != Some(present.hash);
         let lines = Lines::new(&present.content);
         // Lines of definitions mean the text that was stored.
         let definitions = if is_stale { Vec::new() } else { read_definitions(&stored.definitions) };
-        let passage = passage::find(&lines, &present.content, terms, &definitions);
+        let matches = Matches::find(&lines, &present.content, terms);
+        let passage = passage::find(&lines, &matches, &definitions);
         let piece = lines.range(passage.first, passage.last);
         let hit = CodeHit {
             doc_id: doc_id::write(&stored.path, passage.first, passage.last),
-            score: ranking::score(candidate.score, &passage, &stored.path, asks_for_tests),
+            score: ranking::score(&stored.path, present.content.len(), terms, &matches, &passage),
             path: stored.path,
             snippet: String::from_utf8_lossy(piece).into_owned(),
             line_start: passage.first as u64,
@@ -122,9 +109,4 @@ impl LocalIndex {
         };
         Ok(Some(Seen { hit, is_stale }))
     }
-}
-
-/// A number as SQL has it.
-fn float(value: f64) -> String {
-    format!("{value:.1}")
 }

@@ -39,6 +39,53 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
+/// Calls `each` with the words of a text, of names of several parts the parts alone.
+pub(crate) fn each_part_of_text(text: &str, mut each: impl FnMut(&str)) {
+    let mut folded = String::new();
+    for name in names(text) {
+        each_part(name, |part| {
+            fold(part, &mut folded);
+            each(&stem(&folded));
+        });
+    }
+}
+
+/// Whether a word, as [`each_word`] gives it, begins at a byte of a text.
+///
+/// Looks no further than names are long, so that a text without any end of a name takes no longer.
+pub(crate) fn stands_at(text: &[u8], at: usize, word: &str) -> bool {
+    let bounds_word = |byte: &u8| !is_name_byte(*byte);
+    let before = &text[at.saturating_sub(LONGEST_BYTES)..at];
+    if text[at].is_ascii_lowercase() && before.last().is_some_and(|last| is_name_byte(*last) && *last != b'_')
+    {
+        return false;
+    }
+    let start =
+        before.iter().rposition(bounds_word).map_or(at - before.len(), |last| at - before.len() + last + 1);
+    let behind = &text[at..text.len().min(at + LONGEST_BYTES)];
+    let end = at + behind.iter().position(bounds_word).unwrap_or(behind.len());
+    // What is no UTF-8 is no name that was stored.
+    let Ok(name) = std::str::from_utf8(&text[start..end]) else { return false };
+    let bare = name.trim_matches('_');
+    // What is before the underscores around a name is no part of it, so this cannot be negative where it matters.
+    let Some(at) = (at - start).checked_sub(name.len() - name.trim_start_matches('_').len()) else {
+        return false;
+    };
+    let (mut is_there, mut folded, mut parts) = (false, String::new(), 0);
+    each_part_at(bare, |begin, part| {
+        parts += 1;
+        if begin == at {
+            fold(part, &mut folded);
+            is_there = stem(&folded) == word;
+        }
+    });
+    if !is_there && parts > 1 && at == 0 {
+        fold(bare, &mut folded);
+        is_there = folded == word;
+    }
+    is_there
+}
+
 /// Calls `each` with the words of one name.
 pub(crate) fn words_of_name(name: &str, folded: &mut String, each: &mut impl FnMut(&str)) {
     let name = name.trim_matches('_');
@@ -74,6 +121,11 @@ fn fold(word: &str, folded: &mut String) {
 /// Cuts a name where underscores are, before a capital behind a small letter, before the last of several capitals, and
 /// between letters and digits.
 fn each_part(name: &str, mut each: impl FnMut(&str)) {
+    each_part_at(name, |_, part| each(part));
+}
+
+/// The same with where each part begins.
+fn each_part_at(name: &str, mut each: impl FnMut(usize, &str)) {
     let bytes = name.as_bytes();
     let mut start = 0;
     for at in 0..=bytes.len() {
@@ -81,7 +133,7 @@ fn each_part(name: &str, mut each: impl FnMut(&str)) {
         let cuts = is_end || bytes[at] == b'_' || (at > start && begins_part(bytes, at));
         if cuts {
             if at > start {
-                each(&name[start..at]);
+                each(start, &name[start..at]);
             }
             start = if !is_end && bytes[at] == b'_' { at + 1 } else { at };
         }
@@ -192,6 +244,30 @@ mod tests {
             let stems: Vec<_> = group.iter().map(|word| stem(word)).collect();
             assert!(stems.iter().all(|one| *one == stems[0]), "{group:?}: {stems:?}");
         }
+    }
+
+    #[test]
+    fn a_word_stands_where_it_is_given() {
+        let cases = [
+            ("fn read_file(x)", 3, "read", true),
+            ("fn read_file(x)", 3, "read_file", true),
+            ("fn read_file(x)", 8, "fil", true),
+            ("fn read_file(x)", 8, "file", false),
+            ("parseHttpErrors", 9, "error", true),
+            ("parseHttpErrors", 0, "parsehttperrors", true),
+            ("erroneous", 0, "err", false),
+            ("terror", 1, "error", false),
+            ("__init__", 2, "init", true),
+            ("running", 0, "run", true),
+            ("utf8", 3, "8", true),
+        ];
+        for (text, at, word, expected) in cases {
+            assert_eq!(stands_at(text.as_bytes(), at, word), expected, "{word} at {at} of {text}");
+        }
+        let endless = "a".repeat(1_000);
+        assert!(!stands_at(endless.as_bytes(), 500, "a"));
+        assert!(!stands_at(b"\xff error", 1, "error"));
+        assert!(stands_at(b"\xe9 error", 2, "error"));
     }
 
     #[test]

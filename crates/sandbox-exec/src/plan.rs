@@ -36,6 +36,9 @@ pub enum PolicyError {
     /// The policy has a layer, and this machine gives commands no root of their own to mount it in.
     #[error("a copy-on-write layer cannot be mounted without a root of the command's own")]
     NoRootForLayer,
+    /// The policy replaces a folder, and this machine gives commands no root of their own to do that in.
+    #[error("a folder cannot be replaced without a root of the command's own")]
+    NoRootForReplaced,
     /// The policy's layer is one over another folder than the workspace.
     #[error("the copy-on-write layer is not one over the workspace")]
     ForeignLayer,
@@ -82,6 +85,9 @@ impl Plan {
                 return Err(PolicyError::ForeignLayer.into());
             }
         }
+        if !policy.replaced.is_empty() && !has_root {
+            return Err(PolicyError::NoRootForReplaced.into());
+        }
         let isolation = if policy.network {
             isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
         } else {
@@ -90,6 +96,7 @@ impl Plan {
         let readable = canonical(&policy.readable)?;
         let mut writable = canonical(&policy.writable)?;
         writable.push(workspace.clone());
+        let replaced = replaced(&policy.replaced)?;
         let toolchains = toolchains::find(&real_home);
         let (home, temporary) = match folder {
             Some(folder) => (folder.home(), folder.temporary()),
@@ -117,13 +124,14 @@ impl Plan {
         });
         plan.environment.extend(policy.environment.clone());
         if has_root {
-            plan.lay_out(policy, &home, &toolchains, &readable, &writable);
+            plan.lay_out(policy, &home, &toolchains, &readable, &writable, &replaced);
         } else {
             plan.unprotected =
                 [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
         }
         plan.access = if has_root {
             // Only what is to be seen is there.
+            writable.extend(replaced.into_iter().map(|(_, place)| place));
             let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
             writable.extend(own.into_iter().chain([home]));
             // What lies on a layer is there only when the layer is.
@@ -149,6 +157,7 @@ impl Plan {
         toolchains: &[PathBuf],
         readable: &[PathBuf],
         writable: &[PathBuf],
+        replaced: &[(PathBuf, PathBuf)],
     ) {
         let limits = &policy.limits;
         self.mounts = system_tree::entries(policy, home);
@@ -159,13 +168,19 @@ impl Plan {
         };
         let bind =
             |path: &PathBuf, access| MountEntry::Bind { source: path.clone(), target: path.clone(), access };
+        let replacement = |(folder, place): &(PathBuf, PathBuf)| MountEntry::Bind {
+            source: folder.clone(),
+            target: place.clone(),
+            access: Access::Writable,
+        };
         // Of two entries for the same place the later one counts.
         let mut trees: BTreeMap<(usize, PathBuf), MountEntry> = BTreeMap::new();
         let entries =
             [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
                 .into_iter()
                 .chain(toolchains.iter().chain(readable).map(|path| bind(path, Access::ReadOnly)))
-                .chain(writable.iter().map(|path| bind(path, Access::Writable)));
+                .chain(writable.iter().map(|path| bind(path, Access::Writable)))
+                .chain(replaced.iter().map(replacement));
         for entry in entries {
             let target = entry.target().to_owned();
             trees.insert((target.components().count(), target), entry);
@@ -259,4 +274,9 @@ impl Plan {
 
 fn canonical(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
     paths.iter().map(|path| canonicalize(path).map_err(|_| PolicyError::MissingPath)).collect()
+}
+
+fn replaced(folders: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, PolicyError> {
+    let both = |(folder, place): &(PathBuf, PathBuf)| Ok((canonicalize(folder)?, canonicalize(place)?));
+    folders.iter().map(|pair| both(pair).map_err(|_: std::io::Error| PolicyError::MissingPath)).collect()
 }

@@ -26,6 +26,11 @@ pub struct Policy {
     pub read_only: Vec<PathBuf>,
     /// Folders inside the writable ones that stay writable but cannot be renamed or replaced.
     pub pinned: Vec<PathBuf>,
+    /// Folders that may be changed, each with the folder in whose place the command sees it. What is there otherwise is
+    /// neither seen nor changed, and both must exist.
+    ///
+    /// It takes a root of the command's own, as a layer does; without one the command is refused.
+    pub replaced: Vec<(PathBuf, PathBuf)>,
     /// A layer that catches what the command changes in the workspace; `None` lets it change the workspace itself.
     ///
     /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
@@ -55,6 +60,7 @@ impl Policy {
             hidden: Vec::new(),
             read_only: vec![git.join("config"), git.join("hooks")],
             pinned: vec![git],
+            replaced: Vec::new(),
             layer: None,
             network: false,
             environment: BTreeMap::new(),

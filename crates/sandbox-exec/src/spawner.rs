@@ -138,14 +138,18 @@ impl Spawner {
         let mut watched = vec![PollFd::new(self.requests(), PollFlags::IN)];
         for child in &self.children {
             watched.push(PollFd::new(&child.pidfd, PollFlags::IN));
-            let wanted = if child.killed { PollFlags::empty() } else { PollFlags::IN };
+            // A socket whose other end is closed says so for ever, wanted or not, and waiting would be over at once. Of a
+            // process that has not been reaped nothing is heard unasked.
+            let nothing = || PollFd::new(&child.pidfd, PollFlags::empty());
             // There is nothing to hear from an init in reserve but its end.
             watched.push(match &child.status {
-                Some(status) => PollFd::new(status, wanted),
-                None => PollFd::new(&child.pidfd, PollFlags::empty()),
+                Some(status) if !child.killed => PollFd::new(status, PollFlags::IN),
+                _ => nothing(),
             });
-            let wanted = if child.next.is_some() { PollFlags::IN } else { PollFlags::empty() };
-            watched.push(PollFd::new(&child.orders, wanted));
+            watched.push(match &child.next {
+                Some(_) => PollFd::new(&child.orders, PollFlags::IN),
+                None => nothing(),
+            });
         }
         watched.extend(self.mount_watch.poll_fd().filter(|_| self.reserve.is_some()));
         let limit = self.has_orphans.then_some(Timespec { tv_sec: 0, tv_nsec: 1_000_000 });

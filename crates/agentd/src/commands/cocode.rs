@@ -4,6 +4,7 @@ mod compare;
 mod ground;
 mod harness;
 mod look;
+mod paste;
 mod run;
 mod view;
 
@@ -60,6 +61,7 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
         CocodeCommand::Clean { all, dry_run, place } => clean(common, console, *all, *dry_run, place),
         CocodeCommand::Check { command } => harness::check(common, console, command),
         CocodeCommand::Doctor => harness::doctor(common, console),
+        CocodeCommand::Paste => paste::run(common, console),
     }
 }
 

@@ -33,6 +33,8 @@ struct Loop<'a> {
     id: SessionId,
     following: Following,
     cancel: &'a CancelFlag,
+    /// Says where the pending message is and where its reply goes.
+    announce: &'a dyn Fn(&LocalSessions, &Session),
 }
 
 /// Starts a session and, unless told otherwise, stays with it until DONE.
@@ -61,7 +63,12 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
     }
     let id = session.session_id;
     let following = new.following;
-    stay_with(&sessions, &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel })
+    let announce = |sessions: &LocalSessions, session: &Session| announce(console, sessions, session);
+    let announce = &announce;
+    stay_with(
+        &sessions,
+        &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel, announce },
+    )
 }
 
 /// Goes on with a session.
@@ -85,7 +92,12 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
     }
     let id = session.session_id;
     let following = resume.following;
-    stay_with(&sessions, &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel })
+    let announce = |sessions: &LocalSessions, session: &Session| announce(console, sessions, session);
+    let announce = &announce;
+    stay_with(
+        &sessions,
+        &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel, announce },
+    )
 }
 
 /// Follows a session; meanwhile other processes may work on the same folder through this one.
@@ -93,7 +105,23 @@ fn stay_with(opened: &Opened, session: &Loop<'_>) -> Outcome {
     opened.door.stay();
     let outcome = session.follow();
     opened.door.wait_for_commands(&|| false);
+    if matches!(outcome, Ok(Exit::Interrupted)) {
+        session.console.progress("stopped; `agentd resume` goes on");
+    }
     outcome
+}
+
+/// Follows a new session for another command, which says in its own words where messages and replies are.
+pub(crate) fn follow(
+    common: &Common,
+    console: Console,
+    opened: &Opened,
+    id: SessionId,
+    cancel: &CancelFlag,
+    announce: &dyn Fn(&LocalSessions, &Session),
+) -> Outcome {
+    let following = Following::default();
+    Loop { common, console, sessions: opened, id, following, cancel, announce }.follow()
 }
 
 /// The failure where an unfinished session is needed and there is none.
@@ -156,10 +184,7 @@ impl Loop<'_> {
             let waited = self.sessions.wait(self.cancel).map_err(explain)?;
             drop(waiting);
             match waited {
-                Waited::Cancelled => {
-                    self.console.progress("stopped; `agentd resume` goes on");
-                    return Ok(Exit::Interrupted);
-                }
+                Waited::Cancelled => return Ok(Exit::Interrupted),
                 Waited::Found(Found::Unusable { name, why, set_aside }) => {
                     self.console.notice(&format!("inbox/{name} {why}"));
                     if let Some(place) = set_aside {
@@ -246,7 +271,7 @@ impl Loop<'_> {
             console.notice("  no block was found in this reply, so nothing was done; the next message asks the model to go on");
         }
         if !executed.session.is_complete {
-            announce(console, self.sessions, &executed.session);
+            (self.announce)(self.sessions, &executed.session);
             if self.following.copy {
                 copy(console, self.sessions, &executed.session)?;
             }

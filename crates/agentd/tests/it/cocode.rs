@@ -1,79 +1,15 @@
 //! `agentd cocode` through the built program.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::project::{Project, Ran};
-
-/// A project that is a repository with one commit, used by somebody with a home folder.
-struct Desk {
-    project: Project,
-}
-
-const MARKED: &str = "git commit -q --allow-empty -m 'cocode ready for check'";
-
-impl Desk {
-    fn new() -> Desk {
-        let project = Project::new();
-        let desk = Desk { project };
-        fs::create_dir(desk.home()).unwrap();
-        fs::write(desk.home().join(".gitconfig"), "[user]\n\tname = A\n\temail = a@localhost\n").unwrap();
-        desk.project.write("a.txt", "one\n");
-        fs::write(desk.project.workspace().join(".gitignore"), ".agentd\n").unwrap();
-        for arguments in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-q", "-m", "start"]]
-        {
-            desk.git(arguments);
-        }
-        desk
-    }
-
-    fn home(&self) -> PathBuf {
-        self.project.folder().join("home")
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new("git");
-        command.args(arguments).current_dir(self.project.workspace()).env("HOME", self.home());
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.project.command(&[&["cocode"], arguments].concat());
-        command.env("HOME", self.home());
-        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        command
-    }
-
-    fn cocode(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().unwrap())
-    }
-
-    fn run(&self, more: &[&str]) -> Ran {
-        self.cocode(&[&["run", "--issue", "5", "--issue-body", "Fix it"], more].concat())
-    }
-
-    fn agent(&self, script: &str) -> Ran {
-        self.run(&["--agent-cmd", &format!("a={script}")])
-    }
-
-    fn define(&self, text: &str) {
-        let folder = self.home().join(".config/agentd");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("agents.toml"), text).unwrap();
-    }
-
-    fn status(&self) -> Value {
-        serde_json::from_str(&self.cocode(&["status", "--json"]).stdout).unwrap()
-    }
-}
+use crate::cocode_desk::{Desk, MARKED};
+use crate::processes::is_alive;
+use crate::project::Ran;
 
 fn repository_file(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -303,20 +239,73 @@ fn cancelling_from_elsewhere_ends_an_agent() {
 #[test]
 fn nothing_but_state_worktrees_and_branches_of_agents_changes() {
     let desk = Desk::new();
-    let before =
-        (desk.git(&["for-each-ref"]), desk.project.read("a.txt"), listing(&desk.home()), git_files(&desk));
+    let git = desk.project.workspace().join(".git").display().to_string();
     let script = format!(
-        "echo x > b; git add .; {MARKED}; git branch -f main HEAD; echo x > ../evil; echo x > ~/evil"
+        "echo x > b; git add .; {MARKED}; git branch -f main HEAD; git tag evil; git config user.name evil; \
+         git stash -q; git worktree add -q ../evil; for f in ../evil ~/evil {git}/evil {git}/../a.txt; do echo x > $f; done"
     );
-    desk.agent(&script);
+    let before = desk.digests();
     let refs = desk.git(&["for-each-ref"]);
-    let others: Vec<&str> = refs.lines().filter(|line| !line.contains("refs/heads/cocode/")).collect();
-    assert_eq!(others.join("\n"), before.0);
-    assert_eq!(desk.project.read("a.txt"), before.1);
-    let added: Vec<PathBuf> =
-        listing(&desk.home()).into_iter().filter(|path| !before.2.contains(path)).collect();
-    assert!(added.iter().all(|path| path.starts_with(desk.home().join(".local"))), "{added:?}");
-    assert_eq!(git_files(&desk), before.3);
+    desk.run(&["--agent-cmd", &format!("a={script}"), "--agent-cmd", "b=exit 1"]);
+    desk.cocode(&["clean"]);
+    desk.assert_untouched(&before);
+    let after = desk.git(&["for-each-ref"]);
+    let others: Vec<&str> = after.lines().filter(|line| !line.contains("refs/heads/cocode/")).collect();
+    assert_eq!(others.join("\n"), refs);
+    // The control: what is not confined leaves its traces.
+    let text = serde_json::to_string(&script).unwrap();
+    desk.define(&format!("[agents.c]\ncommand = 'sh'\nargs = ['-c', {text}]\nsandbox = 'off'\n"));
+    let before = desk.digests();
+    desk.run(&["--agent", "c"]);
+    assert_ne!(desk.digests(), before);
+}
+
+#[test]
+fn grounds_that_cannot_be_used_are_refused_with_what_to_do() {
+    let desk = Desk::new();
+    let run = |folder: &str, more: &[&str]| {
+        let folder = desk.project.folder().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let mut command = desk.command(&[&["run", "--issue", "5", "--issue-body", "x"], more].concat());
+        Ran::of(command.current_dir(folder).output().unwrap())
+    };
+    let init = |name: &str, more: &[&str]| {
+        let folder = desk.project.folder().join(name).display().to_string();
+        desk.git(&[&["init", "-q"], more, &[&folder]].concat());
+    };
+    init("empty", &[]);
+    init("bare", &["--bare"]);
+    let agent = ["--agent-cmd", "a=true"];
+    run("none", &agent).exits(2).says("belongs to no git repository");
+    run("bare", &agent).exits(2).says("the repository is bare");
+    run("empty", &agent).exits(2).says("no commits yet").says("make a first commit");
+    let nowhere = ["--agent-cmd", "a=true", "--from", "nowhere"];
+    run("code", &nowhere).exits(2).says("there is no branch 'nowhere'");
+    let inside = ["--agent-cmd", "a=true", "--worktrees", "trees"];
+    run("code", &inside).exits(2).says("lies in a repository").says("--worktrees DIR");
+    let program = desk.home().join("not-executable");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));
+    run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("cocode doctor");
+    desk.git(&["branch", "cocode"]);
+    run("code", &agent).exits(2).says("the branch cocode is there already");
+    desk.git(&["branch", "-D", "cocode"]);
+    desk.git(&["branch", "cocode/5-a"]);
+    run("code", &agent).exits(2).says("the branch cocode/5-a is there already").says("cocode clean");
+    assert_eq!(desk.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(desk.status()["agents"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn changes_that_are_not_committed_stay_the_users() {
+    let desk = Desk::new();
+    desk.project.write("a.txt", "mine\n").write("new.txt", "mine\n");
+    let before = desk.digests();
+    let ran = desk.agent(&format!("cat a.txt; test ! -e new.txt; echo two > a.txt; git add .; {MARKED}"));
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.stderr.contains("a: one"), "agents see what is committed: {ran}");
+    desk.cocode(&["pick", "a"]).exits(1).says("changes that are not committed").says("commit or stash");
+    desk.assert_untouched(&before);
 }
 
 #[test]
@@ -338,36 +327,4 @@ fn the_documents_samples_are_judged_rightly() {
     let ran = desk.cocode(&["check", "--", "python3", &python]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stdout.contains("failed  exit_code"), "{ran:?}");
-}
-
-/// The files of the repository itself that no agent may change: everything but objects, agents' branches and worktrees.
-fn git_files(desk: &Desk) -> Vec<(PathBuf, Vec<u8>)> {
-    let git = desk.project.workspace().join(".git");
-    let is_ours = |path: &PathBuf| {
-        ["objects", "worktrees", "refs/heads/cocode", "logs/refs/heads/cocode"]
-            .iter()
-            .any(|name| path.starts_with(git.join(name)))
-    };
-    let files = listing(&git).into_iter().filter(|path| path.is_file() && !is_ours(path));
-    files.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
-}
-
-fn listing(folder: &Path) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            paths.extend(listing(&entry.path()));
-        }
-        paths.push(entry.path());
-    }
-    paths.sort();
-    paths
-}
-
-fn is_alive(text: &str) -> bool {
-    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        fs::read(entry.path().join("cmdline"))
-            .is_ok_and(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
-    })
 }

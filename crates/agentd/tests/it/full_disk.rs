@@ -9,7 +9,7 @@ use crate::project::Project;
 use crate::skip::skip;
 
 /// A small file system in a mount namespace of its own, reached through the process that keeps the namespace.
-struct SmallDisk {
+pub(crate) struct SmallDisk {
     keeper: Child,
 }
 
@@ -38,12 +38,12 @@ impl SmallDisk {
     }
 
     /// A path as it is seen inside.
-    fn path(&self, path: &Path) -> PathBuf {
+    pub(crate) fn path(&self, path: &Path) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{}", self.keeper.id(), path.display()))
     }
 
     /// Runs the same command inside.
-    fn run(&self, command: &Command) -> crate::project::Ran {
+    pub(crate) fn run(&self, command: &Command) -> crate::project::Ran {
         let mut inside = Command::new("nsenter");
         inside.args([
             "--preserve-credentials",
@@ -53,6 +53,7 @@ impl SmallDisk {
             &self.keeper.id().to_string(),
         ]);
         inside.arg("--").arg(command.get_program()).args(command.get_args());
+        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         inside.current_dir(command.get_current_dir().unwrap()).stdin(Stdio::null());
         // The mount is only there for what looks up the folder inside.
         let folder = command.get_current_dir().unwrap();
@@ -61,7 +62,7 @@ impl SmallDisk {
     }
 
     /// Fills what is left, and returns the file that does.
-    fn fill(&self, folder: &Path) -> PathBuf {
+    pub(crate) fn fill(&self, folder: &Path) -> PathBuf {
         let file = self.path(folder).join("ballast");
         let mut size = 1 << 22;
         let mut ballast = fs::File::create(&file).unwrap();
@@ -82,7 +83,7 @@ impl Drop for SmallDisk {
 }
 
 /// A small disk, or why there is none; in CI there has to be one.
-fn small_disk(test: &str, mount_point: &Path, size: &str) -> Option<SmallDisk> {
+pub(crate) fn small_disk(test: &str, mount_point: &Path, size: &str) -> Option<SmallDisk> {
     let disk = SmallDisk::new(mount_point, size);
     if disk.is_none() {
         skip(test, "no tmpfs can be mounted in a namespace here");

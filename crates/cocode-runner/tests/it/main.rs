@@ -9,4 +9,5 @@ mod ground;
 mod picking;
 mod processes;
 mod refusals;
+mod siblings;
 mod verdicts;

@@ -79,10 +79,17 @@ fn a_commit_that_was_there_before_is_not_the_agents() {
 #[test]
 fn a_commit_of_a_sibling_is_not_the_agents() {
     let ground = Ground::new();
-    let wait = "until git log -1 --format=%B cocode/7-a | grep -q ready; do sleep 0.1; done";
+    // It does not see the other's branch, but whoever looks can read its commit.
+    let log = "$(git rev-parse --git-common-dir)/worktrees/7-a/logs/HEAD";
+    let wait = format!(
+        "until C=$(tail -n 1 {log} | cut -d ' ' -f 2); git log -1 --format=%B $C | grep -q ready; do sleep 0.1; done"
+    );
     let agents = vec![
         agent("a", &format!("{MARKED}; sleep 1")),
-        agent("b", &format!("{wait}; git merge -q --ff-only cocode/7-a")),
+        agent(
+            "b",
+            &format!("({wait}) 2>/dev/null; git merge -q --ff-only $(tail -n 1 {log} | cut -d ' ' -f 2)"),
+        ),
     ];
     let runner = ground.runner();
     let log = crate::ground::Log::default();

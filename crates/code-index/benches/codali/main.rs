@@ -1,17 +1,27 @@
 //! What the code index costs and how well it finds, with what was wanted of each figure beside it.
 //!
-//! Sources come from cargo's cache of the crates that this workspace depends on. Speed is measured on a tree of 20,000 of
-//! their files; search quality on questions with known answers over three crates, beside two plain ways of ranking; `--quality` leaves speed out, and the variable `QUESTIONS` shows each rank.
+//! Sources come from cargo's cache of the crates that this workspace depends on, and from packages that `cargo xtask bench
+//! codali` installs. Speed is measured on a tree of 20,000 files of the crates; search quality on questions with known
+//! answers, beside plain ways of ranking. `--quality` leaves speed out, `--tuning` the held-out questions as well,
+//! so that nobody sees them while adjusting anything; the variable `QUESTIONS` shows each rank.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
 mod following;
+mod full_text;
 mod needs;
 mod plain_grep;
 mod quality;
-mod raw_words;
+mod resampling;
 mod sources;
 mod speed;
+
+// The index's own idea of words, for a comparison that differs in ranking alone.
+#[path = "../../src/query_words.rs"]
+mod query_words;
+#[cfg_attr(test, expect(dead_code, reason = "its own tests come along"))]
+#[path = "../../src/words.rs"]
+mod words;
 
 use std::path::Path;
 
@@ -24,8 +34,9 @@ fn main() {
         println!("cargo has no cached sources on this machine: nothing is measured");
         return;
     };
-    quality::measure(&registry);
-    if !std::env::args().any(|argument| argument == "--quality") {
+    let is_asked = |flag: &str| std::env::args().any(|argument| argument == flag);
+    quality::measure(&registry, is_asked("--tuning"));
+    if !is_asked("--quality") && !is_asked("--tuning") {
         speed::measure(&registry);
     }
 }

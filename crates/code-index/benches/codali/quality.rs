@@ -3,81 +3,102 @@
 use std::fs;
 use std::path::Path;
 
+use code_index::LocalIndex;
 use serde_json::Value;
 use wap_core::{CancelFlag, CodeIndex, SearchCode};
 
-use crate::raw_words::RawWords;
+use crate::full_text::FullText;
+use crate::resampling::{mean, ratio_interval};
 use crate::{call, figure, open, plain_grep, sources};
 
 /// Behind this many hits nobody looks.
 const LOOKED_AT: usize = 10;
 
-/// How much better the index has to be than the better one of the others.
+/// How much better the index has to be than the better one of plain full text and plain grep.
 const CLEARLY: f64 = 1.15;
 
-pub(crate) fn measure(registry: &Path) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index-questions/questions.json");
-    let bases: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+/// What ranks: the index, full text of raw words, full text of the index's own words, and counting lines.
+const RANKERS: [&str; 4] = ["index", "fts5", "same words", "grep"];
+
+/// One over the rank of the first right file, for each that ranks.
+type Answered = [f64; RANKERS.len()];
+
+pub(crate) fn measure(registry: &Path, is_tuning: bool) {
     println!("search quality, mean reciprocal rank of the first right file among {LOOKED_AT}:");
-    println!("  {:<28} {:>9} {:>8} {:>8} {:>8}", "source", "questions", "index", "fts5", "grep");
-    let (mut sums, mut count) = ([0.0; 3], 0.0);
+    measure_set(registry, "questions that ranking was tuned by", "tuning.json");
+    if !is_tuning {
+        measure_set(registry, "questions that were held out", "held-out.json");
+    }
+}
+
+fn measure_set(registry: &Path, title: &str, file: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index-questions").join(file);
+    let bases: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let [index, raw, same, grep] = RANKERS;
+    println!("  {title:<38} {:>4} {index:>10} {raw:>10} {same:>10} {grep:>10}", "");
+    let mut all = Vec::new();
     for base in bases.as_array().unwrap() {
         let name = base["source"].as_str().unwrap();
-        let folder = registry.join(name);
-        if !folder.is_dir() {
-            println!("  {name:<28} is not in cargo's cache");
+        let Some(folder) = sources::folder(registry, base["from"].as_str().unwrap_or("cargo"), name) else {
+            println!("  {name:<38} is not here in this version");
             continue;
-        }
-        let files = sources::texts(&folder);
-        let raw = RawWords::new(&files);
-        let state = tempfile::tempdir().unwrap();
-        let index = open(&folder, state.path());
-        index.refresh(&CancelFlag::new(), &mut |_| {}).unwrap();
-        let questions = base["questions"].as_array().unwrap();
-        let mut own = [0.0; 3];
-        for question in questions {
-            let query = question[0].as_str().unwrap();
-            let right: Vec<&str> = question[1].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-            let request = SearchCode { query: query.to_owned(), limit: 10 };
-            let hits = call(|call| index.search(call, &request)).unwrap().hits;
-            let ranked = [
-                hits.into_iter().map(|hit| hit.path).collect(),
-                raw.rank(query),
-                plain_grep::rank(&files, query),
-            ];
-            let ranks = ranked.map(|paths: Vec<String>| {
-                paths
-                    .iter()
-                    .take(LOOKED_AT)
-                    .position(|path| right.contains(&path.as_str()))
-                    .map_or(0, |at| at + 1)
-            });
-            if std::env::var_os("QUESTIONS").is_some() {
-                println!("    {ranks:?} {query}");
-            }
-            for (sum, rank) in own.iter_mut().zip(ranks) {
-                *sum += if rank == 0 { 0.0 } else { 1.0 / f64::from(u32::try_from(rank).unwrap()) };
-            }
-        }
-        let many = f64::from(u32::try_from(questions.len()).unwrap());
-        println!(
-            "  {name:<28} {many:>9} {:>8.3} {:>8.3} {:>8.3}",
-            own[0] / many,
-            own[1] / many,
-            own[2] / many
-        );
-        sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-        count += many;
+        };
+        let answered = ask(&folder, base["questions"].as_array().unwrap());
+        print_line(name, &answered);
+        all.extend(answered);
     }
-    if count > 0.0 {
-        let [index, raw, grep] = sums.map(|sum| sum / count);
-        println!("  {:<28} {count:>9} {index:>8.3} {raw:>8.3} {grep:>8.3}", "all");
-        let best = f64::max(raw, grep);
-        figure(
-            "the index against the better one of the others",
-            format!("{:.2} times", index / best),
-            "1.15 times",
-            index >= best * CLEARLY,
-        );
+    if all.is_empty() {
+        return;
     }
+    print_line("all", &all);
+    let column = |ranker: usize| mean(all.iter().map(|one| one[ranker]));
+    let best = if column(1) >= column(3) { 1 } else { 3 };
+    let ratio = column(0) / column(best);
+    figure(
+        &format!("the index against {}", RANKERS[best]),
+        format!("{ratio:.2} times"),
+        &format!("{CLEARLY} times"),
+        ratio >= CLEARLY,
+    );
+    for (other, name) in RANKERS.iter().enumerate().skip(1) {
+        let pairs: Vec<(f64, f64)> = all.iter().map(|one| (one[0], one[other])).collect();
+        let (ratio, [low, high]) = (column(0) / column(other), ratio_interval(&pairs));
+        println!("  against {name:<12} {ratio:.2}; in 95 % of resamplings {low:.2} to {high:.2}");
+    }
+}
+
+fn ask(folder: &Path, questions: &[Value]) -> Vec<Answered> {
+    let files = sources::texts(folder);
+    let (raw, same) = (FullText::of_raw_words(&files), FullText::of_own_words(&files));
+    let state = tempfile::tempdir().unwrap();
+    let index = open(folder, state.path());
+    index.refresh(&CancelFlag::new(), &mut |_| {}).unwrap();
+    let shows = std::env::var_os("QUESTIONS").is_some();
+    let answer = |question: &Value| {
+        let query = question[0].as_str().unwrap();
+        let right: Vec<&str> = question[1].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let ranked =
+            [search(&index, query), raw.rank(query), same.rank(query), plain_grep::rank(&files, query)];
+        let ranks = ranked.map(|paths| {
+            let rank = paths.iter().take(LOOKED_AT).position(|path| right.contains(&path.as_str()));
+            rank.map_or(0, |at| at + 1)
+        });
+        if shows {
+            println!("    {ranks:?} {query}");
+        }
+        ranks.map(|rank| if rank == 0 { 0.0 } else { 1.0 / f64::from(u32::try_from(rank).unwrap()) })
+    };
+    questions.iter().map(answer).collect()
+}
+
+fn search(index: &LocalIndex, query: &str) -> Vec<String> {
+    let request = SearchCode { query: query.to_owned(), limit: 10 };
+    let hits = call(|call| index.search(call, &request)).unwrap().hits;
+    hits.into_iter().map(|hit| hit.path).collect()
+}
+
+fn print_line(name: &str, answered: &[Answered]) {
+    let [index, raw, same, grep] = std::array::from_fn(|ranker| mean(answered.iter().map(|one| one[ranker])));
+    let many = answered.len();
+    println!("  {name:<38} {many:>4} {index:>10.3} {raw:>10.3} {same:>10.3} {grep:>10.3}");
 }

@@ -1,7 +1,9 @@
-//! Sources in cargo's cache.
+//! Sources in cargo's cache and in packages that were installed for the bench.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 /// The folder with the unpacked crates.
 pub(crate) fn registry() -> Option<PathBuf> {
@@ -11,6 +13,29 @@ pub(crate) fn registry() -> Option<PathBuf> {
         fs::read_dir(home.join("registry/src")).ok()?.flatten().map(|one| one.path()).collect();
     caches.sort();
     caches.into_iter().next()
+}
+
+/// The folder of a source, `name-version`, if exactly that version is here. `from` is what has it: `cargo`, or `python` and
+/// `node`, whose packages are where the variables `QUESTIONS_PYTHON` and `QUESTIONS_NODE` say.
+pub(crate) fn folder(registry: &Path, from: &str, source: &str) -> Option<PathBuf> {
+    let (name, version) = source.rsplit_once('-')?;
+    let installed = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let (folder, is_right) = match from {
+        "cargo" => (registry.join(source), true),
+        "python" => {
+            let libraries = fs::read_dir(installed("QUESTIONS_PYTHON")?.join("lib")).ok()?;
+            let mut packages = libraries.flatten().map(|one| one.path().join("site-packages"));
+            let packages = packages.find(|packages| packages.join(name).is_dir())?;
+            (packages.join(name), packages.join(format!("{source}.dist-info")).is_dir())
+        }
+        _ => {
+            let folder = installed("QUESTIONS_NODE")?.join("node_modules").join(name);
+            let manifest: Value =
+                serde_json::from_slice(&fs::read(folder.join("package.json")).ok()?).ok()?;
+            (folder, manifest["version"] == version)
+        }
+    };
+    (is_right && folder.is_dir()).then_some(folder)
 }
 
 /// The text files beneath a folder that an index takes as well, relative to it and sorted.

@@ -102,6 +102,39 @@ fn further_folders_are_readable_or_writable_as_the_policy_says() {
 }
 
 #[test]
+fn a_folder_is_seen_and_changed_in_the_place_of_another() {
+    let mut ground = Ground::contained();
+    let root = ground.root();
+    for name in ["shared/place", "own"] {
+        fs::create_dir_all(root.join(name)).unwrap();
+    }
+    fs::write(root.join("shared/place/theirs"), "theirs").unwrap();
+    fs::write(root.join("own/mine"), "mine").unwrap();
+    let place = root.join("shared/place").display().to_string();
+    let text =
+        format!("cat {place}/*; rm -f {place}/theirs; echo new > {place}/new; mv {place} {place}.gone");
+    ground.policy.readable.push(root.join("shared"));
+    ground.policy.replaced.push((root.join("own"), root.join("shared/place")));
+    assert_eq!(stdout(&ground.run(&text)), "mine");
+    assert_eq!(fs::read_to_string(root.join("own/new")).unwrap(), "new\n");
+    assert_eq!(fs::read_dir(root.join("shared/place")).unwrap().count(), 1);
+    // The control: where nothing is replaced, the same command reaches what is there.
+    ground.policy.replaced.clear();
+    ground.policy.writable.push(root.join("shared"));
+    assert_eq!(stdout(&ground.run(&text)), "theirs");
+    assert!(root.join("shared/place.gone/new").exists());
+}
+
+#[test]
+fn replacing_a_folder_takes_a_root_of_ones_own() {
+    let mut ground = Ground::at_level(Level::Landlock);
+    fs::create_dir(ground.root().join("own")).unwrap();
+    ground.policy.replaced.push((ground.root().join("own"), ground.root().join("outside")));
+    let error = ground.launcher.spawn(&ground.policy, &ShellCommand::new("true").unwrap()).unwrap_err();
+    assert!(matches!(error, SpawnError::Policy(PolicyError::NoRootForReplaced)), "{error}");
+}
+
+#[test]
 fn a_missing_folder_of_the_policy_is_refused() {
     let mut ground = Ground::new();
     ground.policy.readable.push(ground.root().join("missing"));

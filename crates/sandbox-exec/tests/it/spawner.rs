@@ -45,6 +45,32 @@ fn a_command_runs_however_recently_the_spawner_was_killed() {
     }
 }
 
+/// The processor time that a process has used, in hundredths of a second.
+fn processor_time(process: &str) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    // The name, in parentheses, may hold blanks; the two times are the 14th and 15th field.
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn a_command_that_runs_costs_the_spawner_no_time() {
+    for highest in [Level::Process, Level::Full] {
+        let tools = tempfile::tempdir().unwrap();
+        let ground = Ground::with_spawner(traced_spawner(tools.path()), highest);
+        let spawner = fs::read_to_string(tools.path().join("spawner.pid")).unwrap();
+        let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new("sleep 60").unwrap()).unwrap();
+        // It makes the next command's sandbox first.
+        std::thread::sleep(Duration::from_millis(500));
+        let before = processor_time(spawner.trim());
+        std::thread::sleep(Duration::from_secs(1));
+        let used = processor_time(spawner.trim()) - before;
+        running.killer().cancel();
+        running.wait().unwrap();
+        assert!(used <= 5, "{highest}: {used} hundredths of a second");
+    }
+}
+
 #[test]
 fn many_commands_leave_no_descriptor_and_no_process() {
     // A spawner that may open few descriptors runs out of them if a command leaves one behind.

@@ -12,6 +12,7 @@ use cocode_runner::{
 };
 use sandbox_exec::{Level, SpawnerProgram};
 
+use super::paste;
 use crate::cli::Common;
 use crate::cocode_cli::{CocodeAgent, CocodePlace};
 use crate::confinement::{self, SandboxChoice};
@@ -114,6 +115,9 @@ pub(crate) fn definition(file: &AgentsFile, name: &str) -> Result<AgentDefinitio
     let parsed: AgentName =
         name.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{name}': {error}")))?;
     let found = file.agents.get(&parsed).cloned().or_else(|| AgentDefinition::built_in(&parsed));
+    if found.is_none() && name == paste::NAME {
+        return paste::definition(parsed);
+    }
     found.ok_or_else(|| explain(RunnerError::UnknownAgent { name: name.to_owned() }))
 }
 

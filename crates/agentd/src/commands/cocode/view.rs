@@ -92,6 +92,14 @@ impl Live {
                 line.bar.enable_steady_tick(Duration::from_millis(120));
                 line.say("running");
             }),
+            RunEvent::Log { agent, line: log } if log.wants_attention() => {
+                // Above the table, where it stays and is not cut.
+                let _ = self.lines.println(format!("{agent}: {}", one_line_of(&log.message)));
+                with(agent, &|line| {
+                    line.said = "waits for a person, see above".to_owned();
+                    line.say("running");
+                });
+            }
             RunEvent::Log { agent, line: log } => with(agent, &|line| {
                 if !log.message.trim().is_empty() {
                     line.said = one_line(&log.message);
@@ -131,6 +139,9 @@ impl RunObserver for View {
         match event {
             RunEvent::Started { agent, branch, worktree } => {
                 self.console.progress(&format!("{agent}: started on {branch} in {}", worktree.display()));
+            }
+            RunEvent::Log { agent, line } if line.wants_attention() => {
+                self.console.notice(&format!("{agent}: {}", one_line_of(&line.message)));
             }
             RunEvent::Log { agent, line } => {
                 let level = line.level.map(|level| format!("[{level}] ")).unwrap_or_default();

@@ -1,0 +1,270 @@
+//! What an agent can do to the branches of others, and to what all of them share.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use cocode_env::AgentState;
+use cocode_runner::{AgentDefinition, AgentRecord, StopFlag};
+
+use crate::ground::{Ground, Log, MARKED, agent, failures, request};
+
+/// Everything that moves, deletes, blocks or forges the branch of the agent `a`, one attempt a line.
+fn attacks(ground: &Ground) -> String {
+    let git = ground.repository().join(".git").display().to_string();
+    let heads = format!("{git}/refs/heads/cocode");
+    let logs = format!("{git}/logs/refs/heads/cocode");
+    [
+        "git branch -f cocode/7-a HEAD".to_owned(),
+        "git update-ref refs/heads/cocode/7-a HEAD".to_owned(),
+        "git symbolic-ref refs/heads/cocode/7-a refs/heads/main".to_owned(),
+        format!("git rev-parse HEAD > {heads}/7-a"),
+        format!(
+            "touch {heads}/7-a.lock {git}/worktrees/7-a/index.lock {git}/packed-refs.lock {git}/HEAD.lock"
+        ),
+        format!("echo evil >> {logs}/7-a"),
+        format!("echo evil > {git}/worktrees/7-a/HEAD"),
+        format!("echo evil > {git}/worktrees/7-a/logs/HEAD"),
+        format!("echo '0 refs/heads/cocode/7-a' >> {git}/packed-refs"),
+        "git pack-refs --all".to_owned(),
+        "git reflog expire --expire=now --all".to_owned(),
+        "git worktree remove --force ../7-a; rm -rf ../7-a".to_owned(),
+        "git branch -D cocode/7-a; git update-ref -d refs/heads/cocode/7-a".to_owned(),
+        format!("rm -f {heads}/7-a {logs}/7-a; mv {heads}/7-a {heads}/7-z; mv {heads} {heads}.gone"),
+        format!("rm -rf {git}/worktrees/7-a"),
+    ]
+    .map(|attack| format!("( {attack} ) >/dev/null 2>&1\n"))
+    .concat()
+}
+
+/// The files beneath these paths with their contents; a path that is gone is missing.
+fn contents(paths: &[PathBuf]) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for path in paths {
+        if path.is_dir() {
+            let inside: Vec<PathBuf> =
+                fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+            found.extend(contents(&inside));
+        } else if path.is_file() {
+            found.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
+/// What belongs to the agent `a`, and what to the repository.
+fn of_the_sibling(ground: &Ground, record: &AgentRecord) -> BTreeMap<PathBuf, Vec<u8>> {
+    let git = ground.repository().join(".git");
+    let names =
+        ["refs/heads/cocode/7-a", "logs/refs/heads/cocode/7-a", "worktrees/7-a", "packed-refs", "HEAD"];
+    let mut paths: Vec<PathBuf> = names.iter().map(|name| git.join(name)).collect();
+    paths.push(record.worktree.clone());
+    contents(&paths)
+}
+
+fn run_one(ground: &Ground, definition: AgentDefinition) -> (AgentRecord, Log) {
+    let log = Log::default();
+    let mut request = request(vec![definition]);
+    request.body = "Fix it.\n".to_owned();
+    let record = ground.runner().run(&request, &StopFlag::new(), &log).unwrap().remove(0);
+    (record, log)
+}
+
+#[test]
+fn no_agent_moves_or_deletes_the_branch_of_another() {
+    let ground = Ground::new();
+    let first = ground.run(&format!("echo x > b.txt; git add .; {MARKED}"));
+    ground.git(&["pack-refs", "--all"]);
+    ground.git(&["update-ref", "refs/heads/cocode/7-a", &first.head.clone().unwrap()]);
+    let before = of_the_sibling(&ground, &first);
+    let script = format!("{}{MARKED}", attacks(&ground));
+    let (second, log) = run_one(&ground, agent("b", &script));
+    assert_eq!(of_the_sibling(&ground, &first), before, "{:?}", log.lines());
+    let locks = ground.repository().join(".git");
+    assert!(!locks.join("refs/heads/cocode/7-a.lock").exists() && !locks.join("packed-refs.lock").exists());
+    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), first.head.unwrap());
+    // What it tried has not kept it from its own work, nor others from theirs.
+    assert_eq!(second.state, AgentState::Ready, "{second:?} {:?}", log.lines());
+    assert_eq!(ground.git(&["rev-parse", "cocode/7-b"]), second.head.unwrap());
+}
+
+#[test]
+fn without_a_sandbox_the_same_attacks_reach_the_branch() {
+    let ground = Ground::new();
+    let first = ground.run(&format!("echo x > b.txt; git add .; {MARKED}"));
+    let script = attacks(&ground);
+    let (_, log) = run_one(&ground, AgentDefinition { is_confined: false, ..agent("b", &script) });
+    let git = ground.repository().join(".git");
+    assert!(
+        !git.join("refs/heads/cocode").exists() && !git.join("worktrees/7-a").exists(),
+        "{:?}",
+        log.lines()
+    );
+    assert!(!first.worktree.exists());
+}
+
+#[test]
+fn packs_and_where_objects_are_looked_for_are_kept() {
+    let ground = Ground::new();
+    ground.git(&["gc", "-q"]);
+    let objects = ground.repository().join(".git/objects");
+    let kept = || contents(&[objects.join("pack"), objects.join("info")]);
+    let before = kept();
+    assert!(before.keys().any(|path| path.extension().is_some_and(|name| name == "pack")));
+    let attack = format!(
+        "G={}; (git repack -adq; git gc -q --prune=now; rm -rf $G/pack $G/info; rm -f $G/pack/* $G/info/*; \
+         echo /elsewhere > $G/info/alternates; chmod u+w $G/pack/*; for f in $G/pack/*; do echo > $f; done) >/dev/null 2>&1; ",
+        objects.display()
+    );
+    let (record, log) = run_one(&ground, agent("a", &format!("{attack}echo x > b; git add .; {MARKED}")));
+    assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
+    assert_eq!(kept(), before);
+    ground.git(&["fsck", "--strict"]);
+    // The control: an agent that is not confined destroys them.
+    run_one(&ground, AgentDefinition { is_confined: false, ..agent("b", &attack) });
+    assert_ne!(kept(), before);
+}
+
+#[test]
+fn an_agents_branch_follows_while_it_runs_wherever_it_goes() {
+    let ground = Ground::new();
+    let (runner, log) = (ground.runner(), Log::default());
+    let tip = || ground.git(&["rev-parse", "cocode/7-a"]);
+    let start = ground.git(&["rev-parse", "main"]);
+    let wait = |is_there: &dyn Fn() -> bool, what: &str| {
+        let began = Instant::now();
+        while !is_there() {
+            assert!(began.elapsed() < Duration::from_secs(30), "a hang guard: {what} {:?}", log.lines());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let script = format!(
+        "git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; git reset -q --hard HEAD~1; \
+         {MARKED}; git commit -q --amend --allow-empty -m 'two: cocode ready for check'"
+    );
+    let record = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
+        });
+        wait(&|| log.lines().contains(&"commit one".to_owned()), "the commit is seen");
+        wait(&|| tip() != start, "the branch follows");
+        assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one");
+        let made = fs::read_dir(ground.worktrees()).unwrap().next().unwrap().unwrap().path();
+        fs::write(made.join("7-a/go"), "").unwrap();
+        running.join().unwrap()
+    });
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    assert_eq!(tip(), record.head.unwrap());
+    assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "two: cocode ready for check");
+    assert_eq!(ground.git_in(&record.worktree, &["status", "--porcelain"]), "?? go");
+}
+
+#[test]
+fn a_branch_of_the_agents_own_making_stays_its_own() {
+    let ground = Ground::new();
+    let (record, _) = run_one(&ground, agent("a", &format!("git checkout -q -b cocode/7-z && {MARKED}")));
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    assert_eq!(record.warnings, ["HEAD is not on the agent's branch"]);
+    assert_eq!(ground.git(&["branch", "--list", "--format=%(refname)", "cocode/*"]), "refs/heads/cocode/7-a");
+    // It is at its commit, not on a branch that does not exist.
+    assert_eq!(ground.git_in(&record.worktree, &["rev-parse", "HEAD"]), record.head.unwrap());
+}
+
+#[test]
+fn work_on_another_branch_is_not_cleaned_away() {
+    let ground = Ground::new();
+    let script = "git checkout -q -b cocode/deep/7-z && git commit -q --allow-empty -m x && git checkout -q cocode/7-a";
+    let (record, log) = run_one(&ground, agent("a", script));
+    assert_eq!((record.state, record.commits), (AgentState::Completed, 0), "{:?}", log.lines());
+    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+}
+
+#[test]
+fn a_branch_that_somebody_else_has_moved_is_left_there() {
+    let ground = Ground::new();
+    let (runner, log) = (ground.runner(), Log::default());
+    let side = {
+        ground.git(&["commit", "-q", "--allow-empty", "-m", "side"]);
+        ground.git(&["rev-parse", "HEAD"])
+    };
+    let script =
+        format!("git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; {MARKED}");
+    let record = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
+        });
+        while ground.git(&["branch", "--list", "--format=%(subject)", "cocode/7-a"]) != "one" {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        ground.git(&["update-ref", "refs/heads/cocode/7-a", &side]);
+        let made = fs::read_dir(ground.worktrees()).unwrap().next().unwrap().unwrap().path();
+        fs::write(made.join("7-a/go"), "").unwrap();
+        running.join().unwrap()
+    });
+    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), side);
+    assert!(record.warnings.contains(&"somebody else has moved its branch".to_owned()), "{record:?}");
+    assert_eq!(failures(&record), ["descends", "new", "marker"]);
+}
+
+#[test]
+fn an_agents_forged_branch_moves_nothing() {
+    let ground = Ground::new();
+    let heads = ground.repository().join(".git/refs/heads/cocode").display().to_string();
+    let forgeries = [
+        "echo nonsense > $F".to_owned(),
+        "echo 0123456789012345678901234567890123456789 > $F".to_owned(),
+        "echo 'ref: refs/heads/main' > $F".to_owned(),
+        "rm $F; ln -s /etc/passwd $F".to_owned(),
+        "rm $F; mkdir $F".to_owned(),
+        "rm $F; mkfifo $F".to_owned(),
+        "head -c 5000000 /dev/zero > $F".to_owned(),
+        "git hash-object -w a.txt > $F".to_owned(),
+    ];
+    for forgery in forgeries {
+        let began = Instant::now();
+        let ground = &ground;
+        let script =
+            format!("git commit -q --allow-empty -m one; sleep 0.3; F={heads}/7-a; {forgery}; sleep 0.3");
+        let (record, log) = run_one(ground, agent("a", &script));
+        assert_eq!(record.exit_code, Some(0), "{forgery}: {:?}", log.lines());
+        assert!(!record.warnings.is_empty() && record.verdict.is_some(), "{forgery}: {record:?}");
+        assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one", "{forgery}");
+        assert!(began.elapsed() < Duration::from_secs(30), "a hang guard: {forgery}");
+        ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
+        ground.git(&["branch", "-q", "-D", "cocode/7-a"]);
+    }
+}
+
+#[test]
+fn pipes_in_the_place_of_gits_files_hold_nobody_up() {
+    let cases = ["HEAD", "index", "logs/HEAD", "ORIG_HEAD"];
+    for file in cases {
+        let began = Instant::now();
+        let ground = Ground::new();
+        let script = format!(
+            "{MARKED}; W=$(git rev-parse --absolute-git-dir); rm -f $W/{file}; mkfifo $W/{file}; while :; do sleep 1; done"
+        );
+        let timeout = Some(Duration::from_secs(2));
+        let (record, log) = run_one(&ground, AgentDefinition { timeout, ..agent("a", &script) });
+        assert_eq!(record.state, AgentState::TimedOut, "{file}: {:?}", log.lines());
+        assert!(began.elapsed() < Duration::from_secs(40), "a hang guard: {file}");
+    }
+}
+
+#[test]
+fn signatures_that_the_user_wants_do_not_keep_agents_from_committing() {
+    let ground = Ground::new();
+    for setting in ["commit.gpgsign", "tag.gpgsign"] {
+        ground.git(&["config", setting, "true"]);
+    }
+    let (record, log) = run_one(&ground, agent("a", MARKED));
+    assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
+    // The control: anybody else here has to sign, and has no key.
+    let mut command = std::process::Command::new("git");
+    command.args(["commit", "-q", "--allow-empty", "-m", "x"]).current_dir(ground.repository());
+    let output = command.env("HOME", ground.root.join("home")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("gpg"), "{said}");
+}

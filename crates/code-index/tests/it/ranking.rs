@@ -1,0 +1,47 @@
+//! Which of two files comes first. The files of a case differ in one sign of being what is asked for; files that are
+//! worth the same come in the order of their paths, which is mostly the wrong one.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::fixture::{Fixture, paths};
+
+#[test]
+fn every_sign_of_a_right_file_counts() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index-questions/signs.json");
+    let cases: Value = serde_json::from_slice(&fs::read(cases).unwrap()).unwrap();
+    let mut wrong = Vec::new();
+    for case in cases.as_array().unwrap() {
+        let files = case["files"].as_object().unwrap();
+        let fixture = Fixture::new(files.iter().map(|(path, pieces)| (path, content(pieces))));
+        let order: Vec<&str> = case["order"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut found = paths(&fixture.index(), case["query"].as_str().unwrap());
+        found.retain(|path| order.contains(&path.as_str()));
+        if found != order {
+            wrong.push(format!("{}: {found:?}", case["claim"].as_str().unwrap()));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_that_are_called_or_define_what_is_asked_for_are_found_among_many_that_mention_it() {
+    let many = (0..60).map(|number| (format!("notes/{number}.txt"), "a lease, another lease\n"));
+    let few = [("src/lease.rs", "// A lease.\n"), ("src/held.rs", "struct LeaseHolder;\n")];
+    let few = few.map(|(path, content)| (path.to_owned(), content));
+    let fixture = Fixture::new(many.chain(few));
+    let index = fixture.index();
+    let found = paths(&index, "lease");
+    assert!(found.contains(&"src/lease.rs".to_owned()), "{found:?}");
+    assert!(found.contains(&"src/held.rs".to_owned()), "{found:?}");
+}
+
+/// A text of pieces, each with how often it is repeated.
+fn content(pieces: &Value) -> String {
+    let piece = |piece: &Value| {
+        piece[0].as_str().unwrap().repeat(usize::try_from(piece[1].as_u64().unwrap()).unwrap())
+    };
+    pieces.as_array().unwrap().iter().map(piece).collect()
+}
