@@ -70,7 +70,7 @@ fn a_disk_that_fills_up_under_an_agent_loses_none_of_its_commits() {
     let test = "a_disk_that_fills_up_under_an_agent_loses_none_of_its_commits";
     let Some(disk) = small_disk(test, &mount_point, "3m") else { return };
     let desk = Desk::of(Project::with_base(&mount_point.join("state")));
-    let agent = format!("a=echo x > b; git add .; {MARKED}; yes | head -c 8M");
+    let agent = format!("a=echo x > b; git add .; {MARKED}; yes \"$(printf %2000d 1)\" | head -c 8M");
     let ran = disk.run(&desk.command(&["run", "--issue", "5", "--issue-body", "x", "--agent-cmd", &agent]));
     // Its log has taken all there was, and the disk may be too full for its record.
     assert!(ran.code == 0 || ran.stderr.contains("records of agents cannot be"), "{ran}");
