@@ -18,6 +18,7 @@ mod bag;
 mod deadline;
 mod doc_id;
 mod error;
+mod excerpt;
 mod file_name;
 mod folder_source;
 mod follow;

@@ -36,10 +36,8 @@ impl<'t> Matches<'t> {
         let mut places = Vec::new();
         let mut counts = Vec::with_capacity(terms.len());
         for (index, term) in terms.iter().enumerate() {
-            // A stem that ends in `i` stands for a word that ends in `y` too.
-            let needle = term.word.strip_suffix('i').filter(|rest| rest.len() >= 3).unwrap_or(&term.word);
             let (mut line, mut count) = (0, 0);
-            let found = memmem::find_iter(&folded, needle.as_bytes()).take(MOST_LOOKED_AT);
+            let found = memmem::find_iter(&folded, term.needle()).take(MOST_LOOKED_AT);
             for at in found.filter(|at| words::stands_at(text, *at, &term.word)).take(MOST_PLACES) {
                 line = lines.line_of(at, line);
                 count += 1;

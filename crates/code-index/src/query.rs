@@ -28,6 +28,13 @@ pub(crate) struct Term {
     pub(crate) is_whole: bool,
 }
 
+impl Term {
+    /// What every place of the word begins with: a stem that ends in `i` stands for a word that ends in `y` too.
+    pub(crate) fn needle(&self) -> &[u8] {
+        self.word.strip_suffix('i').filter(|rest| rest.len() >= 3).unwrap_or(&self.word).as_bytes()
+    }
+}
+
 /// Looks up how much the words tell. Words that occur nowhere are left out.
 pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, rusqlite::Error> {
     let texts = f64::from(u32::try_from(store::fact(connection, "texts")?).unwrap_or(u32::MAX));

@@ -13,7 +13,7 @@ use crate::lines::Lines;
 use crate::matches::Matches;
 use crate::outline_text::read_definitions;
 use crate::query::{self, Term};
-use crate::{doc_id, passage, ranking};
+use crate::{doc_id, excerpt, passage, ranking};
 
 /// How many files are looked at for a few hits.
 const CANDIDATES: u32 = 24;
@@ -102,7 +102,7 @@ impl LocalIndex {
             doc_id: doc_id::write(&stored.path, passage.first, passage.last),
             score: ranking::score(&stored.path, present.content.len(), terms, &matches, &passage),
             path: stored.path,
-            snippet: String::from_utf8_lossy(piece).into_owned(),
+            snippet: excerpt::excerpt(piece, terms),
             line_start: passage.first as u64,
             line_end: passage.last as u64,
             token_estimate: piece.len().div_ceil(BYTES_PER_TOKEN) as u64,

@@ -90,7 +90,7 @@ pub struct CodeHit {
     pub path: String,
     /// How well it matches: larger is better, comparable within one answer only. Finite.
     pub score: f64,
-    /// Lines around the best match, with their endings.
+    /// Lines around the best match, with their endings; very long ones may be cut, which `…` shows.
     pub snippet: String,
     /// First line of the snippet.
     pub line_start: u64,

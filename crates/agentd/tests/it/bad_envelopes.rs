@@ -248,6 +248,9 @@ fn hostile_sources_are_answered_with_what_can_be_told() {
     let paths: Vec<_> =
         search["hits"].as_array().unwrap().iter().map(|hit| hit["path"].as_str().unwrap()).collect();
     assert!(paths.contains(&"src/fruit.py"), "{paths:?}");
+    // A line of nearly a megabyte does not take the room of all others.
+    let long = search["hits"].as_array().unwrap().iter().find(|hit| hit["path"] == "long.py").unwrap();
+    assert!(long["snippet"].as_str().unwrap().len() < 1_000);
 }
 
 #[test]
