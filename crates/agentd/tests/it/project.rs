@@ -56,7 +56,11 @@ impl Project {
     pub(crate) fn of_an_ordinary_user(mut self) -> Project {
         if is_root() {
             self.user = Some(ORDINARY_USER);
-            fs::copy(program(), self.folder().join("agentd")).unwrap();
+            // Not by this process: whatever another test starts in that moment would have the copy open for writing, and
+            // nobody could run it.
+            let copied =
+                Command::new("cp").arg(program()).arg(self.folder().join("agentd")).status().unwrap();
+            assert!(copied.success());
             for path in [self.folder().to_owned(), self.workspace(), self.folder().join("tmp")] {
                 self.give_to_its_user(&path);
             }
