@@ -10,8 +10,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+
 /// The file that holds it.
 const FILE: &str = "birth";
+
+/// More bytes than that file ever has.
+const LIMIT_BYTES: u64 = 64;
 
 /// What is made together with a state folder, before it holds anything.
 const IGNORE_FILE: &str = ".gitignore";
@@ -23,7 +29,7 @@ pub(crate) fn is_own(folder: &Path) -> io::Result<bool> {
         // Whoever wants to use it finds out what is wrong with it.
         _ => return Ok(true),
     };
-    if fs::read(folder.join(FILE)).is_ok_and(|held| held == birth(&metadata).as_bytes()) {
+    if held(folder).is_some_and(|held| held == birth(&metadata).as_bytes()) {
         return Ok(true);
     }
     for entry in fs::read_dir(folder)? {
@@ -38,15 +44,22 @@ pub(crate) fn is_own(folder: &Path) -> io::Result<bool> {
 
 /// Has a state folder hold when it was made, so that it is believed from now on.
 pub(crate) fn mark(folder: &Path) -> io::Result<()> {
-    let held = birth(&fs::symlink_metadata(folder)?);
-    if fs::read(folder.join(FILE)).is_ok_and(|there| there == held.as_bytes()) {
+    let birth = birth(&fs::symlink_metadata(folder)?);
+    if held(folder).is_some_and(|held| held == birth.as_bytes()) {
         return Ok(());
     }
     // Whoever is killed here leaves the old one or the new one.
     let mut file = tempfile::Builder::new().prefix(FILE).tempfile_in(folder)?;
-    io::Write::write_all(&mut file, held.as_bytes())?;
+    io::Write::write_all(&mut file, birth.as_bytes())?;
     file.persist(folder.join(FILE))?;
     Ok(())
+}
+
+/// What a state folder says of itself. Nobody has vouched for it yet: what is no small regular file is not read.
+fn held(folder: &Path) -> Option<Vec<u8>> {
+    let root = FileRoot::open(folder, &RootRules::none(), FsPolicy::private()).ok()?;
+    let file = root.open_file(&RelPath::parse(FILE).expect("it is a plain name")).ok()?;
+    file.read_to_end(LIMIT_BYTES).ok()
 }
 
 /// When a folder was made. Where the file system does not know that, its number there: harder to meet by chance than to

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::project::{Project, Ran, agentd, copy_folder};
 
@@ -120,6 +122,31 @@ fn a_mark_that_was_copied_or_guessed_is_no_mark() {
         fs::write(copied.base().join("birth"), mark).unwrap();
         copied.run(&["sessions"]).exits(4);
     }
+}
+
+#[test]
+fn a_mark_that_is_no_small_file_is_not_read() {
+    let (project, copied) = copied_with_its_state();
+    let mark = copied.base().join("birth");
+    let pipe = |mark: &Path| assert!(Command::new("mkfifo").arg(mark).status().unwrap().success());
+    let huge = |mark: &Path| fs::File::create(mark).unwrap().set_len(1 << 40).unwrap();
+    // The content would do, if it were not reached by a link.
+    let real = copied.workspace().join("real");
+    let time = fs::metadata(copied.base()).unwrap().created().unwrap();
+    let time = time.duration_since(std::time::UNIX_EPOCH).unwrap();
+    fs::write(&real, format!("{}.{:09}\n", time.as_secs(), time.subsec_nanos())).unwrap();
+    let link = |to: PathBuf| move |mark: &Path| std::os::unix::fs::symlink(&to, mark).unwrap();
+    let plants: [&dyn Fn(&Path); 5] =
+        [&pipe, &huge, &link("/dev/zero".into()), &link(real.clone()), &|mark| fs::create_dir(mark).unwrap()];
+    for plant in plants {
+        let _ = fs::remove_file(&mark);
+        plant(&mark);
+        copied.run(&["sessions"]).exits(4).says("was not made in this place");
+    }
+    fs::remove_dir(&mark).unwrap();
+    fs::rename(real, &mark).unwrap();
+    copied.run(&["sessions"]).ok().prints("make a state folder");
+    project.run(&["sessions"]).ok();
 }
 
 const CHANGES: &str = "[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n\
