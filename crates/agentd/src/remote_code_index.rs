@@ -5,11 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use codali_envelope::{Warning, WarningCode};
 use code_index::{RemoteConfig, RemoteIndex};
-use wap_core::{
-    Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
-    ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet, ReadSnippetResponse, SearchCode,
-    SearchCodeResponse,
-};
+use wap_core::{Call, CodeIndex, DelegatingIndex, IndexError};
 
 use crate::cli::Docdex;
 use crate::code_index_access::AskedIndex;
@@ -83,44 +79,17 @@ impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> LazyIndex<F> {
     pub(crate) fn open(&self, call: &Call<'_>) {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).get_or_init(|| (self.open)(call));
     }
+}
 
+impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> DelegatingIndex for LazyIndex<F> {
     fn ask<T>(
         &self,
         call: &Call<'_>,
-        ask: impl FnOnce(&dyn CodeIndex) -> Result<T, IndexError>,
+        _: &'static str,
+        question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = opened.get_or_init(|| (self.open)(call)).as_ref();
-        opened.map_or(Err(IndexError::Unavailable), |opened| ask(opened.index()))
-    }
-}
-
-impl<F: Fn(&Call<'_>) -> Option<AskedIndex> + Send + Sync> CodeIndex for LazyIndex<F> {
-    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
-        self.ask(call, |index| index.search(call, request))
-    }
-
-    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
-        self.ask(call, |index| index.snippet(call, request))
-    }
-
-    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
-        self.ask(call, |index| index.symbols(call, request))
-    }
-
-    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
-        self.ask(call, |index| index.ast(call, request))
-    }
-
-    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
-        self.ask(call, |index| index.impact(call, request))
-    }
-
-    fn impact_diagnostics(
-        &self,
-        call: &Call<'_>,
-        request: &DiagnoseImpact,
-    ) -> Result<DiagnoseImpactResponse, IndexError> {
-        self.ask(call, |index| index.impact_diagnostics(call, request))
+        opened.map_or(Err(IndexError::Unavailable), |opened| question(opened.index()))
     }
 }

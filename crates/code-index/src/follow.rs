@@ -7,11 +7,7 @@ use std::time::{Duration, Instant};
 
 use file_index::{ChangeFeed, FeedCursor, FeedPage};
 use rel_path::RelPath;
-use wap_core::{
-    Call, CancelFlag, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols,
-    ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet,
-    ReadSnippetResponse, SearchCode, SearchCodeResponse,
-};
+use wap_core::{Call, CancelFlag, CodeIndex, DelegatingIndex, IndexError};
 
 use crate::deadline::until;
 use crate::index::LocalIndex;
@@ -180,27 +176,6 @@ impl FollowingIndex {
         }
     }
 
-    /// Asks the index, which is made anew if it turns out to be damaged.
-    fn ask<T>(
-        &self,
-        call: &Call<'_>,
-        ask: impl Fn(&LocalIndex) -> Result<T, IndexError>,
-    ) -> Result<T, IndexError> {
-        self.freshen(call)?;
-        match ask(&self.index) {
-            Err(failed @ IndexError::Failed { .. }) => {
-                if !self.index.mend()? {
-                    return Err(failed);
-                }
-                let time = call.time_left.map_or(self.patience, |left| left.min(self.patience));
-                *self.place() = Place::Unknown;
-                self.index.refresh_within(time, call.cancel, &mut |_| {})?;
-                ask(&self.index)
-            }
-            answered => answered,
-        }
-    }
-
     /// The place, as soon as nobody else is busy with it; `None` if that takes too long.
     fn place_before(&self, deadline: Instant, cancel: &CancelFlag) -> Option<MutexGuard<'_, Place>> {
         loop {
@@ -240,32 +215,26 @@ fn rest(time: Duration, ends: &CancelFlag) {
     }
 }
 
-impl CodeIndex for FollowingIndex {
-    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
-        self.ask(call, |index| index.search(call, request))
-    }
-
-    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
-        self.ask(call, |index| index.snippet(call, request))
-    }
-
-    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
-        self.ask(call, |index| index.symbols(call, request))
-    }
-
-    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
-        self.ask(call, |index| index.ast(call, request))
-    }
-
-    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
-        self.ask(call, |index| index.impact(call, request))
-    }
-
-    fn impact_diagnostics(
+impl DelegatingIndex for FollowingIndex {
+    /// Asks the index, which is made anew if it turns out to be damaged.
+    fn ask<T>(
         &self,
         call: &Call<'_>,
-        request: &DiagnoseImpact,
-    ) -> Result<DiagnoseImpactResponse, IndexError> {
-        self.ask(call, |index| index.impact_diagnostics(call, request))
+        _: &'static str,
+        question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        self.freshen(call)?;
+        match question(&self.index) {
+            Err(failed @ IndexError::Failed { .. }) => {
+                if !self.index.mend()? {
+                    return Err(failed);
+                }
+                let time = call.time_left.map_or(self.patience, |left| left.min(self.patience));
+                *self.place() = Place::Unknown;
+                self.index.refresh_within(time, call.cancel, &mut |_| {})?;
+                question(&self.index)
+            }
+            answered => answered,
+        }
     }
 }

@@ -25,6 +25,7 @@ mod call;
 mod cancel;
 mod code_index;
 mod conversation;
+mod delegating_index;
 mod delete_file;
 mod error;
 mod exclusions;
@@ -62,6 +63,7 @@ pub use code_index::{
     ReadSnippet, ReadSnippetResponse, SearchCode, SearchCodeResponse, UnresolvedImport,
 };
 pub use conversation::Conversation;
+pub use delegating_index::DelegatingIndex;
 pub use delete_file::{DeleteFile, DeleteFileResponse};
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};

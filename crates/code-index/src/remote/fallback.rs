@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use wap_core::{
-    Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
-    ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet, ReadSnippetResponse, SearchCode,
-    SearchCodeResponse,
-};
+use wap_core::{Call, CodeIndex, DelegatingIndex, IndexError};
 
 /// Asks one index, and another one when the first is not there or fails.
 ///
@@ -42,49 +38,22 @@ impl<'a> FallbackIndex<'a> {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, IndexError>> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
+impl DelegatingIndex for FallbackIndex<'_> {
     fn ask<T>(
         &self,
+        _: &Call<'_>,
         operation: &'static str,
-        ask: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
+        question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
-        match ask(self.first) {
+        match question(self.first) {
             Err(IndexError::Cancelled) => Err(IndexError::Cancelled),
             Err(error) => {
                 self.lock().insert(operation, error);
-                ask(self.second)
+                question(self.second)
             }
             answered => answered,
         }
-    }
-}
-
-impl CodeIndex for FallbackIndex<'_> {
-    fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
-        self.ask("search", |index| index.search(call, request))
-    }
-
-    fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
-        self.ask("snippet", |index| index.snippet(call, request))
-    }
-
-    fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
-        self.ask("symbols", |index| index.symbols(call, request))
-    }
-
-    fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
-        self.ask("ast", |index| index.ast(call, request))
-    }
-
-    fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
-        self.ask("impact", |index| index.impact(call, request))
-    }
-
-    fn impact_diagnostics(
-        &self,
-        call: &Call<'_>,
-        request: &DiagnoseImpact,
-    ) -> Result<DiagnoseImpactResponse, IndexError> {
-        self.ask("impact_diagnostics", |index| index.impact_diagnostics(call, request))
     }
 }
