@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -263,12 +264,11 @@ fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
     assert!(shown == text);
 }
 
-/// Reads `path` again and again while `disturb` is called again and again.
+/// Reads `file` while `disturb` is called again and again, until `check` has seen enough.
 fn read_while(
     ground: &Ground,
-    rounds: usize,
     mut disturb: impl FnMut(usize) + Send,
-    mut check: impl FnMut(Result<ReadFileResponse, WapError>),
+    mut check: impl FnMut(usize, Result<ReadFileResponse, WapError>) -> ControlFlow<()>,
 ) {
     let workspace = ground.open();
     let is_over = AtomicBool::new(false);
@@ -282,10 +282,15 @@ fn read_while(
                 disturb(round);
             }
         });
-        for _ in 0..rounds {
-            check(read_lines(&workspace, "file", 1, None));
+        let mut round = 1;
+        while check(round, read_lines(&workspace, "file", 1, None)).is_continue() {
+            round += 1;
         }
     });
+}
+
+fn until(is_enough: bool) -> ControlFlow<()> {
+    if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Tells the other thread that it is over, after a failure too.
@@ -307,11 +312,12 @@ fn file_that_is_replaced_while_it_is_read_is_one_or_the_other() {
         fs::write(&beside, &texts[round % 2]).unwrap();
         fs::rename(&beside, &path).unwrap();
     };
-    read_while(&ground, 100, disturb, |read| {
+    read_while(&ground, disturb, |round, read| {
         let read = read.unwrap();
         assert!(texts.contains(&read.content), "a mixture of {} bytes", read.content.len());
         assert_eq!(read.metadata.size, read.content.len() as u64);
         assert_eq!(read.total_lines, read.content.lines().count() as u64);
+        until(round == 100)
     });
 }
 
@@ -325,13 +331,14 @@ fn file_that_grows_and_shrinks_is_read_as_it_was_at_some_time_or_marked() {
         1 => file.write_all_at(&b"b\n".repeat(40_000), 120_000).unwrap(),
         _ => file.set_len(7).unwrap(),
     };
-    read_while(&ground, 100, disturb, |read| {
+    read_while(&ground, disturb, |round, read| {
         let read = read.unwrap();
         assert_eq!(read.total_lines, read.content.lines().count() as u64);
         // A file without a warning has the size that it is said to have.
         if read.warnings.is_empty() {
             assert_eq!(read.metadata.size, read.content.len() as u64);
         }
+        until(round == 100)
     });
 }
 
@@ -346,13 +353,14 @@ fn file_that_grows_faster_than_it_is_read_ends() {
     };
     let start = Instant::now();
     let mut changed = 0;
-    read_while(&ground, 3, disturb, |read| {
+    // On a busy machine several reads may end before the other thread has written anything.
+    read_while(&ground, disturb, |round, read| {
         let read = read.unwrap();
         assert!(read.content.starts_with("a line of text\n") && read.is_truncated);
         let says = read.warnings.iter().any(|warning| warning.contains("was writing"));
         assert!(!says || read.version.is_none());
         changed += u32::from(says);
+        assert!(start.elapsed() < HANG, "{round} reads, {changed} of them saw a change");
+        until(round >= 3 && changed > 0)
     });
-    assert!(changed > 0, "nothing was written while it was read");
-    assert!(start.elapsed() < HANG);
 }
