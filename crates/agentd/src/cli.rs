@@ -1,6 +1,8 @@
 //! The command line as types.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fmt;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -43,6 +45,9 @@ pub(crate) struct Common {
     /// The state folder [default: .agentd in the workspace].
     #[arg(long, global = true, value_name = "DIR")]
     pub base: Option<PathBuf>,
+    /// The file with defaults for options [default: agentd/config.toml in the user's configuration folder].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Take a state folder over that was not made in this place: a copy, or a backup that was restored.
     #[arg(long, global = true)]
     pub trust_state: bool,
@@ -76,37 +81,18 @@ pub(crate) struct Common {
     /// Further folders that commands may read. No option: only this program asks for it, of itself.
     #[arg(skip)]
     pub readable: Vec<PathBuf>,
+    /// The long names of the options that the command line gives itself.
+    #[arg(skip)]
+    pub given: BTreeSet<String>,
+    /// What the configuration file sets by which commands are confined less, each as a line to be said.
+    #[arg(skip)]
+    pub lowered: Vec<String>,
 }
 
 impl Common {
     /// How long a command may take.
     pub(crate) fn command_timeout(&self) -> Duration {
         self.timeout.unwrap_or(Duration::from_secs(USUAL_TIMEOUT_SECONDS))
-    }
-
-    /// Returns the options that a server started in the same way needs, folders apart; the usual ones are left out.
-    pub(crate) fn server_arguments(&self) -> Vec<String> {
-        let mut arguments = Vec::new();
-        if let Some(sandbox) = &self.sandbox {
-            arguments.extend(["--sandbox".to_owned(), sandbox.to_string()]);
-        }
-        if self.network == Switch::On {
-            arguments.extend(["--network".to_owned(), "on".to_owned()]);
-        }
-        if self.layer == Switch::Off {
-            arguments.extend(["--layer".to_owned(), "off".to_owned()]);
-        }
-        for folder in &self.cache {
-            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-            arguments.extend(["--cache".to_owned(), folder.to_string_lossy().into_owned()]);
-        }
-        if let Some(timeout) = self.timeout.filter(|timeout| timeout.as_secs() != USUAL_TIMEOUT_SECONDS) {
-            arguments.extend(["--timeout".to_owned(), timeout.as_secs().to_string()]);
-        }
-        if self.read_only {
-            arguments.push("--read-only".to_owned());
-        }
-        arguments
     }
 }
 
@@ -115,6 +101,12 @@ impl Common {
 pub(crate) enum Switch {
     On,
     Off,
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if *self == Switch::On { "on" } else { "off" })
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -369,7 +361,7 @@ pub(crate) struct Codali {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Conversation {
     /// Keep the conversation in a file, and print all that the agent is to be sent next.
-    #[arg(long, value_name = "FILE", requires = "context_tokens")]
+    #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
     /// How many tokens the agent's window has.
     #[arg(long, value_name = "N", requires = "history", value_parser = clap::value_parser!(u64).range(256..))]
@@ -392,10 +384,10 @@ pub(crate) struct Docdex {
     #[arg(long, value_name = "URL", value_parser = remote_code_index::address)]
     pub docdex: Option<String>,
     /// The name of the repository at the daemon.
-    #[arg(long, value_name = "ID", requires = "docdex")]
+    #[arg(long, value_name = "ID")]
     pub docdex_repo: Option<String>,
     /// A file with the daemon's token.
-    #[arg(long, value_name = "FILE", requires = "docdex")]
+    #[arg(long, value_name = "FILE")]
     pub docdex_token_file: Option<PathBuf>,
 }
 

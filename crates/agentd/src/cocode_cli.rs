@@ -61,7 +61,10 @@ pub(crate) enum CocodeCommand {
         command: Vec<OsString>,
     },
     /// Say what running agents needs of this machine.
-    Doctor,
+    Doctor {
+        #[command(flatten)]
+        definitions: CocodeDefinitions,
+    },
     /// Be the agent `paste`; `run` starts this itself.
     #[command(hide = true)]
     Paste,
@@ -107,6 +110,8 @@ pub(crate) struct CocodeRun {
     pub dry_run: bool,
     #[command(flatten)]
     pub place: CocodePlace,
+    #[command(flatten)]
+    pub definitions: CocodeDefinitions,
 }
 
 /// One agent that is running or has run.
@@ -126,4 +131,12 @@ pub(crate) struct CocodePlace {
     /// The folder for worktrees, outside of any repository [default: in the user's state folder].
     #[arg(long, value_name = "DIR")]
     pub worktrees: Option<PathBuf>,
+}
+
+/// Where agents are defined.
+#[derive(Debug, Default, Args)]
+pub(crate) struct CocodeDefinitions {
+    /// The file that defines agents [default: agentd/agents.toml in the user's configuration folder].
+    #[arg(long, value_name = "FILE")]
+    pub agents_file: Option<PathBuf>,
 }

@@ -24,18 +24,19 @@ mod trial;
 pub(crate) mod undo;
 mod wap;
 
-use crate::cli::{Cli, Command, Following, Format, New, Resume};
+use crate::cli::{Command, Format};
+use crate::command_line::Invocation;
 use crate::console::Console;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::Outcome;
 
 /// Runs what the command line asks for.
-pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
+pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
+    let Invocation { cli, config } = invocation;
     let common = &cli.common;
     match cli.command {
-        None => session::resume(common, console, &Resume::default()),
+        None | Some(Command::Task(_)) => unreachable!("a command line is read as one with a command"),
         Some(Command::Resume(resume)) => session::resume(common, console, &resume),
         Some(Command::New(new)) => session::new(common, console, &new),
-        Some(Command::Task(words)) => session::new(common, console, &task(words)?),
         Some(Command::Apply(apply)) => apply::apply(common, console, &apply),
         Some(Command::Outbox { session }) => sessions::outbox(common, console, session.as_deref()),
         Some(Command::Sessions) => sessions::list(common, console),
@@ -58,32 +59,9 @@ pub(crate) fn run(cli: Cli, console: Console) -> Outcome {
         Some(Command::Serve(options)) => serve::serve(common, console, &options),
         Some(Command::Setup(options)) => setup::setup(common, console, &options),
         Some(Command::Wap) => wap::wap(common, console),
-        Some(Command::Doctor { probe }) => doctor::doctor(common, probe, console),
+        Some(Command::Doctor { probe }) => doctor::doctor(common, &config, probe, console),
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),
         Some(Command::Demo) => demo::demo(common, console),
     }
-}
-
-/// Takes words that are no command as a task, unless they look like a mistyped command.
-fn task(words: Vec<std::ffi::OsString>) -> Result<New, Failure> {
-    let words: Result<Vec<_>, _> = words.into_iter().map(std::ffi::OsString::into_string).collect();
-    let words = words.map_err(|_| Failure::new(Exit::Usage, "the task is not valid UTF-8"))?;
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    if !first.contains(char::is_whitespace) {
-        return Err(Failure::new(Exit::Usage, format!("there is no command '{first}'")).advise(
-            "`agentd --help` lists the commands; a task of several words stands in quotes, or behind `new`",
-        ));
-    }
-    if let Some(option) = words.iter().skip(1).find(|word| word.starts_with('-')) {
-        return Err(Failure::new(Exit::Usage, format!("'{option}' cannot stand behind a task"))
-            .advise("options of a session belong to `agentd new`"));
-    }
-    Ok(New {
-        task: words,
-        no_wait: false,
-        following: Following::default(),
-        dialect: tagproto::Dialect::default(),
-        budget: None,
-    })
 }

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::console::Console;
+
 /// How `agentd` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -17,9 +19,26 @@ pub(crate) enum Exit {
     Refused = 4,
     /// Another process owns the state folder.
     Held = 5,
+    /// A time ran out.
+    TimedOut = 124,
     /// Interrupted.
     Interrupted = 130,
 }
+
+/// What each code means, for people.
+pub(crate) const MEANINGS: [(Exit, &str); 8] = [
+    (Exit::Done, "Done; for apply, the reply was carried out, whatever its blocks gave."),
+    (Exit::Failed, "Failed: a tool answered with an error, no agent is ready, a disk is full."),
+    (Exit::Usage, "Bad usage or bad input."),
+    (Exit::Missing, "Something is missing on this machine; agentd doctor says what."),
+    (Exit::Refused, "Refused: by policy, or a reply that cannot be used."),
+    (
+        Exit::Held,
+        "Another process owns the state folder, and either does not answer or cannot do this for you.",
+    ),
+    (Exit::TimedOut, "A time ran out: agents had no time left, or git or an index took too long."),
+    (Exit::Interrupted, "Interrupted."),
+];
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
@@ -38,6 +57,17 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Failure {
         Failure { exit, message: message.into(), advice: None }
+    }
+
+    /// Says on standard error what went wrong, and answers how the process ends.
+    pub(crate) fn tell(&self, console: Console) -> Exit {
+        if self.exit != Exit::Interrupted || !self.message.is_empty() {
+            console.notice(&format!("agentd: {}", self.message));
+        }
+        if let Some(advice) = &self.advice {
+            console.notice(&format!("  {advice}"));
+        }
+        self.exit
     }
 
     #[must_use]

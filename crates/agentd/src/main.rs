@@ -6,7 +6,9 @@ mod client;
 mod clipboard;
 mod cocode_cli;
 mod code_index_access;
+mod command_line;
 mod commands;
+mod config;
 mod confinement;
 mod console;
 mod covering;
@@ -32,14 +34,12 @@ mod state_birth;
 mod state_socket;
 mod summarizer_command;
 mod undo_request;
+mod user_file;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::cli::Cli;
 use crate::console::Console;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 
 fn main() -> ExitCode {
     // Confined commands are started by a process of this same program; it never comes back from here.
@@ -47,22 +47,13 @@ fn main() -> ExitCode {
     let arguments = match covering::enter_if_requested() {
         Ok(arguments) => arguments,
         Err(why) => {
-            Console::new(false, false, false).notice(&format!("agentd: {why}"));
-            return Exit::Missing.into();
+            return Failure::new(Exit::Missing, why).tell(Console::new(false, false, false)).into();
         }
     };
-    let cli = Cli::parse_from(arguments);
-    let console = Console::new(cli.common.json, cli.common.quiet, cli.common.verbose);
-    match commands::run(cli, console) {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            if failure.exit != Exit::Interrupted || !failure.message.is_empty() {
-                console.notice(&format!("agentd: {}", failure.message));
-            }
-            if let Some(advice) = &failure.advice {
-                console.notice(&format!("  {advice}"));
-            }
-            failure.exit.into()
-        }
-    }
+    let ran = command_line::read(arguments).and_then(|invocation| {
+        let common = &invocation.cli.common;
+        let console = Console::new(common.json, common.quiet, common.verbose);
+        commands::run(invocation, console)
+    });
+    ran.unwrap_or_else(|failure| failure.tell(Console::new(false, false, false))).into()
 }

@@ -19,7 +19,12 @@ const TOKEN_BYTES: usize = 4_096;
 
 /// Makes the client of the daemon that the user has named, if one is named.
 pub(crate) fn remote(docdex: &Docdex) -> Result<Option<RemoteIndex>, Failure> {
-    let Some(url) = &docdex.docdex else { return Ok(None) };
+    let Some(url) = &docdex.docdex else {
+        let is_described = docdex.docdex_repo.is_some() || docdex.docdex_token_file.is_some();
+        let nameless =
+            || Failure::new(Exit::Usage, "no docdex daemon is named").advise("name it with --docdex URL");
+        return if is_described { Err(nameless()) } else { Ok(None) };
+    };
     let token = match &docdex.docdex_token_file {
         None => None,
         Some(file) => {

@@ -53,6 +53,9 @@ pub(crate) fn explain(error: SessionError) -> Failure {
         SessionError::Workspace(error) if error.reason() == Reason::Cancelled => {
             Failure::new(Exit::Interrupted, "stopped").advise("apply the same reply again for the rest")
         }
+        SessionError::Workspace(error) if error.reason() == Reason::Timeout => {
+            Failure::new(Exit::TimedOut, text).advise("what was done is recorded; the same reply goes on with the rest")
+        }
         SessionError::Files(FsError::IsLink { .. } | FsError::NotAFile { .. } | FsError::NotAFolder { .. }) => {
             Failure::new(Exit::Failed, text)
                 .advise("remove it from the state folder and try again: the journal has what belongs there")

@@ -137,8 +137,16 @@ pub(crate) fn hello(common: &Common, places: &Places) -> Hello {
     }
 }
 
+/// Says by what the configuration file has commands confined less.
+pub(crate) fn tell_lowered(common: &Common, console: Console) {
+    for lowered in &common.lowered {
+        console.notice(&format!("commands are confined less: {lowered}"));
+    }
+}
+
 /// Opens the engine and its sessions; this process then owns the state folder and answers its clients.
 pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<Opened, Failure> {
+    tell_lowered(common, console);
     let root = open_root(common, places)?;
     make_state_folder(places)?;
     let (journal, report) = Journal::open(&places.base.join("journal"), JournalLimits::default())
@@ -206,6 +214,7 @@ pub(crate) fn open_apart(
     places: &Places,
     console: Console,
 ) -> Result<ReadingEngine, Failure> {
+    tell_lowered(common, console);
     let root = open_root(common, places)?;
     let outputs = tempfile::tempdir().map_err(|error| {
         let place = std::env::temp_dir();

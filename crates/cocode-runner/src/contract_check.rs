@@ -24,6 +24,9 @@ use crate::worktree::file_error;
 /// The issue that the agent is given.
 const BODY: &str = "Greet the world\n\nThe file greeting.txt says 'Hello'. Make it say 'Hello, world'.\n";
 
+/// The part about the deadline.
+const IN_TIME: &str = "in_time";
+
 /// What the harness needs.
 #[derive(Clone, Debug)]
 pub struct CheckGround {
@@ -48,6 +51,13 @@ pub struct CheckReport {
     pub parts: Vec<CheckPart>,
     /// What the agent printed last, at most 20 lines.
     pub output: Vec<String>,
+}
+
+impl CheckReport {
+    /// Whether the agent ended before its deadline.
+    pub fn is_in_time(&self) -> bool {
+        self.parts.iter().all(|part| part.name != IN_TIME || part.holds)
+    }
 }
 
 /// One part of the contract.
@@ -136,7 +146,7 @@ fn parts(record: &AgentRecord, seen: &Seen, is_clean: bool, is_untouched: bool) 
     let has_started = record.launched_at_ms.is_some() && record.exit_code.is_some();
     let mut parts = vec![part("started", has_started, true, told)];
     let in_time = record.state != AgentState::TimedOut;
-    parts.push(part("in_time", in_time, true, if in_time { "" } else { "its time was up" }.to_owned()));
+    parts.push(part(IN_TIME, in_time, true, if in_time { "" } else { "its time was up" }.to_owned()));
     for one in record.verdict.iter().flat_map(|verdict| &verdict.parts) {
         parts.push(part(one.name.name(), one.holds, true, one.why.clone()));
     }

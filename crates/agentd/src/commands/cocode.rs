@@ -60,7 +60,7 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
         }
         CocodeCommand::Clean { all, dry_run, place } => clean(common, console, *all, *dry_run, place),
         CocodeCommand::Check { command } => harness::check(common, console, command),
-        CocodeCommand::Doctor => harness::doctor(common, console),
+        CocodeCommand::Doctor { definitions } => harness::doctor(common, console, definitions),
         CocodeCommand::Paste => paste::run(common, console),
     }
 }

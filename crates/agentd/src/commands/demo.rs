@@ -7,7 +7,8 @@ use local_workspace::Undo;
 use tag_session::{Applied, ApplyOptions};
 use tagproto::{Dialect, Session};
 use wap_core::{
-    Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Retention, RunKey, Unobserved, Workspace,
+    Call, CancelFlag, ConversationId, ExecuteCommand, Origin, Reason, Retention, RunKey, Unobserved,
+    Workspace,
 };
 
 use crate::cli::Common;
@@ -165,10 +166,11 @@ fn run_tests(sessions: &LocalSessions, cancel: &CancelFlag) -> Result<(bool, Str
     };
     let call = Call { origin: &origin, cancel, time_left: None };
     let request = ExecuteCommand { command: "sh test.sh".to_owned(), ..ExecuteCommand::default() };
-    let response = sessions
-        .workspace()
-        .execute_command(&call, &request, &mut Unobserved)
-        .map_err(|error| Failure::new(Exit::Failed, format!("the tests cannot be run: {error}")))?;
+    let response =
+        sessions.workspace().execute_command(&call, &request, &mut Unobserved).map_err(|error| {
+            let exit = if error.reason() == Reason::Timeout { Exit::TimedOut } else { Exit::Failed };
+            Failure::new(exit, format!("the tests cannot be run: {error}"))
+        })?;
     let output =
         format!("$ sh test.sh\n{}{}(exit code {})", response.stdout, response.stderr, response.exit_code);
     Ok((response.exit_code == 0, output))

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::Common;
 use crate::clipboard;
+use crate::config::ConfigFile;
 use crate::confinement::{self, SandboxChoice};
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Outcome};
@@ -32,8 +33,9 @@ enum State {
 ///
 /// With `probe` the ways out of the sandbox that were tried are listed too; one that is open is missing confinement only
 /// where the level claims to close it.
-pub(crate) fn doctor(common: &Common, probe: bool, console: Console) -> Outcome {
+pub(crate) fn doctor(common: &Common, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
     let mut findings = commands(common, probe);
+    findings.extend(configuration(config));
     findings.extend([files(common), state_folder(common), git(), clipboard_program()]);
     if console.json {
         console.json_result(&findings);
@@ -103,6 +105,24 @@ fn escapes(launcher: &Launcher, is_full: bool) -> Vec<Finding> {
             escapes.into_iter().map(finding).collect()
         }
     }
+}
+
+/// Which configuration file is read, and what it sets.
+fn configuration(config: &ConfigFile) -> Vec<Finding> {
+    let what = "configuration";
+    let good = |what, detail| Finding { what, state: State::Good, detail };
+    let file = match &config.path {
+        Some(path) if config.is_there => path.display().to_string(),
+        Some(path) => format!("none; {} would be read", path.display()),
+        None => "none".to_owned(),
+    };
+    let mut findings = vec![good(what, file)];
+    findings.extend(config.settings.iter().map(|setting| {
+        let detail = format!("{} (line {})", setting.shown(), setting.line_number);
+        let finding = good("set there", detail);
+        if setting.lowers_protection() { Finding { state: State::Limited, ..finding } } else { finding }
+    }));
+    findings
 }
 
 fn files(common: &Common) -> Finding {

@@ -97,7 +97,11 @@ fn fresh_enough(opened: &OpenIndex, console: Console, cancel: &wap_core::CancelF
 }
 
 fn failure(error: IndexError) -> Failure {
-    let exit = if error == IndexError::Cancelled { Exit::Interrupted } else { Exit::Failed };
+    let exit = match error {
+        IndexError::Cancelled => Exit::Interrupted,
+        IndexError::TimedOut => Exit::TimedOut,
+        _ => Exit::Failed,
+    };
     Failure::new(exit, error.to_string())
 }
 

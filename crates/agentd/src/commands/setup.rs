@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{Common, SetupOptions};
+use crate::confinement::given_arguments;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::{Placed, Server, SetupError, alone, place};
@@ -79,6 +80,6 @@ fn server(common: &Common, places: &Places) -> Result<Server, Failure> {
     if common.base.is_some() {
         arguments.extend(["--base".to_owned(), text(&places.base)?]);
     }
-    arguments.extend(common.server_arguments());
+    arguments.extend(given_arguments(common));
     Ok(Server { program: text(&program)?, arguments })
 }

@@ -17,6 +17,7 @@ use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::cli::{Apply, Common, Switch};
 use crate::commands::apply::shown_result;
+use crate::confinement::settled_arguments;
 use crate::console::Console;
 use crate::covering;
 use crate::exit::{Exit, Failure};
@@ -126,7 +127,8 @@ impl Tried<'_> {
         let mut command = Command::new("/proc/self/exe");
         command.arg(covering::ARGUMENT).arg(folder.join("layers.json"));
         command.arg("--workspace").arg(&self.places.workspace).arg("--base").arg(&self.places.base);
-        command.args(self.common.server_arguments()).args(["--layer", "off", "--json"]);
+        let common = Common { layer: Switch::Off, ..self.common.clone() };
+        command.args(settled_arguments(&common)).arg("--json");
         if self.common.sandbox.is_none() && crate::confinement::is_attended() {
             command.args(["--sandbox", "allow=none"]);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -74,7 +75,10 @@ impl Desk {
     pub(crate) fn define(&self, text: &str) {
         let folder = self.home().join(".config/agentd");
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("agents.toml"), text).unwrap();
+        let file = folder.join("agents.toml");
+        fs::write(&file, text).unwrap();
+        // Whatever the umask is: others may not write what names programs.
+        fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
     }
 
     pub(crate) fn status(&self) -> Value {

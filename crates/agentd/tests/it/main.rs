@@ -11,12 +11,14 @@ mod cocode_disk;
 mod cocode_logs;
 mod cocode_paste;
 mod code_indexes;
+mod configuration;
 mod conversations;
 mod cost;
 mod crashes;
 mod daemon;
 mod damage;
 mod envelopes;
+mod exit_codes;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod full_disk;

@@ -295,6 +295,8 @@ pub(crate) fn program() -> &'static Path {
 fn quiet(mut command: Command) -> Command {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
+    // Nor on what they have configured.
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
     command
 }
 

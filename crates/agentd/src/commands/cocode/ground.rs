@@ -1,7 +1,5 @@
 //! What the commands about agents share: places, definitions, records, errors.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 
 use change_journal::OpenError;
@@ -14,10 +12,11 @@ use sandbox_exec::{Level, SpawnerProgram};
 
 use super::paste;
 use crate::cli::Common;
-use crate::cocode_cli::{CocodeAgent, CocodePlace};
+use crate::cocode_cli::{CocodeAgent, CocodeDefinitions, CocodePlace};
 use crate::confinement::{self, SandboxChoice};
 use crate::exit::{Exit, Failure};
 use crate::state::{self, Places};
+use crate::user_file::{self, Reach, UserFileError};
 
 /// The user's environment.
 pub(crate) fn host() -> Host {
@@ -25,10 +24,10 @@ pub(crate) fn host() -> Host {
     Host { variables: std::env::vars_os().collect(), home }
 }
 
-/// A folder of the user's by the XDG rules.
-fn user_folder(variable: &str, default: &str) -> PathBuf {
-    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| host().home.join(default)).join("agentd")
+/// The user's state folder by the XDG rules.
+fn user_state() -> PathBuf {
+    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| host().home.join(".local/state")).join("agentd")
 }
 
 /// Where the runner keeps its records; it need not exist.
@@ -54,7 +53,7 @@ pub(crate) fn open(common: &Common, place: &CocodePlace) -> Result<Runner, Failu
 /// Where the runner works and what it works with. Nothing is made.
 pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfig, Failure> {
     let places = Places::find(common)?;
-    let user_state = user_folder("XDG_STATE_HOME", ".local/state");
+    let user_state = user_state();
     let worktrees = match &place.worktrees {
         Some(folder) => std::path::absolute(folder)
             .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", folder.display())))?,
@@ -98,13 +97,21 @@ pub(crate) fn find(records: Vec<AgentRecord>, asked: &CocodeAgent) -> Result<Age
     found.ok_or_else(|| explain(RunnerError::NoRecord { name: asked.name.clone() }))
 }
 
-/// Reads the user's `agents.toml`; one that is not there is empty.
-pub(crate) fn agents_file() -> Result<AgentsFile, Failure> {
-    let path = user_folder("XDG_CONFIG_HOME", ".config").join("agents.toml");
-    let text = match fs::read_to_string(&path) {
+/// Reads the file that defines agents; the user's `agents.toml` is empty if it is not there. It names programs to be started,
+/// so it is read only where no model can have written it.
+pub(crate) fn agents_file(common: &Common, asked: &CocodeDefinitions) -> Result<AgentsFile, Failure> {
+    let usual = || user_file::config_folder().map(|folder| folder.join("agents.toml"));
+    let Some(path) = asked.agents_file.clone().or_else(usual) else { return Ok(AgentsFile::default()) };
+    let text = match user_file::read(&path, &Reach::of(common)) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Failure::new(Exit::Usage, format!("{}: {error}", path.display()))),
+        Err(UserFileError::Missing) if asked.agents_file.is_none() => String::new(),
+        Err(error) => {
+            let failure = Failure::new(error.exit(), format!("{}: {error}", path.display()));
+            return Err(match error.advice() {
+                Some(advice) => failure.advise(advice),
+                None => failure,
+            });
+        }
     };
     AgentsFile::parse(&text)
         .map_err(|error| Failure::new(Exit::Usage, format!("{}: {}", path.display(), told(&error))))
@@ -138,11 +145,13 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         BranchExists, Conflicts, Dirty, FolderExists, Git, Journal, Launcher, NoProgram, NoRecord, NotEnded,
         NothingToPick, Open, Record, Repository, TooLittleConfinement, UnknownAgent,
     };
+    use cocode_runner::GitError::TooSlow;
     let exit = match &error {
         Open(OpenError::Held { .. }) => Exit::Held,
         NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
         Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
         TooLittleConfinement { .. } => Exit::Refused,
+        Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
         _ => Exit::Usage,
@@ -158,6 +167,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         }
         UnknownAgent { .. } => "define it in agents.toml, or with --agent-cmd 'NAME=COMMAND'",
         NoRecord { .. } => "`agentd cocode status` lists those that have",
+        Git(TooSlow { .. }) => {
+            "look into the worktree: an agent may have left a pipe where git expects a file"
+        }
         Dirty => "commit or stash the changes first",
         Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",

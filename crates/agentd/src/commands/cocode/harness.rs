@@ -11,10 +11,12 @@ use serde::Serialize;
 
 use super::ground::{agents_file, explain, host, least_level};
 use crate::cli::Common;
+use crate::cocode_cli::CocodeDefinitions;
 use crate::commands::session::cancel_flag;
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::progress::one_line;
+use crate::state::tell_lowered;
 
 /// Runs a command as an agent and reports on the contract.
 pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> Outcome {
@@ -31,6 +33,7 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
         least_level: least_level(common),
         limits,
     };
+    tell_lowered(common, console);
     let stop = StopFlag::new();
     let raised = stop.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
@@ -58,6 +61,7 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
     Ok(match (report.passed, cancel.is_cancelled()) {
         (true, _) => Exit::Done,
         (false, true) => Exit::Interrupted,
+        (false, false) if !report.is_in_time() => Exit::TimedOut,
         (false, false) => Exit::Failed,
     })
 }
@@ -82,12 +86,12 @@ fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
 }
 
 /// Says what running agents needs of this machine.
-pub(crate) fn doctor(common: &Common, console: Console) -> Outcome {
+pub(crate) fn doctor(common: &Common, console: Console, definitions: &CocodeDefinitions) -> Outcome {
     #[derive(Serialize)]
     struct Report<T> {
         findings: T,
     }
-    let agents: Vec<AgentDefinition> = agents_file()?.agents.into_values().collect();
+    let agents: Vec<AgentDefinition> = agents_file(common, definitions)?.agents.into_values().collect();
     let findings = look(&host(), &common.workspace, &agents, false);
     let is_missing = findings.iter().any(|finding| finding.required && !finding.present);
     if console.json {

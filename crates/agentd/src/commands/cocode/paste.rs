@@ -19,6 +19,7 @@ use wap_core::CancelFlag;
 use super::ground::told;
 use crate::cli::Common;
 use crate::commands::session::{cancel_flag, follow};
+use crate::config::NO_FILE;
 use crate::confinement::SandboxChoice;
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
@@ -53,7 +54,8 @@ pub(crate) fn definition(name: AgentName) -> Result<AgentDefinition, Failure> {
     let program = program.into_os_string().into_string();
     let program =
         program.map_err(|_| Failure::new(Exit::Missing, "the path of this program is not valid UTF-8"))?;
-    let arguments = ["cocode", "paste"].map(str::to_owned).to_vec();
+    // Its settings are its own: what confines it is the runner's matter, and not that of a file.
+    let arguments = ["cocode", "paste", "--config", NO_FILE].map(str::to_owned).to_vec();
     let command = AgentCommand::Program { program, arguments };
     Ok(AgentDefinition { command, timeout: Some(TIMEOUT), ..AgentDefinition::new(name) })
 }

@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use cocode_env::{AgentState, IssueUrl};
-use cocode_runner::{AgentCommand, AgentDefinition, HubIssue, PlanLine, RunLimits, RunRequest, StopFlag};
+use cocode_runner::{
+    AgentCommand, AgentDefinition, AgentRecord, HubIssue, PlanLine, RunLimits, RunRequest, StopFlag,
+};
 use serde::Serialize;
 
 use super::compare::compare;
@@ -16,6 +18,7 @@ use crate::cocode_cli::CocodeRun;
 use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::state::tell_lowered;
 
 /// The longest text of an issue, in bytes.
 const BODY_LIMIT_BYTES: u64 = 4 << 20;
@@ -29,6 +32,7 @@ pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outco
         show(console, &runner.plan(&request).map_err(explain)?.lines());
         return Ok(Exit::Done);
     }
+    tell_lowered(common, console);
     let stop = StopFlag::new();
     let raised = stop.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
@@ -38,17 +42,28 @@ pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outco
     if asked.compare {
         compare(console, &runner, &records)?;
     }
-    let ready = records.iter().filter(|record| record.state == AgentState::Ready).count();
-    let is_enough = if asked.all { ready == records.len() } else { ready > 0 };
-    Ok(match (is_enough, cancel.is_cancelled()) {
+    Ok(match (is_enough(&records, asked.all), cancel.is_cancelled()) {
         (true, _) => Exit::Done,
         (false, true) => Exit::Interrupted,
-        (false, false) => Exit::Failed,
+        (false, false) => missed(&records),
     })
 }
 
+/// Whether as many agents are ready as are wanted.
+fn is_enough(records: &[AgentRecord], all: bool) -> bool {
+    let mut ready = records.iter().map(|record| record.state == AgentState::Ready);
+    if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
+}
+
+/// Says why too few are ready: it was the time, if it was the time for each that is not.
+fn missed(records: &[AgentRecord]) -> Exit {
+    let mut others = records.iter().filter(|record| record.state != AgentState::Ready);
+    let is_late = others.all(|record| record.state == AgentState::TimedOut);
+    if is_late { Exit::TimedOut } else { Exit::Failed }
+}
+
 fn request(common: &Common, asked: &CocodeRun) -> Result<RunRequest, Failure> {
-    let file = agents_file()?;
+    let file = agents_file(common, &asked.definitions)?;
     let mut agents: Vec<AgentDefinition> = Vec::new();
     for text in &asked.commands {
         agents.push(command_definition(text)?);

@@ -32,12 +32,13 @@ struct Sent<'a> {
 
 /// Takes in what the user or the agent has said, answers it, and prints all that the agent is sent next.
 pub(super) fn go_on(common: &Common, console: Console, asked: &Codali, file: &Path) -> Outcome {
+    let window = window(asked)?;
     let cancel = cancel_flag()?;
     let mut kept = HistoryFile::read(file)?;
     let system = asked.conversation.system.as_deref().map(reply_text).transpose()?.unwrap_or_default();
     if let Some(task) = &asked.conversation.task {
         kept.history.push(Speaker::User, task.as_str());
-        return send(common, console, asked, &mut kept, &system, &cancel);
+        return send(common, console, asked, &window, &mut kept, &system, &cancel);
     }
     let reply = reply_text(&asked.file)?;
     kept.history.push(Speaker::Agent, reply.as_str());
@@ -59,7 +60,16 @@ pub(super) fn go_on(common: &Common, console: Console, asked: &Codali, file: &Pa
         return Ok(Exit::Interrupted);
     }
     kept.history.push(Speaker::Codali, render_response(&response, asked.format));
-    send(common, console, asked, &mut kept, &system, &cancel)
+    send(common, console, asked, &window, &mut kept, &system, &cancel)
+}
+
+/// The agent's window, of which a conversation has to know.
+fn window(asked: &Codali) -> Result<ContextWindow, Failure> {
+    let missing = || {
+        Failure::new(Exit::Usage, "the size of the agent's window is missing")
+            .advise("say how many tokens it has with --context-tokens N")
+    };
+    Ok(ContextWindow::of(asked.conversation.context_tokens.ok_or_else(missing)?))
 }
 
 /// Makes everything fit, keeps it, and prints it.
@@ -67,13 +77,12 @@ fn send(
     common: &Common,
     console: Console,
     asked: &Codali,
+    window: &ContextWindow,
     kept: &mut HistoryFile,
     system: &str,
     cancel: &CancelFlag,
 ) -> Outcome {
     let options = &asked.conversation;
-    let needed = || Failure::new(Exit::Usage, "the size of the agent's window is missing");
-    let window = ContextWindow::of(options.context_tokens.ok_or_else(needed)?);
     let timeout = common.timeout.unwrap_or(SUMMARY_TIME);
     let mut none = NoSummarizer;
     let mut command =
@@ -82,7 +91,7 @@ fn send(
         Some(command) => command,
         None => &mut none,
     };
-    let prompt = kept.history.prompt(system, &window, &O200k, summarizer);
+    let prompt = kept.history.prompt(system, window, &O200k, summarizer);
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);
     }

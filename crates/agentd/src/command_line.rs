@@ -1,0 +1,112 @@
+//! Reading the command line, with the user's configuration in the place of the built-in defaults.
+//!
+//! Precedence is settled here and nowhere else: what the command line gives, then the configuration file, then what is
+//! built in. No option has an environment variable.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
+
+use crate::cli::{Cli, Command};
+use crate::config::{ConfigFile, definition};
+use crate::exit::{Exit, Failure};
+
+/// What this process was started to do.
+#[derive(Debug)]
+pub(crate) struct Invocation {
+    /// The options and the command, which is there and is no task.
+    pub(crate) cli: Cli,
+    /// The configuration file that was read for them.
+    pub(crate) config: ConfigFile,
+}
+
+/// Reads the command line. Where it asks for help, or cannot be read, the process ends here.
+pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> {
+    let definition = definition();
+    let (matches, mut cli) = parse(&definition, &arguments);
+    // A task is the same as `new`, and nothing at all the same as `resume`: both then have the settings of it.
+    let (count, command) = match &cli.command {
+        Some(Command::Task(words)) => {
+            as_task(words)?;
+            (words.len(), ["new", "--"].as_slice())
+        }
+        None => (0, ["resume"].as_slice()),
+        // These say what there is, whatever anybody has set.
+        Some(Command::Completions { .. } | Command::Man { .. }) => {
+            return Ok(Invocation { cli, config: ConfigFile::default() });
+        }
+        Some(_) => return settled(&definition, &arguments, &matches, cli),
+    };
+    let rest = arguments.split_off(arguments.len() - count);
+    if arguments.last().is_some_and(|last| last == "--") {
+        arguments.pop();
+    }
+    arguments.extend(command.iter().map(OsString::from).chain(rest));
+    let (matches, with_command) = parse(&definition, &arguments);
+    cli = with_command;
+    settled(&definition, &arguments, &matches, cli)
+}
+
+/// Reads the command line once more, on what the configuration file sets for its command.
+fn settled(
+    definition: &Definition,
+    arguments: &[OsString],
+    matches: &ArgMatches,
+    cli: Cli,
+) -> Result<Invocation, Failure> {
+    let is_call = matches!(cli.command, Some(Command::Call { .. }));
+    // `call` ends with 0, 1 or 2 only.
+    let config = ConfigFile::read(&cli.common, definition)
+        .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?;
+    let (command, given) = (command_of(matches), given(matches));
+    let (settled, lowered) = config.settle(definition.clone(), &command, &given);
+    let (_, mut cli) = parse(&settled, arguments);
+    let long_names = given.iter().filter_map(|id| {
+        definition.get_arguments().find(|arg| arg.get_id() == id)?.get_long().map(str::to_owned)
+    });
+    cli.common.given = long_names.collect();
+    cli.common.lowered = lowered;
+    Ok(Invocation { cli, config })
+}
+
+fn parse(definition: &Definition, arguments: &[OsString]) -> (ArgMatches, Cli) {
+    let matches = definition.clone().try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    let cli = Cli::from_arg_matches(&matches);
+    let cli = cli.unwrap_or_else(|error| error.format(&mut definition.clone()).exit());
+    (matches, cli)
+}
+
+/// The words of the command.
+fn command_of(matches: &ArgMatches) -> String {
+    let levels = std::iter::successors(matches.subcommand(), |(_, matches)| matches.subcommand());
+    levels.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+}
+
+/// The options that the command line gives, wherever they stand.
+fn given(matches: &ArgMatches) -> BTreeSet<Id> {
+    let levels = std::iter::successors(Some(matches), |matches| Some(matches.subcommand()?.1));
+    let given = levels.flat_map(|matches| {
+        let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        matches.ids().filter(is_given).cloned().collect::<Vec<_>>()
+    });
+    given.collect()
+}
+
+/// Fails if words that are no command do not look like a task either.
+fn as_task(words: &[OsString]) -> Result<(), Failure> {
+    let words: Option<Vec<_>> = words.iter().map(|word| OsStr::to_str(word)).collect();
+    let words = words.ok_or_else(|| Failure::new(Exit::Usage, "the task is not valid UTF-8"))?;
+    let first = words.first().copied().unwrap_or_default();
+    if !first.contains(char::is_whitespace) {
+        return Err(Failure::new(Exit::Usage, format!("there is no command '{first}'")).advise(
+            "`agentd --help` lists the commands; a task of several words stands in quotes, or behind `new`",
+        ));
+    }
+    if let Some(option) = words.iter().skip(1).find(|word| word.starts_with('-')) {
+        return Err(Failure::new(Exit::Usage, format!("'{option}' cannot stand behind a task"))
+            .advise("options of a session belong to `agentd new`"));
+    }
+    Ok(())
+}

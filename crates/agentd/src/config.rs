@@ -1,0 +1,12 @@
+//! The user's configuration file: defaults for options that would otherwise be repeated.
+//!
+//! The file is data about the command line: its tables and keys are names of commands and options, its values are read by the
+//! options' own parsers, and they are put in the place of the built-in defaults before anything runs. No command knows of it.
+
+mod config_file;
+mod fault;
+mod reading;
+mod settable;
+
+pub(crate) use config_file::{ConfigFile, NO_FILE};
+pub(crate) use settable::definition;

@@ -1,0 +1,170 @@
+//! A configuration file that was read, and what becomes of it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, Command, Id};
+
+use super::fault::Fault;
+use super::reading::parse;
+use super::settable::{SettableTable, change_at, command_at, option_of};
+use crate::cli::Common;
+use crate::exit::{Exit, Failure};
+use crate::user_file::{self, Reach, UserFileError};
+
+/// What `--config` names to have no file read.
+pub(crate) const NO_FILE: &str = "/dev/null";
+
+/// A configuration file that was read.
+#[derive(Debug, Default)]
+pub(crate) struct ConfigFile {
+    /// Where it is, or would be; `None` if there is no place for it.
+    pub(crate) path: Option<PathBuf>,
+    /// Whether it is there.
+    pub(crate) is_there: bool,
+    /// What it sets, in its order.
+    pub(crate) settings: Vec<Setting>,
+}
+
+/// One option that a file sets.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(super) table: &'static SettableTable,
+    /// Its long name.
+    pub(super) option: &'static str,
+    /// 1-based.
+    pub(crate) line_number: usize,
+    /// As the command line would have them.
+    pub(super) values: Vec<OsString>,
+    /// As the file has them, on one line.
+    pub(super) text: String,
+}
+
+impl Setting {
+    /// Returns the key with its table, and the value as the file has it.
+    pub(crate) fn shown(&self) -> String {
+        let dot = if self.table.name.is_empty() { "" } else { "." };
+        format!("{}{dot}{} = {}", self.table.name, self.option, self.text)
+    }
+
+    /// Whether a command is confined less by it than by default.
+    pub(crate) fn lowers_protection(&self) -> bool {
+        let first = self.values.first().and_then(|value| value.to_str()).unwrap_or_default();
+        match self.option {
+            "sandbox" => !first.starts_with("require="),
+            "network" | "no-token" => first == "on",
+            "cache" => !self.values.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether it says more than that a switch is off.
+    pub(super) fn is_on(&self) -> bool {
+        self.values.iter().any(|value| value != "off")
+    }
+
+    /// Whether the protection is that of the commands of a model, or for agents of them themselves.
+    fn is_about(&self, command: &str) -> bool {
+        self.option == "sandbox" || (!command.starts_with("cocode") && self.option != "no-token")
+    }
+}
+
+impl ConfigFile {
+    /// Reads the file that the command line names, or else the user's own, if it is there.
+    pub(crate) fn read(common: &Common, definition: &Command) -> Result<ConfigFile, Failure> {
+        let named = common.config.as_deref();
+        if named == Some(Path::new(NO_FILE)) {
+            return Ok(ConfigFile::default());
+        }
+        let usual = || user_file::config_folder().map(|folder| folder.join("config.toml"));
+        let Some(path) = named.map(Path::to_owned).or_else(usual) else { return Ok(ConfigFile::default()) };
+        let refused = |error: UserFileError| refused(&path, &error);
+        let mut reach = Reach::of(common);
+        let text = match user_file::read(&path, &reach) {
+            Err(UserFileError::Missing) if named.is_none() => {
+                return Ok(ConfigFile { path: Some(path), ..ConfigFile::default() });
+            }
+            read => read.map_err(refused)?,
+        };
+        let settings = parse(&text, &path, definition).map_err(|faults| faulty(&path, &faults))?;
+        // What the file lets commands change may hold the file itself.
+        let caches = settings.iter().filter(|setting| setting.option == "cache");
+        caches.flat_map(|setting| &setting.values).for_each(|folder| reach.add(Path::new(folder)));
+        reach.resolve(&path).map_err(refused)?;
+        Ok(ConfigFile { path: Some(path), is_there: true, settings })
+    }
+
+    /// Returns the settings that count for a command: those of its tables but what the command line says itself, or says
+    /// the contrary of.
+    fn settings_for<'a>(
+        &'a self,
+        definition: &Command,
+        command: &str,
+        given: &BTreeSet<Id>,
+    ) -> Vec<(&'a Setting, Id, bool)> {
+        let mut built = definition.clone();
+        built.build();
+        let Some(leaf) = command_at(&built, command) else { return Vec::new() };
+        let counts = |setting: &&'a Setting| setting.table.holds_for(command);
+        let option = |setting: &'a Setting| option_of(leaf, setting.option).map(|arg| (setting, arg));
+        let is_open = |(_, arg): &(&Setting, &Arg)| {
+            let conflicts = leaf.get_arguments().filter(|other| given.contains(other.get_id()));
+            !given.contains(arg.get_id()) && !conflicts.into_iter().any(|other| conflict(leaf, arg, other))
+        };
+        let settings = self.settings.iter().filter(counts).filter_map(option).filter(is_open);
+        settings.map(|(setting, arg)| (setting, arg.get_id().clone(), arg.is_global_set())).collect()
+    }
+
+    /// Puts what the file sets for a command in the place of its built-in defaults. Answers, too, what of it confines
+    /// commands less.
+    pub(crate) fn settle(
+        &self,
+        definition: Command,
+        command: &str,
+        given: &BTreeSet<Id>,
+    ) -> (Command, Vec<String>) {
+        let settings = self.settings_for(&definition, command, given);
+        let lowering = settings.iter().map(|(setting, ..)| *setting);
+        let lowering = lowering.filter(|setting| setting.lowers_protection() && setting.is_about(command));
+        let place = self.path.as_deref().unwrap_or(Path::new(NO_FILE)).display();
+        let lowered =
+            lowering.map(|setting| format!("{} by {place}, line {}", setting.shown(), setting.line_number));
+        let lowered = lowered.collect();
+        let settled = settings.into_iter().fold(definition, |definition, (setting, id, is_global)| {
+            let place = if is_global { "" } else { command };
+            change_at(definition, place, &|command| {
+                command.mut_arg(id.as_str(), |arg| arg.default_values(setting.values.clone()))
+            })
+        });
+        (settled, lowered)
+    }
+}
+
+/// Whether one of two options excludes the other.
+pub(super) fn conflict(command: &Command, one: &Arg, other: &Arg) -> bool {
+    let is_named = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|named| named.get_id() == other.get_id())
+    };
+    is_named(one, other) || is_named(other, one)
+}
+
+fn refused(path: &Path, error: &UserFileError) -> Failure {
+    let failure =
+        Failure::new(error.exit(), format!("the configuration file {} is not read: {error}", path.display()));
+    match error.advice() {
+        Some(advice) => failure.advise(format!(
+            "{advice}; or name another file, or none, with --config FILE or --config {NO_FILE}"
+        )),
+        None => failure,
+    }
+}
+
+fn faulty(path: &Path, faults: &[Fault]) -> Failure {
+    let mut text = format!("the configuration file {} cannot be used:", path.display());
+    for fault in faults {
+        text.push_str(&format!("\n  {fault}"));
+    }
+    Failure::new(Exit::Usage, text)
+        .advise("docs/configuration.md has everything that may stand in it; --config /dev/null reads none")
+}

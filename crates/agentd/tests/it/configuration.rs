@@ -1,0 +1,306 @@
+//! The user's configuration file: `fixtures/config/cases.json`, and where such a file may be.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::project::{Project, Ran, is_root};
+use crate::skip::skip;
+
+/// A project, and its user's home folder beside it.
+struct Desk {
+    project: Project,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let desk = Desk { project: Project::new() };
+        fs::create_dir_all(desk.folder().join("store")).unwrap();
+        desk
+    }
+
+    fn home(&self) -> PathBuf {
+        self.project.folder().join("home")
+    }
+
+    /// Where the configuration is looked for.
+    fn folder(&self) -> PathBuf {
+        self.home().join(".config/agentd")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.command(arguments);
+        command.env("HOME", self.home()).env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
+        command.env_remove("CODEX_HOME");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs a call that shows whether a file with `read-only = true` is in force.
+    fn write(&self, more: &[&str]) -> Ran {
+        self.run(
+            &[&["call", "writeFile", r#"{"path":"a.txt","content":"one\n","mode":"overwrite"}"#], more]
+                .concat(),
+        )
+    }
+}
+
+/// Writes a file that nobody else may write, whatever the umask is.
+fn write(file: &Path, text: impl AsRef<[u8]>) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+const READ_ONLY: &str = "read-only = true\n";
+
+fn texts<'a>(case: &'a Value, field: &str) -> Vec<&'a str> {
+    case[field].as_array().into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_file_has_its_outcome() {
+    let cases = include_str!("../../../../fixtures/config/cases.json");
+    let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let desk = Desk::new();
+        if !case["file"].is_null() {
+            write(&desk.folder().join("config.toml"), texts(case, "file").join("\n") + "\n");
+        }
+        let open_token = desk.home().join("open-token");
+        fs::write(&open_token, "0123456789abcdef0123456789abcdef\n").unwrap();
+        fs::set_permissions(&open_token, fs::Permissions::from_mode(0o644)).unwrap();
+        let places = |text: &str| {
+            let text = text.replace("{folder}", desk.folder().to_str().unwrap());
+            let text = text.replace("{home}", desk.home().to_str().unwrap());
+            text.replace("{net}", fs::read_link("/proc/self/ns/net").unwrap().to_str().unwrap())
+        };
+        let arguments: Vec<String> = texts(case, "arguments").into_iter().map(places).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut command = desk.command(&arguments);
+        let input = desk.project.folder().join("input");
+        fs::write(&input, case["input"].as_str().unwrap_or_default()).unwrap();
+        command.stdin(fs::File::open(input).unwrap());
+        let ran = Ran::of(command.output().unwrap());
+        let mut fails = |what: &str| wrong.push(format!("{}: {what}\n{ran}", case["name"]));
+        if i64::from(ran.code) != case["exit"].as_i64().unwrap() {
+            fails("another exit code");
+        }
+        let streams = [("says", "not_said", &ran.stderr), ("prints", "not_printed", &ran.stdout)];
+        for (there, not_there, stream) in streams {
+            for text in texts(case, there).into_iter().map(places) {
+                if !stream.contains(&text) {
+                    fails(&format!("no '{text}'"));
+                }
+            }
+            for text in texts(case, not_there).into_iter().map(places) {
+                if stream.contains(&text) {
+                    fails(&format!("'{text}' is there"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
+}
+
+#[test]
+fn the_example_in_the_documentation_is_one() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let desk = Desk::new();
+    write(&desk.folder().join("config.toml"), example);
+    desk.run(&["doctor"]).ok().prints("cocode.run.agent = [\"fixer\", \"claude\"]");
+}
+
+#[test]
+fn a_file_that_a_model_could_write_is_refused() {
+    let desk = Desk::new();
+    let (code, outside) = (desk.project.workspace(), desk.project.folder().to_owned());
+    let store = outside.join("store");
+    for folder in [code.join("sub"), store.clone(), outside.join("kept")] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let kept = outside.join("kept/config.toml");
+    for file in
+        [code.join("config.toml"), code.join("sub/config.toml"), store.join("config.toml"), kept.clone()]
+    {
+        write(&file, READ_ONLY);
+    }
+    // A link in the workspace to a file outside, which a model could turn elsewhere, and the other way round.
+    symlink(&kept, code.join("out.toml")).unwrap();
+    symlink(code.join("config.toml"), outside.join("in.toml")).unwrap();
+    symlink("../code/sub", outside.join("kept/in")).unwrap();
+    symlink(outside.join("kept"), code.join("folder")).unwrap();
+    symlink(&kept, outside.join("fine.toml")).unwrap();
+    let store = store.to_str().unwrap();
+    let cases: [(&str, PathBuf, &[&str]); 9] = [
+        ("in the workspace", code.join("config.toml"), &[]),
+        ("beneath it", code.join("sub/config.toml"), &[]),
+        ("by a relative path", "sub/../sub/config.toml".into(), &[]),
+        ("by a link in it that leads out", code.join("out.toml"), &[]),
+        ("by a link outside that leads in", outside.join("in.toml"), &[]),
+        ("by a linked folder outside that leads in", outside.join("kept/in/config.toml"), &[]),
+        ("by a linked folder in it that leads out", code.join("folder/config.toml"), &[]),
+        ("in and out of a folder of it", code.join("sub/../../kept/config.toml"), &[]),
+        ("in a folder that commands may change", Path::new(store).join("config.toml"), &["--cache", store]),
+    ];
+    for (what, file, more) in cases {
+        let config = ["--config", file.to_str().unwrap()];
+        let ran = desk.run(&[&["sessions"], &config[..], more].concat());
+        assert!(ran.code == 4 && ran.stderr.contains("a model can write"), "{what}: {ran}");
+        // `call` ends with 0, 1 or 2 only.
+        desk.write(&[&config[..], more].concat()).exits(2);
+        assert!(!desk.project.has("a.txt"), "{what}");
+    }
+    // The same file is in force where no model gets at it, through a link, too.
+    for file in [&kept, &outside.join("fine.toml"), &code.join("../kept/config.toml")] {
+        desk.write(&["--config", file.to_str().unwrap()]).exits(1).prints("READ_ONLY");
+    }
+    desk.write(&["--config", Path::new(store).join("config.toml").to_str().unwrap()]).exits(1);
+    desk.write(&[]).ok();
+}
+
+#[test]
+fn the_usual_place_is_judged_like_any_other() {
+    let desk = Desk::new();
+    // Somebody works on the files of their configuration, which are linked from where they belong.
+    write(&desk.project.workspace().join("config.toml"), READ_ONLY);
+    symlink(desk.project.workspace().join("config.toml"), desk.folder().join("config.toml")).unwrap();
+    desk.run(&["sessions"]).exits(4).says("a model can write").says("--config /dev/null");
+    desk.run(&["sessions", "--config", "/dev/null"]).ok();
+    // In another folder it is in force.
+    let elsewhere = desk.project.folder().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    desk.write(&["--workspace", elsewhere.to_str().unwrap()]).exits(1).prints("READ_ONLY");
+    // A home folder is no workspace, so nothing in it is within reach.
+    let home = desk.home();
+    desk.run(&["doctor", "--workspace", home.to_str().unwrap()]).ok().prints("read-only = true (line 1)");
+}
+
+#[test]
+fn a_file_that_lets_commands_change_itself_is_refused() {
+    let desk = Desk::new();
+    let file = desk.folder().join("config.toml");
+    write(&file, "cache = ['store']\n");
+    desk.run(&["sessions"]).ok();
+    write(&file, "cache = ['.']\n");
+    desk.run(&["sessions"]).exits(4).says("a model can write");
+    write(&file, "cache = ['~/.config']\n");
+    desk.run(&["sessions"]).exits(4).says("a model can write");
+}
+
+#[test]
+fn a_file_that_others_could_write_is_refused() {
+    let desk = Desk::new();
+    let file = desk.folder().join("config.toml");
+    write(&file, READ_ONLY);
+    for (mode, code) in [(0o664, 4), (0o646, 4), (0o666, 4), (0o644, 0), (0o400, 0)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let ran = desk.run(&["sessions"]).exits(code);
+        if code == 4 {
+            ran.says(&format!("mode {mode:03o}")).says("chmod go-w");
+        }
+    }
+    if !is_root() {
+        return skip("a_file_that_others_could_write_is_refused", "only root can give files away");
+    }
+    chown(&file, Some(4_321), None).unwrap();
+    desk.run(&["sessions"]).exits(4).says("it belongs to user 4321");
+    desk.write(&[]).exits(2);
+    // Root's are believed by everybody.
+    let user = Project::new().of_an_ordinary_user();
+    let file = user.folder().join("of-root.toml");
+    fs::write(&file, READ_ONLY).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let config = ["--config", file.to_str().unwrap()];
+    user.run(&[&["sessions"], &config[..]].concat()).ok();
+    chown(&file, Some(4_321), None).unwrap();
+    user.run(&[&["sessions"], &config[..]].concat()).exits(4).says("it belongs to user 4321");
+}
+
+#[test]
+fn a_named_file_has_to_be_one() {
+    let desk = Desk::new();
+    let place = |name: &str| desk.project.folder().join(name);
+    write(&place("binary"), [0xff, 0xfe, b'\n']);
+    write(&place("long"), vec![b'#'; (1 << 20) + 1]);
+    fs::create_dir(place("folder")).unwrap();
+    symlink(place("loop"), place("loop")).unwrap();
+    let made = Command::new("mkfifo").args(["-m", "600"]).arg(place("pipe")).status();
+    assert!(made.unwrap().success());
+    let cases = [
+        ("missing", "there is no such file"),
+        ("binary", "it is not valid UTF-8"),
+        ("long", "it is longer than 1048576 bytes"),
+        ("folder", "it is no ordinary file"),
+        ("pipe", "it is no ordinary file"),
+        ("loop", "too many links"),
+    ];
+    for (name, why) in cases {
+        desk.run(&["sessions", "--config", place(name).to_str().unwrap()]).exits(2).says(why);
+    }
+}
+
+#[test]
+fn the_file_is_found_by_the_rules_of_the_desktop() {
+    let desk = Desk::new();
+    let other = desk.project.folder().join("other");
+    write(&other.join("agentd/config.toml"), READ_ONLY);
+    let ran = |value: &Path| {
+        let mut command = desk.command(&["doctor"]);
+        Ran::of(command.env("XDG_CONFIG_HOME", value).output().unwrap()).ok()
+    };
+    ran(&other).prints("other/agentd/config.toml").prints("read-only = true");
+    // A relative one is to be ignored.
+    ran(Path::new("other")).prints("home/.config/agentd/config.toml would be read");
+    let mut command = desk.command(&["doctor"]);
+    Ran::of(command.env_remove("HOME").output().unwrap()).ok().prints("configuration none\n");
+}
+
+#[test]
+fn a_reply_is_tried_out_under_the_same_settings() {
+    let desk = Desk::new();
+    // What would make the process that tries it out ask, and be confined otherwise.
+    write(
+        &desk.folder().join("config.toml"),
+        "network = 'on'\ntimeout = 7\n[apply]\nreview = true\nkeep = true\n[session]\nno-wait = true\n",
+    );
+    desk.run(&["a task"]).ok();
+    let reply = desk.project.reply_file("[RUN_COMMAND]\necho tried > a.txt\n[/RUN_COMMAND]\n");
+    let reply = reply.to_str().unwrap();
+    let ran = desk.run(&["apply", reply, "--try", "--network", "off"]);
+    if ran.code == 3 {
+        return skip("a_reply_is_tried_out_under_the_same_settings", "there are no layers here");
+    }
+    let ran = ran.ok();
+    assert!(!ran.stderr.contains("confined less"), "{ran}");
+    assert_eq!(desk.project.read("a.txt"), "tried\n");
+    // Without an option it would have asked, and there is nobody to answer.
+    let reply = desk.project.reply_file("[RUN_COMMAND]\necho asked > b.txt\n[/RUN_COMMAND]\n");
+    let ran = desk.run(&["apply", reply.to_str().unwrap()]).exits(4);
+    ran.says("there is no terminal to answer at").says("network = 'on' by");
+    assert!(!desk.project.has("b.txt"));
+}
+
+#[test]
+fn files_of_agents_are_held_to_the_same() {
+    let desk = Desk::new();
+    let agents = "[agents.a]\ncommand = 'no-such-program-here'\n";
+    let inside = desk.project.workspace().join("agents.toml");
+    write(&inside, agents);
+    let ran = desk.run(&["cocode", "doctor", "--agents-file", inside.to_str().unwrap()]);
+    ran.exits(4).says("a model can write");
+    let beside = desk.folder().join("agents.toml");
+    write(&beside, agents);
+    desk.run(&["cocode", "doctor"]).exits(3).prints("no-such-program-here");
+    desk.run(&["cocode", "doctor", "--agents-file", beside.to_str().unwrap()]).exits(3);
+    fs::set_permissions(&beside, fs::Permissions::from_mode(0o666)).unwrap();
+    desk.run(&["cocode", "doctor"]).exits(4).says("chmod go-w");
+}
