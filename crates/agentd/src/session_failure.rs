@@ -65,3 +65,16 @@ pub(crate) fn explain(error: SessionError) -> Failure {
         _ => Failure::new(Exit::Failed, text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_ran_out_is_no_other_failure() {
+        let exit = |reason| explain(SessionError::Workspace(wap_core::WapError::new(reason, "why"))).exit;
+        assert_eq!(exit(Reason::Timeout), Exit::TimedOut);
+        assert_eq!(exit(Reason::Cancelled), Exit::Interrupted);
+        assert_eq!(exit(Reason::ReadError), Exit::Failed);
+    }
+}

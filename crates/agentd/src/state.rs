@@ -24,7 +24,7 @@ use crate::session_failure;
 use crate::state_birth;
 
 /// The name of the state folder within a workspace.
-const STATE_FOLDER: &str = ".agentd";
+pub(crate) const STATE_FOLDER: &str = ".agentd";
 
 /// Where the workspace and its state folder are.
 #[derive(Clone, Debug)]

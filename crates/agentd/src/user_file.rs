@@ -12,6 +12,7 @@ use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 use crate::cli::Common;
 use crate::confinement;
 use crate::exit::Exit;
+use crate::state::STATE_FOLDER;
 
 /// The longest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -66,7 +67,7 @@ impl UserFileError {
     /// What to do about it, if there is something to say.
     pub(crate) fn advice(&self) -> Option<&'static str> {
         match self {
-            UserFileError::WithinReach(_) => Some("keep it outside of the workspace, links included"),
+            UserFileError::WithinReach(_) => Some("keep it outside of every workspace, links included"),
             UserFileError::WritableByOthers(_) => Some("close it with chmod go-w"),
             UserFileError::OwnedByAnother(_) => Some("keep a copy of your own"),
             _ => None,
@@ -122,8 +123,8 @@ impl Reach {
         Ok(self.folders.contains(&(found.dev(), found.ino())))
     }
 
-    /// Finds a file by its path, links followed, and refuses a path on which any name is looked up in one of the folders or
-    /// beneath it: a model could put something else there.
+    /// Finds a file by its path, links followed, and refuses a path on which any name is looked up in one of the folders, in
+    /// another workspace, or beneath them: a model could put something else there.
     pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, UserFileError> {
         let mut names: VecDeque<OsString> =
             std::path::absolute(path)?.components().map(|part| part.as_os_str().to_owned()).collect();
@@ -136,7 +137,7 @@ impl Reach {
                 here.pop();
             } else if name != OsStr::new(".") {
                 let entry = here.join(name);
-                if self.has(&here)? {
+                if self.has(&here)? || is_workspace(&here) {
                     return Err(UserFileError::WithinReach(entry));
                 }
                 if !fs::symlink_metadata(&entry)?.is_symlink() {
@@ -154,6 +155,14 @@ impl Reach {
         }
         Ok(here)
     }
+}
+
+/// Whether a folder has been a workspace: what lies in it may have been written by a model then, and be believed now. A home
+/// folder cannot have been one, nor can those above it.
+fn is_workspace(folder: &Path) -> bool {
+    let has_journal = || fs::symlink_metadata(folder.join(STATE_FOLDER).join("journal")).is_ok();
+    let home = || confinement::home().and_then(|home| fs::canonicalize(home).ok());
+    has_journal() && !home().is_some_and(|home| home.starts_with(folder))
 }
 
 /// Reads a file that the user alone, or root, can have written.

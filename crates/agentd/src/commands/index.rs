@@ -97,11 +97,7 @@ fn fresh_enough(opened: &OpenIndex, console: Console, cancel: &wap_core::CancelF
 }
 
 fn failure(error: IndexError) -> Failure {
-    let exit = match error {
-        IndexError::Cancelled => Exit::Interrupted,
-        IndexError::TimedOut => Exit::TimedOut,
-        _ => Exit::Failed,
-    };
+    let exit = if error == IndexError::Cancelled { Exit::Interrupted } else { Exit::Failed };
     Failure::new(exit, error.to_string())
 }
 

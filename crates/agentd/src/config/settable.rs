@@ -90,7 +90,9 @@ impl SettableTable {
 
     /// Finds an option by its long name.
     pub(super) fn find<'a>(&self, definition: &'a Command, option: &str) -> Option<&'a Arg> {
-        self.commands.iter().find_map(|command| option_of(command_at(definition, command)?, option))
+        let own =
+            self.commands.iter().find_map(|command| option_of(command_at(definition, command)?, option));
+        own.or_else(|| option_of(definition, option).filter(|arg| arg.is_global_set()))
     }
 }
 

@@ -185,6 +185,23 @@ fn the_usual_place_is_judged_like_any_other() {
 }
 
 #[test]
+fn a_file_in_another_workspace_is_refused() {
+    let desk = Desk::new();
+    let other = Project::new();
+    let file = other.workspace().join("sub/config.toml");
+    write(&file, READ_ONLY);
+    let config = ["--config", file.to_str().unwrap()];
+    desk.write(&config).exits(1).prints("READ_ONLY");
+    // A model has worked there, and may have left what is to be believed here.
+    other.begin("tidy up");
+    desk.run(&[&["sessions"], &config[..]].concat()).exits(4).says("a model can write");
+    // What lies in a home folder has not been in a workspace by that.
+    fs::create_dir_all(desk.home().join(".agentd/journal")).unwrap();
+    write(&desk.folder().join("config.toml"), READ_ONLY);
+    desk.write(&[]).exits(1).prints("READ_ONLY");
+}
+
+#[test]
 fn a_file_that_lets_commands_change_itself_is_refused() {
     let desk = Desk::new();
     let file = desk.folder().join("config.toml");
@@ -287,6 +304,30 @@ fn a_reply_is_tried_out_under_the_same_settings() {
     let ran = desk.run(&["apply", reply.to_str().unwrap()]).exits(4);
     ran.says("there is no terminal to answer at").says("network = 'on' by");
     assert!(!desk.project.has("b.txt"));
+}
+
+#[test]
+fn the_time_of_commands_is_not_that_of_summaries() {
+    let cases = [
+        ("timeout = 60\n[codali]\ntimeout = 1\nsummarizer = 'sleep 30'\n", true),
+        ("timeout = 1\n[codali]\nsummarizer = 'sleep 1.5; echo short'\n", false),
+    ];
+    for (text, is_late) in cases {
+        let desk = Desk::new();
+        write(&desk.folder().join("config.toml"), format!("{text}context-tokens = 256\n"));
+        let history = desk.home().join("history.json");
+        let said: Vec<String> = (0..5)
+            .map(|number| {
+                let task = format!("task {number} {}", "word ".repeat(60));
+                desk.run(&["codali", "--history", history.to_str().unwrap(), "--task", &task]).ok().stderr
+            })
+            .collect();
+        let said = said.concat();
+        assert_eq!(said.contains("there is no summary: it takes longer than 1 s"), is_late, "{said}");
+        let printed =
+            desk.run(&["codali", "--history", history.to_str().unwrap(), "--task", "the last"]).stdout;
+        assert_eq!(printed.contains("short"), !is_late, "{printed}");
+    }
 }
 
 #[test]

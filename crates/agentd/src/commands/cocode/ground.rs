@@ -179,3 +179,19 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
     let failure = Failure::new(exit, told(&error));
     if advice.is_empty() { failure } else { failure.advise(advice) }
 }
+
+#[cfg(test)]
+mod tests {
+    use cocode_runner::GitError;
+
+    use super::*;
+
+    #[test]
+    fn git_that_does_not_come_to_an_end_is_no_other_failure() {
+        let slow = || GitError::TooSlow { command: "status".to_owned() };
+        assert_eq!(explain(RunnerError::Git(slow())).exit, Exit::TimedOut);
+        assert_eq!(explain(RunnerError::Repository(RepositoryError::Git(slow()))).exit, Exit::TimedOut);
+        let failed = GitError::Answer { command: "status" };
+        assert_eq!(explain(RunnerError::Git(failed)).exit, Exit::Failed);
+    }
+}
