@@ -78,7 +78,7 @@ fn undo(workspace: &local_workspace::LocalWorkspace, what: &Undo) -> Undone {
 }
 
 fn check(batches: &[Vec<Step>]) {
-    let ground = Ground::new();
+    let ground = Ground::in_memory();
     lay_out(&ground);
     let before = tree(&ground);
     let workspace = ground.open_with(Journal::in_memory().unwrap(), ground.config()).0;
