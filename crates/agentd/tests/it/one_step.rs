@@ -282,7 +282,7 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
     let findings = project.run(&["doctor", "--json"]).ok().json();
     let findings = findings.as_array().unwrap();
     let what: Vec<_> = findings.iter().map(|finding| finding["what"].as_str().unwrap()).collect();
-    assert_eq!(what, ["commands", "files", "state folder", "git", "clipboard"]);
+    assert_eq!(what, ["commands", "configuration", "files", "state folder", "git", "clipboard"]);
     for finding in findings {
         assert!(["good", "limited"].contains(&finding["state"].as_str().unwrap()), "{finding}");
         assert!(!finding["detail"].as_str().unwrap().is_empty());
