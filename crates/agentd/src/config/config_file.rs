@@ -8,7 +8,7 @@ use clap::{Arg, Command, Id};
 
 use super::fault::Fault;
 use super::reading::parse;
-use super::settable::{SettableTable, change_at, command_at, option_of};
+use super::settable::{SettableTable, change_at, command_at, option_of, stands_aside};
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
 use crate::user_file::{self, Reach, UserFileError};
@@ -109,8 +109,9 @@ impl ConfigFile {
         let counts = |setting: &&'a Setting| setting.table.holds_for(command);
         let option = |setting: &'a Setting| option_of(leaf, setting.option).map(|arg| (setting, arg));
         let is_open = |(_, arg): &(&Setting, &Arg)| {
-            let conflicts = leaf.get_arguments().filter(|other| given.contains(other.get_id()));
-            !given.contains(arg.get_id()) && !conflicts.into_iter().any(|other| conflict(leaf, arg, other))
+            let mut others = leaf.get_arguments().filter(|other| given.contains(other.get_id()));
+            let yields = |other: &Arg| conflict(leaf, arg, other) || stands_aside(arg, other);
+            !given.contains(arg.get_id()) && !others.any(yields)
         };
         let settings = self.settings.iter().filter(counts).filter_map(option).filter(is_open);
         settings.map(|(setting, arg)| (setting, arg.get_id().clone(), arg.is_global_set())).collect()

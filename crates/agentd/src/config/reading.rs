@@ -97,7 +97,8 @@ impl Reading<'_> {
             _ if is_switch(arg) => Err("give true or false".to_owned()),
             Value::String(text) if is_path(arg) => self.path(text.value()),
             Value::String(text) => Ok(text.value().into()),
-            Value::Integer(number) if !is_path(arg) => Ok(number.value().to_string().into()),
+            _ if is_path(arg) => Err("give a path".to_owned()),
+            Value::Integer(number) => Ok(number.value().to_string().into()),
             _ => Err("give a text or a whole number".to_owned()),
         }
     }

@@ -75,6 +75,16 @@ pub(super) const TABLES: &[SettableTable] = &[
     },
 ];
 
+/// Options of a file that do not count where the command line gives another one to the same end.
+const STAND_ASIDE_FOR: [(&str, &str); 1] = [("agent", "agent-cmd")];
+
+/// Whether an option of a file does not count beside one that the command line gives, though both could.
+pub(super) fn stands_aside(option: &Arg, given: &Arg) -> bool {
+    STAND_ASIDE_FOR
+        .iter()
+        .any(|(one, other)| option.get_long() == Some(one) && given.get_long() == Some(other))
+}
+
 impl SettableTable {
     /// Whether the table speaks of a command.
     pub(super) fn holds_for(&self, command: &str) -> bool {

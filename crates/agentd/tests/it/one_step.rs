@@ -281,7 +281,9 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
     let project = Project::new();
     let findings = project.run(&["doctor", "--json"]).ok().json();
     let findings = findings.as_array().unwrap();
-    let what: Vec<_> = findings.iter().map(|finding| finding["what"].as_str().unwrap()).collect();
+    let mut what: Vec<_> = findings.iter().map(|finding| finding["what"].as_str().unwrap()).collect();
+    // Whether there is anything to raise is a matter of the machine and of who asks.
+    what.retain(|what| *what != "to raise it");
     assert_eq!(what, ["commands", "configuration", "files", "state folder", "git", "clipboard"]);
     for finding in findings {
         assert!(["good", "limited"].contains(&finding["state"].as_str().unwrap()), "{finding}");
