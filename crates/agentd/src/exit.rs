@@ -36,7 +36,10 @@ pub(crate) const MEANINGS: [(Exit, &str); 8] = [
         Exit::Held,
         "Another process owns the state folder, and either does not answer or cannot do this for you.",
     ),
-    (Exit::TimedOut, "A time ran out: agents had no time left, or git did not come to an end."),
+    (
+        Exit::TimedOut,
+        "A time ran out: the agent of cocode check had none left, or git did not come to an end.",
+    ),
     (Exit::Interrupted, "Interrupted."),
 ];
 

@@ -45,7 +45,7 @@ pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outco
     Ok(match (is_enough(&records, asked.all), cancel.is_cancelled()) {
         (true, _) => Exit::Done,
         (false, true) => Exit::Interrupted,
-        (false, false) => missed(&records),
+        (false, false) => Exit::Failed,
     })
 }
 
@@ -53,13 +53,6 @@ pub(crate) fn run(common: &Common, console: Console, asked: &CocodeRun) -> Outco
 fn is_enough(records: &[AgentRecord], all: bool) -> bool {
     let mut ready = records.iter().map(|record| record.state == AgentState::Ready);
     if all { ready.all(|is_ready| is_ready) } else { ready.any(|is_ready| is_ready) }
-}
-
-/// Says why too few are ready: it was the time, if it was the time for each that is not.
-fn missed(records: &[AgentRecord]) -> Exit {
-    let mut others = records.iter().filter(|record| record.state != AgentState::Ready);
-    let is_late = others.all(|record| record.state == AgentState::TimedOut);
-    if is_late { Exit::TimedOut } else { Exit::Failed }
 }
 
 fn request(common: &Common, asked: &CocodeRun) -> Result<RunRequest, Failure> {
