@@ -11,6 +11,15 @@ use crate::git::{Git, GitError, GitPlace};
 /// The remote whose default branch counts.
 const REMOTE: &str = "origin";
 
+/// What git keeps in the git folder of a work tree while something there is unfinished.
+const UNFINISHED: [(&str, &str); 5] = [
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+];
+
 /// A repository with a work tree and at least one commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Repository {
@@ -95,6 +104,16 @@ impl Repository {
     pub(crate) fn is_clean(&self) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
         Ok(self.git.run(self.place(), &arguments)?.is_empty())
+    }
+
+    /// What the person has begun here and not finished: a merge, for instance, that waits for its commit.
+    pub(crate) fn unfinished(&self) -> Result<Option<&'static str>, GitError> {
+        let names = UNFINISHED.map(|(name, _)| name);
+        let mut arguments = vec!["rev-parse", "--path-format=absolute"];
+        arguments.extend(names.iter().flat_map(|name| ["--git-path", name]));
+        let paths = self.git.run(self.place(), &arguments)?;
+        let mut found = paths.lines().zip(UNFINISHED);
+        Ok(found.find(|(path, _)| Path::new(path).symlink_metadata().is_ok()).map(|(_, (_, what))| what))
     }
 
     pub(crate) fn is_ancestor(&self, ancestor: &str, commit: &str) -> Result<bool, GitError> {
