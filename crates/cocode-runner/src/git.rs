@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -127,8 +127,19 @@ impl Git {
         place: GitPlace<'_>,
         arguments: &[S],
     ) -> Result<Vec<u8>, GitError> {
-        let (code, output, reason) = self.start(place, arguments)?;
+        let (code, output, reason) = self.start(place, arguments, None)?;
         if code == Some(0) { Ok(output) } else { Err(failed(arguments, reason, code)) }
+    }
+
+    /// Runs git with a text on its standard input.
+    pub(crate) fn feed<S: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        arguments: &[S],
+        input: &str,
+    ) -> Result<(), GitError> {
+        let (code, _, reason) = self.start(GitPlace::Folder(folder), arguments, Some(input))?;
+        if code == Some(0) { Ok(()) } else { Err(failed(arguments, reason, code)) }
     }
 
     /// Runs git and takes exit code 1 for "no".
@@ -137,7 +148,7 @@ impl Git {
         place: GitPlace<'_>,
         arguments: &[S],
     ) -> Result<Option<String>, GitError> {
-        let (code, output, reason) = self.start(place, arguments)?;
+        let (code, output, reason) = self.start(place, arguments, None)?;
         match code {
             Some(0) => Ok(Some(text(output))),
             Some(1) => Ok(None),
@@ -149,6 +160,7 @@ impl Git {
         &self,
         place: GitPlace<'_>,
         arguments: &[S],
+        input: Option<&str>,
     ) -> Result<(Option<i32>, Vec<u8>, String), GitError> {
         let mut command = Command::new("git");
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -175,7 +187,9 @@ impl Git {
         command.args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = match place {
-            GitPlace::Folder(_) => Some(command.output().map_err(GitError::NotStarted)?),
+            GitPlace::Folder(_) => {
+                Some(output_of(command, input.unwrap_or_default()).map_err(GitError::NotStarted)?)
+            }
             GitPlace::Worktree { .. } => {
                 output_within(command, WORKTREE_LIMIT).map_err(GitError::NotStarted)?
             }
@@ -219,6 +233,20 @@ fn reason(said: &str) -> String {
         reason.push('…');
     }
     if reason.is_empty() { "it gave no reason".to_owned() } else { reason }
+}
+
+/// Runs a command with a text on its standard input.
+fn output_of(mut command: Command, input: &str) -> io::Result<Output> {
+    if input.is_empty() {
+        return command.output();
+    }
+    let mut child = command.stdin(Stdio::piped()).spawn()?;
+    let stdin = child.stdin.take();
+    thread::scope(|scope| {
+        // One that reads no more has ended, and says why itself.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        child.wait_with_output()
+    })
 }
 
 /// Runs a command that is killed, with all that it has started, when it takes longer. `None` if it was.

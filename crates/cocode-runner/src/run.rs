@@ -18,6 +18,7 @@ use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
 use crate::log_file::LogFile;
+use crate::loose_objects;
 use crate::own_branches::{BranchFollower, OwnBranches};
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
@@ -81,6 +82,15 @@ impl Runner {
             .iter()
             .map(|agent| Mutex::new(new_record(request, &plan, agent, &run, began)))
             .collect();
+        if plan.agents.iter().any(|agent| agent.definition.is_confined)
+            && let Err(error) = loose_objects::pack(&self.repository)
+        {
+            // Damage that is there already does not keep agents from working.
+            let warning = format!("objects that are not packed are not kept from it: {}", told(&error));
+            for record in &records {
+                record.lock().unwrap_or_else(PoisonError::into_inner).warnings.push(warning.clone());
+            }
+        }
         // Whatever is made from here on is known to be ours after a crash, since nothing of it was there before.
         for record in &records {
             self.store

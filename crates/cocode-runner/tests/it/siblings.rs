@@ -127,6 +127,69 @@ fn packs_and_where_objects_are_looked_for_are_kept() {
 }
 
 #[test]
+fn no_agent_takes_the_history_away() {
+    // Everything that is there before agents run, committed, put aside or only added: none of it is packed.
+    let prepare = |ground: &Ground| {
+        fs::write(ground.repository().join("a.txt"), "aside\n").unwrap();
+        ground.git(&["stash", "-q"]);
+        fs::write(ground.repository().join("added.txt"), "added\n").unwrap();
+        ground.git(&["add", "added.txt"]);
+        assert!(ground.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
+    };
+    let is_sound = |ground: &Ground| {
+        let seen = ["main:a.txt", "stash:a.txt", ":added.txt"].map(|name| {
+            let mut command = std::process::Command::new("git");
+            command.args(["cat-file", "blob", name]).current_dir(ground.repository());
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        });
+        seen == ["one\n", "aside\n", "added\n"]
+    };
+    let attacks = [
+        "rm -rf $O/??",
+        "chmod -R u+w $O/??; for f in $O/??/*; do echo nonsense > $f; done",
+        // The contents of one object in the place of another: git does not look whether they fit.
+        "F=$O/$(git rev-parse main:a.txt | sed 's,..,&/,'); B=$O/$(echo evil | git hash-object -w --stdin | sed 's,..,&/,'); \
+            chmod u+w $F; cp -f $B $F",
+    ];
+    for attack in attacks {
+        let ground = Ground::new();
+        prepare(&ground);
+        let script = format!("O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; {attack}");
+        let (record, log) = run_one(&ground, agent("a", &script));
+        assert_eq!(record.exit_code, Some(0), "{attack}: {record:?} {:?}", log.lines());
+        assert!(is_sound(&ground), "{attack}");
+        // The control: where nothing is packed, the same takes it away.
+        let ground = Ground::new();
+        prepare(&ground);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).current_dir(ground.repository());
+        assert!(command.output().unwrap().status.success(), "{attack}");
+        assert!(!is_sound(&ground), "{attack}: this should do harm");
+    }
+}
+
+#[test]
+fn what_is_packed_is_not_packed_again() {
+    let ground = Ground::new();
+    let packs = || {
+        let said = ground.git(&["count-objects", "-v"]);
+        said.lines().find_map(|line| line.strip_prefix("packs: ")).map(str::to_owned).unwrap()
+    };
+    for expected in ["1", "1"] {
+        ground.run("true");
+        ground.runner().clean(true, false).unwrap();
+        assert_eq!(packs(), expected);
+    }
+    // What is damaged already is told, and agents run all the same.
+    let folder = ground.repository().join(".git/objects/ff");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("f".repeat(38)), "nonsense").unwrap();
+    let record = ground.run(crate::ground::MARKED);
+    assert_eq!(record.state, AgentState::Ready);
+    assert!(record.warnings.iter().any(|warning| warning.contains("not packed")), "{record:?}");
+}
+
+#[test]
 fn an_agents_branch_follows_while_it_runs_wherever_it_goes() {
     let ground = Ground::new();
     let (runner, log) = (ground.runner(), Log::default());
