@@ -18,6 +18,9 @@ pub enum RepositoryError {
     /// It has no work tree.
     #[error("the repository is bare")]
     Bare,
+    /// Its path is nothing that can be written down on a line.
+    #[error("the path of the repository has a line break or is not valid UTF-8, which is not supported")]
+    Path,
     /// It has no commit to start from.
     #[error("the repository has no commits yet")]
     NoCommits,

@@ -45,9 +45,12 @@ impl Repository {
         let place = GitPlace::Folder(folder);
         // One call where all is well; only what is wrong takes another.
         let facts = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"];
-        let facts = git.run(place, &facts).map_err(|error| why_unusable(&git, place, error))?;
-        let (common_folder, root) =
-            facts.split_once('\n').ok_or(GitError::Answer { command: "rev-parse" })?;
+        let facts = git.run_for_bytes(place, &facts).map_err(|error| why_unusable(&git, place, error))?;
+        let facts = String::from_utf8(facts).map_err(|_| RepositoryError::Path)?;
+        // Two lines. More of them are lines of a path, which records and git's own files have no way to say.
+        let [common_folder, root] = facts.lines().collect::<Vec<_>>()[..] else {
+            return Err(RepositoryError::Path);
+        };
         let settings = git.settings(folder)?;
         let git = git.without_filters(settings.keys());
         let repository = Repository {
