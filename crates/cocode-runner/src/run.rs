@@ -260,14 +260,21 @@ impl Runner {
         record.exit_code = ended.exit_code;
         record.detail = ended.detail;
         let worktree = record.worktree();
-        let judged = self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?));
+        let note = Arc::new(StopNote::default());
+        let judged =
+            self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?, &note));
+        // An agent whose check was cancelled was cancelled; one whose check took too long is not ready.
+        let reason = ended.reason.or(note.reason().filter(|reason| matches!(reason, StopReason::Cancelled)));
         if let Err(error) = judged {
             record.detail = Some(told(&error));
         }
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
-        record.state = match (ended.reason, ended.exit_code) {
+        record.state = match (reason, ended.exit_code) {
             (Some(StopReason::Deadline), _) => AgentState::TimedOut,
-            (Some(StopReason::Cancelled), _) => AgentState::Cancelled,
+            (Some(StopReason::Cancelled), _) => {
+                record.exit_code = Some(130);
+                AgentState::Cancelled
+            }
             (None, None) => AgentState::Failed,
             (None, Some(code)) => {
                 let meaning = ExitMeaning::of(code);
@@ -285,6 +292,7 @@ impl Runner {
         shared: &Shared<'_>,
         agent: &PlannedAgent,
         worktree: &Worktree,
+        note: &Arc<StopNote>,
     ) -> Option<CheckResult> {
         let text = agent.definition.check.as_ref()?;
         let failed = |detail: String| Some(CheckResult { passed: false, detail });
@@ -303,7 +311,6 @@ impl Runner {
             Ok(running) => running,
             Err(error) => return failed(told(&error)),
         };
-        let note = Arc::new(StopNote::default());
         let name = &agent.definition.name;
         shared.watch.add(Watched {
             agent: name.clone(),
@@ -316,7 +323,7 @@ impl Runner {
                 .join(format!("{}-{name}", agent.context.issue)),
             follower: HeadFollower::new(&worktree.git_folder),
             branch: None,
-            note,
+            note: Arc::clone(note),
             asked_at: None,
         });
         let waited = running.wait();
