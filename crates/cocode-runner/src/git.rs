@@ -20,8 +20,10 @@ use crate::host::Host;
 /// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
 const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
 
-/// Variables of the user's environment that git needs; all others, `GIT_*` above all, are dropped.
-const KEPT: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR"];
+/// Variables of the user's environment that git needs, the last three to sign a merge; all others, `GIT_*` above all, are
+/// dropped.
+const KEPT: [&str; 9] =
+    ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
 
 /// Why git did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 
 use cocode_runner::{AgentRecord, PickWay, Runner, RunnerError, StopFlag};
 
@@ -121,4 +122,34 @@ fn what_the_user_has_begun_is_left_to_the_user() {
         fs::remove_file(ground.repository().join(".git").join(head)).unwrap();
         assert!(runner.pick(&record, false).unwrap().done, "{what}");
     }
+}
+
+#[test]
+fn a_merge_is_signed_as_the_user_signs() {
+    let ground = Ground::new();
+    let program = ground.root.join("sign");
+    // It has its keys where the user's environment says.
+    let text = "#!/bin/sh\ntest \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
+        echo '[GNUPG:] SIG_CREATED x' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo '-----END PGP SIGNATURE-----'\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let pick = |ground: &Ground| {
+        let (runner, record) = work(ground, &write("b.txt", "b"));
+        ground.git(&["config", "commit.gpgsign", "false"]);
+        fs::write(ground.repository().join("mine.txt"), "mine\n").unwrap();
+        ground.git(&["add", "."]);
+        ground.git(&["commit", "-q", "-m", "mine"]);
+        ground.git(&["config", "gpg.program", program.to_str().unwrap()]);
+        ground.git(&["config", "commit.gpgsign", "true"]);
+        let picked = runner.pick(&record, false);
+        runner.clean(true, false).unwrap();
+        picked
+    };
+    let without = refused(pick(&ground)).to_string();
+    assert!(without.contains("failed to sign"), "{without}");
+    assert!(!ground.repository().join(".git/MERGE_HEAD").exists());
+    let mut ground = Ground::new();
+    ground.host.variables.insert("GNUPGHOME".into(), "keys".into());
+    pick(&ground).unwrap();
+    assert!(ground.git(&["cat-file", "commit", "HEAD"]).contains("gpgsig"));
 }
