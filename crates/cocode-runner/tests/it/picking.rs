@@ -129,7 +129,7 @@ fn a_merge_is_signed_as_the_user_signs() {
     let ground = Ground::new();
     let program = ground.root.join("sign");
     // It has its keys where the user's environment says.
-    let text = "#!/bin/sh\ntest \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
+    let text = "#!/bin/sh\ncat > /dev/null; test \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
         echo '[GNUPG:] SIG_CREATED x' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo '-----END PGP SIGNATURE-----'\n";
     fs::write(&program, text).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
