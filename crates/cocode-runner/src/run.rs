@@ -243,6 +243,9 @@ impl Runner {
             stream.finish(&mut take);
         }
         shared.watch.remove(name, shared.observer);
+        if loose_objects::reopen(&self.repository) {
+            record.warnings.push("it had closed folders of the repository's objects".to_owned());
+        }
         if let Some(kind) = log.failure() {
             record.warnings.push(format!("lines of its log are missing: {kind}"));
         }

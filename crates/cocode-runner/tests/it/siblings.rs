@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -166,6 +167,28 @@ fn no_agent_takes_the_history_away() {
         assert!(command.output().unwrap().status.success(), "{attack}");
         assert!(!is_sound(&ground), "{attack}: this should do harm");
     }
+}
+
+#[test]
+fn folders_of_objects_that_an_agent_closes_are_opened_again() {
+    let ground = Ground::new();
+    let victim = ground.root.join("victim");
+    fs::create_dir(&victim).unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fs::set_permissions(&victim, fs::Permissions::from_mode(0o500)).unwrap();
+    let script = format!(
+        "{MARKED}; O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; mkdir -p $O/00; rm -rf $O/01; \
+            ln -s {} $O/01; chmod 0 $O/00 $O",
+        victim.display()
+    );
+    let (record, log) = run_one(&ground, agent("a", &script));
+    assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
+    assert!(record.warnings.iter().any(|warning| warning.contains("closed folders")), "{record:?}");
+    let objects = ground.repository().join(".git/objects");
+    assert_eq!([mode(&objects) & 0o700, mode(&objects.join("00")) & 0o700], [0o700; 2]);
+    // What a link leads to is none of them.
+    assert_eq!(mode(&victim), 0o500);
+    ground.git(&["log", "-1", "cocode/7-a"]);
 }
 
 #[test]
