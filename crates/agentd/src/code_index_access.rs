@@ -32,10 +32,14 @@ pub(crate) struct OpenIndex {
 /// Opens the index in the state folder. Where there is no state folder, or one that cannot be written, the index lives in a
 /// temporary folder for as long as it is open.
 pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<OpenIndex, Failure> {
-    if is_real_folder(&places.base)
-        && let Ok(index) = open_at(common, places, console, &places.base.join(INDEX_FOLDER))
-    {
-        return Ok(OpenIndex { index, _folder: None });
+    if is_real_folder(&places.base) {
+        match open_at(common, places, console, &places.base.join(INDEX_FOLDER)) {
+            Ok(index) => return Ok(OpenIndex { index, _folder: None }),
+            Err(failure) => console.notice(&format!(
+                "agentd: {}: one in a temporary folder takes its place for this time",
+                failure.message
+            )),
+        }
     }
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::new(Exit::Failed, format!("no temporary folder can be made: {error}")))?;

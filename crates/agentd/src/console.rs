@@ -6,6 +6,13 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+/// A text without characters that control a terminal, but for the ends of lines and tabs.
+fn for_terminal(text: &str) -> String {
+    let is_shown = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
+    let text = text.replace("\r\n", "\n");
+    text.chars().map(|character| if is_shown(character) { character } else { '\u{fffd}' }).collect()
+}
+
 /// The two output streams and how much to say on them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Console {
@@ -15,6 +22,8 @@ pub(crate) struct Console {
     verbose: bool,
     colours: bool,
     live: bool,
+    /// Whether results are read by a person.
+    is_read: bool,
 }
 
 /// How a piece of progress looks.
@@ -31,7 +40,14 @@ impl Console {
     pub(crate) fn new(json: bool, quiet: bool, verbose: bool) -> Console {
         let terminal = io::stderr().is_terminal();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Console { json, quiet, verbose, colours: terminal && !no_colour, live: terminal && !quiet }
+        Console {
+            json,
+            quiet,
+            verbose,
+            colours: terminal && !no_colour,
+            live: terminal && !quiet,
+            is_read: io::stdout().is_terminal(),
+        }
     }
 
     /// Whether nothing but results is to be printed.
@@ -41,12 +57,24 @@ impl Console {
 
     /// Prints a line of the result. A reader that went away is not an error.
     pub(crate) fn result(self, text: &str) {
+        // At once, so that lines of several threads stay apart.
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let _ = self.raw_result(format!("{text}{end}").as_bytes());
+    }
+
+    /// Prints bytes as they are; to a terminal only those that do not control it, since results hold what models, agents and
+    /// repositories have written.
+    ///
+    /// # Errors
+    /// A reader that went away, for instance.
+    pub(crate) fn raw_result(self, bytes: &[u8]) -> io::Result<()> {
         let mut output = io::stdout().lock();
-        let _ = output.write_all(text.as_bytes());
-        if !text.ends_with('\n') {
-            let _ = output.write_all(b"\n");
+        if self.is_read {
+            output.write_all(for_terminal(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        } else {
+            output.write_all(bytes)?;
         }
-        let _ = output.flush();
+        output.flush()
     }
 
     /// Prints the result as one JSON value.
@@ -164,6 +192,23 @@ impl Drop for Spinner {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::for_terminal;
+
+    #[test]
+    fn nothing_that_controls_a_terminal_gets_there() {
+        let cases = [
+            ("plain\ttext\r\nöäü 🙂\n", "plain\ttext\nöäü 🙂\n"),
+            ("\u{1b}[2Jgone\u{1b}]0;title\u{7}", "\u{fffd}[2Jgone\u{fffd}]0;title\u{fffd}"),
+            ("\u{9b}31m over\rwritten\u{8}\u{7f}", "\u{fffd}31m over\u{fffd}written\u{fffd}\u{fffd}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(for_terminal(text), expected);
         }
     }
 }

@@ -24,6 +24,10 @@ const OPEN_POLL: Duration = Duration::from_millis(250);
 /// A file that was written longer ago than this is complete, whoever has it open.
 const OLD: Duration = Duration::from_secs(60);
 
+/// How soon it is tried again to write a response that could not be written; each time twice as long, up to the last.
+const WRITE_AGAIN: Duration = Duration::from_secs(1);
+const LAST_WRITE_AGAIN: Duration = Duration::from_secs(60);
+
 /// Where a response is written before it takes its place.
 const UNFINISHED: &str = ".agentd-response.tmp";
 
@@ -45,8 +49,8 @@ pub(crate) struct RequestFolder {
 #[derive(Clone, Debug)]
 pub(crate) struct Dropped {
     pub(crate) name: RelPath,
-    /// Where its response belongs.
-    pub(crate) response: RelPath,
+    /// Where its response belongs; `None` if the name of that would be too long.
+    pub(crate) response: Option<RelPath>,
     /// Whether its name says that it is a request: then there is a response in any case.
     pub(crate) is_named_request: bool,
     kind: FileKind,
@@ -65,6 +69,8 @@ pub(crate) enum Unusable {
     NotText,
     #[error("cannot be read")]
     Unreadable,
+    #[error("has a name so long that there is none for its response")]
+    LongName,
 }
 
 /// What a look at the folder gives.
@@ -104,6 +110,16 @@ struct Seen {
     since: Instant,
     has_changed: bool,
     is_done: bool,
+    /// Whether it took the place of another file while this process looked: then a time says nothing.
+    is_successor: bool,
+    put_off: Option<PutOff>,
+}
+
+/// A response that could not be written.
+#[derive(Clone, Copy, Debug)]
+struct PutOff {
+    since: Instant,
+    time: Duration,
 }
 
 impl RequestFolder {
@@ -156,11 +172,23 @@ impl RequestFolder {
             let seen = match known.remove(&file.name) {
                 Some(seen) if seen.stamp == file.stamp => seen,
                 before => {
-                    let has_changed = before.is_some_and(|before| before.stamp.size_bytes > 0);
-                    Seen { stamp: file.stamp, since: Instant::now(), has_changed, is_done: false }
+                    let before = before.map(|before| before.stamp);
+                    let has_changed = before.is_some_and(|before| before.size_bytes > 0);
+                    let is_other = |before: FileStamp| {
+                        (before.inode, before.size_bytes) != (file.stamp.inode, file.stamp.size_bytes)
+                    };
+                    Seen {
+                        stamp: file.stamp,
+                        since: Instant::now(),
+                        has_changed,
+                        is_done: false,
+                        is_successor: before.is_some_and(is_other),
+                        put_off: None,
+                    }
                 }
             };
-            let is_answered = answers.get(&file.response) == Some(&file.stamp.modified_nanoseconds);
+            let time = file.response.as_ref().and_then(|response| answers.get(response));
+            let is_answered = !seen.is_successor && time == Some(&file.stamp.modified_nanoseconds);
             let seen = Seen { is_done: seen.is_done || is_answered, ..seen };
             let left = if seen.is_done { None } else { Some(time_left(&file, &seen)) };
             self.seen.insert(file.name.clone(), seen);
@@ -178,6 +206,9 @@ impl RequestFolder {
     pub(crate) fn read(&self, file: &Dropped) -> Option<Result<String, Unusable>> {
         if file.kind != FileKind::File {
             return Some(Err(Unusable::NotAFile(file.kind)));
+        }
+        if file.response.is_none() {
+            return Some(Err(Unusable::LongName));
         }
         let read = self
             .root
@@ -201,9 +232,22 @@ impl RequestFolder {
         }
     }
 
+    /// Takes note that the response to this version of a file could not be written: later it may be. Returns whether that is
+    /// news.
+    pub(crate) fn put_off(&mut self, file: &Dropped) -> bool {
+        let Some(seen) = self.seen.get_mut(&file.name).filter(|seen| seen.stamp == file.stamp) else {
+            return true;
+        };
+        let before = seen.put_off.map(|before| before.time);
+        let time = before.map_or(WRITE_AGAIN, |time| (time * 2).min(LAST_WRITE_AGAIN));
+        seen.put_off = Some(PutOff { since: Instant::now(), time });
+        before.is_none()
+    }
+
     /// Writes the response to a file, in place of what is there: beside it, then renamed. It may be read by whoever may read the
     /// request, and has its time.
     pub(crate) fn respond(&self, file: &Dropped, text: &str) -> io::Result<()> {
+        let response = file.response.as_ref().ok_or(io::ErrorKind::InvalidFilename)?;
         self.remove_unfinished()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode((file.mode & 0o666) | 0o600);
@@ -215,7 +259,7 @@ impl RequestFolder {
             let time = timespec(file.stamp.modified_nanoseconds);
             let times = Timestamps { last_access: time, last_modification: time };
             rustix::fs::futimens(&open, &times)?;
-            rustix::fs::renameat(handle, UNFINISHED, handle, OsStr::from_bytes(file.response.as_bytes()))?;
+            rustix::fs::renameat(handle, UNFINISHED, handle, OsStr::from_bytes(response.as_bytes()))?;
             Ok(())
         })();
         if written.is_err() {
@@ -235,6 +279,9 @@ impl RequestFolder {
 
 /// How long a file still has to stay as it is before it is read.
 fn time_left(file: &Dropped, seen: &Seen) -> Duration {
+    if let Some(put_off) = seen.put_off {
+        return put_off.time.saturating_sub(put_off.since.elapsed());
+    }
     if file.kind != FileKind::File || file.stamp.size_bytes > REPLY_LIMIT_BYTES || is_old(&file.stamp) {
         return Duration::ZERO;
     }
@@ -252,7 +299,7 @@ fn candidate(entry: &WalkEntry) -> Option<Dropped> {
     }
     Some(Dropped {
         name: entry.path.clone(),
-        response: RelPath::from_bytes(&response).ok()?,
+        response: RelPath::from_bytes(&response).ok(),
         is_named_request,
         kind: entry.kind,
         stamp: metadata.stamp(),

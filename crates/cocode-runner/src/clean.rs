@@ -89,8 +89,15 @@ impl Runner {
                 if worktree.git_folder.is_dir() {
                     let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
                     commits.extend(repository.git.ask(worktree.place(&repository.common_folder), &head)?);
-                    let own = OwnBranches::of(&worktree, &repository.common_folder, &record.branch).others();
-                    commits.extend(own.into_iter().filter(|commit| repository.commit(commit).is_some()));
+                    if record.own_branches {
+                        let own = OwnBranches::of(&worktree, &repository.common_folder, &record.branch);
+                        let Some(mut own) = own.others() else {
+                            return keep("its own branches are not as git has them");
+                        };
+                        own.sort_unstable();
+                        own.dedup();
+                        commits.extend(own.into_iter().filter(|commit| repository.commit(commit).is_some()));
+                    }
                 }
             }
         }

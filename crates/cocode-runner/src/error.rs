@@ -18,6 +18,9 @@ pub enum RepositoryError {
     /// It has no work tree.
     #[error("the repository is bare")]
     Bare,
+    /// Its path is nothing that can be written down on a line.
+    #[error("the path of the repository has a line break or is not valid UTF-8, which is not supported")]
+    Path,
     /// It has no commit to start from.
     #[error("the repository has no commits yet")]
     NoCommits,
@@ -168,6 +171,18 @@ pub enum RunnerError {
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]
     Dirty,
+    /// Something is in the place of a file that would come, and would be lost.
+    #[error("'{}' is not committed, and the agent's work has a file there", .path.display())]
+    InTheWay {
+        /// The path, relative to the work tree.
+        path: PathBuf,
+    },
+    /// The person has begun something of the kind and not finished it.
+    #[error("a {what} is unfinished in the work tree")]
+    Unfinished {
+        /// What.
+        what: &'static str,
+    },
     /// The merge would not be clean.
     #[error("{branch} does not merge cleanly")]
     Conflicts {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -20,8 +20,10 @@ use crate::host::Host;
 /// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
 const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
 
-/// Variables of the user's environment that git needs; all others, `GIT_*` above all, are dropped.
-const KEPT: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR"];
+/// Variables of the user's environment that git needs, the last three to sign a merge; all others, `GIT_*` above all, are
+/// dropped.
+const KEPT: [&str; 9] =
+    ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
 
 /// Why git did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +37,7 @@ pub enum GitError {
     Failed {
         /// Its first argument.
         command: String,
-        /// The last line that it printed about it.
+        /// What it printed about it, on one line.
         reason: String,
         /// Its exit code, if it exited.
         exit_code: Option<i32>,
@@ -118,8 +120,28 @@ impl Git {
         place: GitPlace<'_>,
         arguments: &[S],
     ) -> Result<String, GitError> {
-        let (code, output, reason) = self.start(place, arguments)?;
+        self.run_for_bytes(place, arguments).map(text)
+    }
+
+    /// Runs git and returns the bytes that it printed: names of files need not be text.
+    pub(crate) fn run_for_bytes<S: AsRef<OsStr>>(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[S],
+    ) -> Result<Vec<u8>, GitError> {
+        let (code, output, reason) = self.start(place, arguments, None)?;
         if code == Some(0) { Ok(output) } else { Err(failed(arguments, reason, code)) }
+    }
+
+    /// Runs git with a text on its standard input.
+    pub(crate) fn feed<S: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        arguments: &[S],
+        input: &str,
+    ) -> Result<(), GitError> {
+        let (code, _, reason) = self.start(GitPlace::Folder(folder), arguments, Some(input))?;
+        if code == Some(0) { Ok(()) } else { Err(failed(arguments, reason, code)) }
     }
 
     /// Runs git and takes exit code 1 for "no".
@@ -128,9 +150,9 @@ impl Git {
         place: GitPlace<'_>,
         arguments: &[S],
     ) -> Result<Option<String>, GitError> {
-        let (code, output, reason) = self.start(place, arguments)?;
+        let (code, output, reason) = self.start(place, arguments, None)?;
         match code {
-            Some(0) => Ok(Some(output)),
+            Some(0) => Ok(Some(text(output))),
             Some(1) => Ok(None),
             _ => Err(failed(arguments, reason, code)),
         }
@@ -140,7 +162,8 @@ impl Git {
         &self,
         place: GitPlace<'_>,
         arguments: &[S],
-    ) -> Result<(Option<i32>, String, String), GitError> {
+        input: Option<&str>,
+    ) -> Result<(Option<i32>, Vec<u8>, String), GitError> {
         let mut command = Command::new("git");
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
         match place {
@@ -166,7 +189,9 @@ impl Git {
         command.args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = match place {
-            GitPlace::Folder(_) => Some(command.output().map_err(GitError::NotStarted)?),
+            GitPlace::Folder(_) => {
+                Some(output_of(command, input.unwrap_or_default()).map_err(GitError::NotStarted)?)
+            }
             GitPlace::Worktree { .. } => {
                 output_within(command, WORKTREE_LIMIT).map_err(GitError::NotStarted)?
             }
@@ -174,14 +199,56 @@ impl Git {
         let Some(output) = output else {
             return Err(GitError::TooSlow { command: first_of(arguments) });
         };
-        let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-        if text.ends_with('\n') {
-            text.pop();
-        }
-        let errors = String::from_utf8_lossy(&output.stderr);
-        let reason = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
-        Ok((output.status.code(), text, reason.trim_start_matches("fatal: ").to_owned()))
+        Ok((output.status.code(), output.stdout, reason(&String::from_utf8_lossy(&output.stderr))))
     }
+}
+
+/// What git printed as text, without the newline at its end.
+fn text(output: Vec<u8>) -> String {
+    let mut text = String::from_utf8_lossy(&output).into_owned();
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+/// The most bytes of a reason.
+const REASON_BYTES: usize = 400;
+
+/// What git says is wrong, on one line: all that it calls an error, with what it indents below; else its last line.
+fn reason(said: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for line in said.lines().filter(|line| !line.trim().is_empty()) {
+        let error = ["fatal: ", "error: "].iter().find_map(|prefix| line.strip_prefix(prefix));
+        match error {
+            Some(error) => parts.push(error.trim()),
+            None if line.starts_with(['\t', ' ']) && !parts.is_empty() => parts.push(line.trim()),
+            None => {}
+        }
+    }
+    if parts.is_empty() {
+        parts.extend(said.lines().rev().map(str::trim).find(|line| !line.is_empty()));
+    }
+    let mut reason = parts.join("; ");
+    if reason.len() > REASON_BYTES {
+        reason.truncate(reason.floor_char_boundary(REASON_BYTES));
+        reason.push('…');
+    }
+    if reason.is_empty() { "it gave no reason".to_owned() } else { reason }
+}
+
+/// Runs a command with a text on its standard input.
+fn output_of(mut command: Command, input: &str) -> io::Result<Output> {
+    if input.is_empty() {
+        return command.output();
+    }
+    let mut child = command.stdin(Stdio::piped()).spawn()?;
+    let stdin = child.stdin.take();
+    thread::scope(|scope| {
+        // One that reads no more has ended, and says why itself.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        child.wait_with_output()
+    })
 }
 
 /// Runs a command that is killed, with all that it has started, when it takes longer. `None` if it was.
@@ -228,6 +295,27 @@ fn first_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_is_all_that_git_calls_an_error() {
+        let cases = [
+            ("fatal: bad object HEAD\n", "bad object HEAD"),
+            (
+                "error: gpg failed to sign the data:\n(no gpg)\nfatal: failed to write commit object\n",
+                "gpg failed to sign the data:; failed to write commit object",
+            ),
+            (
+                "error: files would be overwritten:\n\tnew\nPlease move them.\nAborting\n",
+                "files would be overwritten:; new",
+            ),
+            ("Aborting\n\n", "Aborting"),
+            ("", "it gave no reason"),
+        ];
+        for (said, expected) in cases {
+            assert_eq!(reason(said), expected);
+        }
+        assert_eq!(reason(&format!("fatal: {}", "ö".repeat(900))).len(), REASON_BYTES + '…'.len_utf8());
+    }
 
     #[test]
     fn what_does_not_end_is_killed_with_what_it_has_started() {

@@ -24,6 +24,7 @@ mod head_log;
 mod host;
 mod hub_issue;
 mod log_file;
+mod loose_objects;
 mod own_branches;
 mod pick;
 mod plan;

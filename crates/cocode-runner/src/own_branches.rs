@@ -28,6 +28,9 @@ const CREATED: &str = "branch: ";
 /// The most bytes of a file that names a commit or a branch.
 const LIMIT_BYTES: u64 = 4096;
 
+/// More files and folders than this are in no agent's folder of branches that means well.
+const MOST_BRANCHES: usize = 10_000;
+
 /// The folders that one agent sees in the place of the shared ones.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnBranches {
@@ -112,13 +115,23 @@ impl OwnBranches {
         Ok(())
     }
 
-    /// The commits of all branches that only the agent has.
-    pub(crate) fn others(&self) -> Vec<String> {
+    /// The commits of all branches that only the agent has; `None` if its folder of branches is no longer what was made, or
+    /// holds more than is looked at. Nothing is followed out of it: an agent may leave a link to all there is on the machine.
+    pub(crate) fn others(&self) -> Option<Vec<String>> {
+        let is_folder = |path: &Path| path.symlink_metadata().map(|found| found.is_dir()).unwrap_or_default();
+        if !self.heads.ancestors().take(2).all(is_folder) {
+            return None;
+        }
         let mut commits = Vec::new();
         let mut folders = vec![PathBuf::new()];
+        let mut seen = 0;
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(self.heads.join(&folder)).into_iter().flatten().flatten();
-            for entry in entries {
+            for entry in fs::read_dir(self.heads.join(&folder)).ok()? {
+                let entry = entry.ok()?;
+                seen += 1;
+                if seen > MOST_BRANCHES {
+                    return None;
+                }
                 let name = folder.join(entry.file_name());
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push(name),
@@ -126,7 +139,7 @@ impl OwnBranches {
                 }
             }
         }
-        commits
+        Some(commits)
     }
 
     fn commit_of(&self, name: &str) -> Option<String> {

@@ -1,10 +1,16 @@
 //! Taking an agent's work into the current branch, and looking at it.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
 use cocode_env::AgentName;
 use serde::Serialize;
 
 use crate::error::RunnerError;
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
@@ -73,28 +79,38 @@ impl Runner {
     /// Takes an agent's work into the current branch: forward, or by a merge if that is clean.
     ///
     /// # Errors
-    /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Dirty`], [`RunnerError::Conflicts`];
-    /// nothing is changed then.
+    /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
+    /// [`RunnerError::Conflicts`], [`RunnerError::InTheWay`]; nothing is changed then.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
         if !record.state.is_final() {
             return Err(RunnerError::NotEnded { agent: record.agent.clone() });
         }
         let commit = work_of(repository, record)?;
+        if let Some(what) = repository.unfinished()? {
+            return Err(RunnerError::Unfinished { what });
+        }
         if !repository.is_clean()? {
             return Err(RunnerError::Dirty);
         }
+        let mut target = commit.clone();
         let way = if repository.is_ancestor(&commit, "HEAD")? {
             PickWay::AlreadyThere
         } else if repository.is_ancestor("HEAD", &commit)? {
             PickWay::FastForward
         } else {
             let trial = ["merge-tree", "--write-tree", "--no-messages", "HEAD", &commit];
-            if repository.git.ask(repository.place(), &trial)?.is_none() {
+            let Some(tree) = repository.git.ask(repository.place(), &trial)? else {
                 return Err(RunnerError::Conflicts { branch: record.branch.clone() });
-            }
+            };
+            target = tree;
             PickWay::Merge
         };
+        if way != PickWay::AlreadyThere
+            && let Some(path) = in_the_way(repository, &target)?
+        {
+            return Err(RunnerError::InTheWay { path });
+        }
         let message = format!("Merge {}", record.branch);
         let done = way != PickWay::AlreadyThere && !dry_run;
         if done {
@@ -103,7 +119,7 @@ impl Runner {
                 _ => &["merge", "--quiet", "--ff-only", &commit],
             };
             if let Err(error) = repository.git.run(repository.place(), arguments) {
-                // A merge that stopped half-way is taken back; one that never began has nothing to take back.
+                // A merge that stopped half-way is taken back. It is ours: none was there when this began.
                 let _ = repository.git.run(repository.place(), &["merge", "--abort"]);
                 return Err(error.into());
             }
@@ -111,6 +127,54 @@ impl Runner {
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         Ok(Picked { agent: record.agent.clone(), branch: record.branch.clone(), commit, way, is_ready, done })
     }
+}
+
+/// What is not committed and lies where a file would come with `target`, a commit or tree, if anything does.
+///
+/// Git itself would replace what it is told to ignore, such as a file with the user's own settings.
+fn in_the_way(repository: &Repository, target: &str) -> Result<Option<PathBuf>, GitError> {
+    let arguments = [
+        "diff",
+        "--no-ext-diff",
+        "--name-only",
+        "-z",
+        "--diff-filter=A",
+        "--no-renames",
+        "HEAD",
+        target,
+        "--",
+    ];
+    let added = repository.git.run_for_bytes(repository.place(), &arguments)?;
+    let is_tracked = |path: &Path| {
+        let arguments = ["ls-tree", "--full-tree", "--name-only", "HEAD", "--"].map(OsStr::new);
+        let found =
+            repository.git.run(repository.place(), &[&arguments[..], &[path.as_os_str()]].concat())?;
+        Ok::<bool, GitError>(!found.is_empty())
+    };
+    let is_there = |path: &Path| {
+        let path = repository.root.join(path);
+        // Nothing is lost with an empty folder.
+        path.symlink_metadata().is_ok()
+            && !fs::read_dir(&path).is_ok_and(|mut inside| inside.next().is_none())
+    };
+    let mut seen_folders = BTreeSet::new();
+    let names = added.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    for path in names.map(|name| Path::new(OsStr::from_bytes(name))) {
+        if is_there(path) && !is_tracked(path)? {
+            return Ok(Some(path.to_owned()));
+        }
+        // A file, or a link, in the place of a folder on the way there.
+        for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+            if !seen_folders.insert(folder.to_owned()) {
+                break;
+            }
+            let found = repository.root.join(folder).symlink_metadata();
+            if found.is_ok_and(|found| !found.is_dir()) && !is_tracked(folder)? {
+                return Ok(Some(folder.to_owned()));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the differences between where an agent started and what it has committed, also while agents run; `summary`

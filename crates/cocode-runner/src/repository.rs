@@ -11,6 +11,15 @@ use crate::git::{Git, GitError, GitPlace};
 /// The remote whose default branch counts.
 const REMOTE: &str = "origin";
 
+/// What git keeps in the git folder of a work tree while something there is unfinished.
+const UNFINISHED: [(&str, &str); 5] = [
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+];
+
 /// A repository with a work tree and at least one commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Repository {
@@ -36,9 +45,12 @@ impl Repository {
         let place = GitPlace::Folder(folder);
         // One call where all is well; only what is wrong takes another.
         let facts = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"];
-        let facts = git.run(place, &facts).map_err(|error| why_unusable(&git, place, error))?;
-        let (common_folder, root) =
-            facts.split_once('\n').ok_or(GitError::Answer { command: "rev-parse" })?;
+        let facts = git.run_for_bytes(place, &facts).map_err(|error| why_unusable(&git, place, error))?;
+        let facts = String::from_utf8(facts).map_err(|_| RepositoryError::Path)?;
+        // Two lines. More of them are lines of a path, which records and git's own files have no way to say.
+        let [common_folder, root] = facts.lines().collect::<Vec<_>>()[..] else {
+            return Err(RepositoryError::Path);
+        };
         let settings = git.settings(folder)?;
         let git = git.without_filters(settings.keys());
         let repository = Repository {
@@ -95,6 +107,16 @@ impl Repository {
     pub(crate) fn is_clean(&self) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
         Ok(self.git.run(self.place(), &arguments)?.is_empty())
+    }
+
+    /// What the person has begun here and not finished: a merge, for instance, that waits for its commit.
+    pub(crate) fn unfinished(&self) -> Result<Option<&'static str>, GitError> {
+        let names = UNFINISHED.map(|(name, _)| name);
+        let mut arguments = vec!["rev-parse", "--path-format=absolute"];
+        arguments.extend(names.iter().flat_map(|name| ["--git-path", name]));
+        let paths = self.git.run(self.place(), &arguments)?;
+        let mut found = paths.lines().zip(UNFINISHED);
+        Ok(found.find(|(path, _)| Path::new(path).symlink_metadata().is_ok()).map(|(_, (_, what))| what))
     }
 
     pub(crate) fn is_ancestor(&self, ancestor: &str, commit: &str) -> Result<bool, GitError> {

@@ -18,6 +18,7 @@ use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
 use crate::log_file::LogFile;
+use crate::loose_objects;
 use crate::own_branches::{BranchFollower, OwnBranches};
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
@@ -81,6 +82,15 @@ impl Runner {
             .iter()
             .map(|agent| Mutex::new(new_record(request, &plan, agent, &run, began)))
             .collect();
+        if plan.agents.iter().any(|agent| agent.definition.is_confined)
+            && let Err(error) = loose_objects::pack(&self.repository)
+        {
+            // Damage that is there already does not keep agents from working.
+            let warning = format!("objects that are not packed are not kept from it: {}", told(&error));
+            for record in &records {
+                record.lock().unwrap_or_else(PoisonError::into_inner).warnings.push(warning.clone());
+            }
+        }
         // Whatever is made from here on is known to be ours after a crash, since nothing of it was there before.
         for record in &records {
             self.store
@@ -233,6 +243,9 @@ impl Runner {
             stream.finish(&mut take);
         }
         shared.watch.remove(name, shared.observer);
+        if loose_objects::reopen(&self.repository) {
+            record.warnings.push("it had closed folders of the repository's objects".to_owned());
+        }
         if let Some(kind) = log.failure() {
             record.warnings.push(format!("lines of its log are missing: {kind}"));
         }
@@ -250,14 +263,21 @@ impl Runner {
         record.exit_code = ended.exit_code;
         record.detail = ended.detail;
         let worktree = record.worktree();
-        let judged = self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?));
+        let note = Arc::new(StopNote::default());
+        let judged =
+            self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?, &note));
+        // An agent whose check was cancelled was cancelled; one whose check took too long is not ready.
+        let reason = ended.reason.or(note.reason().filter(|reason| matches!(reason, StopReason::Cancelled)));
         if let Err(error) = judged {
             record.detail = Some(told(&error));
         }
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
-        record.state = match (ended.reason, ended.exit_code) {
+        record.state = match (reason, ended.exit_code) {
             (Some(StopReason::Deadline), _) => AgentState::TimedOut,
-            (Some(StopReason::Cancelled), _) => AgentState::Cancelled,
+            (Some(StopReason::Cancelled), _) => {
+                record.exit_code = Some(130);
+                AgentState::Cancelled
+            }
             (None, None) => AgentState::Failed,
             (None, Some(code)) => {
                 let meaning = ExitMeaning::of(code);
@@ -275,6 +295,7 @@ impl Runner {
         shared: &Shared<'_>,
         agent: &PlannedAgent,
         worktree: &Worktree,
+        note: &Arc<StopNote>,
     ) -> Option<CheckResult> {
         let text = agent.definition.check.as_ref()?;
         let failed = |detail: String| Some(CheckResult { passed: false, detail });
@@ -293,7 +314,6 @@ impl Runner {
             Ok(running) => running,
             Err(error) => return failed(told(&error)),
         };
-        let note = Arc::new(StopNote::default());
         let name = &agent.definition.name;
         shared.watch.add(Watched {
             agent: name.clone(),
@@ -306,7 +326,7 @@ impl Runner {
                 .join(format!("{}-{name}", agent.context.issue)),
             follower: HeadFollower::new(&worktree.git_folder),
             branch: None,
-            note,
+            note: Arc::clone(note),
             asked_at: None,
         });
         let waited = running.wait();

@@ -196,10 +196,15 @@ impl Runner {
                 record.state = AgentState::Lost;
                 record.detail = Some("the run ended before it did".to_owned());
                 let body = self.store.body(&record.key())?;
-                self.judge(&mut record, &body, || None)?;
+                // An agent can leave a git folder of which git makes nothing. That says something about this agent alone.
+                if let Err(error) = self.judge(&mut record, &body, || None) {
+                    record.warnings.push(told(&error));
+                }
             }
             record.ended_at_ms = Some(now_ms());
-            remove_if_there(&body_file(&record.worktree))?;
+            if let Err(error) = remove_if_there(&body_file(&record.worktree)) {
+                record.warnings.push(told(&error));
+            }
             self.store.put(&record)?;
         }
         let cancel = self.config.state_folder.join("cancel");

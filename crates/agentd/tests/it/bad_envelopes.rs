@@ -190,6 +190,27 @@ fn a_damaged_index_is_built_anew_and_that_is_said() {
 }
 
 #[test]
+fn an_index_that_cannot_be_opened_is_said_and_done_without() {
+    let project = project();
+    project.run(&["index", "build"]).ok();
+    let sound = project.run(&["index", "status"]).ok();
+    assert!(!sound.stderr.contains("temporary"), "{sound}");
+    let database = project.base().join("index/index.db");
+    fs::remove_file(&database).unwrap();
+    fs::create_dir(&database).unwrap();
+    for command in ["status", "search"] {
+        let words: &[&str] = if command == "search" { &["fruit"] } else { &[] };
+        project
+            .run(&[&["index", command], words].concat())
+            .ok()
+            .says("one in a temporary folder takes its place");
+    }
+    let ran = project.run_with_input(&["codali", "--json"], SEARCH).ok().says("temporary folder");
+    assert_eq!(ran.json()["results"][0]["hits"][0]["path"], "src/fruit.py", "{ran}");
+    assert!(!ran.stderr.contains(project.workspace().to_str().unwrap()), "{ran}");
+}
+
+#[test]
 fn a_folder_that_vanishes_while_it_is_indexed_ends_that() {
     let project = project();
     for number in 0..1_500 {

@@ -116,12 +116,13 @@ fn review_without_a_terminal_executes_nothing() {
 }
 
 /// Runs on a terminal of its own and returns everything that appears on it; `None` where `script` is missing.
-fn on_a_terminal(command: &Command, no_color: bool) -> Option<String> {
+pub(crate) fn on_a_terminal(command: &Command, no_color: bool) -> Option<String> {
     let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_str().unwrap());
     let words: Vec<_> =
         std::iter::once(command.get_program()).chain(command.get_args()).map(quoted).collect();
     let mut script = Command::new("script");
     script.args(["--quiet", "--return", "--command", &words.join(" "), "/dev/null"]);
+    script.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     script.current_dir(command.get_current_dir().unwrap()).env_remove("NO_COLOR").env("TERM", "xterm");
     if no_color {
         script.env("NO_COLOR", "1");

@@ -7,7 +7,9 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use crate::choices::on_a_terminal;
 use crate::cocode_desk::{Desk, MARKED};
+use crate::skip::skip;
 
 /// What the files of a log may have altogether, in bytes.
 const MOST_KEPT: u64 = 12 << 20;
@@ -46,4 +48,27 @@ fn a_log_without_end_is_kept_small_and_its_agent_is_judged() {
     assert!((MOST_KEPT / 2..=MOST_KEPT).contains(&kept), "{kept} bytes");
     assert!(desk.cocode(&["logs", "a"]).stdout.contains("\nthe end\n"));
     assert_eq!(desk.status()["agents"][0]["state"], "ready");
+}
+
+#[test]
+fn what_an_agent_prints_and_commits_does_not_control_the_terminal() {
+    let desk = Desk::new();
+    let script = "printf 'said \\033]0;title\\007 \\302\\2332J\\n'; printf 'wrote \\033[2J\\n' > b.txt; git add b.txt; \
+        git commit -q -m 'cocode ready for check'";
+    assert_eq!(desk.agent(script).code, 0);
+    for (command, word) in [("logs", "said"), ("diff", "wrote")] {
+        let Some(shown) = on_a_terminal(&desk.command(&[command, "a"]), true) else {
+            skip(
+                "what_an_agent_prints_and_commits_does_not_control_the_terminal",
+                "there is no program `script`",
+            );
+            return;
+        };
+        assert!(shown.contains(word), "{shown:?}");
+        let controls = |text: &str| text.contains(['\u{1b}', '\u{7}', '\u{9b}']);
+        assert!(!controls(&shown), "{shown:?}");
+        // The control: whoever reads it with a program gets what there is.
+        let piped = desk.cocode(&[command, "a"]);
+        assert!(controls(&piped.stdout), "{piped}");
+    }
 }

@@ -144,6 +144,56 @@ fn a_request_is_answered_again_when_it_changes_and_not_before() {
 }
 
 #[test]
+fn a_response_that_cannot_be_written_is_written_later() {
+    let ground = ground();
+    fs::create_dir(ground.requests.join("a.response.yaml")).unwrap();
+    let mut daemon = ground.watch(&["--json"]);
+    ground.put("a.request.yaml", request("a"));
+    daemon.wait_for("will be tried again");
+    ground.put("b.request.yaml", request("b"));
+    ground.wait_for("b.response.yaml");
+    // It is tried a second time at least, and not told again.
+    std::thread::sleep(Duration::from_millis(1_500));
+    fs::remove_dir(ground.requests.join("a.response.yaml")).unwrap();
+    assert!(ground.wait_for("a.response.yaml").contains("src/cart.py"));
+    let ran = stop(daemon);
+    assert_eq!(ran.stdout.lines().count(), 2, "{ran}");
+    assert_eq!(ran.stderr.matches("will be tried again").count(), 1, "{ran}");
+}
+
+#[test]
+fn a_request_that_takes_the_place_of_another_is_answered_whatever_its_time() {
+    let ground = ground();
+    let daemon = ground.watch(&[]);
+    let put = |id: &str| {
+        let beside = ground.project.folder().join("beside");
+        fs::write(&beside, request(id)).unwrap();
+        let time = std::time::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        File::options().write(true).open(&beside).unwrap().set_modified(time).unwrap();
+        fs::rename(beside, ground.requests.join("a.request.yaml")).unwrap();
+    };
+    put("early");
+    assert!(ground.wait_for("a.response.yaml").contains("early"));
+    put("later");
+    let response = ground.requests.join("a.response.yaml");
+    eventually("the second one is answered", || fs::read_to_string(&response).unwrap().contains("later"));
+    let ran = stop(daemon);
+    assert_eq!(ran.stdout.lines().count(), 2, "{ran}");
+}
+
+#[test]
+fn a_name_that_leaves_none_for_a_response_is_told() {
+    let ground = ground();
+    let mut daemon = ground.watch(&[]);
+    ground.put(&"n".repeat(250), request("a"));
+    daemon.wait_for("has a name so long");
+    ground.put("b.request.yaml", request("b"));
+    ground.wait_for("b.response.yaml");
+    let ran = stop(daemon);
+    assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
+}
+
+#[test]
 fn a_file_that_is_being_written_is_waited_for() {
     let ground = ground();
     let daemon = ground.watch(&[]);

@@ -65,3 +65,35 @@ fn a_detached_commit_is_not_lost() {
     let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
 }
+
+#[test]
+fn an_agents_folder_of_branches_leads_nowhere() {
+    // Far more than there is in a worktree, and what a walk through the whole machine would look like.
+    let elsewhere = Ground::new();
+    let far = elsewhere.root.join("far");
+    for number in 0..200 {
+        fs::create_dir_all(far.join(format!("{number}"))).unwrap();
+    }
+    let far = far.display();
+    let leads = [
+        format!("mv $W/cocode/heads $W/aside; ln -s {far} $W/cocode/heads"),
+        format!(
+            "mv $W/cocode $W/aside; mkdir -p $W/other; ln -s {far} $W/other/heads; ln -s other $W/cocode"
+        ),
+        "mv $W/cocode $W/aside".to_owned(),
+        "mkdir -p $W/cocode/heads/many; cd $W/cocode/heads/many; seq 10001 | xargs touch".to_owned(),
+    ];
+    for lead in leads {
+        let ground = Ground::new();
+        ground.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
+        let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+        assert_eq!(cleaned.why.as_deref(), Some("its own branches are not as git has them"), "{lead}");
+    }
+    // The control: folders of branches are looked into.
+    let ground = Ground::new();
+    let record =
+        ground.run(&format!("git checkout -q -b cocode/deep/er && {MARKED}; git checkout -q cocode/7-a"));
+    assert_eq!(record.head.as_ref(), Some(&record.start_commit));
+    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+}

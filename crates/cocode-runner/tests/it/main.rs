@@ -8,6 +8,7 @@ mod definitions;
 mod ground;
 mod picking;
 mod processes;
+mod recovering;
 mod refusals;
 mod siblings;
 mod verdicts;

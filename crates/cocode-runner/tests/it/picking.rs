@@ -1,6 +1,9 @@
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 
-use cocode_runner::{PickWay, RunnerError, StopFlag};
+use cocode_runner::{AgentRecord, PickWay, Runner, RunnerError, StopFlag};
 
 use crate::ground::{Ground, Log, agent, refused, request};
 
@@ -37,4 +40,116 @@ fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
     assert_eq!(ground.git(&["status", "--porcelain"]), "");
     assert!(cocode_runner::diff(&ground.config(), &records[1], true).unwrap().contains("c.txt"));
     assert!(cocode_runner::diff(&ground.config(), &records[1], false).unwrap().contains("+c"));
+}
+
+/// What one agent has done, to be picked.
+fn work(ground: &Ground, script: &str) -> (Runner, AgentRecord) {
+    let runner = ground.runner();
+    let record = runner.run(&request(vec![agent("a", script)]), &StopFlag::new(), &Log::default());
+    (runner, record.unwrap().remove(0))
+}
+
+#[test]
+fn what_is_not_committed_is_never_replaced() {
+    let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
+    let cases = [
+        // The agent's work, what the user has there, and what is in the way.
+        ("echo theirs > settings", "settings", Some("settings")),
+        ("mkdir folder; echo theirs > folder/new", "folder", Some("folder")),
+        ("ln -s a.txt 'a link'", "a link", Some("a link")),
+        ("echo theirs > other", "settings", None),
+    ];
+    for is_ignored in [false, true] {
+        for is_merge in [false, true] {
+            for (script, name, expected) in cases {
+                let ground = Ground::new();
+                let (runner, record) = work(&ground, &format!("{script}; {commit}"));
+                if is_merge {
+                    fs::write(ground.repository().join("mine.txt"), "mine\n").unwrap();
+                    ground.git(&["add", "."]);
+                    ground.git(&["commit", "-q", "-m", "mine"]);
+                }
+                if is_ignored {
+                    fs::write(ground.repository().join(".git/info/exclude"), "*\n").unwrap();
+                }
+                let place = ground.repository().join(name);
+                fs::write(&place, "mine\n").unwrap();
+                let case = format!("{script}, ignored {is_ignored}, merge {is_merge}");
+                let before = ground.git(&["rev-parse", "HEAD"]);
+                for dry_run in [true, false] {
+                    match (runner.pick(&record, dry_run), expected) {
+                        (Err(RunnerError::InTheWay { path }), Some(way)) => {
+                            assert_eq!(path.to_str(), Some(way), "{case}");
+                            assert_eq!(ground.git(&["rev-parse", "HEAD"]), before, "{case}");
+                        }
+                        (Ok(picked), None) => assert_eq!(picked.done, !dry_run, "{case}"),
+                        (other, _) => panic!("{case}: {other:?}"),
+                    }
+                }
+                assert_eq!(fs::read_to_string(&place).unwrap(), "mine\n", "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_that_are_no_text_are_not_replaced_either() {
+    let ground = Ground::new();
+    let script =
+        "echo theirs > $(printf 'odd\\377'); git add -f .; git commit -q -m 'cocode ready for check'";
+    let (runner, record) = work(&ground, script);
+    fs::write(ground.repository().join(".git/info/exclude"), "*\n").unwrap();
+    let place = ground.repository().join(OsStr::from_bytes(b"odd\xff"));
+    fs::write(&place, "mine\n").unwrap();
+    assert!(matches!(refused(runner.pick(&record, false)), RunnerError::InTheWay { .. }));
+    assert_eq!(fs::read_to_string(&place).unwrap(), "mine\n");
+}
+
+#[test]
+fn what_the_user_has_begun_is_left_to_the_user() {
+    let kinds = [("merge", "MERGE_HEAD"), ("cherry-pick", "CHERRY_PICK_HEAD"), ("revert", "REVERT_HEAD")];
+    for (what, head) in kinds {
+        let ground = Ground::new();
+        let (runner, record) = work(&ground, &write("b.txt", "b"));
+        // Nothing is left to commit, but for the merge itself.
+        let commit = ground.git(&["rev-parse", "HEAD"]);
+        fs::write(ground.repository().join(".git").join(head), format!("{commit}\n")).unwrap();
+        for dry_run in [true, false] {
+            let error = refused(runner.pick(&record, dry_run));
+            assert!(matches!(error, RunnerError::Unfinished { what: found } if found == what), "{error}");
+        }
+        assert!(ground.repository().join(".git").join(head).exists(), "{what}");
+        fs::remove_file(ground.repository().join(".git").join(head)).unwrap();
+        assert!(runner.pick(&record, false).unwrap().done, "{what}");
+    }
+}
+
+#[test]
+fn a_merge_is_signed_as_the_user_signs() {
+    let ground = Ground::new();
+    let program = ground.root.join("sign");
+    // It has its keys where the user's environment says.
+    let text = "#!/bin/sh\ncat > /dev/null; test \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
+        echo '[GNUPG:] SIG_CREATED x' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo '-----END PGP SIGNATURE-----'\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let pick = |ground: &Ground| {
+        let (runner, record) = work(ground, &write("b.txt", "b"));
+        ground.git(&["config", "commit.gpgsign", "false"]);
+        fs::write(ground.repository().join("mine.txt"), "mine\n").unwrap();
+        ground.git(&["add", "."]);
+        ground.git(&["commit", "-q", "-m", "mine"]);
+        ground.git(&["config", "gpg.program", program.to_str().unwrap()]);
+        ground.git(&["config", "commit.gpgsign", "true"]);
+        let picked = runner.pick(&record, false);
+        runner.clean(true, false).unwrap();
+        picked
+    };
+    let without = refused(pick(&ground)).to_string();
+    assert!(without.contains("failed to sign"), "{without}");
+    assert!(!ground.repository().join(".git/MERGE_HEAD").exists());
+    let mut ground = Ground::new();
+    ground.host.variables.insert("GNUPGHOME".into(), "keys".into());
+    pick(&ground).unwrap();
+    assert!(ground.git(&["cat-file", "commit", "HEAD"]).contains("gpgsig"));
 }

@@ -1,7 +1,8 @@
+use std::fs;
 use std::time::{Duration, Instant};
 
 use cocode_env::AgentState;
-use cocode_runner::{StopFlag, log_files};
+use cocode_runner::{AgentDefinition, StopFlag, log_files};
 
 use crate::ground::{Ground, Log, MARKED, agent, request};
 
@@ -141,4 +142,33 @@ fn a_worktree_that_is_deleted_meanwhile_is_not_ready() {
     });
     assert_eq!(records[0].state, AgentState::Completed);
     assert_eq!(records[0].warnings, ["its worktree is gone or at no commit"]);
+}
+
+#[test]
+fn an_agent_whose_check_is_cancelled_is_cancelled() {
+    let ground = Ground::new();
+    let stop = StopFlag::new();
+    let go = ground.worktrees();
+    let definition = AgentDefinition { check: Some("touch checking; sleep 60".into()), ..agent("a", MARKED) };
+    let record = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            ground.runner().run(&request(vec![definition]), &stop, &Log::default()).unwrap().remove(0)
+        });
+        let began = Instant::now();
+        let is_checking = || {
+            let folders = fs::read_dir(&go).into_iter().flatten().flatten();
+            folders.into_iter().any(|folder| folder.path().join("7-a/checking").exists())
+        };
+        while !is_checking() {
+            assert!(began.elapsed() < Duration::from_secs(60), "a hang guard");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        stop.raise();
+        running.join().unwrap()
+    });
+    assert_eq!((record.state, record.exit_code), (AgentState::Cancelled, Some(130)), "{record:?}");
+    // The control: a check that fails by itself is part of the verdict.
+    let definition = AgentDefinition { check: Some("exit 143".into()), ..agent("b", MARKED) };
+    let record = ground.run_agent(definition);
+    assert_eq!((record.state, record.exit_code), (AgentState::Completed, Some(0)), "{record:?}");
 }

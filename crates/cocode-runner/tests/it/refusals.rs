@@ -108,3 +108,26 @@ fn a_missing_identity_does_not_keep_agents_from_committing() {
     fs::write(ground.root.join("home/.gitconfig"), "[core]\n\tabbrev = 12\n").unwrap();
     assert_eq!(ground.run(MARKED).state, cocode_env::AgentState::Ready);
 }
+
+#[test]
+fn a_path_that_is_no_line_of_text_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let ground = Ground::new();
+    for name in [&b"two\nlines"[..], b"end\n", b"no text\xff"] {
+        let folder = ground.root.join(std::ffi::OsStr::from_bytes(name));
+        fs::create_dir(&folder).unwrap();
+        ground.git_in(&folder, &["init", "-q", "-b", "main"]);
+        ground.git_in(&folder, &["commit", "-q", "--allow-empty", "-m", "start"]);
+        let opened = Runner::open(RunnerConfig { repository: folder, ..ground.config() });
+        assert!(
+            matches!(refused(opened), RunnerError::Repository(RepositoryError::Path)),
+            "{}",
+            name.escape_ascii()
+        );
+    }
+    // The control: blanks and letters of all kinds are a line of text.
+    let folder = ground.root.join("zwei Wörter");
+    fs::create_dir(&folder).unwrap();
+    ground.git_in(&folder, &["init", "-q", "-b", "main"]);
+    assert!(Runner::open(RunnerConfig { repository: folder, ..ground.config() }).is_ok());
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -124,6 +125,91 @@ fn packs_and_where_objects_are_looked_for_are_kept() {
     // The control: an agent that is not confined destroys them.
     run_one(&ground, AgentDefinition { is_confined: false, ..agent("b", &attack) });
     assert_ne!(kept(), before);
+}
+
+#[test]
+fn no_agent_takes_the_history_away() {
+    // Everything that is there before agents run, committed, put aside or only added: none of it is packed.
+    let prepare = |ground: &Ground| {
+        fs::write(ground.repository().join("a.txt"), "aside\n").unwrap();
+        ground.git(&["stash", "-q"]);
+        fs::write(ground.repository().join("added.txt"), "added\n").unwrap();
+        ground.git(&["add", "added.txt"]);
+        assert!(ground.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
+    };
+    let is_sound = |ground: &Ground| {
+        let seen = ["main:a.txt", "stash:a.txt", ":added.txt"].map(|name| {
+            let mut command = std::process::Command::new("git");
+            command.args(["cat-file", "blob", name]).current_dir(ground.repository());
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        });
+        seen == ["one\n", "aside\n", "added\n"]
+    };
+    let attacks = [
+        "rm -rf $O/??",
+        "chmod -R u+w $O/??; for f in $O/??/*; do echo nonsense > $f; done",
+        // The contents of one object in the place of another: git does not look whether they fit.
+        "F=$O/$(git rev-parse main:a.txt | sed 's,..,&/,'); B=$O/$(echo evil | git hash-object -w --stdin | sed 's,..,&/,'); \
+            chmod u+w $F; cp -f $B $F",
+    ];
+    for attack in attacks {
+        let ground = Ground::new();
+        prepare(&ground);
+        let script = format!("O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; {attack}");
+        let (record, log) = run_one(&ground, agent("a", &script));
+        assert_eq!(record.exit_code, Some(0), "{attack}: {record:?} {:?}", log.lines());
+        assert!(is_sound(&ground), "{attack}");
+        // The control: where nothing is packed, the same takes it away.
+        let ground = Ground::new();
+        prepare(&ground);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).current_dir(ground.repository());
+        assert!(command.output().unwrap().status.success(), "{attack}");
+        assert!(!is_sound(&ground), "{attack}: this should do harm");
+    }
+}
+
+#[test]
+fn folders_of_objects_that_an_agent_closes_are_opened_again() {
+    let ground = Ground::new();
+    let victim = ground.root.join("victim");
+    fs::create_dir(&victim).unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fs::set_permissions(&victim, fs::Permissions::from_mode(0o500)).unwrap();
+    let script = format!(
+        "{MARKED}; O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; mkdir -p $O/00; rm -rf $O/01; \
+            ln -s {} $O/01; chmod 0 $O/00 $O",
+        victim.display()
+    );
+    let (record, log) = run_one(&ground, agent("a", &script));
+    assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
+    assert!(record.warnings.iter().any(|warning| warning.contains("closed folders")), "{record:?}");
+    let objects = ground.repository().join(".git/objects");
+    assert_eq!([mode(&objects) & 0o700, mode(&objects.join("00")) & 0o700], [0o700; 2]);
+    // What a link leads to is none of them.
+    assert_eq!(mode(&victim), 0o500);
+    ground.git(&["log", "-1", "cocode/7-a"]);
+}
+
+#[test]
+fn what_is_packed_is_not_packed_again() {
+    let ground = Ground::new();
+    let packs = || {
+        let said = ground.git(&["count-objects", "-v"]);
+        said.lines().find_map(|line| line.strip_prefix("packs: ")).map(str::to_owned).unwrap()
+    };
+    for expected in ["1", "1"] {
+        ground.run("true");
+        ground.runner().clean(true, false).unwrap();
+        assert_eq!(packs(), expected);
+    }
+    // What is damaged already is told, and agents run all the same.
+    let folder = ground.repository().join(".git/objects/ff");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("f".repeat(38)), "nonsense").unwrap();
+    let record = ground.run(crate::ground::MARKED);
+    assert_eq!(record.state, AgentState::Ready);
+    assert!(record.warnings.iter().any(|warning| warning.contains("not packed")), "{record:?}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Map;
 use wap_core::{Call, CodeIndex, Origin, Workspace};
 
-use super::budget::{Budget, Ledger};
-use super::failure::{Failure, shown};
+use super::budget::{Budget, FIELDS_BYTES, Ledger, fit_warnings, written_bytes};
+use super::failure::{Failure, identity, shown};
 use super::need_call::{Answer, NeedCall};
 use super::{diff, files, index, listing, tree};
 use crate::{
@@ -84,12 +84,16 @@ pub fn answer(
         }
         let Some(need) = good.next() else { break };
         let time_left = options.budget.time.saturating_sub(stopwatch.elapsed());
-        let room = ledger.room().filter(|_| {
+        let asked_bytes = written_bytes(&identity(&need.kind));
+        let room = ledger.room(asked_bytes).filter(|_| {
             answered < options.budget.needs && !time_left.is_zero() && !call.cancel.is_cancelled()
         });
         let Some(room) = room else {
             unanswered += 1;
-            results.push(Failure::new(WarningCode::BudgetExhausted).result(need));
+            let failure = Failure::new(WarningCode::BudgetExhausted);
+            // An agent has asked at such length that repeating it would be the response.
+            let is_long = asked_bytes > FIELDS_BYTES;
+            results.push(if is_long { failure.bare_result(need) } else { failure.result(need) });
             continue;
         };
         let origin = origin_of(index, call.origin);
@@ -105,6 +109,7 @@ pub fn answer(
         ledger.book(&result);
         results.push(result);
     }
+    fit_warnings(&mut warnings, &options.budget);
     if unanswered > 0 {
         let detail = format!("{unanswered} of {needs} needs were not answered");
         warnings.push(Warning::with(WarningCode::BudgetExhausted, detail));
@@ -147,6 +152,7 @@ pub fn refuse(error: &ReadError) -> Option<Response> {
         }
         _ => (unknown(), Vec::new(), Vec::new()),
     };
+    fit_warnings(&mut warnings, &Budget::default());
     warnings.push(Warning::with(error.code(), place()));
     let meta = Meta { warnings, ..Meta::default() };
     Some(Response { request_id, results, meta, extra: Map::new() })

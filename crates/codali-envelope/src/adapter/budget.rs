@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::{Warning, WarningCode};
+
 /// How large a response may become and how long it may take. What is over is cut, or answered as `budget_exhausted`;
 /// what is finished is never thrown away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,22 +42,44 @@ pub(super) struct Ledger {
     need_bytes: usize,
 }
 
-/// What the fields around a content take.
-const FIELDS_BYTES: usize = 256;
+/// What the fields around a content take. A need that is not answered is named by its fields if they have no more than that.
+pub(super) const FIELDS_BYTES: usize = 256;
+
+/// The part of a response that its warnings may have, and the bytes that they may have in any case.
+const WARNINGS_PART: usize = 8;
+const WARNINGS_BYTES: usize = 4096;
 
 impl Ledger {
     pub(super) fn new(budget: &Budget) -> Ledger {
         Ledger { left: budget.response_bytes, need_bytes: budget.need_bytes }
     }
 
-    /// Returns how many bytes the content of the next result may have; `None` if there is room for nothing.
-    pub(super) fn room(&self) -> Option<usize> {
-        self.left.min(self.need_bytes).checked_sub(FIELDS_BYTES)
+    /// Returns how many bytes the content of the next result may have, if the fields by which it was asked for have
+    /// `asked_bytes`; `None` if there is room for nothing.
+    pub(super) fn room(&self, asked_bytes: usize) -> Option<usize> {
+        self.left.min(self.need_bytes).checked_sub(FIELDS_BYTES.max(asked_bytes))
     }
 
     /// Books a result.
     pub(super) fn book(&mut self, result: &impl Serialize) {
         self.left = self.left.saturating_sub(written_bytes(result));
+    }
+}
+
+/// Leaves out the last warnings where there are so many that they would be most of the response.
+pub(super) fn fit_warnings(warnings: &mut Vec<Warning>, budget: &Budget) {
+    let mut left = (budget.response_bytes / WARNINGS_PART).max(WARNINGS_BYTES);
+    let total = warnings.len();
+    let fits = |warning: &Warning| {
+        let bytes = warning.to_string().len();
+        let is_room = bytes <= left;
+        left = left.saturating_sub(bytes);
+        is_room
+    };
+    let kept = warnings.iter().map(fits).take_while(|fits| *fits).count();
+    if kept < total {
+        warnings.truncate(kept);
+        warnings.push(Warning::with(WarningCode::Truncated, format!("warnings {kept}/{total}")));
     }
 }
 

@@ -70,9 +70,18 @@ impl Failure {
 
     /// The result of a need that failed for this.
     pub(super) fn result(&self, need: &Need) -> NeedResult {
+        self.result_with(need, identity(&need.kind))
+    }
+
+    /// The same, without the fields by which it was asked for.
+    pub(super) fn bare_result(&self, need: &Need) -> NeedResult {
+        self.result_with(need, Map::new())
+    }
+
+    fn result_with(&self, need: &Need, fields: Map<String, Value>) -> NeedResult {
         NeedResult::Failed(FailedResult {
             need_type: need.kind.type_name().to_owned(),
-            fields: identity(&need.kind),
+            fields,
             error: self.code.name().to_owned(),
             message: self.message.clone(),
         })
@@ -86,7 +95,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// The fields by which an agent knows which of its needs failed.
-fn identity(kind: &NeedKind) -> Map<String, Value> {
+pub(super) fn identity(kind: &NeedKind) -> Map<String, Value> {
     let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
     let optional = |name: &str, value: &Option<String>| value.as_ref().map(|value| text(name, value));
     let fields: Vec<Option<(String, Value)>> = match kind {

@@ -357,6 +357,44 @@ fn a_budget_that_is_used_up_keeps_what_is_finished() {
 }
 
 #[test]
+fn what_an_agent_writes_does_not_fill_its_response() {
+    let long = "word ".repeat(20_000);
+    let (path, number) = ("d/".repeat(30) + &"x".repeat(200), "    limit: many\n".repeat(38));
+    let requests = [
+        format!("  - type: docdex.search\n    query: {long}\n"),
+        format!("  - type: file.read\n    path: {long}\n"),
+        format!("  - {{type: file.list, pattern: \"{long}\"}}\n"),
+        format!("  - {{type: file.diff, paths: [{}]}}\n", "src/a.py, ".repeat(9_000)),
+        format!("  - {{type: file.read, path: {path}}}\n").repeat(250),
+        format!("  - type: docdex.search\n    query: word\n{number}").repeat(200),
+        format!("  - {{type: {long}}}\n  - {{type: file.read, path: notes.md}}\n").repeat(10),
+    ];
+    let mut bench = Bench::new(FILES);
+    for (response_bytes, most) in [(400, 60_000), (4_000, 60_000)] {
+        bench.options.budget = Budget { response_bytes, need_bytes: response_bytes, ..Budget::default() };
+        for needs in &requests {
+            let response = checked(bench.needs(needs));
+            let bytes = render_response(&response, Form::Yaml).len();
+            assert!(bytes < most, "{bytes} of {response_bytes}: {}", &needs[..60]);
+            // Whatever is left out, each need has a result.
+            assert_eq!(response.results.len(), needs.lines().filter(|line| line.contains("type: ")).count());
+        }
+    }
+    // The control: with the usual budget a need is named by its fields, however long they are.
+    bench.options.budget = Budget::default();
+    let response = checked(bench.needs(&requests[0]));
+    assert!(render_response(&response, Form::Yaml).len() > long.len());
+    // Warnings that are left out are counted.
+    bench.options.budget.response_bytes = 400;
+    let response = checked(bench.needs(&requests[5]));
+    assert!(
+        warnings(&response).iter().any(|warning| warning.starts_with("truncated: warnings ")),
+        "{:?}",
+        warnings(&response)
+    );
+}
+
+#[test]
 fn an_index_says_how_far_it_can_be_relied_on() {
     let bench = Bench::new(FILES);
     let index = bench.index.as_ref().unwrap();

@@ -142,8 +142,8 @@ pub(crate) fn told(error: &dyn std::error::Error) -> String {
 /// Says what an error of the runner means for the command line.
 pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
-        BranchExists, Conflicts, Dirty, FolderExists, Git, Journal, Launcher, NoProgram, NoRecord, NotEnded,
-        NothingToPick, Open, Record, Repository, TooLittleConfinement, UnknownAgent,
+        BranchExists, Conflicts, Dirty, FolderExists, Git, InTheWay, Journal, Launcher, NoProgram, NoRecord,
+        NotEnded, NothingToPick, Open, Record, Repository, TooLittleConfinement, Unfinished, UnknownAgent,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
@@ -154,6 +154,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
+        InTheWay { .. } | Unfinished { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
     let advice = match &error {
@@ -171,6 +172,8 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
             "look into the worktree: an agent may have left a pipe where git expects a file"
         }
         Dirty => "commit or stash the changes first",
+        InTheWay { .. } => "move it away first",
+        Unfinished { .. } => "finish it, or take it back, with git first",
         Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
         RunnerError::NoAgents => "name one with --agent NAME or --agent-cmd 'NAME=COMMAND'",

@@ -1,7 +1,7 @@
 //! `agentd cocode status` and `logs`.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
@@ -51,15 +51,15 @@ pub(crate) fn logs(common: &Common, console: Console, agent: &CocodeAgent, follo
         return Ok(Exit::Done);
     };
     for file in files {
-        copy(&mut File::open(file).map_err(failed)?).map_err(failed)?;
+        copy(console, &mut BufReader::new(File::open(file).map_err(failed)?)).map_err(failed)?;
     }
-    let mut file = File::open(&newest).map_err(failed)?;
+    let mut file = BufReader::new(File::open(&newest).map_err(failed)?);
     loop {
         // Asked before the log is read, so that nothing is missed that came between.
         let has_ended = !follow || has_ended(&folder, &record)?;
-        copy(&mut file).map_err(failed)?;
-        if is_another(&file, &newest) {
-            file = File::open(&newest).map_err(failed)?;
+        copy(console, &mut file).map_err(failed)?;
+        if is_another(file.get_ref(), &newest) {
+            file = BufReader::new(File::open(&newest).map_err(failed)?);
         } else if has_ended {
             return Ok(Exit::Done);
         } else {
@@ -82,13 +82,12 @@ fn is_another(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Copies what there is to standard output. A reader that went away is not an error.
-fn copy(file: &mut File) -> std::io::Result<()> {
-    let mut buffer = vec![0; 64 * 1024];
+/// Copies what there is to standard output, whole lines as long as there are any. A reader that went away is not an error.
+fn copy(console: Console, log: &mut BufReader<File>) -> std::io::Result<()> {
+    let mut line = Vec::new();
     loop {
-        let length = file.read(&mut buffer)?;
-        let mut output = std::io::stdout().lock();
-        if length == 0 || output.write_all(&buffer[..length]).and_then(|()| output.flush()).is_err() {
+        line.clear();
+        if log.read_until(b'\n', &mut line)? == 0 || console.raw_result(&line).is_err() {
             return Ok(());
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use codali_envelope::{Response, Warning, WarningCode, render_response};
+use rel_path::RelPath;
 use serde::Serialize;
 use tag_session::InboxWatcher;
 use wap_core::CancelFlag;
@@ -75,11 +76,21 @@ impl Watching<'_> {
         if self.cancel.is_cancelled() {
             return;
         }
-        self.folder.is_done_with(file);
-        let Some(response) = response else { return };
+        let (Some(response), Some(name)) = (response, &file.response) else {
+            return self.folder.is_done_with(file);
+        };
         match self.folder.respond(file, &render_response(&response, self.asked.format)) {
-            Ok(()) => self.tell(file, &response),
-            Err(error) => self.console.notice(&format!("{} cannot be written: {error}", file.response)),
+            Ok(()) => {
+                self.folder.is_done_with(file);
+                self.tell(file, name, &response);
+            }
+            // A disk that is full may have space again.
+            Err(error) => {
+                if self.folder.put_off(file) {
+                    self.console
+                        .notice(&format!("{name} cannot be written, and will be tried again: {error}"));
+                }
+            }
         }
     }
 
@@ -97,8 +108,8 @@ impl Watching<'_> {
         }
     }
 
-    fn tell(&self, file: &Dropped, response: &Response) {
-        let place = self.folder.place(&file.response).display().to_string();
+    fn tell(&self, file: &Dropped, name: &RelPath, response: &Response) {
+        let place = self.folder.place(name).display().to_string();
         if !self.console.json {
             return self.console.result(&place);
         }
@@ -114,14 +125,14 @@ impl Watching<'_> {
 
 /// Whether somebody waits for a response: not to a link or a pipe, which nobody has written.
 fn is_told(why: &Unusable, file: &Dropped) -> bool {
-    file.is_named_request && !matches!(why, Unusable::NotAFile(_))
+    file.is_named_request && !matches!(why, Unusable::NotAFile(_) | Unusable::LongName)
 }
 
 fn unusable(why: &Unusable) -> Warning {
     let code = match why {
         Unusable::TooLarge => WarningCode::TooLarge,
         Unusable::NotText => WarningCode::BinaryFile,
-        Unusable::NotAFile(_) | Unusable::Unreadable => WarningCode::NoRequest,
+        Unusable::NotAFile(_) | Unusable::Unreadable | Unusable::LongName => WarningCode::NoRequest,
     };
     Warning::with(code, format!("the file {why}"))
 }

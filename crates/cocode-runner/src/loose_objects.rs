@@ -1,0 +1,74 @@
+//! Objects that are not packed yet.
+//!
+//! Agents write objects into the repository, and whoever may do that may also remove and replace those that are there. What
+//! is in a pack is kept from them, and git looks there first.
+
+use std::fs::{self, Permissions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::git::GitError;
+use crate::repository::Repository;
+
+/// How much of an object's name is the name of its folder, in letters.
+const FOLDER_LETTERS: usize = 2;
+
+/// What the owner of a folder of objects must be allowed: reading, writing and going there.
+const OWNER: u32 = 0o700;
+
+/// Writes a pack of all objects that are in none. The objects themselves stay where they are, as git leaves them, too.
+pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
+    let objects = repository.common_folder.join("objects");
+    let names = names(&objects);
+    if names.is_empty() {
+        return Ok(());
+    }
+    let target = objects.join("pack/pack");
+    let arguments = ["pack-objects", "--incremental", "--non-empty", "--quiet", "--window=0"].map(Path::new);
+    let arguments = [&arguments[..], &[target.as_path()]].concat();
+    repository.git.feed(&repository.root, &arguments, &names)
+}
+
+/// Gives the owner back the folders of objects that an agent has closed to everybody: git calls a repository without them none.
+/// Returns whether there were any.
+///
+/// An agent may put a link in the place of such a folder, also at this moment, so none is followed.
+pub(crate) fn reopen(repository: &Repository) -> bool {
+    let objects = repository.common_folder.join("objects");
+    // The folder itself first: what is in it cannot be reached before.
+    let was_closed = reopen_folder(&objects);
+    let folders = (0..=u8::MAX).map(|number| objects.join(format!("{number:02x}")));
+    folders.filter(|folder| reopen_folder(folder)).count() > 0 || was_closed
+}
+
+fn reopen_folder(folder: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(held) = rustix::fs::open(folder, flags, Mode::empty()) else { return false };
+    let held = format!("/proc/self/fd/{}", held.as_raw_fd());
+    let Ok(permissions) = fs::metadata(&held).map(|found| found.permissions()) else { return false };
+    let mode = permissions.mode();
+    mode & OWNER != OWNER && fs::set_permissions(&held, Permissions::from_mode(mode | OWNER)).is_ok()
+}
+
+/// The names of all objects that have a file of their own, a line each.
+fn names(objects: &Path) -> String {
+    let is_name = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let mut names = String::new();
+    for folder in fs::read_dir(objects).into_iter().flatten().flatten() {
+        let start = folder.file_name();
+        let Some(start) = start.to_str().filter(|name| name.len() == FOLDER_LETTERS && is_name(name)) else {
+            continue;
+        };
+        for entry in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            let rest = entry.file_name();
+            let Some(rest) = rest.to_str().filter(|name| is_name(name)) else { continue };
+            if matches!(start.len() + rest.len(), 40 | 64) {
+                names.extend([start, rest, "\n"]);
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,64 @@
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cocode_env::AgentState;
+use cocode_runner::{AgentRecord, Runner, RunnerConfig, StopFlag};
+
+use crate::ground::{Ground, Log, agent, request};
+
+/// What a process would find that is started after the one that runs this script was killed: it sees the records as they are
+/// while the agent is at work.
+fn found_after_a_kill(ground: &Ground, script: &str) -> Vec<AgentRecord> {
+    let script = format!("{script}; echo ready; while ! test -e go; do sleep 0.05; done");
+    let log = Log::default();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            ground.runner().run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
+        });
+        let began = Instant::now();
+        while !log.lines().contains(&"ready".to_owned()) {
+            assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let copy = ground.root.join("state-after");
+        copy_folder(&ground.root.join("state"), &copy);
+        let opened = Runner::open(RunnerConfig { state_folder: copy, ..ground.config() });
+        let made = fs::read_dir(ground.worktrees()).unwrap().next().unwrap().unwrap().path();
+        fs::write(made.join("7-a/go"), "").unwrap();
+        running.join().unwrap();
+        opened.expect("what one agent has left keeps nobody out").records().unwrap()
+    })
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_has_damaged_before_a_kill_keeps_nobody_out() {
+    let damages = [
+        "true",
+        "rm $W/HEAD; ln -s HEAD $W/HEAD",
+        "rm $W/HEAD",
+        "echo nonsense > $W/HEAD",
+        "rm -rf $W/index $W/logs $W/cocode",
+    ];
+    for damage in damages {
+        let ground = Ground::new();
+        let script = format!("W=$(git rev-parse --absolute-git-dir); {damage}");
+        let records = found_after_a_kill(&ground, &script);
+        assert_eq!(records.len(), 1, "{damage}");
+        assert_eq!(records[0].state, AgentState::Lost, "{damage}: {records:?}");
+        let is_told = records[0].warnings.iter().any(|warning| warning.contains("git"));
+        assert_eq!(is_told, damage.contains("HEAD"), "{damage}: {:?}", records[0].warnings);
+    }
+}
