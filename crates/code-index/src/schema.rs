@@ -8,7 +8,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
 /// What is stored and how words are cut. A store of another version is made anew: everything in it can be read again.
-pub(crate) const VERSION: i32 = 3;
+pub(crate) const VERSION: i32 = 4;
 
 /// How much full text is gathered in memory before it is written: each time makes a part that has to be merged with others.
 const GATHERED_BYTES: u32 = 4 << 20;
@@ -39,7 +39,7 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
             declared TEXT NOT NULL
         ) STRICT;
         CREATE VIRTUAL TABLE words USING fts5 (
-            path, definitions, body,
+            body, definitions, path,
             content = '', contentless_delete = 1, tokenize = \"ascii tokenchars '_'\"
         );
         INSERT INTO words (words, rank) VALUES ('hashsize', {GATHERED_BYTES}), ('automerge', {MERGED_PARTS});

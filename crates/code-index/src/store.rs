@@ -299,8 +299,8 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
     if let Some(text) = text {
-        let sql = "INSERT INTO words (rowid, path, definitions, body) VALUES (?1, ?2, ?3, ?4)";
-        let values = params![id, text.path_words, text.definition_words, text.body_words];
+        let sql = "INSERT INTO words (rowid, body, definitions, path) VALUES (?1, ?2, ?3, ?4)";
+        let values = params![id, text.body_words, text.definition_words, text.path_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
     let was_text = known.is_some_and(|(_, was_text)| was_text);
