@@ -18,7 +18,7 @@ use crate::language::Language;
 use crate::limits::IndexLimits;
 use crate::lines::Lines;
 use crate::outline::signature;
-use crate::outline_text::read_definitions;
+use crate::packed_outline::definitions;
 use crate::status::IndexStatus;
 use crate::store::{Store, StoredFile};
 use crate::store_folder::{FoundStore, StoreFolder};
@@ -193,7 +193,7 @@ impl CodeIndex for LocalIndex {
         let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
         let language = language.ok_or_else(unknown_language)?;
         let definitions = match known {
-            Some(known) => read_definitions(&known.definitions),
+            Some(known) => definitions(&known.definitions),
             // It has changed since, or is new: what is asked about is the file.
             None => {
                 let limits = self.limits_of(call);

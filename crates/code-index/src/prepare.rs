@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::limits::IndexLimits;
 use crate::lines::Lines;
 use crate::outline::{self, Outline};
-use crate::outline_text::{write_definitions, write_imports};
+use crate::packed_outline::{pack_definitions, pack_imports};
 use crate::skeleton::Skeleton;
 use crate::syntax::Parsers;
 
@@ -31,8 +31,8 @@ pub(crate) struct PreparedText {
     pub(crate) path_words: String,
     pub(crate) definition_words: String,
     pub(crate) body_words: String,
-    pub(crate) definitions: String,
-    pub(crate) imports: String,
+    pub(crate) definitions: Vec<u8>,
+    pub(crate) imports: Vec<u8>,
     pub(crate) declared: String,
 }
 
@@ -76,8 +76,8 @@ impl Preparer {
             path_words,
             definition_words,
             body_words,
-            definitions: write_definitions(&outline),
-            imports: write_imports(&outline.imports),
+            definitions: pack_definitions(&outline),
+            imports: pack_imports(&outline.imports),
             declared: outline.declared.join("\n"),
         };
         Prepared { path, stamp, text: Some(text) }

@@ -34,8 +34,8 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
         ) STRICT;
         CREATE TABLE outline (
             id INTEGER PRIMARY KEY,
-            definitions TEXT NOT NULL,
-            imports TEXT NOT NULL,
+            definitions BLOB NOT NULL,
+            imports BLOB NOT NULL,
             declared TEXT NOT NULL
         ) STRICT;
         CREATE VIRTUAL TABLE words USING fts5 (

@@ -11,7 +11,7 @@ use crate::error::store_failed;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
 use crate::matches::Matches;
-use crate::outline_text::read_definitions;
+use crate::packed_outline::definitions;
 use crate::query::{self, Term};
 use crate::{doc_id, excerpt, passage, ranking};
 
@@ -94,7 +94,7 @@ impl LocalIndex {
         let is_stale = stored.hash != Some(present.hash);
         let lines = Lines::new(&present.content);
         // Lines of definitions mean the text that was stored.
-        let definitions = if is_stale { Vec::new() } else { read_definitions(&stored.definitions) };
+        let definitions = if is_stale { Vec::new() } else { definitions(&stored.definitions) };
         let matches = Matches::find(&lines, &present.content, terms);
         let passage = passage::find(&lines, &matches, &definitions);
         let piece = lines.range(passage.first, passage.last);

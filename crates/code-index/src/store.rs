@@ -7,6 +7,7 @@ use sandbox_fs::FileStamp;
 
 use crate::error::OpenError;
 use crate::language::Language;
+use crate::packed_outline::defined_names;
 use crate::prepare::{Prepared, PreparedText};
 use crate::store_folder::{FoundStore, StoreFolder};
 
@@ -52,7 +53,7 @@ pub(crate) struct StoredFile {
     /// `None` if it is no text.
     pub(crate) hash: Option<[u8; 32]>,
     pub(crate) language: Option<Language>,
-    pub(crate) definitions: String,
+    pub(crate) definitions: Vec<u8>,
 }
 
 /// What one file is for imports.
@@ -60,9 +61,9 @@ pub(crate) struct StoredFile {
 pub(crate) struct ImportingFile {
     pub(crate) path: String,
     pub(crate) language: Option<Language>,
-    pub(crate) imports: String,
+    pub(crate) imports: Vec<u8>,
     pub(crate) declared: String,
-    pub(crate) definitions: String,
+    pub(crate) definitions: Vec<u8>,
 }
 
 /// How much is in the store.
@@ -317,20 +318,18 @@ fn put_outline(
     is_known: bool,
     text: Option<&PreparedText>,
 ) -> Result<bool, rusqlite::Error> {
-    let [definitions, imports, declared] =
-        text.map_or([""; 3], |text| [&text.definitions, &text.imports, &text.declared]);
+    let (definitions, imports, declared): (&[u8], &[u8], &str) =
+        text.map_or((&[], &[], ""), |text| (&text.definitions, &text.imports, &text.declared));
     if !is_known {
         let sql = "INSERT INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
         transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
         return Ok(true);
     }
-    let names = |definitions: &str| -> Vec<String> {
-        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
-    };
     let sql = "SELECT definitions, imports, declared FROM outline WHERE id = ?1";
     let is_same = transaction.prepare_cached(sql)?.query_row([id], |row| {
-        let before: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
-        Ok(names(&before[0]) == names(definitions) && before[1] == imports && before[2] == declared)
+        let before: (Vec<u8>, Vec<u8>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let has_same_names = defined_names(&before.0) == defined_names(definitions);
+        Ok(has_same_names && before.1 == imports && before.2 == declared)
     })?;
     let sql = "UPDATE outline SET definitions = ?2, imports = ?3, declared = ?4 WHERE id = ?1";
     transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;

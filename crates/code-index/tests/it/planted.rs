@@ -65,7 +65,7 @@ fn a_store_with_anything_of_its_own_is_made_anew_before_it_is_asked() {
 fn planted_text(path: &str, id: u32) -> String {
     format!(
         "INSERT INTO file VALUES ({id}, '{path}', 1, 1, 20, 1, 1, zeroblob(32), 'rust', 1);
-        INSERT INTO outline VALUES ({id}, '', '', '');
+        INSERT INTO outline VALUES ({id}, x'', x'', '');
         INSERT INTO words (rowid, path, definitions, body) VALUES ({id}, 'plant', 'plant planted', 'plant planted');"
     )
 }
@@ -108,8 +108,10 @@ fn paths_out_of_the_folder_lead_nowhere() {
 #[test]
 fn values_of_any_size_and_kind_are_survived() {
     let plants = [
-        "UPDATE outline SET definitions = hex(zeroblob(10000000)), imports = hex(zeroblob(10000000))",
-        "UPDATE outline SET definitions = 'name\tkind\t99999999999999\t-5\tx\nname', imports = char(9) || char(10)",
+        "UPDATE outline SET definitions = zeroblob(10000000), imports = zeroblob(10000000)",
+        "UPDATE outline SET definitions = randomblob(1000000), imports = randomblob(1000000), declared = char(10)",
+        // A definition of the longest line, in a container that is not there; an import that begins as none did.
+        "UPDATE outline SET definitions = x'60016101ffffffff1f', imports = x'04056100'",
         "UPDATE file SET path = CAST(x'ff2f80' AS TEXT) WHERE path = 'a.rs'",
         "UPDATE file SET hash = x'00', language = 'klingon', lines = -9223372036854775808, size = -1",
         "UPDATE fact SET value = 9223372036854775807",
