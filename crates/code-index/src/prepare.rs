@@ -13,6 +13,9 @@ use crate::packed_outline::{pack_definitions, pack_imports};
 use crate::skeleton::Skeleton;
 use crate::syntax::Parsers;
 
+/// What tells one content from another.
+pub(crate) type ContentHash = [u8; 16];
+
 /// A file, ready to be stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
@@ -25,9 +28,8 @@ pub(crate) struct Prepared {
 /// What is kept of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedText {
-    pub(crate) hash: [u8; 32],
+    pub(crate) hash: ContentHash,
     pub(crate) language: Option<Language>,
-    pub(crate) lines: u64,
     pub(crate) path_words: String,
     pub(crate) definition_words: String,
     pub(crate) body_words: String,
@@ -68,11 +70,9 @@ impl Preparer {
         let definition_words =
             self.words.text_of(outline.definitions.iter().map(|definition| definition.name.as_str()));
         let body_words = self.words.text_of([&*String::from_utf8_lossy(content)]);
-        let lines = memchr::memchr_iter(b'\n', content).count() as u64;
         let text = PreparedText {
-            hash: *blake3::hash(content).as_bytes(),
+            hash: hash(content),
             language,
-            lines: lines + u64::from(content.last().is_some_and(|last| *last != b'\n')),
             path_words,
             definition_words,
             body_words,
@@ -95,6 +95,13 @@ pub(crate) fn outline_of(
     let skeleton = Skeleton::new(language, content);
     let tree = parsers.parse(language, skeleton.text(), limits.parse_time, cancel)?;
     Some(outline::outline(language, &tree, &skeleton, &Lines::new(content), limits))
+}
+
+/// What tells a content from others. Half of a hash of BLAKE3 is enough for that: a store holds it for every file.
+pub(crate) fn hash(content: &[u8]) -> ContentHash {
+    let mut half = ContentHash::default();
+    blake3::Hasher::new().update(content).finalize_xof().fill(&mut half);
+    half
 }
 
 /// Whether a content is text that can be searched.

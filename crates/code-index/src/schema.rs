@@ -19,18 +19,18 @@ const MERGED_PARTS: u32 = 8;
 /// Makes the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE;
+        "PRAGMA auto_vacuum = INCREMENTAL;
+        BEGIN IMMEDIATE;
+        CREATE TABLE folder (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE file (
             id INTEGER PRIMARY KEY,
-            path TEXT NOT NULL UNIQUE,
-            device INTEGER NOT NULL,
-            inode INTEGER NOT NULL,
+            folder INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            stamp INTEGER NOT NULL,
             size INTEGER NOT NULL,
-            modified INTEGER NOT NULL,
-            changed INTEGER NOT NULL,
             hash BLOB,
-            language TEXT,
-            lines INTEGER NOT NULL
+            language INTEGER,
+            UNIQUE (folder, name)
         ) STRICT;
         CREATE TABLE outline (
             id INTEGER PRIMARY KEY,
