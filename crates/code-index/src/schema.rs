@@ -19,8 +19,7 @@ const MERGED_PARTS: u32 = 8;
 /// Makes the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&format!(
-        "PRAGMA auto_vacuum = INCREMENTAL;
-        BEGIN IMMEDIATE;
+        "BEGIN IMMEDIATE;
         CREATE TABLE folder (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE file (
             id INTEGER PRIMARY KEY,
