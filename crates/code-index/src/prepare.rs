@@ -32,7 +32,9 @@ pub(crate) struct PreparedText {
     pub(crate) language: Option<Language>,
     pub(crate) path_words: String,
     pub(crate) definition_words: String,
+    /// Words of the text but for those that stand in it often, which are apart.
     pub(crate) body_words: String,
+    pub(crate) often_words: String,
     pub(crate) definitions: Vec<u8>,
     pub(crate) imports: Vec<u8>,
     pub(crate) declared: String,
@@ -66,16 +68,17 @@ impl Preparer {
         let outline = language
             .and_then(|language| outline_of(&mut self.parsers, language, content, &self.limits, cancel))
             .unwrap_or_default();
-        let path_words = self.words.text_of([path.as_str()]);
+        let path_words = self.words.words_of_names([path.as_str()]);
         let definition_words =
-            self.words.text_of(outline.definitions.iter().map(|definition| definition.name.as_str()));
-        let body_words = self.words.text_of([&*String::from_utf8_lossy(content)]);
+            self.words.words_of_names(outline.definitions.iter().map(|definition| definition.name.as_str()));
+        let (body_words, often_words) = self.words.words_of_text(&String::from_utf8_lossy(content));
         let text = PreparedText {
             hash: hash(content),
             language,
             path_words,
             definition_words,
             body_words,
+            often_words,
             definitions: pack_definitions(&outline),
             imports: pack_imports(&outline.imports),
             declared: outline.declared.join("\n"),

@@ -38,7 +38,7 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
             declared TEXT NOT NULL
         ) STRICT;
         CREATE VIRTUAL TABLE words USING fts5 (
-            body, definitions, path,
+            body, often, definitions, path,
             content = '', contentless_delete = 1, tokenize = \"ascii tokenchars '_'\"
         );
         INSERT INTO words (words, rank) VALUES ('hashsize', {GATHERED_BYTES}), ('automerge', {MERGED_PARTS});

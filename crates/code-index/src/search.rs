@@ -68,10 +68,10 @@ impl LocalIndex {
             return Ok((terms, Vec::new()));
         }
         let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
-        let [body, definitions, path] = ranking::PICKED_BY;
+        let [body, often, definitions, path] = ranking::PICKED_BY;
         // A limit that is bound would have the statement compiled anew each time.
         let sql = format!(
-            "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({body:.2}, {definitions:.2}, {path:.2})'
+            "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({body:.2}, {often:.2}, {definitions:.2}, {path:.2})'
             ORDER BY rank LIMIT {wanted}"
         );
         let mut statement = reader.prepare_cached(&sql).map_err(failed)?;

@@ -325,8 +325,9 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
     if let Some(text) = text {
-        let sql = "INSERT INTO words (rowid, body, definitions, path) VALUES (?1, ?2, ?3, ?4)";
-        let values = params![id, text.body_words, text.definition_words, text.path_words];
+        let sql = "INSERT INTO words (rowid, body, often, definitions, path) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let PreparedText { body_words, often_words, definition_words, path_words, .. } = text;
+        let values = params![id, body_words, often_words, definition_words, path_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
     let was_text = known.is_some_and(|(_, was_text)| was_text);
