@@ -6,13 +6,15 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::words;
 
-/// Up to here a word counts as often as it stands in a file.
+/// More often than this no word is stored in one text: each time takes a byte.
 const COUNTED_WORDS: u32 = 3;
 
-/// How often a word is stored that stands so often in a file: beyond a few, twice as often is once more. What is told by
-/// hundreds of a word is told by some, in less space.
-fn stored_count(count: u32) -> u32 {
-    if count <= COUNTED_WORDS { count } else { COUNTED_WORDS + (count / COUNTED_WORDS).ilog2() * 2 }
+/// A word that stands so often in a file is stored in a text of its own, in which it counts more.
+const OFTEN: u32 = 6;
+
+/// How often a word is stored among those that stand often: beyond the first, four times as often is once more.
+fn often_count(count: u32) -> u32 {
+    if count < OFTEN { 0 } else { 1 + (count / OFTEN).ilog2() / 2 }
 }
 
 /// Words, each with how often it was met. It keeps its memory from one text to the next.
@@ -50,14 +52,33 @@ impl Bag {
         }
     }
 
-    /// The words of some texts as the store's tokenizer reads them, in no order that means anything.
-    pub(crate) fn text_of<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> String {
+    /// The words of some names as the store's tokenizer reads them, in no order that means anything.
+    pub(crate) fn words_of_names<'t>(&mut self, names: impl IntoIterator<Item = &'t str>) -> String {
+        self.add_all(names);
+        let words = self.write(|count| count.min(COUNTED_WORDS));
+        self.clear();
+        words
+    }
+
+    /// The words of a text, and apart from them those that stand in it often.
+    pub(crate) fn words_of_text(&mut self, text: &str) -> (String, String) {
+        self.add_all([text]);
+        // A place among the first is stored in fewer bytes, and most words stand but once.
+        let mut few = self.write(|count| u32::from(count == 1));
+        few.push_str(
+            &self.write(|count| if count == 1 || count >= OFTEN { 0 } else { count.min(COUNTED_WORDS) }),
+        );
+        let often = self.write(often_count);
+        self.clear();
+        (few, often)
+    }
+
+    fn add_all<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) {
         for (name, count) in self.names_of(texts) {
             let mut folded = std::mem::take(&mut self.folded);
             words::words_of_name(name, &mut folded, &mut |word| self.add(word, count));
             self.folded = folded;
         }
-        self.take()
     }
 
     /// The names in some texts, each with how often it stands there: only once has it to be taken apart.
@@ -104,18 +125,38 @@ impl Bag {
         }
     }
 
-    /// Writes the words and forgets them.
-    fn take(&mut self) -> String {
-        let mut text = String::with_capacity(self.letters.len() * 2);
+    /// Writes each word as often as is said for how often it was met.
+    fn write(&self, stored_count: impl Fn(u32) -> u32) -> String {
+        let mut text = String::with_capacity(self.letters.len() + self.entries.len());
         for entry in &self.entries {
             for _ in 0..stored_count(entry.count) {
                 text.push_str(&self.letters[entry.start as usize..entry.end as usize]);
                 text.push(' ');
             }
         }
+        text
+    }
+
+    fn clear(&mut self) {
         self.table.clear();
         self.entries.clear();
         self.letters.clear();
-        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_often_is_stored_apart() {
+        let mut bag = Bag::new(100);
+        let text = [("once", 1), ("twice", 2), ("five", 5), ("six", 6), ("many", 24), ("lots", 96)];
+        let text: String = text.iter().map(|(word, count)| format!("{word} ").repeat(*count)).collect();
+        let (few, often) = bag.words_of_text(&text);
+        assert_eq!(few, "onc twic twic fiv fiv fiv ");
+        assert_eq!(often, "six mani mani lot lot lot ");
+        // Nothing is left of what was before.
+        assert_eq!(bag.words_of_names(["six_six six six", "six"]), "six_six six six six ");
     }
 }

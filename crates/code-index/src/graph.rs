@@ -8,7 +8,7 @@ use wap_core::{Call, ImpactEdge, IndexError, ReadImpactResponse, UnresolvedImpor
 use crate::error::store_failed;
 use crate::index::LocalIndex;
 use crate::manifests::{Manifests, is_manifest};
-use crate::outline_text::read_imports;
+use crate::packed_outline::imports;
 use crate::resolve::{Lead, Project};
 
 /// Where the imports of all files lead.
@@ -67,7 +67,7 @@ impl Graph {
             if call.cancel.is_cancelled() {
                 return Err(IndexError::Cancelled);
             }
-            for import in read_imports(&file.imports) {
+            for import in imports(&file.imports) {
                 match project.resolve(number, &import) {
                     Lead::To(targets) => {
                         for target in targets.into_iter().filter(|target| *target != number) {

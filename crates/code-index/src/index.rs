@@ -18,7 +18,8 @@ use crate::language::Language;
 use crate::limits::IndexLimits;
 use crate::lines::Lines;
 use crate::outline::signature;
-use crate::outline_text::read_definitions;
+use crate::packed_outline::definitions;
+use crate::prepare::ContentHash;
 use crate::status::IndexStatus;
 use crate::store::{Store, StoredFile};
 use crate::store_folder::{FoundStore, StoreFolder};
@@ -52,7 +53,7 @@ pub enum Opening {
 /// What a file is at the moment of an answer.
 pub(crate) struct Present {
     pub(crate) content: Vec<u8>,
-    pub(crate) hash: [u8; 32],
+    pub(crate) hash: ContentHash,
 }
 
 impl LocalIndex {
@@ -116,7 +117,7 @@ impl LocalIndex {
         }
         let read = self.source.read(&path, self.limits.file_bytes)?;
         let is_text = prepare::is_text(&read.content);
-        let hash = *blake3::hash(&read.content).as_bytes();
+        let hash = prepare::hash(&read.content);
         is_text.then_some(Present { content: read.content, hash })
     }
 
@@ -193,7 +194,7 @@ impl CodeIndex for LocalIndex {
         let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
         let language = language.ok_or_else(unknown_language)?;
         let definitions = match known {
-            Some(known) => read_definitions(&known.definitions),
+            Some(known) => definitions(&known.definitions),
             // It has changed since, or is new: what is asked about is the file.
             None => {
                 let limits = self.limits_of(call);

@@ -136,9 +136,14 @@ impl Language {
         }
     }
 
-    /// The language of that word.
-    pub(crate) fn of_name(name: &str) -> Option<Language> {
-        Language::ALL.into_iter().find(|language| language.name() == name)
+    /// What stands for the language in a store of this version.
+    pub(crate) fn number(self) -> i64 {
+        self as i64
+    }
+
+    /// The language that a number stands for.
+    pub(crate) fn of_number(number: i64) -> Option<Language> {
+        Language::ALL.into_iter().find(|language| language.number() == number)
     }
 
     pub(crate) fn grammar(self) -> &'static dyn Grammar {

@@ -10,7 +10,7 @@ use crate::skeleton::Skeleton;
 /// Longer signatures are cut.
 const SIGNATURE_BYTES: usize = 240;
 /// Longer names and targets are left out: they are no names.
-const NAME_BYTES: usize = 300;
+pub(crate) const NAME_BYTES: usize = 300;
 
 /// What a file defines and imports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -161,8 +161,8 @@ pub(crate) fn outline(
                 outline.imports.extend(imports.drain(..).map(|found| Import {
                     line,
                     kind: found.kind.to_owned(),
-                    target: found.target,
-                    spelled: found.spelled,
+                    target: on_one_line(found.target),
+                    spelled: on_one_line(found.spelled),
                 }));
             }
             if let Some(declared) = grammar.declared(node, text).filter(|name| name.len() <= NAME_BYTES) {
@@ -212,14 +212,20 @@ fn definition(
     let first = lines.line_of(start, 0);
     // A node that ends with its line ending ends on the line before.
     let last = lines.line_of(node_end.saturating_sub(1), first);
+    let container = found.container.or_else(|| scopes.last().map(|open| open.name.clone()));
     Some(Definition {
         kind,
-        name: found.name,
+        name: on_one_line(found.name),
         line_start: number(first),
         line_end: number(last.max(first)),
         signature: (number(start), number(end)),
-        container: found.container.or_else(|| scopes.last().map(|open| open.name.clone())),
+        container: container.filter(|name| name.len() <= NAME_BYTES).map(on_one_line),
     })
+}
+
+/// Names and targets are shown on one line.
+fn on_one_line(text: String) -> String {
+    if text.contains(['\t', '\n', '\r']) { text.replace(['\t', '\n', '\r'], " ") } else { text }
 }
 
 fn number(value: usize) -> u32 {

@@ -9,9 +9,12 @@ use crate::language::Language;
 use crate::limits::IndexLimits;
 use crate::lines::Lines;
 use crate::outline::{self, Outline};
-use crate::outline_text::{write_definitions, write_imports};
+use crate::packed_outline::{pack_definitions, pack_imports};
 use crate::skeleton::Skeleton;
 use crate::syntax::Parsers;
+
+/// What tells one content from another.
+pub(crate) type ContentHash = [u8; 16];
 
 /// A file, ready to be stored.
 #[derive(Clone, Debug)]
@@ -25,14 +28,15 @@ pub(crate) struct Prepared {
 /// What is kept of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedText {
-    pub(crate) hash: [u8; 32],
+    pub(crate) hash: ContentHash,
     pub(crate) language: Option<Language>,
-    pub(crate) lines: u64,
     pub(crate) path_words: String,
     pub(crate) definition_words: String,
+    /// Words of the text but for those that stand in it often, which are apart.
     pub(crate) body_words: String,
-    pub(crate) definitions: String,
-    pub(crate) imports: String,
+    pub(crate) often_words: String,
+    pub(crate) definitions: Vec<u8>,
+    pub(crate) imports: Vec<u8>,
     pub(crate) declared: String,
 }
 
@@ -64,20 +68,19 @@ impl Preparer {
         let outline = language
             .and_then(|language| outline_of(&mut self.parsers, language, content, &self.limits, cancel))
             .unwrap_or_default();
-        let path_words = self.words.text_of([path.as_str()]);
+        let path_words = self.words.words_of_names([path.as_str()]);
         let definition_words =
-            self.words.text_of(outline.definitions.iter().map(|definition| definition.name.as_str()));
-        let body_words = self.words.text_of([&*String::from_utf8_lossy(content)]);
-        let lines = memchr::memchr_iter(b'\n', content).count() as u64;
+            self.words.words_of_names(outline.definitions.iter().map(|definition| definition.name.as_str()));
+        let (body_words, often_words) = self.words.words_of_text(&String::from_utf8_lossy(content));
         let text = PreparedText {
-            hash: *blake3::hash(content).as_bytes(),
+            hash: hash(content),
             language,
-            lines: lines + u64::from(content.last().is_some_and(|last| *last != b'\n')),
             path_words,
             definition_words,
             body_words,
-            definitions: write_definitions(&outline),
-            imports: write_imports(&outline.imports),
+            often_words,
+            definitions: pack_definitions(&outline),
+            imports: pack_imports(&outline.imports),
             declared: outline.declared.join("\n"),
         };
         Prepared { path, stamp, text: Some(text) }
@@ -95,6 +98,13 @@ pub(crate) fn outline_of(
     let skeleton = Skeleton::new(language, content);
     let tree = parsers.parse(language, skeleton.text(), limits.parse_time, cancel)?;
     Some(outline::outline(language, &tree, &skeleton, &Lines::new(content), limits))
+}
+
+/// What tells a content from others. Half of a hash of BLAKE3 is enough for that: a store holds it for every file.
+pub(crate) fn hash(content: &[u8]) -> ContentHash {
+    let mut half = ContentHash::default();
+    blake3::Hasher::new().update(content).finalize_xof().fill(&mut half);
+    half
 }
 
 /// Whether a content is text that can be searched.

@@ -7,13 +7,13 @@ use crate::passage::Passage;
 use crate::query::Term;
 use crate::{file_name, test_paths};
 
-/// How much a word in the path, in the names of definitions and in the text counts when the store picks out files that are
-/// looked at.
+/// How much a word in the text, one that stands there often, one in the names of definitions and one in the path counts when
+/// the store picks out files that are looked at.
 ///
 /// BM25 adds up what is weighted and only then lets it saturate. With weights far above 1 a word counts as much when it
 /// stands in a file once as when the whole file is about it, and what a path has beside the text makes no difference;
 /// with weights far below 1 it goes by how often.
-pub(crate) const PICKED_BY: [f64; 3] = [1.0, 1.0, 0.1];
+pub(crate) const PICKED_BY: [f64; 4] = [0.1, 0.5, 1.0, 1.0];
 
 /// How much is said of what is asked for. Signs without a weight of their own count once: that of the words that stand
 /// together, of those that are defined, of those at the beginning of the file, and of the file's name.

@@ -104,8 +104,8 @@ impl LocalIndex {
         }
         let is_complete = refreshed.is_complete;
         self.store.write(|transaction| store::set_complete(transaction, is_complete))?;
-        if refreshed.read > UNIT_FILES as u64 {
-            self.store.fold_log()?;
+        if refreshed.read + refreshed.removed > UNIT_FILES as u64 {
+            self.store.give_space_back()?;
         }
         Ok(refreshed)
     }

@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use crate::language::Language;
 use crate::manifests::Manifests;
 use crate::outline::Import;
+use crate::packed_outline;
 use crate::store::ImportingFile;
 
 use self::csharp::Namespaces;
@@ -116,8 +117,7 @@ impl Project {
 impl ImportingFile {
     /// Whether the file defines a name.
     fn defines(&self, name: &str) -> bool {
-        let is_of = |line: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with('\t'));
-        self.definitions.lines().any(is_of)
+        packed_outline::defines(&self.definitions, name)
     }
 }
 

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
 /// What is stored and how words are cut. A store of another version is made anew: everything in it can be read again.
-pub(crate) const VERSION: i32 = 3;
+pub(crate) const VERSION: i32 = 4;
 
 /// How much full text is gathered in memory before it is written: each time makes a part that has to be merged with others.
 const GATHERED_BYTES: u32 = 4 << 20;
@@ -20,26 +20,25 @@ const MERGED_PARTS: u32 = 8;
 pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&format!(
         "BEGIN IMMEDIATE;
+        CREATE TABLE folder (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE file (
             id INTEGER PRIMARY KEY,
-            path TEXT NOT NULL UNIQUE,
-            device INTEGER NOT NULL,
-            inode INTEGER NOT NULL,
+            folder INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            stamp INTEGER NOT NULL,
             size INTEGER NOT NULL,
-            modified INTEGER NOT NULL,
-            changed INTEGER NOT NULL,
             hash BLOB,
-            language TEXT,
-            lines INTEGER NOT NULL
+            language INTEGER,
+            UNIQUE (folder, name)
         ) STRICT;
         CREATE TABLE outline (
             id INTEGER PRIMARY KEY,
-            definitions TEXT NOT NULL,
-            imports TEXT NOT NULL,
+            definitions BLOB NOT NULL,
+            imports BLOB NOT NULL,
             declared TEXT NOT NULL
         ) STRICT;
         CREATE VIRTUAL TABLE words USING fts5 (
-            path, definitions, body,
+            body, often, definitions, path,
             content = '', contentless_delete = 1, tokenize = \"ascii tokenchars '_'\"
         );
         INSERT INTO words (words, rank) VALUES ('hashsize', {GATHERED_BYTES}), ('automerge', {MERGED_PARTS});

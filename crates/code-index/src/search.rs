@@ -11,7 +11,7 @@ use crate::error::store_failed;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
 use crate::matches::Matches;
-use crate::outline_text::read_definitions;
+use crate::packed_outline::definitions;
 use crate::query::{self, Term};
 use crate::{doc_id, excerpt, passage, ranking};
 
@@ -68,10 +68,10 @@ impl LocalIndex {
             return Ok((terms, Vec::new()));
         }
         let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
-        let [path, definitions, body] = ranking::PICKED_BY;
+        let [body, often, definitions, path] = ranking::PICKED_BY;
         // A limit that is bound would have the statement compiled anew each time.
         let sql = format!(
-            "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({path:.2}, {definitions:.2}, {body:.2})'
+            "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25({body:.2}, {often:.2}, {definitions:.2}, {path:.2})'
             ORDER BY rank LIMIT {wanted}"
         );
         let mut statement = reader.prepare_cached(&sql).map_err(failed)?;
@@ -94,7 +94,7 @@ impl LocalIndex {
         let is_stale = stored.hash != Some(present.hash);
         let lines = Lines::new(&present.content);
         // Lines of definitions mean the text that was stored.
-        let definitions = if is_stale { Vec::new() } else { read_definitions(&stored.definitions) };
+        let definitions = if is_stale { Vec::new() } else { definitions(&stored.definitions) };
         let matches = Matches::find(&lines, &present.content, terms);
         let passage = passage::find(&lines, &matches, &definitions);
         let piece = lines.range(passage.first, passage.last);

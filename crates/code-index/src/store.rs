@@ -7,7 +7,8 @@ use sandbox_fs::FileStamp;
 
 use crate::error::OpenError;
 use crate::language::Language;
-use crate::prepare::{Prepared, PreparedText};
+use crate::packed_outline::defined_names;
+use crate::prepare::{ContentHash, Prepared, PreparedText};
 use crate::store_folder::{FoundStore, StoreFolder};
 
 /// The store: one connection that writes, one that reads meanwhile.
@@ -26,22 +27,22 @@ pub(crate) struct KnownFile {
     pub(crate) stamp: StoredStamp,
 }
 
-/// A stamp as it is stored.
+/// A stamp as it is stored: a number that tells it from others, which is all that is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StoredStamp([i64; 5]);
+pub(crate) struct StoredStamp(i64);
 
 impl From<FileStamp> for StoredStamp {
     fn from(stamp: FileStamp) -> StoredStamp {
-        // The bits are compared, never the value.
-        let bits = |value: u64| value.cast_signed();
-        let time = |nanoseconds: i128| i64::try_from(nanoseconds).unwrap_or(i64::MAX);
-        StoredStamp([
-            bits(stamp.device),
-            bits(stamp.inode),
-            bits(stamp.size_bytes),
-            time(stamp.modified_nanoseconds),
-            time(stamp.status_changed_nanoseconds),
-        ])
+        let mut hasher = blake3::Hasher::new();
+        for number in [stamp.device, stamp.inode, stamp.size_bytes] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for time in [stamp.modified_nanoseconds, stamp.status_changed_nanoseconds] {
+            hasher.update(&time.to_le_bytes());
+        }
+        let mut number = [0; 8];
+        hasher.finalize_xof().fill(&mut number);
+        StoredStamp(i64::from_le_bytes(number))
     }
 }
 
@@ -50,9 +51,9 @@ impl From<FileStamp> for StoredStamp {
 pub(crate) struct StoredFile {
     pub(crate) path: String,
     /// `None` if it is no text.
-    pub(crate) hash: Option<[u8; 32]>,
+    pub(crate) hash: Option<ContentHash>,
     pub(crate) language: Option<Language>,
-    pub(crate) definitions: String,
+    pub(crate) definitions: Vec<u8>,
 }
 
 /// What one file is for imports.
@@ -60,9 +61,9 @@ pub(crate) struct StoredFile {
 pub(crate) struct ImportingFile {
     pub(crate) path: String,
     pub(crate) language: Option<Language>,
-    pub(crate) imports: String,
+    pub(crate) imports: Vec<u8>,
     pub(crate) declared: String,
-    pub(crate) definitions: String,
+    pub(crate) definitions: Vec<u8>,
 }
 
 /// How much is in the store.
@@ -122,67 +123,73 @@ impl Store {
         Ok(value)
     }
 
-    /// Folds the log of changes in and gives its space back, if nobody reads from it just now.
-    pub(crate) fn fold_log(&self) -> Result<(), rusqlite::Error> {
-        self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    /// Gives space back after much was written: that of pages that hold nothing any more, and that of the log of changes,
+    /// if nobody reads from it just now.
+    pub(crate) fn give_space_back(&self) -> Result<(), rusqlite::Error> {
+        let writer = self.lock_writer();
+        // Each row of the answer is a page less.
+        let mut statement = writer.prepare_cached("PRAGMA incremental_vacuum")?;
+        let mut pages = statement.query([])?;
+        while pages.next()?.is_some() {}
+        writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 
     /// Every file with its stamp, by path.
     pub(crate) fn known(&self) -> Result<std::collections::HashMap<String, KnownFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT path, id, device, inode, size, modified, changed FROM file";
-        let mut statement = reader.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| {
-            let stamp = StoredStamp([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?]);
-            Ok((row.get(0)?, KnownFile { id: row.get(1)?, stamp }))
-        })?;
-        rows.collect()
+        let sql = "SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id";
+        reader.prepare_cached(sql)?.query_map([], known_file)?.collect()
     }
 
     /// The paths at and beneath one, with their ids.
     pub(crate) fn beneath(&self, path: &str) -> Result<Vec<(String, KnownFile)>, rusqlite::Error> {
         let reader = self.reader();
-        // A slash and what sorts directly behind it bound what is beneath.
-        let sql = "SELECT path, id, device, inode, size, modified, changed FROM file
-            WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')";
-        let mut statement = reader.prepare_cached(sql)?;
-        let rows = statement.query_map([path], |row| {
-            let stamp = StoredStamp([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?]);
-            Ok((row.get(0)?, KnownFile { id: row.get(1)?, stamp }))
-        })?;
-        rows.collect()
+        let (folder, name) = split(path);
+        // A slash and what sorts directly behind it bound the folders that are beneath.
+        let sql = "SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id
+                WHERE path = ?2 AND name = ?3
+            UNION ALL SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id
+                WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')";
+        reader.prepare_cached(sql)?.query_map([path, folder, name], known_file)?.collect()
     }
 
     /// What is known of a file.
     pub(crate) fn file(&self, path: &str) -> Result<Option<StoredFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql =
-            "SELECT path, hash, language, definitions FROM file JOIN outline USING (id) WHERE path = ?1";
-        reader.prepare_cached(sql)?.query_row([path], stored_file).optional()
+        let (folder, name) = split(path);
+        let sql = "SELECT path, name, hash, language, definitions
+            FROM folder JOIN file ON folder = folder.id JOIN outline ON outline.id = file.id
+            WHERE path = ?1 AND name = ?2";
+        reader.prepare_cached(sql)?.query_row([folder, name], stored_file).optional()
     }
 
     /// What is known of a file by its number.
     pub(crate) fn file_by_id(&self, id: i64) -> Result<Option<StoredFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT path, hash, language, definitions FROM file JOIN outline USING (id) WHERE id = ?1";
+        let sql = "SELECT path, name, hash, language, definitions
+            FROM file JOIN folder ON folder.id = folder JOIN outline ON outline.id = file.id
+            WHERE file.id = ?1";
         reader.prepare_cached(sql)?.query_row([id], stored_file).optional()
     }
 
     /// Every file with what it imports, ordered by path.
     pub(crate) fn importing(&self) -> Result<Vec<ImportingFile>, rusqlite::Error> {
         let reader = self.reader();
-        let sql = "SELECT path, language, imports, declared, definitions FROM file JOIN outline USING (id) ORDER BY path";
+        let sql = "SELECT path, name, language, imports, declared, definitions
+            FROM file JOIN folder ON folder.id = folder JOIN outline ON outline.id = file.id";
         let mut statement = reader.prepare_cached(sql)?;
         let rows = statement.query_map([], |row| {
             Ok(ImportingFile {
-                path: row.get(0)?,
-                language: language(row, 1)?,
-                imports: row.get(2)?,
-                declared: row.get(3)?,
-                definitions: row.get(4)?,
+                path: path(row)?,
+                language: language(row, 2)?,
+                imports: row.get(3)?,
+                declared: row.get(4)?,
+                definitions: row.get(5)?,
             })
         })?;
-        rows.collect()
+        let mut files: Vec<ImportingFile> = rows.collect::<Result<_, _>>()?;
+        files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        Ok(files)
     }
 
     pub(crate) fn totals(&self) -> Result<Totals, rusqlite::Error> {
@@ -248,16 +255,35 @@ pub(crate) fn note(transaction: &Transaction<'_>, change: Change) -> Result<(), 
 
 fn stored_file(row: &Row<'_>) -> Result<StoredFile, rusqlite::Error> {
     Ok(StoredFile {
-        path: row.get(0)?,
-        hash: row.get(1)?,
-        language: language(row, 2)?,
-        definitions: row.get(3)?,
+        path: path(row)?,
+        hash: row.get(2)?,
+        language: language(row, 3)?,
+        definitions: row.get(4)?,
     })
 }
 
+fn known_file(row: &Row<'_>) -> Result<(String, KnownFile), rusqlite::Error> {
+    Ok((path(row)?, KnownFile { id: row.get(2)?, stamp: StoredStamp(row.get(3)?) }))
+}
+
+/// The path of a row that begins with a folder and a name in it.
+fn path(row: &Row<'_>) -> Result<String, rusqlite::Error> {
+    let (folder, name) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+    Ok(if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") })
+}
+
+/// The folder of a path, empty for the root, and the name in it. What is no path within the root is in no folder of it.
+fn split(path: &str) -> (&str, &str) {
+    match path.rsplit_once('/') {
+        None => ("", path),
+        Some(("", name)) => ("/", name),
+        Some(parts) => parts,
+    }
+}
+
 fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::Error> {
-    let name: Option<String> = row.get(column)?;
-    Ok(name.as_deref().and_then(Language::of_name))
+    let number: Option<i64> = row.get(column)?;
+    Ok(number.and_then(Language::of_number))
 }
 
 /// Stores a file in place of what was known of it. What it tells has to be noted with [`note`].
@@ -265,33 +291,33 @@ fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::
 /// Every statement here writes one row. One that may write more than one begins a savepoint, and for each of those the
 /// full text writes all that it has gathered.
 pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Change, rusqlite::Error> {
-    let sql = "SELECT id, hash IS NOT NULL FROM file WHERE path = ?1";
-    let known =
-        transaction.prepare_cached(sql)?.query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (folder, name) = split(&file.path);
+    let folder = put_folder(transaction, folder)?;
+    let sql = "SELECT id, hash IS NOT NULL FROM file WHERE folder = ?1 AND name = ?2";
+    let known = transaction
+        .prepare_cached(sql)?
+        .query_row(params![folder, name], |row| Ok((row.get(0)?, row.get(1)?)));
     let known: Option<(i64, bool)> = known.optional()?;
-    let StoredStamp([device, inode, size, modified, changed]) = file.stamp.into();
+    let StoredStamp(stamp) = file.stamp.into();
     let text = file.text.as_ref();
     let sql = match known {
         Some(_) => {
-            "UPDATE file SET device = ?3, inode = ?4, size = ?5, modified = ?6, changed = ?7, hash = ?8, language = ?9,
-                lines = ?10 WHERE id = ?1 AND path = ?2"
+            "UPDATE file SET stamp = ?4, size = ?5, hash = ?6, language = ?7
+            WHERE id = ?1 AND folder = ?2 AND name = ?3"
         }
         None => {
-            "INSERT INTO file (id, path, device, inode, size, modified, changed, hash, language, lines)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            "INSERT INTO file (id, folder, name, stamp, size, hash, language)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         }
     };
     transaction.prepare_cached(sql)?.execute(params![
         known.map(|(id, _)| id),
-        file.path,
-        device,
-        inode,
-        size,
-        modified,
-        changed,
+        folder,
+        name,
+        stamp,
+        i64::try_from(file.stamp.size_bytes).unwrap_or(i64::MAX),
         text.map(|text| text.hash),
-        text.and_then(|text| text.language).map(Language::name),
-        text.map_or(0, |text| i64::try_from(text.lines).unwrap_or(i64::MAX)),
+        text.and_then(|text| text.language).map(Language::number),
     ])?;
     let id = known.map_or_else(|| transaction.last_insert_rowid(), |(id, _)| id);
     let changes_graph = put_outline(transaction, id, known.is_some(), text)?;
@@ -299,8 +325,9 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
     if let Some(text) = text {
-        let sql = "INSERT INTO words (rowid, path, definitions, body) VALUES (?1, ?2, ?3, ?4)";
-        let values = params![id, text.path_words, text.definition_words, text.body_words];
+        let sql = "INSERT INTO words (rowid, body, often, definitions, path) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let PreparedText { body_words, often_words, definition_words, path_words, .. } = text;
+        let values = params![id, body_words, often_words, definition_words, path_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
     let was_text = known.is_some_and(|(_, was_text)| was_text);
@@ -310,6 +337,17 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
     })
 }
 
+/// The number of a folder, which is stored if it is not known.
+fn put_folder(transaction: &Transaction<'_>, path: &str) -> Result<i64, rusqlite::Error> {
+    let sql = "SELECT id FROM folder WHERE path = ?1";
+    let known = transaction.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    transaction.prepare_cached("INSERT INTO folder (path) VALUES (?1)")?.execute([path])?;
+    Ok(transaction.last_insert_rowid())
+}
+
 /// Stores what a file defines and imports. Tells whether imports may lead elsewhere now.
 fn put_outline(
     transaction: &Transaction<'_>,
@@ -317,20 +355,18 @@ fn put_outline(
     is_known: bool,
     text: Option<&PreparedText>,
 ) -> Result<bool, rusqlite::Error> {
-    let [definitions, imports, declared] =
-        text.map_or([""; 3], |text| [&text.definitions, &text.imports, &text.declared]);
+    let (definitions, imports, declared): (&[u8], &[u8], &str) =
+        text.map_or((&[], &[], ""), |text| (&text.definitions, &text.imports, &text.declared));
     if !is_known {
         let sql = "INSERT INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
         transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
         return Ok(true);
     }
-    let names = |definitions: &str| -> Vec<String> {
-        definitions.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
-    };
     let sql = "SELECT definitions, imports, declared FROM outline WHERE id = ?1";
     let is_same = transaction.prepare_cached(sql)?.query_row([id], |row| {
-        let before: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
-        Ok(names(&before[0]) == names(definitions) && before[1] == imports && before[2] == declared)
+        let before: (Vec<u8>, Vec<u8>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let has_same_names = defined_names(&before.0) == defined_names(definitions);
+        Ok(has_same_names && before.1 == imports && before.2 == declared)
     })?;
     let sql = "UPDATE outline SET definitions = ?2, imports = ?3, declared = ?4 WHERE id = ?1";
     transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
@@ -339,10 +375,17 @@ fn put_outline(
 
 /// Forgets a file. What it tells has to be noted with [`note`].
 pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<Change, rusqlite::Error> {
-    let sql = "SELECT hash IS NOT NULL FROM file WHERE id = ?1";
-    let was_text =
-        transaction.prepare_cached(sql)?.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
+    let sql = "SELECT hash IS NOT NULL, folder FROM file WHERE id = ?1";
+    let known = transaction.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)));
+    let known: Option<(bool, i64)> = known.optional()?;
+    let was_text = known.map(|(was_text, _)| was_text);
     transaction.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
+    if let Some((_, folder)) = known {
+        let sql = "SELECT EXISTS (SELECT 1 FROM file WHERE folder = ?1)";
+        if !transaction.prepare_cached(sql)?.query_row([folder], |row| row.get::<_, bool>(0))? {
+            transaction.prepare_cached("DELETE FROM folder WHERE id = ?1")?.execute([folder])?;
+        }
+    }
     transaction.prepare_cached("DELETE FROM outline WHERE id = ?1")?.execute([id])?;
     if was_text == Some(true) {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;

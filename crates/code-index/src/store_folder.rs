@@ -166,6 +166,8 @@ impl StoreFolder {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            // In an empty database this has to come first; in any other it changes nothing.
+            connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
             connection.query_row(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}"), [], |_| Ok(()))?;
         }

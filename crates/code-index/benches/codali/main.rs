@@ -1,7 +1,7 @@
 //! What the code index costs and how well it finds, with what was wanted of each figure beside it.
 //!
 //! Sources come from cargo's cache of the crates that this workspace depends on, and from packages that `cargo xtask bench
-//! codali` installs. Speed is measured on a tree of 20,000 files of the crates; search quality on questions with known
+//! codali` installs. Speed and size are measured on two trees of 20,000 files of the crates, one of small files; search quality on questions with known
 //! answers, beside plain ways of ranking. `--quality` leaves speed out, `--tuning` the held-out questions as well,
 //! so that nobody sees them while adjusting anything; the variable `QUESTIONS` shows each rank.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]

@@ -64,8 +64,9 @@ fn collect(folder: &Path, path: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Copies files of source code into a folder until there are so many; further rounds take the same files again.
-pub(crate) fn copy_tree(registry: &Path, to: &Path, wanted: usize) -> u64 {
+/// Copies files of source code of up to so many bytes into a folder until there are as many as are wanted; further rounds take
+/// the same files again. Returns the bytes of all.
+pub(crate) fn copy_tree(registry: &Path, to: &Path, wanted: usize, longest_bytes: usize) -> u64 {
     let endings = [".rs", ".py", ".js", ".ts", ".go", ".java", ".c", ".h", ".cc", ".cs", ".md", ".toml"];
     let mut crates: Vec<PathBuf> = fs::read_dir(registry).unwrap().flatten().map(|one| one.path()).collect();
     crates.sort();
@@ -81,7 +82,7 @@ pub(crate) fn copy_tree(registry: &Path, to: &Path, wanted: usize) -> u64 {
                 continue;
             }
             for (path, text) in texts(one) {
-                if !endings.iter().any(|ending| path.ends_with(ending)) || text.len() > 200_000 {
+                if !endings.iter().any(|ending| path.ends_with(ending)) || text.len() > longest_bytes {
                     continue;
                 }
                 let target = to.join(format!("round{round}/{name}/{path}"));

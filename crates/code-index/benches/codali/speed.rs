@@ -12,6 +12,10 @@ use crate::{call, figure, following, needs, open, sources};
 
 const FILES: usize = 20_000;
 
+/// The longest files of a tree as it is met, and of one of small files: a quarter as long, on average.
+const LONGEST_BYTES: usize = 200_000;
+const SMALL_BYTES: usize = 9_000;
+
 const QUERIES: [&str; 12] = [
     "parse header value",
     "spawn blocking thread pool",
@@ -28,21 +32,12 @@ const QUERIES: [&str; 12] = [
 ];
 
 pub(crate) fn measure(registry: &Path) {
+    {
+        let (code, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        searches(&built(registry, code.path(), state.path(), SMALL_BYTES));
+    }
     let (code, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let bytes = sources::copy_tree(registry, code.path(), FILES);
-    println!("speed, on {FILES} files of {} MB:", bytes / 1_000_000);
-    let index = open(code.path(), state.path());
-    let began = Instant::now();
-    let built = index.refresh(&CancelFlag::new(), &mut |_| {}).unwrap();
-    let seconds = began.elapsed().as_secs_f64();
-    let count = |number: u64| f64::from(u32::try_from(number).unwrap());
-    let (files, megabytes) = (count(built.read) / seconds, count(bytes / 1_000) / 1_000.0 / seconds);
-    println!("  built in {seconds:.1} s");
-    figure("files a second, with symbols and imports", format!("{files:.0}"), ">= 5000", files >= 5_000.0);
-    figure("megabytes a second", format!("{megabytes:.1}"), ">= 15", megabytes >= 15.0);
-    let status = index.status().unwrap();
-    let share = count(status.store_bytes / 1_000) / count(status.text_bytes / 1_000) * 100.0;
-    figure("index size, of the text", format!("{share:.0} %"), "< 50 %", share < 50.0);
+    let index = built(registry, code.path(), state.path(), LONGEST_BYTES);
 
     let began = Instant::now();
     index.refresh(&CancelFlag::new(), &mut |_| {}).unwrap();
@@ -63,6 +58,26 @@ pub(crate) fn measure(registry: &Path) {
     warm("impact of a file, p50", impact);
     needs::measure(&index, code.path(), &file);
     following::measure(index, code.path());
+}
+
+/// Builds an index over a tree of files of up to so many bytes.
+fn built(registry: &Path, code: &Path, state: &Path, longest_bytes: usize) -> LocalIndex {
+    let bytes = sources::copy_tree(registry, code, FILES, longest_bytes);
+    let count = |number: u64| f64::from(u32::try_from(number).unwrap());
+    let (all, each) = (bytes / 1_000_000, count(bytes / FILES as u64) / 1_000.0);
+    println!("speed, on {FILES} files of {all} MB, {each:.1} KB each:");
+    let index = open(code, state);
+    let began = Instant::now();
+    let built = index.refresh(&CancelFlag::new(), &mut |_| {}).unwrap();
+    let seconds = began.elapsed().as_secs_f64();
+    let (files, megabytes) = (count(built.read) / seconds, count(bytes / 1_000) / 1_000.0 / seconds);
+    println!("  built in {seconds:.1} s");
+    figure("files a second, with symbols and imports", format!("{files:.0}"), ">= 5000", files >= 5_000.0);
+    figure("megabytes a second", format!("{megabytes:.1}"), ">= 15", megabytes >= 15.0);
+    let status = index.status().unwrap();
+    let share = count(status.store_bytes / 1_000) / count(status.text_bytes / 1_000) * 100.0;
+    figure("index size, of the text", format!("{share:.0} %"), "< 50 %", share < 50.0);
+    index
 }
 
 /// One saved file has to be found soon.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Lead;
 use crate::language::Language;
+use crate::packed_outline::definitions;
 use crate::store::ImportingFile;
 
 /// The namespaces of a project.
@@ -19,18 +20,16 @@ impl Namespaces {
         for (number, file) in
             files.iter().enumerate().filter(|(_, file)| file.language == Some(Language::CSharp))
         {
-            let defined = file.definitions.lines().filter_map(|line| {
-                let mut fields = line.split('\t');
-                let (name, kind) = (fields.next()?, fields.next()?);
+            let is_type = |kind: &str| {
                 matches!(kind, "class" | "interface" | "struct" | "enum" | "record" | "delegate")
-                    .then_some(name)
-            });
-            let defined: Vec<&str> = defined.collect();
+            };
+            let mut defined = definitions(&file.definitions);
+            defined.retain(|definition| is_type(definition.kind.as_str()));
             for namespace in file.declared.lines() {
                 namespaces.files.entry(namespace.to_owned()).or_default().push(number);
-                for name in &defined {
+                for definition in &defined {
                     let files =
-                        namespaces.types.entry((namespace.to_owned(), (*name).to_owned())).or_default();
+                        namespaces.types.entry((namespace.to_owned(), definition.name.clone())).or_default();
                     if !files.contains(&number) {
                         files.push(number);
                     }

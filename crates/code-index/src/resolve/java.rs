@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Lead, last};
 use crate::language::Language;
+use crate::packed_outline::definitions;
 use crate::store::ImportingFile;
 
 /// How many parts of a package's name make it ours: `com.example` of `com.example.shop`.
@@ -26,13 +27,13 @@ impl Packages {
             let package = file.declared.lines().next().unwrap_or_default().to_owned();
             let stem = last(&file.path).trim_end_matches(".java").to_owned();
             packages.types.insert((package.clone(), stem), number);
-            for line in file.definitions.lines() {
-                let fields: Vec<&str> = line.split('\t').collect();
-                if let [name, kind, container, ..] = fields.as_slice()
-                    && container.is_empty()
-                    && matches!(*kind, "class" | "interface" | "enum" | "record" | "annotation")
-                {
-                    packages.types.entry((package.clone(), (*name).to_owned())).or_insert(number);
+            for definition in definitions(&file.definitions) {
+                let is_type = matches!(
+                    definition.kind.as_str(),
+                    "class" | "interface" | "enum" | "record" | "annotation"
+                );
+                if is_type && definition.container.is_none() {
+                    packages.types.entry((package.clone(), definition.name)).or_insert(number);
                 }
             }
             packages.files.entry(package).or_default().push(number);

@@ -3,7 +3,7 @@
 use super::rust_modules::module_file;
 use super::{Lead, Project, from_folder, outward, parent};
 use crate::outline::Import;
-use crate::outline_text::read_imports;
+use crate::packed_outline::imports;
 
 pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
     let place = project.rust.place(file);
@@ -109,5 +109,5 @@ fn has(project: &Project, file: usize, name: &str) -> bool {
         let last = import.spelled.rsplit([':', ' ']).next().unwrap_or_default();
         last == name || last == "*" || (import.kind == "include" && import.target.ends_with(".rs"))
     };
-    known.defines(name) || read_imports(&known.imports).iter().any(brings)
+    known.defines(name) || imports(&known.imports).iter().any(brings)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Project, from_folder, inside, last, parent};
 use crate::language::Language;
-use crate::outline_text::read_imports;
+use crate::packed_outline::imports;
 
 /// Modules nested deeper are none that somebody has written.
 const DEEPEST: usize = 64;
@@ -66,7 +66,7 @@ impl RustModules {
             }
             self.modules.insert((root, path.clone()), file);
             self.places.entry(file).or_insert_with(|| (root, path.clone()));
-            for import in read_imports(&project.files[file].imports) {
+            for import in imports(&project.files[file].imports) {
                 if import.kind != "module" {
                     continue;
                 }

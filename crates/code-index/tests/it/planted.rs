@@ -63,9 +63,12 @@ fn a_store_with_anything_of_its_own_is_made_anew_before_it_is_asked() {
 
 /// Adds a text that the index has never read to its store, with what it says is in it.
 fn planted_text(path: &str, id: u32) -> String {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     format!(
-        "INSERT INTO file VALUES ({id}, '{path}', 1, 1, 20, 1, 1, zeroblob(32), 'rust', 1);
-        INSERT INTO outline VALUES ({id}, '', '', '');
+        "INSERT OR IGNORE INTO folder (path) VALUES ('{folder}');
+        INSERT OR IGNORE INTO file
+            SELECT {id}, id, '{name}', 1, 20, zeroblob(16), 0 FROM folder WHERE path = '{folder}';
+        INSERT INTO outline VALUES ({id}, x'', x'', '');
         INSERT INTO words (rowid, path, definitions, body) VALUES ({id}, 'plant', 'plant planted', 'plant planted');"
     )
 }
@@ -82,7 +85,7 @@ fn paths_out_of_the_folder_lead_nowhere() {
     let bad =
         [up.as_str(), secret.to_str().unwrap(), "linked.rs", "a/../../x.rs", "", ".", "/", "a\u{0}b", ".env"];
     fixture.write(".env", "fn planted() {}\n");
-    let mut sql = "DELETE FROM words WHERE rowid IN (SELECT id FROM file WHERE path = 'here.rs'); DELETE FROM file WHERE path = 'here.rs';".to_owned();
+    let mut sql = "DELETE FROM words WHERE rowid IN (SELECT id FROM file WHERE name = 'here.rs'); DELETE FROM file WHERE name = 'here.rs';".to_owned();
     for (path, id) in bad.iter().chain(&["here.rs"]).zip(1_000..) {
         sql.push_str(&planted_text(&path.replace('\u{0}', "' || char(0) || '"), id));
     }
@@ -108,10 +111,14 @@ fn paths_out_of_the_folder_lead_nowhere() {
 #[test]
 fn values_of_any_size_and_kind_are_survived() {
     let plants = [
-        "UPDATE outline SET definitions = hex(zeroblob(10000000)), imports = hex(zeroblob(10000000))",
-        "UPDATE outline SET definitions = 'name\tkind\t99999999999999\t-5\tx\nname', imports = char(9) || char(10)",
-        "UPDATE file SET path = CAST(x'ff2f80' AS TEXT) WHERE path = 'a.rs'",
-        "UPDATE file SET hash = x'00', language = 'klingon', lines = -9223372036854775808, size = -1",
+        "UPDATE outline SET definitions = zeroblob(10000000), imports = zeroblob(10000000)",
+        "UPDATE outline SET definitions = randomblob(1000000), imports = randomblob(1000000), declared = char(10)",
+        // A definition of the longest line, in a container that is not there; an import that begins as none did.
+        "UPDATE outline SET definitions = x'60016101ffffffff1f', imports = x'04056100'",
+        "UPDATE file SET name = CAST(x'ff2f80' AS TEXT) WHERE name = 'a.rs'",
+        "UPDATE file SET hash = x'00', language = 99, stamp = -9223372036854775808, size = -1",
+        "UPDATE file SET folder = 99",
+        "UPDATE folder SET path = CAST(x'ff2f80' AS TEXT)",
         "UPDATE fact SET value = 9223372036854775807",
         "DELETE FROM fact",
         "UPDATE words_config SET v = 99 WHERE k = 'version'",

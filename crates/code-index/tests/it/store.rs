@@ -113,3 +113,28 @@ fn a_cancelled_build_goes_on_where_it_was() {
     assert_eq!(again.read + again.unchanged, 60);
     assert_eq!(paths(&index, "name_59"), ["f59.rs"]);
 }
+
+#[test]
+fn pages_that_hold_nothing_are_given_back() {
+    let many = 0..2_100;
+    let long = |file: u32| (0..40).map(|name| format!("fn long_{file}_{name}() {{}}\n")).collect::<String>();
+    let fixture = Fixture::new(many.clone().map(|file| (format!("f{file}.rs"), long(file))));
+    let index = fixture.index();
+    let empty_pages = || {
+        let database = fixture.state.path().join("index/index.db");
+        let connection = rusqlite::Connection::open(database).unwrap();
+        connection.query_row("PRAGMA freelist_count", [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    assert_eq!(empty_pages(), 0);
+    // Control: files that are gone leave pages empty, and a few are no reason to move others.
+    for file in many.clone().take(1_000) {
+        fs::remove_file(fixture.code.path().join(format!("f{file}.rs"))).unwrap();
+    }
+    assert_eq!(refresh(&index).removed, 1_000);
+    assert_ne!(empty_pages(), 0);
+    for file in many {
+        fixture.write(&format!("f{file}.rs"), "fn shorter() {}\n");
+    }
+    assert_eq!(refresh(&index).read, 2_100);
+    assert_eq!(empty_pages(), 0);
+}
