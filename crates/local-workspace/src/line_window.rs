@@ -1,6 +1,6 @@
-//! Streaming a range of lines out of a file of any size in constant memory.
+//! Taking a range of lines out of a file: out of its bytes where they are in memory, else streaming it in constant memory.
 //!
-//! Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted and the whole is hashed. Of a
+//! Both give the same. Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted and the whole is hashed. Of a
 //! larger file no more is read than these bytes or those up to the end of the range, whichever is more.
 
 use std::io::{self, Read};
@@ -30,7 +30,7 @@ pub(crate) struct Window {
 }
 
 /// What was seen of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Windowed {
     /// The bytes of the lines that were kept, with their endings.
     pub bytes: Vec<u8>,
@@ -63,17 +63,7 @@ impl Window {
     pub(crate) fn read(self, mut source: impl Read) -> io::Result<Windowed> {
         let mut hasher = blake3::Hasher::new();
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut seen = Windowed {
-            bytes: Vec::new(),
-            total_lines: 0,
-            returned_lines: 0,
-            read_bytes: 0,
-            is_whole: false,
-            is_filled: false,
-            is_truncated: false,
-            hash: None,
-            is_binary: false,
-        };
+        let mut seen = Windowed::default();
         // The line that the next byte belongs to, and whether it has bytes already.
         let mut line = 1_u64;
         let mut line_has_bytes = false;
@@ -123,6 +113,27 @@ impl Window {
         Ok(seen)
     }
 
+    /// Keeps the lines of the window out of the bytes of a whole file, as [`read`](Self::read) does, in as few passes as it
+    /// takes and with one copy of what is kept.
+    pub(crate) fn within(self, whole: &[u8]) -> Windowed {
+        let probe = &whole[..whole.len().min(BINARY_PROBE_BYTES as usize)];
+        let mut seen = Windowed { is_binary: probe.contains(&0), ..Windowed::default() };
+        if seen.is_binary && !self.takes_binary {
+            return seen;
+        }
+        let newlines = memchr_iter(b'\n', whole).count() as u64;
+        seen.total_lines = newlines + u64::from(whole.last().is_some_and(|byte| *byte != b'\n'));
+        let start = line_start(whole, self.first, newlines);
+        let kept = &whole[start..line_start(whole, self.last.saturating_add(1), newlines)];
+        // One byte more than the limit, so that what is over is seen.
+        seen.bytes = kept[..kept.len().min(self.limit_bytes.saturating_add(1))].to_vec();
+        (seen.is_whole, seen.is_filled) = (true, true);
+        seen.read_bytes = whole.len() as u64;
+        seen.hash = Some(blake3::hash(whole));
+        self.cut(&mut seen);
+        seen
+    }
+
     /// Keeps a piece of a line, with one byte more than the limit so that [`cut`](Self::cut) sees what is over.
     fn keep(self, seen: &mut Windowed, line: u64, piece: &[u8]) {
         if line < self.first || line > self.last {
@@ -147,6 +158,19 @@ impl Window {
     }
 }
 
+/// Returns where a line of a text with so many line feeds begins; of a line that it does not have, its end.
+fn line_start(text: &[u8], line: u64, newlines: u64) -> usize {
+    match line.checked_sub(2) {
+        None => 0,
+        // Where the whole text is meant, nothing has to be looked for.
+        Some(before) if before >= newlines => text.len(),
+        Some(before) => {
+            let before = usize::try_from(before).expect("there are not more line feeds than bytes");
+            memchr_iter(b'\n', text).nth(before).map_or(text.len(), |newline| newline + 1)
+        }
+    }
+}
+
 /// Takes an incomplete UTF-8 sequence off the end; bytes that are no UTF-8 at all stay as they are.
 fn cut_at_character(bytes: &mut Vec<u8>) {
     let tail = bytes.len().saturating_sub(3);
@@ -166,8 +190,10 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8], first: u64, last: u64, limit_bytes: usize) -> (Vec<u8>, u64, u64, bool) {
-        let seen = Window { first, last, limit_bytes, takes_binary: false }.read(text).unwrap();
+        let window = Window { first, last, limit_bytes, takes_binary: false };
+        let seen = window.read(text).unwrap();
         assert!(seen.is_whole && seen.hash == Some(blake3::hash(text)));
+        assert_eq!(format!("{seen:?}"), format!("{:?}", window.within(text)));
         (seen.bytes, seen.total_lines, seen.returned_lines, seen.is_truncated)
     }
 
@@ -177,6 +203,24 @@ mod tests {
         assert_eq!(read(b"a", 1, u64::MAX, 9), (b"a".to_vec(), 1, 1, false));
         assert_eq!(read(b"a\n", 1, u64::MAX, 9), (b"a\n".to_vec(), 1, 1, false));
         assert_eq!(read(b"a\n\n", 1, u64::MAX, 9), (b"a\n\n".to_vec(), 2, 2, false));
+    }
+
+    #[test]
+    fn a_text_in_memory_gives_what_streaming_it_gives() {
+        for text in [&b""[..], b"\n", b"a", b"ab\n\ncd\nef", b"ab\ncd\n", b"\xe2\x82\xac\n\xe2", b"a\0b\nc\n"]
+        {
+            for (first, last) in
+                (1..7).flat_map(|first| (first..7).chain([u64::MAX]).map(move |last| (first, last)))
+            {
+                for (limit_bytes, takes_binary) in
+                    (0..=text.len()).flat_map(|limit| [(limit, false), (limit, true)])
+                {
+                    let window = Window { first, last, limit_bytes, takes_binary };
+                    let (streamed, within) = (window.read(text).unwrap(), window.within(text));
+                    assert_eq!(format!("{within:?}"), format!("{streamed:?}"), "{window:?} of {text:?}");
+                }
+            }
+        }
     }
 
     #[test]

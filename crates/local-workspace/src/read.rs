@@ -123,7 +123,11 @@ impl LocalWorkspace {
         metadata: FileMetadata,
         bytes: &[u8],
     ) -> Result<ReadFileResponse, WapError> {
-        let source = Source::parse(bytes).ok();
+        // Most texts are UTF-8: with that nothing else needs to be known about them. No UTF-16 mark is.
+        let source = match std::str::from_utf8(bytes) {
+            Ok(_) => None,
+            Err(_) => Source::parse(bytes).ok(),
+        };
         let mut warnings = Vec::new();
         let format = source.as_ref().map(|source| source.format().encoding);
         let seen = match (&source, format) {
@@ -132,10 +136,10 @@ impl LocalWorkspace {
                     "the file is {encoding}; it is shown as UTF-8 and edited in its own encoding"
                 ));
                 let window = Window { takes_binary: true, ..window };
-                let seen = in_memory(request, window, source.text().as_bytes())?;
+                let seen = window.within(source.text().as_bytes());
                 Windowed { is_binary: false, hash: Some(blake3::hash(bytes)), ..seen }
             }
-            _ => in_memory(request, window, bytes)?,
+            _ => window.within(bytes),
         };
         if source.as_ref().is_some_and(Source::is_lossy) {
             warnings.push(
@@ -182,12 +186,8 @@ fn read_masked(
     let masked = git_credentials::mask(bytes);
     let is_changed = *masked != *bytes;
     let warnings = if is_changed { vec!["credentials are masked with ***".to_owned()] } else { Vec::new() };
-    let response = respond(request, metadata, in_memory(request, window, &masked)?, warnings)?;
+    let response = respond(request, metadata, window.within(&masked), warnings)?;
     Ok(ReadFileResponse { version: response.version.filter(|_| !is_changed), ..response })
-}
-
-fn in_memory(request: &ReadFile, window: Window, bytes: &[u8]) -> Result<Windowed, WapError> {
-    window.read(bytes).map_err(|error| read_failed(&request.path, &error))
 }
 
 /// Reads a small file, again if somebody writes it meanwhile. `None` if it is too large to be held.
