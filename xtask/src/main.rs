@@ -48,6 +48,9 @@ enum Task {
         /// Only this package.
         #[arg(long, short)]
         package: Option<String>,
+        /// The seed of another run, to draw the same cases.
+        #[arg(long)]
+        seed: Option<u64>,
     },
     /// Runs the benchmarks.
     #[command(args_conflicts_with_subcommands = true)]
@@ -147,7 +150,9 @@ fn main() -> ExitCode {
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
         }
-        Task::Soak { alone: None, factor, package } => xtask::soak(&root(), factor, package.as_deref()),
+        Task::Soak { alone: None, factor, package, seed } => {
+            xtask::soak(&root(), factor, package.as_deref(), seed)
+        }
         Task::Bench { goals: Some(Goals::Files { large }), .. } => xtask::bench_files(&root(), large),
         Task::Bench { goals: Some(Goals::Search), .. } => xtask::bench_search(&root()),
         Task::Bench { goals: Some(Goals::Journal), .. } => xtask::bench(&root(), Some("journal"), None),

@@ -6,7 +6,7 @@ use change_journal::{
     ChangeNumber, ChangeRecord as JournalChange, Content, EntryKind, EntryRecord, StepKind, StepRecord,
 };
 use rel_path::RelPath;
-use sandbox_fs::FsError;
+use sandbox_fs::{FileKind, FsError};
 use wap_core::{Call, FileChange, FileChanged, Reason, Retention, WapError};
 
 use crate::engine::LocalWorkspace;
@@ -140,15 +140,19 @@ impl LocalWorkspace {
         let mut published = Vec::new();
         let mut outcomes = Vec::with_capacity(planned.len());
         for (step, StepNumbers { folders, file: number }) in planned.into_iter().zip(numbers) {
-            published.extend(folders);
             let outcome = step.and_then(|step| {
                 if let Some(failure) = failures.get(&step.path) {
                     let error = fs_error(failure, &step.path.to_string());
-                    if let Some(number) = number {
+                    // A folder that was made for a file that failed stays only if other files are in it.
+                    let (made, missing): (Vec<_>, Vec<_>) =
+                        folders.into_iter().partition(|(_, folder)| self.is_folder(folder));
+                    published.extend(made);
+                    for number in missing.into_iter().map(|(number, _)| number).chain(number) {
                         self.note_failure(number, &error);
                     }
                     return Err(error);
                 }
+                published.extend(folders);
                 published.extend(number.map(|number| (number, step.path.clone())));
                 if let Some(after) = &step.after {
                     // The journal has the bytes already, as a side of the change.
@@ -168,6 +172,10 @@ impl LocalWorkspace {
         let _ = self.journal.publish_changes(&numbers);
         self.checkpoint.add(published);
         outcomes
+    }
+
+    fn is_folder(&self, path: &RelPath) -> bool {
+        self.root.metadata(path).is_ok_and(|metadata| metadata.kind == FileKind::Folder)
     }
 
     /// If even this fails, the change stays intended, and recovery comes to the same finding.

@@ -59,7 +59,12 @@ impl LateWrites {
     }
 
     /// Watches a file that had this content when it lost its name. The oldest ones are looked at a last time and let go.
+    ///
+    /// A file that has other names is none of these: what is written to it is found there.
     pub(crate) fn watch(&self, path: RelPath, file: OpenFile, content: ContentHash) {
+        if file.metadata_now().is_ok_and(|now| now.links > 0) {
+            return;
+        }
         let mut watched = self.watched();
         watched.push_back(Replaced { path, file, content, seen: None });
         let bytes = |watched: &VecDeque<Replaced>| -> u64 {

@@ -24,8 +24,11 @@ pub enum PolicyError {
     /// The workspace does not exist or is not a folder.
     #[error("the workspace is not a folder")]
     NotAFolder,
-    /// The workspace is, or contains, a folder that the sandbox itself is made of, such as `/` or `/usr`.
-    #[error("the workspace contains system folders")]
+    /// The workspace is or contains a folder that the sandbox itself is made of, such as `/` or `/usr`, or lies in `/dev`,
+    /// `/proc` or `/sys`.
+    #[error(
+        "the workspace is a system folder, holds one, or is in /dev, /proc or /sys; commands run in folders elsewhere"
+    )]
     SystemFolder,
     /// The workspace is the user's home folder, which is to be hidden.
     #[error("the workspace is the home folder")]

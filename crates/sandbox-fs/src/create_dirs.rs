@@ -92,6 +92,9 @@ impl FileRoot {
                     return Err(FsError::IsLink { path: path.clone(), target: target.ok() });
                 }
                 Ok(resolved) if resolved.exists => {
+                    if let Some(outermost) = missing.last() {
+                        self.check_no_link(&resolved.path.child(outermost)?)?;
+                    }
                     missing.reverse();
                     return Ok((resolved.path, missing));
                 }
@@ -103,6 +106,15 @@ impl FileRoot {
             let name = prefix.file_name().ok_or(FsError::ParentMissing { folder: missing_folder })?;
             missing.push(name.to_vec());
             prefix = prefix.parent().expect("a path with a last component has a parent");
+        }
+    }
+
+    /// Refuses a link that leads nowhere: followed, it looks like a folder that is missing, but its name is taken.
+    fn check_no_link(&self, canonical: &RelPath) -> Result<(), FsError> {
+        match self.link_target(canonical) {
+            Ok(Some(_)) => Err(FsError::IsLink { path: canonical.clone(), target: None }),
+            Ok(None) | Err(FsError::NotFound { .. } | FsError::ParentMissing { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 }

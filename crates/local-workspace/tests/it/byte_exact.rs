@@ -148,7 +148,7 @@ fn stored(bytes: &[u8], form: Form) -> Vec<u8> {
 
 #[test]
 fn edit_is_exactly_what_was_asked_or_is_refused() {
-    let ground = Ground::new();
+    let ground = Ground::in_memory();
     let journal = change_journal::Journal::in_memory().unwrap();
     let workspace = ground.open_with(journal, ground.config()).0;
     let (accepted, refused) = (Cell::new(0_u32), Cell::new(0_u32));

@@ -246,6 +246,13 @@ fn links_are_not_written_through_and_their_target_is_named() {
         }
     }
     assert_eq!(change(&workspace, write("out/x", "x")).unwrap_err().reason(), Reason::PathEscapeAttempt);
+    // A link that leads nowhere is no folder that could be made.
+    symlink("not/there", ground.root().join("far")).unwrap();
+    for create in [true, false] {
+        let outcomes = batch(&workspace, &[write_as("far/x", "x", WriteMode::Create, create)]);
+        assert_eq!(reasons(&outcomes), [Some(Reason::IsSymlink)]);
+    }
+    change(&workspace, delete("far")).unwrap();
     change(&workspace, delete("link")).unwrap();
     assert_eq!(ground.all_names(), ["d", "d/a", "folder", "out"]);
     assert_eq!(fs::read_dir(ground.outside()).unwrap().count(), 0);

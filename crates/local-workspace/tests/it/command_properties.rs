@@ -141,7 +141,7 @@ fn told(change: &RecordedChange) -> String {
 
 /// How many sequences are tried; a longer run asks for more.
 fn cases() -> u32 {
-    std::env::var("LOCAL_WORKSPACE_UNDO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(5)
+    ProptestConfig::default().cases / 50
 }
 
 proptest! {

@@ -31,7 +31,16 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new() -> Ground {
-        let folder = tempfile::tempdir().unwrap();
+        Ground::in_folder(tempfile::tempdir().unwrap())
+    }
+
+    /// One in memory where the machine has such a folder, for tests that change files many thousand times: on a disk they
+    /// would wait for it most of the time. Commands cannot run here, because a sandbox has a `/dev` of its own.
+    pub(crate) fn in_memory() -> Ground {
+        Ground::in_folder(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn in_folder(folder: TempDir) -> Ground {
         let ground = Ground { path: fs::canonicalize(folder.path()).unwrap(), _folder: Some(folder) };
         for name in ["workspace", "outside", "state", "home", "scratch"] {
             fs::create_dir(ground.path.join(name)).unwrap();

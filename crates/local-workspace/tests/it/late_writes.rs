@@ -56,6 +56,23 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
 }
 
 #[test]
+fn what_is_written_to_a_file_that_has_another_name_is_there_and_not_kept_twice() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    for (name, ours) in [("replaced", write("replaced", "ours\n")), ("deleted", delete("deleted"))] {
+        ground.put(name, "1\n");
+        let other = format!("other name of {name}");
+        fs::hard_link(ground.root().join(name), ground.root().join(&other)).unwrap();
+        change(&workspace, ours).unwrap();
+        ground.put(&other, "late\n");
+        assert_eq!(found(&ground, &workspace), []);
+        fs::remove_file(ground.root().join(&other)).unwrap();
+        assert_eq!(found(&ground, &workspace), []);
+    }
+    assert_eq!(ground.all_names(), ["replaced"]);
+}
+
+#[test]
 fn a_write_of_the_same_length_in_the_same_moment_is_found() {
     let ground = Ground::new();
     let workspace = ground.open();

@@ -114,7 +114,7 @@ struct Crashed {
 impl Crashed {
     /// Commits the versions of some files, `up_to` each.
     fn after(stories: &[&Story], up_to: &[usize], state: ChangeState) -> Crashed {
-        let ground = Ground::new();
+        let ground = Ground::in_memory();
         let mut promised = Vec::new();
         for (story, last) in stories.iter().zip(up_to) {
             for pair in story.versions[..=*last].windows(2) {

@@ -1,7 +1,7 @@
 //! What a crash leaves between the commit and the files is done again, and nobody's work is lost.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
@@ -382,4 +382,37 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
     drop((workspace, journal));
     assert!(reopen(&ground).is_empty());
     assert_eq!(ground.text("last").unwrap(), "the user's\n");
+}
+
+#[test]
+fn folder_that_could_not_be_made_is_not_said_to_be_there() {
+    let ground = Ground::new();
+    let journal = ground.open_journal();
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    // As above: somebody takes the folder's name between the commit and its turn, or comes too late.
+    let met = (0..100).any(|attempt| {
+        let folder = format!("d{attempt}");
+        let last_change = |path: &str| journal.reader().changes_of_path(path.as_bytes(), 1).unwrap().pop();
+        let mut changes: Vec<_> =
+            (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
+        changes.push(write(&format!("{folder}/last"), "ours\n"));
+        let mut outcomes = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while last_change(&folder).is_none() {
+                    std::thread::yield_now();
+                }
+                // It fails where the folder is there already.
+                let _ = File::create_new(ground.root().join(&folder));
+            });
+            workspace.change_files(&Caller::once().call(), &changes).unwrap()
+        });
+        let is_refused = outcomes.pop().unwrap().is_err();
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        let states = [folder.clone(), format!("{folder}/last")].map(|path| last_change(&path).unwrap().state);
+        let is_conflict = states.map(|state| state == ChangeState::Conflicted);
+        assert_eq!(is_conflict, [is_refused; 2], "{states:?}");
+        assert_eq!(ground.text(&folder).is_some(), is_refused);
+        is_refused
+    });
+    assert!(met, "nobody came between the commit and the folder");
 }

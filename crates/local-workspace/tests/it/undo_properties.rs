@@ -78,7 +78,7 @@ fn undo(workspace: &local_workspace::LocalWorkspace, what: &Undo) -> Undone {
 }
 
 fn check(batches: &[Vec<Step>]) {
-    let ground = Ground::new();
+    let ground = Ground::in_memory();
     lay_out(&ground);
     let before = tree(&ground);
     let workspace = ground.open_with(Journal::in_memory().unwrap(), ground.config()).0;
@@ -114,7 +114,7 @@ fn check(batches: &[Vec<Step>]) {
 
 /// How many sequences are tried; a longer run asks for more.
 fn cases() -> u32 {
-    std::env::var("LOCAL_WORKSPACE_UNDO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24)
+    ProptestConfig::default().cases / 10
 }
 
 proptest! {

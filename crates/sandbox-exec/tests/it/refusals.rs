@@ -112,7 +112,7 @@ fn a_workspace_that_is_the_system_or_is_missing_is_refused() {
             other => panic!("{}: {other:?}", workspace.display()),
         }
     };
-    for system in ["/", "/usr", "/proc/self", "/dev", "/tmp"] {
+    for system in ["/", "/usr", "/proc/self", "/dev", "/dev/shm", "/tmp"] {
         assert_eq!(refusal(Path::new(system)), PolicyError::SystemFolder, "{system}");
     }
     assert_eq!(refusal(&ground.root().join("missing")), PolicyError::NotAFolder);

@@ -103,11 +103,17 @@ fn refused_folders_leave_nothing_behind() {
         sandbox.link("in", "d");
         sandbox.link("out", sandbox.outside());
         sandbox.link("dangling", "d/new");
+        sandbox.link("far", "nope/new");
         let root = sandbox.root(method);
         let error = |text: &str| root.create_dirs(&path(text)).unwrap_err();
         assert_eq!(error("in/x/y"), FsError::IsLink { path: path("in/x/y"), target: Some(path("d/x/y")) });
         let target = Some(path("d/new/x"));
         assert_eq!(error("dangling/x"), FsError::IsLink { path: path("dangling/x"), target });
+        assert_eq!(error("far/x/y"), FsError::IsLink { path: path("far"), target: None });
+        assert_eq!(
+            root.write_target(&path("far/x")),
+            Err(FsError::IsLink { path: path("far"), target: None })
+        );
         assert!(matches!(error("out/x"), FsError::Escape { .. }));
         assert_eq!(error("d/a.txt/x"), FsError::NotAFolder { path: path("d/a.txt") });
         assert_eq!(
