@@ -7,6 +7,7 @@ mod answer;
 mod docdex;
 mod extra_tool;
 mod http;
+mod line_transport;
 mod page;
 mod progress;
 mod recent_outputs;

@@ -41,7 +41,7 @@ pub enum ListedContent {
     Undecodable,
 }
 
-/// What a walk of the list came by and did not enter.
+/// What a walk of the list came by and did not give out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListSummary {
@@ -49,6 +49,8 @@ pub struct ListSummary {
     pub unreadable: u64,
     /// Folders where something else is mounted.
     pub mounts: u64,
+    /// Entries beyond those that were asked for.
+    pub counted: u64,
 }
 
 /// Where to walk, and what to leave out.
@@ -59,6 +61,10 @@ pub struct ListWalk<'w> {
     pub depth: usize,
     /// Decides about every entry before it is given out and before anything beneath it.
     pub visitor: &'w mut dyn FnMut(&RelPath, FileKind) -> Visit,
+    /// Whether the visitor is asked about folders only, and everything else is taken.
+    pub takes_leaves: bool,
+    /// How many entries are given out. The others are counted, which takes little time where nobody is asked about them.
+    pub most: usize,
     /// Takes the entries, in the order of path bytes.
     pub each: &'w mut dyn FnMut(ListEntry),
 }
@@ -93,13 +99,13 @@ impl<'a> View<'a> {
     ///
     /// `None` as with [`View::walk`].
     pub fn candidates(&self, needle: &Needle, walk: ListWalk<'_>) -> Option<ListSummary> {
-        let ListWalk { start, depth, visitor, each: take } = walk;
+        let ListWalk { start, depth, visitor, takes_leaves, most, each: take } = walk;
         let mut each = |entry: ListEntry| {
             if entry.kind == FileKind::File {
                 take(entry);
             }
         };
-        let walk = ListWalk { start, depth, visitor: &mut *visitor, each: &mut each };
+        let walk = ListWalk { start, depth, visitor: &mut *visitor, takes_leaves, most, each: &mut each };
         if !needle.is_selective() {
             return self.walk_marked(walk, None);
         }
@@ -113,29 +119,6 @@ impl<'a> View<'a> {
                 self.mark_folder(&mut marks, leaf.folder);
             }
         }
-        self.walk_marked(walk, Some(&marks))
-    }
-
-    /// Walks only to entries with a name that is wanted.
-    ///
-    /// `None` as with [`View::walk`].
-    pub fn named(&self, is_wanted: &dyn Fn(&[u8]) -> bool, walk: ListWalk<'_>) -> Option<ListSummary> {
-        let ListWalk { start, depth, visitor, each: take } = walk;
-        let tree = &self.state.tree;
-        let mut marks = self.no_marks();
-        for (number, leaf) in tree.leaves.iter().filter(|(_, leaf)| is_wanted(&leaf.name)) {
-            marks.leaves[number as usize] = true;
-            self.mark_folder(&mut marks, leaf.folder);
-        }
-        for (number, _) in tree.folders.iter().filter(|(_, folder)| is_wanted(&folder.name)) {
-            self.mark_folder(&mut marks, number);
-        }
-        let mut each = |entry: ListEntry| {
-            if entry.path.file_name().is_some_and(is_wanted) {
-                take(entry);
-            }
-        };
-        let walk = ListWalk { start, depth, visitor: &mut *visitor, each: &mut each };
         self.walk_marked(walk, Some(&marks))
     }
 
@@ -164,9 +147,10 @@ impl<'a> View<'a> {
     }
 
     fn walk_marked(&self, walk: ListWalk<'_>, marks: Option<&Marks>) -> Option<ListSummary> {
-        let ListWalk { start, depth, visitor, each } = walk;
+        let ListWalk { start, depth, visitor, takes_leaves, most, each } = walk;
         let tree = &self.state.tree;
         let mut summary = ListSummary::default();
+        let mut left = most;
         let mut levels = vec![self.level(tree.find(start)?, start.clone())?];
         if depth == 0 {
             return Some(summary);
@@ -196,11 +180,20 @@ impl<'a> View<'a> {
                 continue;
             };
             level.children.next();
-            let (is_marked, kind, content) = match child {
-                Child::Folder(number) => {
-                    let is_marked = marks.is_none_or(|marks| marks.folders[number as usize]);
-                    (is_marked, FileKind::Folder, ListedContent::Unknown)
-                }
+            let is_marked = marks.is_none_or(|marks| match child {
+                Child::Folder(number) => marks.folders[number as usize],
+                Child::Leaf(number) => marks.leaves[number as usize],
+            });
+            if !is_marked {
+                continue;
+            }
+            let is_taken = takes_leaves && matches!(child, Child::Leaf(_));
+            if is_taken && left == 0 {
+                summary.counted += 1;
+                continue;
+            }
+            let (kind, content) = match child {
+                Child::Folder(_) => (FileKind::Folder, ListedContent::Unknown),
                 Child::Leaf(number) => {
                     let leaf = tree.leaves.get(number)?;
                     let content = match leaf.state {
@@ -208,14 +201,11 @@ impl<'a> View<'a> {
                         LeafState::Undecodable => ListedContent::Undecodable,
                         LeafState::Unread | LeafState::Unknown | LeafState::Text(_) => ListedContent::Unknown,
                     };
-                    (marks.is_none_or(|marks| marks.leaves[number as usize]), leaf.kind, content)
+                    (leaf.kind, content)
                 }
             };
-            if !is_marked {
-                continue;
-            }
             let path = level.path.child(tree.name(child)).ok()?;
-            let visit = visitor(&path, kind);
+            let visit = if is_taken { Visit::Take } else { visitor(&path, kind) };
             if let (Child::Folder(number), Visit::Take | Visit::Pass) = (child, visit) {
                 let name = path.file_name().unwrap_or_default();
                 let place = level.entering.partition_point(|(_, other)| {
@@ -225,7 +215,13 @@ impl<'a> View<'a> {
                 level.entering.insert(place, (number, path.clone()));
             }
             if matches!(visit, Visit::Take | Visit::TakeOnly) {
-                each(ListEntry { path, kind, content });
+                match left.checked_sub(1) {
+                    Some(fewer) => {
+                        left = fewer;
+                        each(ListEntry { path, kind, content });
+                    }
+                    None => summary.counted += 1,
+                }
             }
         }
         Some(summary)

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use file_index::GitIgnores;
-use rel_path::{MAX_COMPONENTS, RelPath};
+use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
@@ -36,48 +36,25 @@ pub(crate) struct LeftOut<'a> {
     pub git_ignored: bool,
 }
 
+impl LeftOut<'_> {
+    /// Whether a walk that leaves out the folders that this is about has nothing else to leave out but what is hidden.
+    ///
+    /// The default globs name folders and what is in them, and a walk does not come to what is in a folder that it has left
+    /// out.
+    pub(crate) fn are_about_folders(&self) -> bool {
+        !self.git_ignored && (self.exclusions.is_none() || self.are_defaults)
+    }
+}
+
 impl LocalWorkspace {
     pub(crate) fn explore(
         &self,
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
-        self.list(call, request, None)
-    }
-
-    /// Finds the entries with `name` in their names, without regard to the case of ASCII letters.
-    ///
-    /// The request says where and what is left out; it is recursive unless it says no, and without `maxDepth` it goes to the
-    /// bottom. The answer is bounded and ordered like that of `exploreFiles`.
-    ///
-    /// # Errors
-    ///
-    /// Those of `exploreFiles`; [`Reason::EmptyQuery`] for an empty name.
-    pub fn find_names(
-        &self,
-        call: &Call<'_>,
-        request: &ExploreFiles,
-        name: &str,
-    ) -> Result<ExploreFilesResponse, WapError> {
-        self.check_cancelled(call)?;
-        if name.is_empty() {
-            return Err(WapError::new(Reason::EmptyQuery, "the name is empty"));
-        }
-        let lower = name.to_ascii_lowercase().into_bytes();
-        let request = ExploreFiles { recursive: request.recursive.or(Some(true)), ..request.clone() };
-        self.list(call, &request, Some(&NamePart::new(&lower)))
-    }
-
-    fn list(
-        &self,
-        call: &Call<'_>,
-        request: &ExploreFiles,
-        name: Option<&NamePart<'_>>,
-    ) -> Result<ExploreFilesResponse, WapError> {
         let start = self.folder_path(&request.path)?;
         self.hidden.check(&start)?;
-        let is_bottomless = name.is_some() && request.max_depth.is_none() && request.recursive == Some(true);
-        let depth = if is_bottomless { MAX_COMPONENTS } else { depth(request)? };
+        let depth = depth(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let rules = LeftOut {
             exclusions: request.recursive.unwrap_or(false).then_some(&exclusions),
@@ -93,10 +70,14 @@ impl LocalWorkspace {
                 self.hidden.check(&start)?;
                 let excludes = self.excluder(call, &start, &rules);
                 let mut listed = Listed::new(self, request);
-                let summary = self.warm_list(&start, depth, name, excludes, &mut |entry| {
+                let most = listed.most;
+                let found = self.warm_list(&start, depth, most, &rules, excludes, &mut |entry| {
                     listed.add(&entry.path, entry.kind);
                 });
-                summary.map(|summary| (listed, summary))
+                found.map(|(summary, counted)| {
+                    listed.total += counted;
+                    (listed, summary)
+                })
             }
             None => None,
         };
@@ -112,14 +93,12 @@ impl LocalWorkspace {
                 });
                 let mut listed = Listed::new(self, request);
                 for entry in walk.by_ref() {
-                    if name.is_none_or(|name| name.is_in(entry.path.file_name().unwrap_or_default())) {
-                        listed.add(&entry.path, entry.kind);
-                    }
+                    listed.add(&entry.path, entry.kind);
                 }
                 (listed, walk.summary())
             }
         };
-        if listed.total == 0 && summary.unreadable > 0 && name.is_none() {
+        if listed.total == 0 && summary.unreadable > 0 {
             // It is the folder itself: nothing else was found that could have been entered.
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
@@ -143,8 +122,7 @@ impl LocalWorkspace {
     ) -> impl Fn(&RelPath, FileKind) -> bool + Send + use<'a> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
         let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
-        // The default ones name folders and what is in them. A walk does not come to what is in a folder that it has
-        // left out, so only folders have to be compared.
+        // Of the default ones only those for folders have to be compared.
         let are_for_folders = rules.are_defaults;
         let ignores = rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)));
         move |path, kind| {
@@ -195,27 +173,6 @@ impl<'a> Listed<'a> {
             let found = self.wants_metadata.then(|| self.workspace.root.metadata(path).ok()).flatten();
             self.files.push(explored(path, kind, found.as_ref()));
         }
-    }
-}
-
-/// A part of a name, in lower case.
-pub(crate) struct NamePart<'n> {
-    first: [u8; 2],
-    rest: &'n [u8],
-}
-
-impl NamePart<'_> {
-    /// `lower` is not empty.
-    fn new(lower: &[u8]) -> NamePart<'_> {
-        let (first, rest) = lower.split_first().expect("the name is not empty");
-        NamePart { first: [*first, first.to_ascii_uppercase()], rest }
-    }
-
-    pub(crate) fn is_in(&self, name: &[u8]) -> bool {
-        memchr::memchr2_iter(self.first[0], self.first[1], name).any(|start| {
-            let at = start + 1;
-            name.get(at..at + self.rest.len()).is_some_and(|found| found.eq_ignore_ascii_case(self.rest))
-        })
     }
 }
 

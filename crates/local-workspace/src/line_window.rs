@@ -1,9 +1,10 @@
-//! Streaming a range of lines out of a file of any size in constant memory.
+//! Taking a range of lines out of a file: out of its bytes where they are in memory, else streaming it in constant memory.
 //!
-//! Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted and the whole is hashed. Of a
+//! Both give the same. Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted and the whole is hashed. Of a
 //! larger file no more is read than these bytes or those up to the end of the range, whichever is more.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use memchr::memchr_iter;
 
@@ -30,7 +31,7 @@ pub(crate) struct Window {
 }
 
 /// What was seen of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Windowed {
     /// The bytes of the lines that were kept, with their endings.
     pub bytes: Vec<u8>,
@@ -63,17 +64,7 @@ impl Window {
     pub(crate) fn read(self, mut source: impl Read) -> io::Result<Windowed> {
         let mut hasher = blake3::Hasher::new();
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut seen = Windowed {
-            bytes: Vec::new(),
-            total_lines: 0,
-            returned_lines: 0,
-            read_bytes: 0,
-            is_whole: false,
-            is_filled: false,
-            is_truncated: false,
-            hash: None,
-            is_binary: false,
-        };
+        let mut seen = Windowed::default();
         // The line that the next byte belongs to, and whether it has bytes already.
         let mut line = 1_u64;
         let mut line_has_bytes = false;
@@ -119,8 +110,30 @@ impl Window {
         }
         seen.total_lines = if line_has_bytes { line } else { line - 1 };
         seen.hash = seen.is_whole.then(|| hasher.finalize());
-        self.cut(&mut seen);
+        let bytes = std::mem::take(&mut seen.bytes);
+        let length = self.cut(&mut seen, &bytes);
+        seen.bytes = bytes;
+        seen.bytes.truncate(length);
         Ok(seen)
+    }
+
+    /// Finds the lines of the window in the bytes of a whole file, with the same outcome as [`read`](Self::read) in as few
+    /// passes as it takes. What is kept is the second value, and is copied by whoever has no use for the rest.
+    pub(crate) fn within(self, whole: &[u8]) -> (Windowed, Range<usize>) {
+        let probe = &whole[..whole.len().min(BINARY_PROBE_BYTES as usize)];
+        let mut seen = Windowed { is_binary: probe.contains(&0), ..Windowed::default() };
+        if seen.is_binary && !self.takes_binary {
+            return (seen, 0..0);
+        }
+        let newlines = memchr_iter(b'\n', whole).count() as u64;
+        seen.total_lines = newlines + u64::from(whole.last().is_some_and(|byte| *byte != b'\n'));
+        let start = line_start(whole, self.first, newlines);
+        let end = line_start(whole, self.last.saturating_add(1), newlines);
+        let kept = start..start + self.cut(&mut seen, &whole[start..end]);
+        (seen.is_whole, seen.is_filled) = (true, true);
+        seen.read_bytes = whole.len() as u64;
+        seen.hash = Some(blake3::hash(whole));
+        (seen, kept)
     }
 
     /// Keeps a piece of a line, with one byte more than the limit so that [`cut`](Self::cut) sees what is over.
@@ -132,42 +145,63 @@ impl Window {
         seen.bytes.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    fn cut(self, seen: &mut Windowed) {
-        if seen.bytes.len() > self.limit_bytes {
-            seen.is_truncated = true;
-            seen.bytes.truncate(self.limit_bytes);
-            match memchr::memrchr(b'\n', &seen.bytes) {
-                Some(newline) => seen.bytes.truncate(newline + 1),
-                None => cut_at_character(&mut seen.bytes),
-            }
+    /// Returns how much of what was found is kept, in bytes, and notes how many lines that is.
+    fn cut(self, seen: &mut Windowed, found: &[u8]) -> usize {
+        seen.is_truncated = found.len() > self.limit_bytes;
+        let mut kept = &found[..found.len().min(self.limit_bytes)];
+        if seen.is_truncated {
+            let length = memchr::memrchr(b'\n', kept).map_or(whole_characters(kept), |newline| newline + 1);
+            kept = &kept[..length];
         }
-        let newlines = memchr_iter(b'\n', &seen.bytes).count() as u64;
-        let open_line = u64::from(seen.bytes.last().is_some_and(|byte| *byte != b'\n'));
+        let newlines = memchr_iter(b'\n', kept).count() as u64;
+        let open_line = u64::from(kept.last().is_some_and(|byte| *byte != b'\n'));
         seen.returned_lines = newlines + open_line;
+        kept.len()
     }
 }
 
-/// Takes an incomplete UTF-8 sequence off the end; bytes that are no UTF-8 at all stay as they are.
-fn cut_at_character(bytes: &mut Vec<u8>) {
+/// Returns where a line of a text with so many line feeds begins; of a line that it does not have, its end.
+fn line_start(text: &[u8], line: u64, newlines: u64) -> usize {
+    match line.checked_sub(2) {
+        None => 0,
+        // Where the whole text is meant, nothing has to be looked for.
+        Some(before) if before >= newlines => text.len(),
+        Some(before) => {
+            let before = usize::try_from(before).expect("there are not more line feeds than bytes");
+            memchr_iter(b'\n', text).nth(before).map_or(text.len(), |newline| newline + 1)
+        }
+    }
+}
+
+/// Returns the length without an incomplete UTF-8 sequence at the end; bytes that are no UTF-8 at all count.
+fn whole_characters(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(3);
     for start in (tail..bytes.len()).rev() {
         if bytes[start] & 0b1100_0000 == 0b1000_0000 {
             continue;
         }
         if std::str::from_utf8(&bytes[start..]).is_err_and(|error| error.error_len().is_none()) {
-            bytes.truncate(start);
+            return start;
         }
-        return;
+        break;
     }
+    bytes.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn within(window: Window, text: &[u8]) -> Windowed {
+        let (seen, kept) = window.within(text);
+        Windowed { bytes: text[kept].to_vec(), ..seen }
+    }
+
     fn read(text: &[u8], first: u64, last: u64, limit_bytes: usize) -> (Vec<u8>, u64, u64, bool) {
-        let seen = Window { first, last, limit_bytes, takes_binary: false }.read(text).unwrap();
+        let window = Window { first, last, limit_bytes, takes_binary: false };
+        let seen = window.read(text).unwrap();
         assert!(seen.is_whole && seen.hash == Some(blake3::hash(text)));
+        assert_eq!(format!("{seen:?}"), format!("{:?}", within(window, text)));
         (seen.bytes, seen.total_lines, seen.returned_lines, seen.is_truncated)
     }
 
@@ -177,6 +211,24 @@ mod tests {
         assert_eq!(read(b"a", 1, u64::MAX, 9), (b"a".to_vec(), 1, 1, false));
         assert_eq!(read(b"a\n", 1, u64::MAX, 9), (b"a\n".to_vec(), 1, 1, false));
         assert_eq!(read(b"a\n\n", 1, u64::MAX, 9), (b"a\n\n".to_vec(), 2, 2, false));
+    }
+
+    #[test]
+    fn a_text_in_memory_gives_what_streaming_it_gives() {
+        for text in [&b""[..], b"\n", b"a", b"ab\n\ncd\nef", b"ab\ncd\n", b"\xe2\x82\xac\n\xe2", b"a\0b\nc\n"]
+        {
+            for (first, last) in
+                (1..7).flat_map(|first| (first..7).chain([u64::MAX]).map(move |last| (first, last)))
+            {
+                for (limit_bytes, takes_binary) in
+                    (0..=text.len()).flat_map(|limit| [(limit, false), (limit, true)])
+                {
+                    let window = Window { first, last, limit_bytes, takes_binary };
+                    let (streamed, within) = (window.read(text).unwrap(), within(window, text));
+                    assert_eq!(format!("{within:?}"), format!("{streamed:?}"), "{window:?} of {text:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `readFile`: the content of a file, of a range of its lines, or of a command's whole output.
 
 use std::io::Read;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use rel_path::RelPath;
@@ -57,7 +58,7 @@ impl LocalWorkspace {
         let small = small_file(&file).map_err(|error| fs_read_error(&error, &request.path))?;
         let Some(small) = small else { return read_large(call, request, window, &mut file) };
         let metadata = metadata(file.path(), &small.metadata);
-        let mut response = self.read_small(call, request, window, metadata, &small.bytes)?;
+        let mut response = self.read_small(call, request, window, metadata, small.bytes)?;
         if !small.is_settled {
             response.warnings.push(CHANGED_MEANWHILE.to_owned());
         }
@@ -81,7 +82,7 @@ impl LocalWorkspace {
             is_directory: false,
             last_modified: iso(std::time::SystemTime::now()),
         };
-        self.read_small(call, request, window, metadata, bytes)
+        self.read_small(call, request, window, metadata, bytes.to_vec())
     }
 
     /// Reads a command's whole output. Nothing can be edited there, so it has no version.
@@ -121,34 +122,45 @@ impl LocalWorkspace {
         request: &ReadFile,
         window: Window,
         metadata: FileMetadata,
-        bytes: &[u8],
+        bytes: Vec<u8>,
     ) -> Result<ReadFileResponse, WapError> {
-        let source = Source::parse(bytes).ok();
-        let mut warnings = Vec::new();
-        let format = source.as_ref().map(|source| source.format().encoding);
-        let seen = match (&source, format) {
-            (Some(source), Some(encoding @ (Encoding::Utf16Le | Encoding::Utf16Be))) => {
-                warnings.push(format!(
-                    "the file is {encoding}; it is shown as UTF-8 and edited in its own encoding"
-                ));
-                let window = Window { takes_binary: true, ..window };
-                let seen = in_memory(request, window, source.text().as_bytes())?;
-                Windowed { is_binary: false, hash: Some(blake3::hash(bytes)), ..seen }
-            }
-            _ => in_memory(request, window, bytes)?,
+        // Most texts are UTF-8: with that nothing else needs to be known about them. No UTF-16 mark is.
+        let source = match std::str::from_utf8(&bytes) {
+            Ok(_) => None,
+            Err(_) => Source::parse(&bytes).ok(),
         };
+        let mut warnings = Vec::new();
+        let encoding = source.as_ref().map(|source| source.format().encoding);
         if source.as_ref().is_some_and(Source::is_lossy) {
             warnings.push(
                 "some bytes are not valid text and are shown as U+FFFD; editing other lines keeps them"
                     .to_owned(),
             );
         }
-        let hash = seen.hash.map(|hash| change_journal::ContentHash::from_bytes(*hash.as_bytes()));
-        let response = respond(request, metadata, seen, warnings)?;
-        if let Some(hash) = hash {
-            self.held.hold(hash, bytes, call.origin.retention);
+        let recoded = match (&source, encoding) {
+            (Some(source), Some(encoding @ (Encoding::Utf16Le | Encoding::Utf16Be))) => {
+                warnings.insert(
+                    0,
+                    format!("the file is {encoding}; it is shown as UTF-8 and edited in its own encoding"),
+                );
+                Some(source.text().into_owned().into_bytes())
+            }
+            _ => None,
+        };
+        let (mut seen, kept) = match &recoded {
+            Some(text) => {
+                let (seen, kept) = Window { takes_binary: true, ..window }.within(text);
+                (Windowed { is_binary: false, hash: Some(blake3::hash(&bytes)), ..seen }, kept)
+            }
+            None => window.within(&bytes),
+        };
+        check(request, &metadata, &seen)?;
+        if let Some(hash) = seen.hash {
+            let hash = change_journal::ContentHash::from_bytes(*hash.as_bytes());
+            self.held.hold(hash, &bytes, call.origin.retention);
         }
-        Ok(response)
+        seen.bytes = part_of(recoded.unwrap_or(bytes), kept);
+        respond(request, metadata, seen, warnings)
     }
 
     /// Which lines a request asks for. Line numbers below 1 and reversed ranges are refused here, those past the end when
@@ -182,12 +194,10 @@ fn read_masked(
     let masked = git_credentials::mask(bytes);
     let is_changed = *masked != *bytes;
     let warnings = if is_changed { vec!["credentials are masked with ***".to_owned()] } else { Vec::new() };
-    let response = respond(request, metadata, in_memory(request, window, &masked)?, warnings)?;
+    let (seen, kept) = window.within(&masked);
+    let seen = Windowed { bytes: masked[kept].to_vec(), ..seen };
+    let response = respond(request, metadata, seen, warnings)?;
     Ok(ReadFileResponse { version: response.version.filter(|_| !is_changed), ..response })
-}
-
-fn in_memory(request: &ReadFile, window: Window, bytes: &[u8]) -> Result<Windowed, WapError> {
-    window.read(bytes).map_err(|error| read_failed(&request.path, &error))
 }
 
 /// Reads a small file, again if somebody writes it meanwhile. `None` if it is too large to be held.
@@ -260,12 +270,8 @@ fn watched(
     }
 }
 
-fn respond(
-    request: &ReadFile,
-    metadata: FileMetadata,
-    seen: Windowed,
-    mut warnings: Vec<String>,
-) -> Result<ReadFileResponse, WapError> {
+/// Refuses what cannot be shown.
+fn check(request: &ReadFile, metadata: &FileMetadata, seen: &Windowed) -> Result<(), WapError> {
     if seen.is_binary {
         let text = format!(
             "'{}' is a binary file of {} bytes, which cannot be read as text",
@@ -280,6 +286,21 @@ fn respond(
             format!("startLine {start} is past the end: '{}' has {} lines", metadata.path, seen.total_lines);
         return Err(WapError::new(Reason::InvalidRange, text).with("totalLines", seen.total_lines));
     }
+    Ok(())
+}
+
+/// Returns a part of some bytes, without copying them where it is all of them.
+fn part_of(bytes: Vec<u8>, part: Range<usize>) -> Vec<u8> {
+    if part == (0..bytes.len()) { bytes } else { bytes[part].to_vec() }
+}
+
+fn respond(
+    request: &ReadFile,
+    metadata: FileMetadata,
+    seen: Windowed,
+    mut warnings: Vec<String>,
+) -> Result<ReadFileResponse, WapError> {
+    check(request, &metadata, &seen)?;
     if !seen.is_whole {
         warnings.push(format!(
             "only the first {} of {} bytes were read, so totalLines is a lower bound and there is no version",

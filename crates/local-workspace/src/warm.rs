@@ -14,7 +14,7 @@ use sandbox_fs::{FileKind, Visit, WalkSummary};
 use wap_core::Exclusions;
 
 use crate::engine::LocalWorkspace;
-use crate::explore::NamePart;
+use crate::explore::LeftOut;
 use crate::git_credentials;
 use crate::hidden::Hidden;
 use crate::text_probe::TextProbe;
@@ -50,23 +50,23 @@ impl LocalWorkspace {
         self.index.get().map(|index| &**index)
     }
 
-    /// Walks the list from the folder with the canonical path `start`; `None` if it has to be walked in the file system.
+    /// Walks the list from the folder with the canonical path `start`, gives out the first `most` entries and counts the
+    /// others; `None` if it has to be walked in the file system.
     pub(crate) fn warm_list(
         &self,
         start: &RelPath,
         depth: usize,
-        name: Option<&NamePart<'_>>,
+        most: usize,
+        rules: &LeftOut<'_>,
         excludes: impl Fn(&RelPath, FileKind) -> bool,
         each: &mut dyn FnMut(ListEntry),
-    ) -> Option<WalkSummary> {
+    ) -> Option<(WalkSummary, u64)> {
         let view = self.file_index()?.view()?;
         let mut visitor = |path: &RelPath, kind| if excludes(path, kind) { Visit::Skip } else { Visit::Take };
-        let walk = ListWalk { start, depth, visitor: &mut visitor, each };
-        let found = match name {
-            Some(name) => view.named(&|entry| name.is_in(entry), walk),
-            None => view.walk(walk),
-        };
-        found.map(summary)
+        // What is hidden, or has no path, is not in the list.
+        let takes_leaves = rules.are_about_folders();
+        let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
+        view.walk(walk).map(|found| (summary(found), found.counted))
     }
 
     /// Walks to the files in which a query can match, and to those that a search skips; `None` as with
@@ -85,7 +85,9 @@ impl LocalWorkspace {
             FileKind::Folder if !excludes(path, kind) => Visit::Pass,
             _ => Visit::Skip,
         };
-        view.candidates(needle, ListWalk { start, depth, visitor: &mut visitor, each }).map(summary)
+        let (takes_leaves, most) = (false, usize::MAX);
+        let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
+        view.candidates(needle, walk).map(summary)
     }
 }
 

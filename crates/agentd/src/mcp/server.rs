@@ -13,9 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
-use wap_core::{
-    Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Response, Tool, Unobserved, WapError,
-};
+use wap_core::{Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Tool, Unobserved, WapError};
 
 use crate::client::Client;
 use crate::commands;
@@ -131,14 +129,14 @@ impl McpServer {
             }
             _ => Box::new(Unobserved),
         };
-        let asked = request.clone();
-        let (sender, answered) = oneshot::channel::<Result<Response, WapError>>();
+        let (config, outputs, asked) = (Arc::clone(&self.config), Arc::clone(&self.outputs), request.clone());
+        let (sender, answered) = oneshot::channel();
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
-        let done = move |answer| drop(sender.send(answer));
+        // Rendered where it was worked out, and not on the thread that serves everybody.
+        let done = move |answer| drop(sender.send(Ok(answer::result(&config, &outputs, &asked, answer))));
         self.client.begin(request, cancel.clone(), observer, done);
-        let answer = wait(answered, &cancel, context).await;
-        answer::result(&self.config, &self.outputs, &asked, answer)
+        wait(answered, &cancel, context).await.unwrap_or_else(|error| self.failure(&error))
     }
 
     async fn undo(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {

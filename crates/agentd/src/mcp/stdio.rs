@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use tokio::sync::Notify;
 use wap_core::Limits;
 
 use crate::mcp::McpServer;
+use crate::mcp::line_transport::LineTransport;
 
 /// Serves the client at standard input and output until it is gone, or `interrupted` is told.
 pub(crate) fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::Result<()> {
@@ -18,7 +18,7 @@ pub(crate) fn serve_stdio(server: McpServer, interrupted: &Arc<Notify>) -> io::R
     let served = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let most = usize::try_from(Limits::MAX_MESSAGE_BYTES).unwrap_or(usize::MAX);
-        let transport = AsyncRwTransport::new(input, output).with_max_line_length(most);
+        let transport = LineTransport::new(input, output, most);
         let serving = async {
             // Whatever ends it, a client that has never said anything included, the client is gone.
             if let Ok(service) = server.serve(transport).await {

@@ -366,6 +366,35 @@ fn what_is_no_message_does_not_end_it() {
 }
 
 #[test]
+fn long_answers_and_refusals_are_whole_lines_each() {
+    let project = Project::new();
+    // Much to escape, and more than a pipe holds.
+    let content: String =
+        (0..20_000).map(|line| format!("\tlet line_{line} = \"\\u{{1b}}\u{1b} \u{20ac}\";\r\n")).collect();
+    project.write("long.txt", &content);
+    let mut client = start(&project, &["--page", "0"]);
+    let mut asked = Vec::new();
+    for _ in 0..10 {
+        asked.push(
+            client.request("tools/call", json!({ "name": "readFile", "arguments": { "path": "long.txt" } })),
+        );
+        client.send_bytes(b"{}\n");
+    }
+    for id in asked {
+        let answer = client.answer(id);
+        let (header, shown) =
+            answer["result"]["content"][0]["text"].as_str().unwrap().split_once('\n').unwrap();
+        assert!(header.starts_with("long.txt: lines 1-20000 of 20000"), "{header}");
+        assert!(shown == content);
+    }
+    for _ in 0..10 {
+        let refusal = client.wait_for("a refusal", |message| message.get("error").is_some());
+        assert_eq!(refusal["error"]["code"], -32_600, "{refusal}");
+    }
+    assert!(client.is_silent());
+}
+
+#[test]
 fn a_workspace_that_is_none_is_said_at_once() {
     let project = Project::new();
     project.run(&["mcp", "--workspace", "missing"]).exits(2).says("does not exist");
