@@ -2,8 +2,8 @@
 //!
 //! A [`FileIndex`] lists the files beneath a [`FileRoot`](sandbox_fs::FileRoot) in the background, watches the folders, and
 //! keeps a small signature of each file's content. Whoever asks takes a [`View`]: the list after everything that was done
-//! before the question. From it come walks in the order of paths, and the files in which a query can match at all
-//! ([`Needle`]). The last are candidates: they have to be read to know.
+//! before the question. From it come walks in the order of paths, entries by name, and the files in which a query can match
+//! at all ([`Needle`]). The last are candidates: they have to be read to know.
 //!
 //! - **A view is right, or there is none.** What the kernel has queued about changes is read before a question is answered.
 //!   Where that does not tell everything, as while files are listed, after the queue has overflowed, or in folders that are

@@ -122,6 +122,40 @@ impl<'a> View<'a> {
         self.walk_marked(walk, Some(&marks))
     }
 
+    /// Walks only to entries with a name that is wanted.
+    ///
+    /// `None` as with [`View::walk`].
+    pub fn named(&self, is_wanted: &dyn Fn(&[u8]) -> bool, walk: ListWalk<'_>) -> Option<ListSummary> {
+        let ListWalk { start, depth, visitor, takes_leaves, most, each: take } = walk;
+        let tree = &self.state.tree;
+        let mut marks = self.no_marks();
+        for (number, leaf) in tree.leaves.iter().filter(|(_, leaf)| is_wanted(&leaf.name)) {
+            marks.leaves[number as usize] = true;
+            self.mark_folder(&mut marks, leaf.folder);
+        }
+        for (number, _) in tree.folders.iter().filter(|(_, folder)| is_wanted(&folder.name)) {
+            self.mark_folder(&mut marks, number);
+        }
+        // Folders on the way are given out by the walk too, so it cannot count.
+        let (mut left, mut counted) = (most, 0);
+        let mut each = |entry: ListEntry| {
+            if !entry.path.file_name().is_some_and(is_wanted) {
+                return;
+            }
+            match left.checked_sub(1) {
+                Some(fewer) => {
+                    left = fewer;
+                    take(entry);
+                }
+                None => counted += 1,
+            }
+        };
+        let most = usize::MAX;
+        let walk = ListWalk { start, depth, visitor: &mut *visitor, takes_leaves, most, each: &mut each };
+        let summary = self.walk_marked(walk, Some(&marks))?;
+        Some(ListSummary { counted, ..summary })
+    }
+
     /// Marks nothing but what a walk has to come by in any case.
     fn no_marks(&self) -> Marks {
         let tree = &self.state.tree;

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use file_index::GitIgnores;
-use rel_path::RelPath;
+use rel_path::{MAX_COMPONENTS, RelPath};
 use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
@@ -52,9 +52,42 @@ impl LocalWorkspace {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
+        self.list(call, request, None)
+    }
+
+    /// Finds the entries with `name` in their names, without regard to the case of ASCII letters.
+    ///
+    /// The request says where and what is left out; it is recursive unless it says no, and without `maxDepth` it goes to the
+    /// bottom. The answer is bounded and ordered like that of `exploreFiles`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `exploreFiles`; [`Reason::EmptyQuery`] for an empty name.
+    pub fn find_names(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+        name: &str,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        self.check_cancelled(call)?;
+        if name.is_empty() {
+            return Err(WapError::new(Reason::EmptyQuery, "the name is empty"));
+        }
+        let lower = name.to_ascii_lowercase().into_bytes();
+        let request = ExploreFiles { recursive: request.recursive.or(Some(true)), ..request.clone() };
+        self.list(call, &request, Some(&NamePart::new(&lower)))
+    }
+
+    fn list(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+        name: Option<&NamePart<'_>>,
+    ) -> Result<ExploreFilesResponse, WapError> {
         let start = self.folder_path(&request.path)?;
         self.hidden.check(&start)?;
-        let depth = depth(request)?;
+        let is_bottomless = name.is_some() && request.max_depth.is_none() && request.recursive == Some(true);
+        let depth = if is_bottomless { MAX_COMPONENTS } else { depth(request)? };
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let rules = LeftOut {
             exclusions: request.recursive.unwrap_or(false).then_some(&exclusions),
@@ -71,7 +104,7 @@ impl LocalWorkspace {
                 let excludes = self.excluder(call, &start, &rules);
                 let mut listed = Listed::new(self, request);
                 let most = listed.most;
-                let found = self.warm_list(&start, depth, most, &rules, excludes, &mut |entry| {
+                let found = self.warm_list(&start, depth, name, most, &rules, excludes, &mut |entry| {
                     listed.add(&entry.path, entry.kind);
                 });
                 found.map(|(summary, counted)| {
@@ -93,12 +126,14 @@ impl LocalWorkspace {
                 });
                 let mut listed = Listed::new(self, request);
                 for entry in walk.by_ref() {
-                    listed.add(&entry.path, entry.kind);
+                    if name.is_none_or(|name| name.is_in(entry.path.file_name().unwrap_or_default())) {
+                        listed.add(&entry.path, entry.kind);
+                    }
                 }
                 (listed, walk.summary())
             }
         };
-        if listed.total == 0 && summary.unreadable > 0 {
+        if listed.total == 0 && summary.unreadable > 0 && name.is_none() {
             // It is the folder itself: nothing else was found that could have been entered.
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
@@ -173,6 +208,27 @@ impl<'a> Listed<'a> {
             let found = self.wants_metadata.then(|| self.workspace.root.metadata(path).ok()).flatten();
             self.files.push(explored(path, kind, found.as_ref()));
         }
+    }
+}
+
+/// A part of a name, in lower case.
+pub(crate) struct NamePart<'n> {
+    first: [u8; 2],
+    rest: &'n [u8],
+}
+
+impl NamePart<'_> {
+    /// `lower` is not empty.
+    fn new(lower: &[u8]) -> NamePart<'_> {
+        let (first, rest) = lower.split_first().expect("the name is not empty");
+        NamePart { first: [*first, first.to_ascii_uppercase()], rest }
+    }
+
+    pub(crate) fn is_in(&self, name: &[u8]) -> bool {
+        memchr::memchr2_iter(self.first[0], self.first[1], name).any(|start| {
+            let at = start + 1;
+            name.get(at..at + self.rest.len()).is_some_and(|found| found.eq_ignore_ascii_case(self.rest))
+        })
     }
 }
 

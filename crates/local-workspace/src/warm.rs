@@ -14,7 +14,7 @@ use sandbox_fs::{FileKind, Visit, WalkSummary};
 use wap_core::Exclusions;
 
 use crate::engine::LocalWorkspace;
-use crate::explore::LeftOut;
+use crate::explore::{LeftOut, NamePart};
 use crate::git_credentials;
 use crate::hidden::Hidden;
 use crate::text_probe::TextProbe;
@@ -56,6 +56,7 @@ impl LocalWorkspace {
         &self,
         start: &RelPath,
         depth: usize,
+        name: Option<&NamePart<'_>>,
         most: usize,
         rules: &LeftOut<'_>,
         excludes: impl Fn(&RelPath, FileKind) -> bool,
@@ -66,7 +67,11 @@ impl LocalWorkspace {
         // What is hidden, or has no path, is not in the list.
         let takes_leaves = rules.are_about_folders();
         let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
-        view.walk(walk).map(|found| (summary(found), found.counted))
+        let found = match name {
+            Some(name) => view.named(&|entry| name.is_in(entry), walk),
+            None => view.walk(walk),
+        };
+        found.map(|found| (summary(found), found.counted))
     }
 
     /// Walks to the files in which a query can match, and to those that a search skips; `None` as with

@@ -55,6 +55,7 @@ pub(crate) fn measure(tree: &Tree, table: &mut Table) {
         let measured = turns(|| drop(search(&warm, &request)), || drop(search(&cold, &request)));
         table.compared(what, "cold", &measured, 1.0);
     }
+    names(&cold, &warm, table);
     listing(&cold, &warm, table);
     changes(tree, &warm, table);
 }
@@ -84,6 +85,16 @@ fn building(tree: &Tree, cold: &LocalWorkspace, warm: &LocalWorkspace, table: &m
     table.time("building, all the time beside searches", taken, None);
     table.memory("memory of the list and signatures", report.memory_bytes as u64, tree.bytes() / 5);
     table.memory("growth of the process", grown, tree.bytes() / 5);
+}
+
+fn names(cold: &LocalWorkspace, warm: &LocalWorkspace, table: &mut Table) {
+    let everywhere = ExploreFiles { recursive: Some(true), ..ExploreFiles::default() };
+    let find = |workspace: &LocalWorkspace| {
+        call(|call| workspace.find_names(call, &everywhere, "module_77")).expect("the search works")
+    };
+    assert!(find(warm) == find(cold), "other names than without the list");
+    let taken = median_of(50, || drop(black_box(find(warm))));
+    table.time("warm, name search", taken, Some(Duration::from_millis(5)));
 }
 
 /// The whole tree: 500 entries are shown, the others counted.

@@ -84,6 +84,14 @@ impl Both {
         json!(warm.ok())
     }
 
+    fn compare_names(&self, request: Value, name: &str) -> Value {
+        let request: ExploreFiles = serde_json::from_value(request).unwrap();
+        let warm = self.warm.find_names(&Caller::once().call(), &request, name);
+        let cold = self.cold.find_names(&Caller::once().call(), &request, name);
+        assert_eq!(warm, cold, "{request:?} {name}");
+        json!(warm.ok())
+    }
+
     /// Every kind of question.
     fn compare(&self) {
         for query in ["needle", "thread", "aa", "a", "Zeile"] {
@@ -116,7 +124,8 @@ impl Both {
             ] {
                 let mut request = more;
                 request["path"] = json!(path);
-                self.compare_list(request);
+                self.compare_list(request.clone());
+                self.compare_names(request, "b");
             }
         }
     }
