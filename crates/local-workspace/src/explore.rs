@@ -103,8 +103,8 @@ impl LocalWorkspace {
                 self.hidden.check(&start)?;
                 let excludes = self.excluder(call, &start, &rules);
                 let mut listed = Listed::new(self, request);
-                let most = listed.most;
-                let found = self.warm_list(&start, depth, name, most, &rules, excludes, &mut |entry| {
+                let wanted = Wanted { depth, name, most: listed.most };
+                let found = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
                     listed.add(&entry.path, entry.kind);
                 });
                 found.map(|(summary, counted)| {
@@ -209,6 +209,16 @@ impl<'a> Listed<'a> {
             self.files.push(explored(path, kind, found.as_ref()));
         }
     }
+}
+
+/// Which entries beneath a folder are looked for.
+pub(crate) struct Wanted<'a> {
+    /// How many folders deep; 0 means none.
+    pub depth: usize,
+    /// What is in their names; anything without it.
+    pub name: Option<&'a NamePart<'a>>,
+    /// How many are given out, the others being counted.
+    pub most: usize,
 }
 
 /// A part of a name, in lower case.

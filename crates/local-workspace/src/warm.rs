@@ -14,7 +14,7 @@ use sandbox_fs::{FileKind, Visit, WalkSummary};
 use wap_core::Exclusions;
 
 use crate::engine::LocalWorkspace;
-use crate::explore::{LeftOut, NamePart};
+use crate::explore::{LeftOut, Wanted};
 use crate::git_credentials;
 use crate::hidden::Hidden;
 use crate::text_probe::TextProbe;
@@ -50,14 +50,12 @@ impl LocalWorkspace {
         self.index.get().map(|index| &**index)
     }
 
-    /// Walks the list from the folder with the canonical path `start`, gives out the first `most` entries and counts the
-    /// others; `None` if it has to be walked in the file system.
+    /// Walks the list from the folder with the canonical path `start`, gives out the first entries that are wanted and
+    /// counts the others; `None` if it has to be walked in the file system.
     pub(crate) fn warm_list(
         &self,
         start: &RelPath,
-        depth: usize,
-        name: Option<&NamePart<'_>>,
-        most: usize,
+        wanted: &Wanted<'_>,
         rules: &LeftOut<'_>,
         excludes: impl Fn(&RelPath, FileKind) -> bool,
         each: &mut dyn FnMut(ListEntry),
@@ -66,6 +64,7 @@ impl LocalWorkspace {
         let mut visitor = |path: &RelPath, kind| if excludes(path, kind) { Visit::Skip } else { Visit::Take };
         // What is hidden, or has no path, is not in the list.
         let takes_leaves = rules.are_about_folders();
+        let Wanted { depth, name, most } = *wanted;
         let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
         let found = match name {
             Some(name) => view.named(&|entry| name.is_in(entry), walk),
