@@ -1,11 +1,10 @@
 //! What a person chooses on the command line for a session.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::daemon::Daemon;
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, write_program};
 use crate::skip::skip;
 
 #[test]
@@ -194,16 +193,12 @@ fn copy_puts_every_message_on_the_clipboard_or_says_why_not() {
     run(&only_system).says("the clipboard cannot be used").says("copy the file instead");
     let program = programs.join("xclip");
     let clipboard = project.folder().join("clipboard");
-    fs::write(
-        &program,
-        format!("#!/bin/sh\n[ \"$*\" = '-selection clipboard' ] && /bin/cat > '{}'\n", clipboard.display()),
-    )
-    .unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let text =
+        format!("#!/bin/sh\n[ \"$*\" = '-selection clipboard' ] && /bin/cat > '{}'\n", clipboard.display());
+    write_program(&program, &text);
     // One that is installed and has no display is passed over.
     let broken = programs.join("wl-copy");
-    fs::write(&broken, "#!/bin/sh\nexit 1\n").unwrap();
-    fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&broken, "#!/bin/sh\nexit 1\n");
     let ran = run(programs.to_str().unwrap()).says("message 1 is on the clipboard (xclip)");
     let id = ran.json()["session"].as_str().unwrap().to_owned();
     assert_eq!(fs::read_to_string(clipboard).unwrap(), project.outbox(&id, 1));

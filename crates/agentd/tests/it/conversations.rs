@@ -1,14 +1,14 @@
 //! `agentd codali --history`: conversations with agents that keep nothing.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::interrupts::runs_anywhere;
-use crate::project::{Project, Ran, program};
+use crate::project::{Project, Ran, program, write_program};
 
 /// An agent that knows nothing but what it reads: it looks around, opens what it has found, and says what stands there.
 const AGENT: &str = r#"#!/bin/sh
@@ -50,8 +50,7 @@ fn the_documented_loop_ends_when_the_agent_asks_for_nothing_more() {
     fs::create_dir(&talk).unwrap();
     fs::create_dir(&bin).unwrap();
     symlink(program(), bin.join("agentd")).unwrap();
-    fs::write(bin.join("my-agent"), AGENT).unwrap();
-    fs::set_permissions(bin.join("my-agent"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&bin.join("my-agent"), AGENT);
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(documented_loop()).current_dir(&talk).env("PATH", path);

@@ -1,11 +1,10 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 
 use cocode_runner::{AgentRecord, PickWay, Runner, RunnerError, StopFlag};
 
-use crate::ground::{Ground, Log, agent, refused, request};
+use crate::ground::{Ground, Log, agent, refused, request, write_program};
 
 fn write(name: &str, text: &str) -> String {
     format!("echo {text} > {name}; git add .; git commit -q -m 'cocode ready for check'")
@@ -131,8 +130,7 @@ fn a_merge_is_signed_as_the_user_signs() {
     // It has its keys where the user's environment says.
     let text = "#!/bin/sh\ncat > /dev/null; test \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
         echo '[GNUPG:] SIG_CREATED x' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo '-----END PGP SIGNATURE-----'\n";
-    fs::write(&program, text).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, text);
     let pick = |ground: &Ground| {
         let (runner, record) = work(ground, &write("b.txt", "b"));
         ground.git(&["config", "commit.gpgsign", "false"]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -14,7 +14,7 @@ use rustix::process::Pid;
 use sandbox_exec::{Level, Outcome, ShellCommand};
 use tempfile::TempDir;
 
-use crate::ground::{CANARY, Ground, stderr, stdout, traced_spawner};
+use crate::ground::{CANARY, Ground, stderr, stdout, traced_spawner, write_program};
 
 /// A ground prepared for one case.
 pub(crate) struct Scene {
@@ -54,8 +54,7 @@ impl Scene {
         };
         let (root, workspace) = (ground.root(), ground.workspace());
         fs::create_dir(root.join("tools")).unwrap();
-        fs::write(root.join("tools/probe"), include_str!("probe.py")).unwrap();
-        fs::set_permissions(root.join("tools/probe"), fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&root.join("tools/probe"), include_str!("probe.py"));
         ground.policy.readable.push(root.join("tools"));
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", root.join("tools").display());
         ground.policy.environment.insert("PATH".into(), path.into());

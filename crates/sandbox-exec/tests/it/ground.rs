@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -98,9 +97,16 @@ pub(crate) fn traced_spawner(folder: &Path) -> SpawnerProgram {
         folder.display(),
         spawner_path().display()
     );
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&script, &text);
     SpawnerProgram::at(script)
+}
+
+/// Makes a file that can be run. Another process writes it: whatever a test starts beside this one in that moment would have
+/// it open for writing, and nobody could run it.
+pub(crate) fn write_program(path: &Path, text: &str) {
+    let script = "printf %s \"$1\" > \"$2\" && chmod 755 \"$2\"";
+    let written = std::process::Command::new("/bin/sh").args(["-c", script, "sh", text]).arg(path).status();
+    assert!(written.unwrap().success(), "{}", path.display());
 }
 
 pub(crate) fn user(home: &Path) -> User {

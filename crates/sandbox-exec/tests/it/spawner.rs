@@ -1,13 +1,12 @@
 //! The spawner's own death, and what many commands leave behind.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox_exec::{Launcher, LauncherConfig, Level, ShellCommand, SpawnerProgram, StartError, WaitError};
 
-use crate::ground::{Ground, marker, stdout, survivors, traced_spawner, user};
+use crate::ground::{Ground, marker, stdout, survivors, traced_spawner, user, write_program};
 
 #[test]
 fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
@@ -77,8 +76,7 @@ fn many_commands_leave_no_descriptor_and_no_process() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("spawner");
     let spawner = env!("CARGO_BIN_EXE_sandbox-exec-spawner");
-    fs::write(&script, format!("#!/bin/sh\nulimit -n 40\nexec '{spawner}'\n")).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&script, &format!("#!/bin/sh\nulimit -n 40\nexec '{spawner}'\n"));
     let ground = Ground::with_spawner(SpawnerProgram::at(script), Level::Full);
     let marker = marker();
     for _ in 0..100 {
