@@ -54,10 +54,16 @@ fn reopen_folder(folder: &Path) -> bool {
 }
 
 /// The names of all objects that have a file of their own, a line each.
+///
+/// What an agent has put in the place of an object or of a folder of them is none: git would wait for ever at a pipe, and a
+/// link leads anywhere.
 fn names(objects: &Path) -> String {
     let is_name = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let mut names = String::new();
     for folder in fs::read_dir(objects).into_iter().flatten().flatten() {
+        if !folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
         let start = folder.file_name();
         let Some(start) = start.to_str().filter(|name| name.len() == FOLDER_LETTERS && is_name(name)) else {
             continue;
@@ -65,7 +71,8 @@ fn names(objects: &Path) -> String {
         for entry in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
             let rest = entry.file_name();
             let Some(rest) = rest.to_str().filter(|name| is_name(name)) else { continue };
-            if matches!(start.len() + rest.len(), 40 | 64) {
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            if is_file && matches!(start.len() + rest.len(), 40 | 64) {
                 names.extend([start, rest, "\n"]);
             }
         }

@@ -354,3 +354,26 @@ fn signatures_that_the_user_wants_do_not_keep_agents_from_committing() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("gpg"), "{said}");
 }
+
+#[test]
+fn what_is_no_object_is_not_packed_and_not_waited_for() {
+    let ground = Ground::new();
+    let objects = ground.repository().join(".git/objects");
+    let made = |name: &str| objects.join(name).join("e".repeat(38));
+    fs::create_dir_all(objects.join("ee")).unwrap();
+    // A pipe in the place of an object, one that is reached through a link, and a link in the place of an object.
+    let pipe = |path: &std::path::Path| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe(&made("ee"));
+    let elsewhere = ground.root.join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    pipe(&elsewhere.join("e".repeat(38)));
+    std::os::unix::fs::symlink(&elsewhere, objects.join("ef")).unwrap();
+    fs::create_dir_all(objects.join("ed")).unwrap();
+    std::os::unix::fs::symlink(made("ee"), made("ed")).unwrap();
+    let record = ground.run(crate::ground::MARKED);
+    assert_eq!((record.state, record.warnings), (AgentState::Ready, Vec::new()));
+    // What is an object is packed.
+    assert!(!ground.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
+}
