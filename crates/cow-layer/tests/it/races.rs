@@ -1,13 +1,34 @@
 //! Somebody saves at the very moment of an adoption.
 
 use std::fs;
+use std::path::Path;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::ground::{Ground, look, save};
 
-/// Adopts while another thread saves over and over, and returns what was saved last.
-fn race(removes: bool, round: u32) -> (Ground, Option<String>, bool) {
-    let ground = Ground::with_files(&["a"]);
+/// When the other one saves for the first time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Saves {
+    /// Before the adoption begins, so that it must be refused.
+    Before,
+    /// So long after both have been let go. How that ends is not known beforehand.
+    Beside(Duration),
+    /// When the adoption is over, so that it must have been made.
+    After,
+}
+
+/// Where the other one has got to, so that the first and the last kind of round do not depend on the scheduler.
+struct Gates {
+    both_are_ready: Barrier,
+    is_saved: Barrier,
+    is_adopted: AtomicBool,
+}
+
+/// Adopts while another thread saves over and over. Answers what was saved last, whether the change was adopted, and
+/// how long that took.
+fn race(ground: &Ground, removes: bool, saves: Saves) -> (String, bool, Duration) {
     let (layer, upper) = ground.layer();
     if removes {
         upper.remove("a")
@@ -15,39 +36,82 @@ fn race(removes: bool, round: u32) -> (Ground, Option<String>, bool) {
         upper.write("a", "ours\n")
     }
     let changes = look(&layer);
-    let over = AtomicBool::new(false);
+    let gates = Gates {
+        both_are_ready: Barrier::new(2),
+        is_saved: Barrier::new(2),
+        is_adopted: AtomicBool::new(false),
+    };
     let path = ground.workspace().join("a");
-    let (last, adopted) = std::thread::scope(|scope| {
-        let saver = scope.spawn(|| {
-            let mut last = None;
-            // Beginning at another moment each time, so that every moment has its turn.
-            std::thread::sleep(std::time::Duration::from_micros(u64::from(round % 40) * 5));
-            for number in 0..200 {
-                if over.load(Ordering::Relaxed) && number > 0 {
-                    break;
-                }
-                let text = format!("theirs {round}.{number}\n");
-                save(&path, &text);
-                last = Some(text);
-            }
-            last
-        });
+    std::thread::scope(|scope| {
+        let saver = scope.spawn(|| save_over_and_over(&path, saves, &gates));
+        gates.both_are_ready.wait();
+        if saves == Saves::Before {
+            gates.is_saved.wait();
+        }
+        let began = Instant::now();
         let adopted = layer.adopt(&changes.as_slice()[0]).is_ok();
-        over.store(true, Ordering::Relaxed);
-        (saver.join().unwrap(), adopted)
-    });
-    (ground, last, adopted)
+        let took = began.elapsed();
+        gates.is_adopted.store(true, Ordering::Release);
+        (saver.join().unwrap(), adopted, took)
+    })
+}
+
+/// Saves until the adoption is over, at least once, and answers what it saved last.
+fn save_over_and_over(path: &Path, saves: Saves, gates: &Gates) -> String {
+    gates.both_are_ready.wait();
+    match saves {
+        Saves::Before => {}
+        Saves::Beside(wait) => {
+            let began = Instant::now();
+            // A sleep is too coarse: the whole adoption may take less than the shortest one.
+            while began.elapsed() < wait {
+                std::hint::spin_loop();
+            }
+        }
+        Saves::After => {
+            while !gates.is_adopted.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
+    }
+    let mut number = 0;
+    loop {
+        let text = format!("theirs {number}\n");
+        save(path, &text);
+        if saves == Saves::Before && number == 0 {
+            gates.is_saved.wait();
+        }
+        if gates.is_adopted.load(Ordering::Acquire) || number == 200 {
+            return text;
+        }
+        number += 1;
+    }
 }
 
 #[test]
 fn the_last_save_is_never_lost() {
-    let mut adopted_rounds = 0;
-    for round in 0..300 {
-        let (ground, last, adopted) = race(round % 2 == 0, round);
-        adopted_rounds += u32::from(adopted);
+    let mut usual = Duration::ZERO;
+    let mut ended = [0, 0];
+    for round in 0..300_u32 {
+        let saves = match round % 10 {
+            0 => Saves::After,
+            1 => Saves::Before,
+            // Beginning at another moment each time, so that every moment of an adoption has its turn.
+            _ => Saves::Beside(usual * (round % 40) / 30),
+        };
+        let ground = Ground::with_files(&["a"]);
+        let (last, adopted, took) = race(&ground, round / 2 % 2 == 0, saves);
+        match saves {
+            Saves::Before => assert!(!adopted, "round {round}: adopted over what somebody saved"),
+            Saves::Beside(_) => ended[usize::from(adopted)] += 1,
+            Saves::After => {
+                assert!(adopted, "round {round}: refused, although nobody was there");
+                usual = took;
+            }
+        }
         // Whatever was saved came after what the command did, and what was saved last counts.
         let now = fs::read_to_string(ground.workspace().join("a")).unwrap();
-        assert_eq!(Some(now), last, "round {round}");
+        assert_eq!(now, last, "round {round}, {saves:?}");
     }
-    assert!((1..300).contains(&adopted_rounds), "no race at all: {adopted_rounds}");
+    println!("{} of the free rounds were refused, {} were adopted", ended[0], ended[1]);
 }
