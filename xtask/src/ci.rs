@@ -7,16 +7,22 @@ use std::time::{Duration, Instant};
 use crate::clients;
 use crate::setup::is_installed;
 use crate::snapshot_references::{VARIABLE, unreferenced_snapshots};
+use crate::test_failures::TestFailures;
 use crate::{Step, TaskError, Tree, tidy};
 
-/// Runs every check in turn, the quick ones first, and stops at the first that fails.
+/// Runs every check in turn, the quick ones first, and stops at the first that fails. Tests go on after a failure, and
+/// why they failed is said once more at the end.
 ///
 /// # Errors
 ///
 /// That of the check that failed.
 pub fn ci(root: &Path) -> Result<(), TaskError> {
     let mut times = Vec::new();
-    let outcome = checks(root, &mut times);
+    let mut failures = TestFailures::default();
+    let outcome = checks(root, &mut times, &mut failures);
+    if !failures.text().is_empty() {
+        println!("\n== failed tests\n{}", failures.text());
+    }
     println!("\n== times");
     for (name, taken) in &times {
         println!("{:>8.1} s  {name}", taken.as_secs_f64());
@@ -26,7 +32,11 @@ pub fn ci(root: &Path) -> Result<(), TaskError> {
     outcome
 }
 
-fn checks(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskError> {
+fn checks(
+    root: &Path,
+    times: &mut Vec<(String, Duration)>,
+    failures: &mut TestFailures,
+) -> Result<(), TaskError> {
     run(Step::cargo("fmt", &["fmt", "--all", "--check"]), root, times)?;
     let start = Instant::now();
     tidy(root)?;
@@ -35,7 +45,7 @@ fn checks(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskEr
     let clippy = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"];
     run(Step::cargo("clippy", &clippy), root, times)?;
     run(Step::cargo("examples", &["build", "--workspace", "--examples"]), root, times)?;
-    test(root, times)?;
+    test(root, times, failures)?;
     // What is not installed is skipped by name.
     run(Step::cargo("clients", &clients::RUN), root, times)?;
 
@@ -54,16 +64,21 @@ fn checks(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskEr
 
 /// Runs the command of the README: unit tests, integration tests and the examples in the documentation. Afterwards
 /// every snapshot must have been asked for.
-fn test(root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskError> {
+fn test(
+    root: &Path,
+    times: &mut Vec<(String, Duration)>,
+    failures: &mut TestFailures,
+) -> Result<(), TaskError> {
     let references = std::env::temp_dir().join(format!("snapshot-references-{}", std::process::id()));
-    let step = Step::cargo("test", &["test", "--workspace"])
+    let step = Step::cargo("test", &["test", "--workspace", "--no-fail-fast"])
         .variable("INSTA_UPDATE", "no")
         .variable(VARIABLE, &references.to_string_lossy());
-    let tested = run(step, root, times);
+    let name = step.name().to_owned();
+    let tested = step.folder(root).run_seen(|line| failures.see(line));
     let used = fs::read_to_string(&references).unwrap_or_default();
     // Whether the list can be removed changes nothing about the tests.
     let _ = fs::remove_file(&references);
-    tested?;
+    times.push((name, tested?));
     let files = unreferenced_snapshots(&Tree::read(root)?, root, &used);
     if files.is_empty() { Ok(()) } else { Err(TaskError::OrphanSnapshots { files }) }
 }

@@ -16,6 +16,7 @@ mod setup;
 mod snapshot_references;
 mod soak;
 mod step;
+mod test_failures;
 mod tidy;
 mod tree;
 
@@ -30,5 +31,6 @@ pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;
 pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_journal, soak_serve};
 pub use step::Step;
+pub use test_failures::TestFailures;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};
 pub use tree::Tree;

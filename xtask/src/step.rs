@@ -1,8 +1,9 @@
 //! One program that a task runs.
 
 use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::TaskError;
@@ -61,9 +62,31 @@ impl Step {
     ///
     /// [`TaskError::NotStarted`], or [`TaskError::StepFailed`] if it did not exit with 0.
     pub fn run(&self) -> Result<Duration, TaskError> {
+        self.timed(|mut command| command.status())
+    }
+
+    /// Runs the program to its end, shows its standard output and gives every line of it to `see`, without its end.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_seen(&self, mut see: impl FnMut(&str)) -> Result<Duration, TaskError> {
+        self.timed(|mut command| {
+            let mut child = command.stdout(Stdio::piped()).spawn()?;
+            for line in child.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n'))
+            {
+                let line = String::from_utf8_lossy(&line?).into_owned();
+                println!("{line}");
+                see(&line);
+            }
+            child.wait()
+        })
+    }
+
+    fn timed(&self, run: impl FnOnce(Command) -> io::Result<ExitStatus>) -> Result<Duration, TaskError> {
         println!("== {}: {}", self.name, self.line());
         let start = Instant::now();
-        let status = self.command().status().map_err(|source| self.not_started(source))?;
+        let status = run(self.command()).map_err(|source| self.not_started(source))?;
         let taken = start.elapsed();
         println!(
             "== {}: {} in {:.1} s",

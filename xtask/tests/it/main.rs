@@ -6,5 +6,6 @@ mod conformance;
 mod crate_list;
 mod snapshots;
 mod step;
+mod test_failures;
 mod tidy;
 mod tree;
