@@ -240,7 +240,7 @@ fn killed_again_and_again_the_reply_still_ends() {
 fn a_command_dies_with_the_daemon_and_is_not_run_again() {
     let project = Project::new();
     let id = project.begin("wait");
-    let reply = "[RUN_COMMAND]\necho begun >> ran.log; sleep 1; echo ended >> ran.log\n[/RUN_COMMAND]\n\
+    let reply = "[RUN_COMMAND]\necho begun >> ran.log; sleep 3; echo ended >> ran.log\n[/RUN_COMMAND]\n\
                  [RUN_COMMAND]\necho next >> ran.log\n[/RUN_COMMAND]\n";
     let file = project.reply_file(reply);
     // Without a layer it shows in the folder that it has begun.
@@ -248,7 +248,7 @@ fn a_command_dies_with_the_daemon_and_is_not_run_again() {
     let mut daemon = Daemon::start(project.command(&arguments));
     eventually("the command has begun", || project.written("ran.log").as_deref() == Some("begun\n"));
     daemon.kill();
-    std::thread::sleep(Duration::from_millis(1_300));
+    std::thread::sleep(Duration::from_millis(3_300));
     assert_eq!(project.read("ran.log"), "begun\n", "the command outlived the daemon");
     let ran = project.run(&arguments).ok();
     assert_eq!(project.read("ran.log"), "begun\nnext\n", "{ran}");

@@ -292,7 +292,7 @@ fn closing_keeps_what_many_clones_wrote() {
 /// A process that was killed while it started another one has left its lock to that one, for a moment.
 #[test]
 fn holder_that_has_ended_is_waited_for_and_one_that_lives_is_not() {
-    for (last_words, is_waited_for) in [("sleep 1 &", true), ("sleep 2", false)] {
+    for (last_words, is_waited_for) in [("sleep 1 &", true), ("exec sleep 60", false)] {
         let folder = Folder::new();
         drop(folder.journal());
         let script = format!("exec 9<>lock; flock 9; printf %s $$ >&9; echo held; {last_words}");
@@ -315,6 +315,8 @@ fn holder_that_has_ended_is_waited_for_and_one_that_lives_is_not() {
             }
             Err(other) => panic!("{other}"),
         }
+        // One that has ended is not there to be killed.
+        let _ = holder.kill();
         holder.wait().unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cocode_env::ReadyMarker;
 use cocode_runner::{
@@ -56,6 +56,12 @@ impl Ground {
 
     pub(crate) fn worktrees(&self) -> PathBuf {
         self.root.join("worktrees")
+    }
+
+    /// The worktree of agent `a`, of which there is one.
+    pub(crate) fn worktree(&self) -> PathBuf {
+        let made = fs::read_dir(self.worktrees()).unwrap().next().unwrap().unwrap().path();
+        made.join("7-a")
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
@@ -132,6 +138,17 @@ impl Log {
     pub(crate) fn lines(&self) -> Vec<String> {
         let lines = self.0.lock().unwrap();
         lines.iter().filter(|line| !line.contains("packed-refs.lock")).cloned().collect()
+    }
+}
+
+impl Log {
+    /// Waits for a line.
+    pub(crate) fn wait_for(&self, line: &str) {
+        let began = Instant::now();
+        while !self.lines().iter().any(|one| one == line) {
+            assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {line} {:?}", self.lines());
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

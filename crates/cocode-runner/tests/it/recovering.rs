@@ -1,6 +1,5 @@
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use cocode_env::AgentState;
 use cocode_runner::{AgentRecord, Runner, RunnerConfig, StopFlag};
@@ -16,16 +15,11 @@ fn found_after_a_kill(ground: &Ground, script: &str) -> Vec<AgentRecord> {
         let running = scope.spawn(|| {
             ground.runner().run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
         });
-        let began = Instant::now();
-        while !log.lines().contains(&"ready".to_owned()) {
-            assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        log.wait_for("ready");
         let copy = ground.root.join("state-after");
         copy_folder(&ground.root.join("state"), &copy);
         let opened = Runner::open(RunnerConfig { state_folder: copy, ..ground.config() });
-        let made = fs::read_dir(ground.worktrees()).unwrap().next().unwrap().unwrap().path();
-        fs::write(made.join("7-a/go"), "").unwrap();
+        fs::write(ground.worktree().join("go"), "").unwrap();
         running.join().unwrap();
         opened.expect("what one agent has left keeps nobody out").records().unwrap()
     })

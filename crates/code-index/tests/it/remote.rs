@@ -54,11 +54,15 @@ impl Daemon {
     }
 
     fn index(&self) -> RemoteIndex {
+        self.index_within(Duration::from_secs(30))
+    }
+
+    fn index_within(&self, timeout: Duration) -> RemoteIndex {
         RemoteIndex::new(RemoteConfig {
             url: self.url.clone(),
             repo_id: Some("abc".into()),
             token: Some("secret".into()),
-            timeout: Duration::from_millis(500),
+            timeout,
         })
     }
 
@@ -165,7 +169,8 @@ fn what_is_no_answer_is_a_failure() {
 
 #[test]
 fn a_daemon_that_is_slow_or_gone_is_given_up() {
-    let slow = Daemon::start(&[("/search", 200, SEARCH)], Duration::from_secs(20)).index();
+    let slow = Daemon::start(&[("/search", 200, SEARCH)], Duration::from_secs(20));
+    let slow = slow.index_within(Duration::from_millis(500));
     let gone = {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

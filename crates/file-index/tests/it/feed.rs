@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use file_index::{ChangeFeed, FeedCursor, FeedPage, IndexLimits};
+use file_index::{ChangeFeed, FeedCursor, FeedPage, IndexLimits, IndexPhase};
 
 use crate::ground::Ground;
 
@@ -70,10 +70,14 @@ fn new_folder_is_told_of_once_it_is_watched() {
 
 #[test]
 fn reader_who_was_away_when_everything_was_given_back_is_told_so() {
-    let limits = IndexLimits { rest_after: Duration::from_millis(300), ..IndexLimits::default() };
+    let limits = IndexLimits { rest_after: Duration::from_secs(2), ..IndexLimits::default() };
     let ground = Ground::with(&[("a/one", "1")], limits);
     let start = cursor(&ground);
-    std::thread::sleep(Duration::from_millis(1500));
+    let asked = Instant::now();
+    while ground.index.report().phase != IndexPhase::Resting {
+        assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", ground.index.report());
+        std::thread::sleep(Duration::from_millis(20));
+    }
     drop(ground.view());
     assert_eq!(ground.index.changes_since(start, 10), FeedPage::Lost);
     let again = cursor(&ground);

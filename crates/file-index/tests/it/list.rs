@@ -80,7 +80,7 @@ fn what_was_left_out_is_no_answer_and_what_is_hidden_is_not_there() {
 fn candidates_and_names_are_few() {
     let files = [("a/one.txt", "a needle here\n"), ("a/two.txt", "hay\n"), ("b/three.txt", "more hay\n")];
     // Time enough to ask before it is read.
-    let limits = IndexLimits { collect: Duration::from_secs(1), ..IndexLimits::default() };
+    let limits = IndexLimits { collect: Duration::from_secs(3), ..IndexLimits::default() };
     let ground = Ground::with(&files, limits);
     let needle = Needle::literal(b"needle");
     let candidates = || {

@@ -126,7 +126,7 @@ fn what_somebody_saves_while_a_command_runs_stays() {
         fs::write(root.join("theirs"), "theirs\n").unwrap();
         fs::write(root.join("new"), "theirs\n").unwrap();
     }));
-    let script = "for f in both ours new; do echo ours > $f; done; echo go; sleep 1";
+    let script = "for f in both ours new; do echo ours > $f; done; echo go; sleep 3";
     let caller = Caller::numbered(1);
     let response = place.workspace.execute_command(&caller.call(), &command(script), &mut meanwhile).unwrap();
     let text = |name: &str| place.ground.text(name);
@@ -163,7 +163,7 @@ fn file_tool_goes_on_while_a_command_runs() {
             let mut meanwhile = Meanwhile(Some(move || started.send(()).unwrap()));
             let workspace = &place.workspace;
             let running = scope.spawn(move || {
-                let script = command("echo go; sleep 1; echo x > made");
+                let script = command("echo go; sleep 3; echo x > made");
                 workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap()
             });
             is_started.recv().unwrap();
@@ -197,7 +197,7 @@ fn nothing_of_a_repository_is_adopted_if_somebody_uses_it_meanwhile() {
     let (was, had) = (head(), names(place.ground.all_names()));
     let root = place.ground.root();
     let mut meanwhile = Meanwhile(Some(move || fs::write(root.join(".git/index.lock"), "").unwrap()));
-    let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 1");
+    let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 3");
     let response = place.workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
     assert_eq!(response.exit_code, 0, "{response:?}");
     assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");

@@ -87,7 +87,7 @@ fn timeout_keeps_what_was_printed_until_then() {
     let ground = Ground::new();
     let workspace = ground.open();
     let request =
-        ExecuteCommand { timeout: Some(700), ..command("echo before; echo err >&2; sleep 60; echo after") };
+        ExecuteCommand { timeout: Some(3_000), ..command("echo before; echo err >&2; sleep 60; echo after") };
     let error = execute(&workspace, &request).unwrap_err();
     assert_eq!(error.reason(), Reason::Timeout);
     assert_eq!(error.detail("stdout").unwrap(), "before\n");

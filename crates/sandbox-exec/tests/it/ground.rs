@@ -71,11 +71,31 @@ impl Ground {
         self.run_within(text, Duration::from_secs(60))
     }
 
+    /// Runs something that does not end by itself until its time is up, and again with more of it as long as the machine
+    /// was too busy for what `is_enough` looks for. Returns the limit and the last outcome.
+    pub(crate) fn run_until_stopped(
+        &self,
+        text: &str,
+        is_enough: impl Fn(&Outcome) -> bool,
+    ) -> (Duration, Outcome) {
+        let mut limit = Duration::from_millis(300);
+        loop {
+            let outcome = self.run_within(text, limit);
+            if is_enough(&outcome) || limit > Duration::from_secs(60) {
+                return (limit, outcome);
+            }
+            limit *= 6;
+        }
+    }
+
     pub(crate) fn run_within(&self, text: &str, timeout: Duration) -> Outcome {
         let command = ShellCommand::new(text).unwrap().with_timeout(Timeout::new(timeout).unwrap());
         self.launcher.spawn(&self.policy, &command).unwrap().wait().unwrap()
     }
 }
+
+/// Longer than what waits for nothing takes on a busy machine, and far shorter than what commands here sleep for.
+pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 /// Names the spawner's program where the usual one cannot be reached by its path.
 pub(crate) const SPAWNER_VARIABLE: &str = "SANDBOX_EXEC_TEST_SPAWNER";

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sandbox_exec::{Ending, Level, OutputStream, ShellCommand};
 
-use crate::ground::{Ground, marker, stdout, survivors};
+use crate::ground::{Ground, HANG, marker, stdout, survivors};
 
 /// How a kill reaches descendants: through the kernel's namespace, and by search.
 const LEVELS: [Level; 2] = [Level::Full, Level::Process];
@@ -33,7 +33,7 @@ fn background_processes_end_with_the_command() {
             let outcome = ground.run(&format!("{}\necho done", escape(text, &marker)));
             assert_eq!(outcome.ending, Ending::Exited(0), "{level}: {text}");
             assert_eq!(stdout(&outcome), "done\n", "{level}: {text}");
-            assert!(outcome.duration < Duration::from_secs(5), "{level}: {text}: {:?}", outcome.duration);
+            assert!(outcome.duration < HANG, "{level}: {text}: {:?}", outcome.duration);
             assert_eq!(survivors(&marker), Vec::<String>::new(), "{level}: {text}");
         }
     }
@@ -45,12 +45,11 @@ fn the_deadline_reaches_everything_and_keeps_what_was_printed() {
         let ground = Ground::at_level(level);
         for text in ESCAPES {
             let marker = marker();
-            let limit = Duration::from_millis(400);
-            let outcome =
-                ground.run_within(&format!("echo early; {}\nsleep 300", escape(text, &marker)), limit);
+            let endless = format!("echo early; {}\nsleep 300", escape(text, &marker));
+            let (limit, outcome) = ground.run_until_stopped(&endless, |outcome| !stdout(outcome).is_empty());
             assert_eq!(outcome.ending, Ending::TimedOut { limit }, "{level}: {text}");
             assert_eq!(stdout(&outcome), "early\n", "{level}: {text}");
-            assert!(outcome.duration < Duration::from_secs(5), "{level}: {text}: {:?}", outcome.duration);
+            assert!(outcome.duration < HANG, "{level}: {text}: {:?}", outcome.duration);
             assert_eq!(survivors(&marker), Vec::<String>::new(), "{level}: {text}");
         }
     }
@@ -81,12 +80,14 @@ fn cancelling_one_command_leaves_the_other_alone() {
         let spawn =
             |text: String| ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap();
         let cancelled = spawn(format!("(setsid sh -c 'sleep 300; : {first}' &); echo ready; sleep 300"));
-        let other = spawn(format!("sh -c 'sleep 0.5; : {second}'; echo fine"));
+        let other = spawn(format!("sh -c 'until test -e go; do sleep 0.05; done; : {second}'; echo fine"));
+        await_survivors(&second, 2);
         let killer = cancelled.killer();
         let outcome = cancelled.wait_with(&mut |_: OutputStream, _: &[u8]| killer.cancel(), None).unwrap();
         assert_eq!(outcome.ending, Ending::Cancelled, "{level}");
         assert_eq!(survivors(&first), Vec::<String>::new(), "{level}");
         assert!(!survivors(&second).is_empty(), "{level}");
+        std::fs::write(ground.workspace().join("go"), "").unwrap();
         assert_eq!(stdout(&other.wait().unwrap()), "fine\n", "{level}");
     }
 }

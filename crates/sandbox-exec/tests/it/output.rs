@@ -1,11 +1,10 @@
 //! What is kept of the output, and what is seen as it comes.
 
 use std::fs::{self, File};
-use std::time::Duration;
 
-use sandbox_exec::{Ending, OutputStream, ShellCommand, Spool, Timeout};
+use sandbox_exec::{Ending, Outcome, OutputStream, ShellCommand, Spool, Timeout};
 
-use crate::ground::{Ground, stdout};
+use crate::ground::{Ground, HANG, stdout};
 
 #[test]
 fn a_flood_keeps_its_head_and_tail_and_its_true_length() {
@@ -23,17 +22,19 @@ fn a_flood_keeps_its_head_and_tail_and_its_true_length() {
 #[test]
 fn two_floods_at_once_do_not_block_each_other() {
     let ground = Ground::new();
-    let limit = Duration::from_millis(400);
-    let outcome = ground.run_within("while :; do echo o; echo e >&2; done", limit);
+    let both_flow =
+        |outcome: &Outcome| outcome.stdout.total_bytes > 1000 && outcome.stderr.total_bytes > 1000;
+    let (limit, outcome) = ground.run_until_stopped("while :; do echo o; echo e >&2; done", both_flow);
     assert_eq!(outcome.ending, Ending::TimedOut { limit });
-    assert!(outcome.stdout.total_bytes > 1000 && outcome.stderr.total_bytes > 1000, "{outcome:?}");
+    assert!(both_flow(&outcome), "{outcome:?}");
 }
 
 #[test]
 fn a_flood_of_errors_leaves_the_other_stream_whole() {
-    let outcome = Ground::new().run_within("echo kept; yes >&2", Duration::from_millis(300));
+    let is_flood = |outcome: &Outcome| outcome.stderr.omitted_bytes() > 0;
+    let (_, outcome) = Ground::new().run_until_stopped("echo kept; yes >&2", is_flood);
     assert_eq!(stdout(&outcome), "kept\n");
-    assert!(outcome.stderr.omitted_bytes() > 0);
+    assert!(is_flood(&outcome));
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn a_background_process_holds_the_reply_up_no_longer_than_the_drain() {
     {
         let outcome = Ground::new().run(text);
         assert_eq!((stdout(&outcome).as_str(), outcome.ending), ("done\n", Ending::Exited(0)), "{text}");
-        assert!(outcome.duration < Duration::from_secs(5), "{text}: {:?}", outcome.duration);
+        assert!(outcome.duration < HANG, "{text}: {:?}", outcome.duration);
     }
 }
 

@@ -59,14 +59,16 @@ fn a_command_that_runs_costs_the_spawner_no_time() {
         let ground = Ground::with_spawner(traced_spawner(tools.path()), highest);
         let spawner = fs::read_to_string(tools.path().join("spawner.pid")).unwrap();
         let running = ground.launcher.spawn(&ground.policy, &ShellCommand::new("sleep 60").unwrap()).unwrap();
-        // It makes the next command's sandbox first.
-        std::thread::sleep(Duration::from_millis(500));
-        let before = processor_time(spawner.trim());
-        std::thread::sleep(Duration::from_secs(1));
-        let used = processor_time(spawner.trim()) - before;
+        let used_in_a_second = || {
+            let before = processor_time(spawner.trim());
+            std::thread::sleep(Duration::from_secs(1));
+            processor_time(spawner.trim()) - before
+        };
+        // It makes the next command's sandbox first, which takes its time on a busy machine.
+        let used: Vec<u64> = (0..20).map(|_| used_in_a_second()).take_while(|used| *used > 5).collect();
         running.killer().cancel();
         running.wait().unwrap();
-        assert!(used <= 5, "{highest}: {used} hundredths of a second");
+        assert!(used.len() < 20, "{highest}: {used:?} hundredths of a second");
     }
 }
 

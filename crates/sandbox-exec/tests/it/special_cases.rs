@@ -97,11 +97,12 @@ fn kill_one_of_two(scene: &Scene) -> Result<(), String> {
     let spawn =
         |text: String| ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap()).unwrap();
     let first = spawn(format!("(setsid sh -c 'sleep 300; : {marker}' &); echo ready; sleep 300"));
-    let second = spawn("sleep 1; echo untouched".into());
+    let second = spawn("until test -e go; do sleep 0.05; done; echo untouched".into());
     let killer = first.killer();
     let outcome = first.wait_with(&mut |_: OutputStream, _: &[u8]| killer.cancel(), None).unwrap();
     require(outcome.ending == Ending::Cancelled, outcome.ending)?;
     require(survivors(&marker).is_empty(), "a survivor")?;
+    fs::write(ground.workspace().join("go"), "").unwrap();
     let other = second.wait().unwrap();
     require(stdout(&other) == "untouched\n", format!("the other one: {other:?}"))
 }
