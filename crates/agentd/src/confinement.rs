@@ -10,6 +10,7 @@ use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
 
 use crate::cli::{Common, Switch};
 use crate::config::NO_FILE;
+use crate::linked_worktree;
 
 /// The value of `--sandbox`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,7 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
     policy.writable.extend(common.cache.iter().map(absolute));
     policy.readable.extend(common.readable.iter().cloned());
+    policy.readable.extend(linked_worktree::repository_folder(workspace));
     policy
 }
 

@@ -19,6 +19,7 @@ mod interrupt;
 mod json_rpc;
 mod line_input;
 mod link;
+mod linked_worktree;
 mod mcp;
 mod owner;
 mod owner_protocol;

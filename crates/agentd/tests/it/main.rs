@@ -27,6 +27,7 @@ mod holders;
 mod inbox;
 mod interrupts;
 mod line_client;
+mod linked_worktrees;
 mod llm4s;
 mod load;
 mod mcp;

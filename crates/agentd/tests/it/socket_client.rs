@@ -1,5 +1,6 @@
 //! A client of the llm4s dialect over a WebSocket.
 
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -80,6 +81,8 @@ impl SocketClient {
                 Ok(Message::Text(text)) => return Ok(text.to_string()),
                 Ok(Message::Close(frame)) => return Err(frame),
                 Ok(_) => {}
+                // A socket with a time limit says so after the process was stopped and goes on.
+                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(None),
             }
         }
