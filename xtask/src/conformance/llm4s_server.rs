@@ -1,6 +1,6 @@
 //! The built program as a server of the llm4s dialect, and a client of it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -115,12 +115,15 @@ impl Llm4sClient {
 
     pub(super) fn next(&mut self) -> Result<Value, Problem> {
         loop {
-            match self.0.read()? {
-                Message::Text(text) => return Ok(serde_json::from_str(text.as_str())?),
-                Message::Close(frame) => {
+            match self.0.read() {
+                Ok(Message::Text(text)) => return Ok(serde_json::from_str(text.as_str())?),
+                Ok(Message::Close(frame)) => {
                     return Err(Problem::new(format!("the server has closed: {frame:?}")));
                 }
-                _ => {}
+                Ok(_) => {}
+                // A socket with a time limit says so after the process was stopped and goes on.
+                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }

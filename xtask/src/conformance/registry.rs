@@ -123,12 +123,26 @@ fn run_all<T: Sync>(jobs: &[T], run: impl Fn(&T) -> Outcome + Sync) -> Vec<Outco
 
 /// Runs a case, as it was ruled if it was.
 fn run_ruled(file: &str, name: &str, run: Run, case: &Value) -> Outcome {
-    let Some(ruling) = Ruling::about(file, name) else { return run_safely(run, case) };
-    match run_safely(run, case) {
+    let Some(ruling) = Ruling::about(file, name) else { return run_in_time(run, case) };
+    match run_in_time(run, case) {
         Outcome::Passed => Outcome::Failed("holds as it stands, but is in the table of rulings".to_owned()),
-        Outcome::Failed(_) => run_safely(run, &ruling.apply(case)),
+        Outcome::Failed(_) => run_in_time(run, &ruling.apply(case)),
         unable => unable,
     }
+}
+
+/// Runs a case; if the time that it may take is all that was missed, twice more. A machine that does other things may stop
+/// for longer than some cases leave room for.
+fn run_in_time(run: Run, case: &Value) -> Outcome {
+    let outcome = run_safely(run, case);
+    let mut untimed = case.clone();
+    let limit = untimed["expect"].as_object_mut().and_then(|expect| expect.remove("wall_s_max"));
+    let is_late = || limit.is_some() && run_safely(run, &untimed) == Outcome::Passed;
+    if matches!(outcome, Outcome::Failed(_)) && is_late() {
+        let mut again = (0..2).map(|_| run_safely(run, case));
+        return again.find(|outcome| *outcome == Outcome::Passed).unwrap_or(outcome);
+    }
+    outcome
 }
 
 fn run_safely(run: Run, case: &Value) -> Outcome {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use xtask::{CrateTests, Outcome, Registry, Tally, TaskError, conformance, root};
@@ -125,7 +126,7 @@ fn a_case_about_a_real_folder_that_does_not_hold_fails() {
             json!(false),
             "background_process_killed is true",
         ),
-        ("tagproto", "exec_run_timeout_while_stdout_open", "wall_s_max", json!(1), "it took 2"),
+        ("tagproto", "exec_run_timeout_while_stdout_open", "wall_s_max", json!(1), "it took "),
         (
             "tagproto",
             "exec_run_ok",
@@ -324,4 +325,33 @@ fn a_folder_without_cases_is_an_error() {
     assert!(matches!(conformance(folder.path()), Err(TaskError::NoCases { .. })));
     fs::write(folder.path().join("a.json"), "{").unwrap();
     assert!(matches!(conformance(folder.path()), Err(TaskError::NotJson { .. })));
+}
+
+#[test]
+fn only_a_case_that_was_too_slow_is_run_again() {
+    static SLOW_ONCE: AtomicU32 = AtomicU32::new(0);
+    static WRONG: AtomicU32 = AtomicU32::new(0);
+    let registry = Registry::of(&[
+        ("a.json", Some("slow once"), |case| {
+            let is_first = SLOW_ONCE.fetch_add(1, Ordering::Relaxed) == 0;
+            late(case, is_first)
+        }),
+        ("a.json", Some("always slow"), |case| late(case, true)),
+        ("a.json", Some("wrong"), |_| match WRONG.fetch_add(1, Ordering::Relaxed) {
+            0 | 1 => Outcome::Failed("wrong".to_owned()),
+            _ => Outcome::Passed,
+        }),
+    ]);
+    let case = |name: &str| json!({ "name": name, "kind": name, "expect": { "wall_s_max": 1 } });
+    let cases = [case("slow once"), case("always slow"), case("wrong")];
+    let tally = registry.run_file("a.json", &json!({ "cases": cases }).to_string()).unwrap();
+    assert_eq!(tally.lines(), ["FAILED a.json always slow: too slow", "FAILED a.json wrong: wrong"]);
+}
+
+/// What a runner says that is too slow for any limit, or for none.
+fn late(case: &Value, is_slow: bool) -> Outcome {
+    match is_slow && !case["expect"]["wall_s_max"].is_null() {
+        true => Outcome::Failed("too slow".to_owned()),
+        false => Outcome::Passed,
+    }
 }
