@@ -81,11 +81,16 @@ fn an_agents_folder_of_branches_leads_nowhere() {
             "mv $W/cocode $W/aside; mkdir -p $W/other; ln -s {far} $W/other/heads; ln -s other $W/cocode"
         ),
         "mv $W/cocode $W/aside".to_owned(),
-        "mkdir -p $W/cocode/heads/many; cd $W/cocode/heads/many; seq 10001 | xargs touch".to_owned(),
+        "mkdir -p $W/cocode/heads/many && cd $W/cocode/heads/many && seq 10001 | xargs touch".to_owned(),
     ];
     for lead in leads {
         let ground = Ground::new();
-        ground.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
+        // The agent itself cannot, but where it shares its folders with others it could.
+        let record = ground.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
+        assert!(record.git_folder.as_ref().unwrap().join("cocode/heads/7-a").exists(), "{lead}");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &lead]).env("W", record.git_folder.unwrap());
+        assert!(command.status().unwrap().success(), "{lead}");
         let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
         assert_eq!(cleaned.why.as_deref(), Some("its own branches are not as git has them"), "{lead}");
     }
