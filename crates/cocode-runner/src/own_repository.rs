@@ -44,7 +44,9 @@ impl OwnRepository {
 
     /// What of it the agent cannot change: it writes in these folders only where they are seen in the place of others.
     pub(crate) fn read_only(&self) -> [PathBuf; 2] {
-        [self.folder.clone(), self.objects.read_only()]
+        // Where they really are: what is reached over a link cannot be protected, and the repository's objects are in there.
+        let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
+        [real(self.folder.clone()), real(self.objects.read_only())]
     }
 }
 

@@ -353,7 +353,7 @@ fn siblings_at_once_have_all_their_work() {
 #[test]
 fn repositories_of_every_kind_take_an_agents_work() {
     type Prepare = fn(&Ground);
-    let kinds: [(&str, Prepare); 6] = [
+    let kinds: [(&str, Prepare); 7] = [
         ("sha256", |ground| {
             fs::remove_dir_all(ground.repository()).unwrap();
             fs::create_dir(ground.repository()).unwrap();
@@ -361,6 +361,11 @@ fn repositories_of_every_kind_take_an_agents_work() {
             fs::write(ground.repository().join("a.txt"), "one\n").unwrap();
             ground.git(&["add", "."]);
             ground.git(&["commit", "-q", "-m", "start"]);
+        }),
+        ("linked", |ground| {
+            let objects = ground.repository().join(".git/objects");
+            fs::rename(&objects, ground.root.join("objects")).unwrap();
+            std::os::unix::fs::symlink(ground.root.join("objects"), objects).unwrap();
         }),
         ("borrowing", |ground| lend(ground, |origin| origin.display().to_string())),
         ("borrowing beside itself", |ground| lend(ground, |_| "../../../origin/.git/objects".to_owned())),
@@ -378,12 +383,18 @@ fn repositories_of_every_kind_take_an_agents_work() {
         }
         prepare(&ground);
         let script = format!(
-            "set -e; {PLACES} git log -1 -p >/dev/null; echo y >> a.txt; echo x > b.txt; git add .; git commit -qm one; arrived; \
+            "{PLACES} touch $S/new $W/cocode/new $O/info/new 2>/dev/null && exit 8; set -e; git log -1 -p >/dev/null; echo y >> a.txt; echo x > b.txt; git add .; git commit -qm one; arrived; \
              for n in $(seq 120); do echo $n > f$n; done; git add .; git status 2>&1 | grep -i error && exit 9; {MARKED}"
         );
         let (record, log) = run(&ground, &script);
         assert_eq!(record.state, AgentState::Ready, "{kind}: {record:?} {:?}", log.lines());
         assert_eq!(record.warnings, Vec::<String>::new(), "{kind}");
+        let found: Vec<String> = ["objects/new", "objects/info/new", "worktrees/7-a/cocode/new"]
+            .into_iter()
+            .filter(|name| ground.repository().join(".git").join(name).exists())
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(found, Vec::<String>::new(), "{kind}");
         let errors: Vec<String> = log.lines().into_iter().filter(|line| line.contains("error")).collect();
         assert_eq!(errors, Vec::<String>::new(), "{kind}");
         assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{kind}");
