@@ -101,16 +101,13 @@ impl Runner {
                         let is_here = |commit: &String| repository.commit(commit).is_some();
                         let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(is_here);
                         commits.extend(here);
-                        if record.own_objects && !elsewhere.is_empty() {
-                            let mut import = ObjectImport::new(repository, own.objects, &record.start_commit);
-                            for commit in &elsewhere {
-                                if import.holds(commit)? {
-                                    return keep(
-                                        "it has commits that could not be brought to the repository",
-                                    );
-                                }
-                            }
-                            import.finish()?;
+                        if record.own_objects
+                            && holds_any(
+                                ObjectImport::new(repository, own.objects, &record.start_commit),
+                                &elsewhere,
+                            )?
+                        {
+                            return keep("it has commits that could not be brought to the repository");
                         }
                     }
                 }
@@ -160,6 +157,16 @@ impl Runner {
         let _ = fs::remove_dir(self.worktrees_folder());
         Ok(())
     }
+}
+
+/// Whether the agent's own objects have any of these commits.
+fn holds_any(mut import: ObjectImport, commits: &[String]) -> Result<bool, RunnerError> {
+    let mut found = false;
+    for commit in commits {
+        found = found || import.holds(commit)?;
+    }
+    import.finish()?;
+    Ok(found)
 }
 
 /// Whether worktree and git folder name each other, as they did when they were made.
