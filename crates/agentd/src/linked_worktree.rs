@@ -1,36 +1,55 @@
-//! A workspace that is a worktree of a repository elsewhere.
+//! A workspace whose repository lies elsewhere: a linked worktree, or a submodule.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Far more than a path needs.
-const MOST_BYTES: u64 = 16 * 1024;
+/// Far more than a path or a submodule's settings need.
+const MOST_BYTES: u64 = 64 * 1024;
 
-/// Returns the git folder of the repository that a workspace is a linked worktree of, so that commands can ask git about
-/// it; `None` if it is none.
+/// Returns the git folder that a workspace's `.git` file leads to, so that commands can ask git about it: of a linked
+/// worktree that of the whole repository. `None` if there is no such file.
 ///
-/// The workspace's `.git` file is as good as whoever wrote it, and could name any folder of the user's. So the folder
-/// that it names must name it back, at the place where git keeps its worktrees: nobody can write that who cannot write
-/// there.
+/// The file is as good as whoever wrote it, and could name any folder of the user's. So the folder that it names must
+/// name the workspace back, where git writes that down: nobody can do that who cannot write there.
 pub(crate) fn repository_folder(workspace: &Path) -> Option<PathBuf> {
     let link = workspace.join(".git");
-    let named = PathBuf::from(line_of(&link)?.strip_prefix("gitdir: ")?);
-    let own = fs::canonicalize(workspace.join(named)).ok()?;
-    let back = fs::canonicalize(own.join(line_of(&own.join("gitdir"))?)).ok()?;
-    let common = fs::canonicalize(own.join(line_of(&own.join("commondir"))?)).ok()?;
-    let is_at_its_place = own.parent()? == common.join("worktrees");
-    (is_at_its_place && back == fs::canonicalize(&link).ok()?).then_some(common)
+    let text = text_of(&link)?;
+    let own = fs::canonicalize(workspace.join(text.strip_prefix("gitdir: ")?.trim_end_matches('\n'))).ok()?;
+    match text_of(&own.join("commondir")) {
+        Some(common) => repository_of_worktree(&link, &own, common.trim_end_matches('\n')),
+        None => is_submodule(workspace, &own).then_some(own),
+    }
 }
 
-/// The one line of a small file; links and pipes have none.
-fn line_of(file: &Path) -> Option<String> {
+/// Git keeps the folder of a linked worktree in `worktrees` of the repository, with the path of its `.git` file in it.
+fn repository_of_worktree(link: &Path, own: &Path, common: &str) -> Option<PathBuf> {
+    let back = text_of(&own.join("gitdir"))?;
+    let back = fs::canonicalize(own.join(back.trim_end_matches('\n'))).ok()?;
+    let common = fs::canonicalize(own.join(common)).ok()?;
+    let is_at_its_place = own.parent()? == common.join("worktrees");
+    (is_at_its_place && back == fs::canonicalize(link).ok()?).then_some(common)
+}
+
+/// The settings of a submodule say where its files are.
+fn is_submodule(workspace: &Path, own: &Path) -> bool {
+    let settings = text_of(&own.join("config")).unwrap_or_default();
+    let mut values = settings.lines().filter_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("worktree").then(|| value.trim().trim_matches('"'))
+    });
+    let named = values.next().and_then(|value| fs::canonicalize(own.join(value)).ok());
+    named.is_some() && named == fs::canonicalize(workspace).ok() && own.join("HEAD").is_file()
+}
+
+/// The text of a small file; links and pipes have none.
+fn text_of(file: &Path) -> Option<String> {
     if !fs::symlink_metadata(file).ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
     fs::File::open(file).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
-    Some(text.trim_end_matches('\n').to_owned())
+    Some(text)
 }
 
 #[cfg(test)]
@@ -59,6 +78,26 @@ mod tests {
         fs::write(worktree.join(".git"), "gitdir: ../repository/.git/worktrees/one\n").unwrap();
         fs::write(own.join("gitdir"), "../../../../worktree/.git\n").unwrap();
         assert_eq!(repository_folder(&worktree), Some(repository));
+    }
+
+    #[test]
+    fn a_submodule_leads_to_its_own_folder_if_that_leads_back() {
+        let (folder, worktree, _) = scene();
+        let own = folder.path().join("repository/.git/modules/one");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(worktree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        let cases = [
+            ("[core]\n\tbare = false\n\tworktree = ../../../../worktree\n", true),
+            ("[core]\n\tworktree = ../../../../repository\n", false),
+            ("[core]\n\tworktree = ../../../../nothing\n", false),
+            ("[core]\n\tbare = false\n", false),
+        ];
+        for (settings, leads_back) in cases {
+            fs::write(own.join("config"), settings).unwrap();
+            let expected = leads_back.then(|| fs::canonicalize(&own).unwrap());
+            assert_eq!(repository_folder(&worktree), expected, "{settings}");
+        }
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use serde_json::Value;
 
+use crate::at_once::at_once;
 use crate::project::{Project, Ran, is_root};
 use crate::skip::skip;
 
@@ -68,8 +70,8 @@ fn texts<'a>(case: &'a Value, field: &str) -> Vec<&'a str> {
 fn every_file_has_its_outcome() {
     let cases = include_str!("../../../../fixtures/config/cases.json");
     let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
-    let mut wrong = Vec::new();
-    for case in &cases {
+    let wrong = Mutex::new(Vec::new());
+    at_once(&cases, |case| {
         let desk = Desk::new();
         if !case["file"].is_null() {
             write(&desk.folder().join("config.toml"), texts(case, "file").join("\n") + "\n");
@@ -89,7 +91,7 @@ fn every_file_has_its_outcome() {
         fs::write(&input, case["input"].as_str().unwrap_or_default()).unwrap();
         command.stdin(fs::File::open(input).unwrap());
         let ran = Ran::of(command.output().unwrap());
-        let mut fails = |what: &str| wrong.push(format!("{}: {what}\n{ran}", case["name"]));
+        let fails = |what: &str| wrong.lock().unwrap().push(format!("{}: {what}\n{ran}", case["name"]));
         if i64::from(ran.code) != case["exit"].as_i64().unwrap() {
             fails("another exit code");
         }
@@ -106,7 +108,8 @@ fn every_file_has_its_outcome() {
                 }
             }
         }
-    }
+    });
+    let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
 }
 
@@ -312,7 +315,7 @@ fn the_time_of_commands_is_not_that_of_summaries() {
         ("timeout = 60\n[codali]\ntimeout = 1\nsummarizer = 'sleep 30'\n", true),
         ("timeout = 1\n[codali]\nsummarizer = 'sleep 1.5; echo short'\n", false),
     ];
-    for (text, is_late) in cases {
+    at_once(&cases, |&(text, is_late)| {
         let desk = Desk::new();
         write(&desk.folder().join("config.toml"), format!("{text}context-tokens = 256\n"));
         let history = desk.home().join("history.json");
@@ -327,7 +330,7 @@ fn the_time_of_commands_is_not_that_of_summaries() {
         let printed =
             desk.run(&["codali", "--history", history.to_str().unwrap(), "--task", "the last"]).stdout;
         assert_eq!(printed.contains("short"), !is_late, "{printed}");
-    }
+    });
 }
 
 #[test]

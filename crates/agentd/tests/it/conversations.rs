@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::at_once::at_once;
 use crate::interrupts::runs_anywhere;
 use crate::project::{Project, Ran, program, write_program};
 
@@ -137,11 +138,11 @@ fn without_a_summary_the_oldest_messages_are_left_out_and_that_is_said() {
         (&hangs, &["--timeout", "1"], "it takes longer than 1 s"),
         ("cat >/dev/null; exit 1", &[], "it has failed"),
     ];
-    for (command, more, said) in commands {
+    at_once(&commands, |(command, more, said)| {
         let project = project();
         project.write("long.txt", &"a line of a text\n".repeat(300));
         let mut options = vec!["--context-tokens", "2000"];
-        options.extend(more);
+        options.extend(*more);
         if !command.is_empty() {
             options.extend(["--summarizer", command]);
         }
@@ -152,7 +153,7 @@ fn without_a_summary_the_oldest_messages_are_left_out_and_that_is_said() {
             "{command}: {last}"
         );
         assert!(kept(&project)["messages"].as_array().unwrap().len() <= 4, "{command}");
-    }
+    });
     assert!(!runs_anywhere(&duration), "what the command has started ends with it");
     // A command that never stops writing is cut.
     let project = project();

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::at_once::at_once;
 use crate::daemon::{Daemon, eventually};
 use crate::interrupts::runs_anywhere;
 use crate::project::Project;
@@ -181,8 +182,9 @@ fn spelled(waiting: &Waiting, with_token: bool) -> String {
 fn killed_after_any_block_the_reply_goes_on_with_the_next() {
     let waiting = waiting();
     let (undisturbed, _) = undisturbed(&waiting);
-    for round in 0..(BLOCKS as u32 + 1) * soak_factor() {
-        let after = round as usize % (BLOCKS + 1);
+    let rounds: Vec<u32> = (0..(BLOCKS as u32 + 1) * soak_factor()).collect();
+    at_once(&rounds, |round| {
+        let after = *round as usize % (BLOCKS + 1);
         let project = waiting.project.copy();
         project.put_reply("reply.txt", spelled(&waiting, round % 2 == 0));
         let mut daemon = Daemon::start(project.command(&["resume", &waiting.id]));
@@ -194,24 +196,24 @@ fn killed_after_any_block_the_reply_goes_on_with_the_next() {
         daemon.kill();
         resume_to_the_end(&project, &waiting.id);
         check(&Left::by(&project, &waiting.id), &undisturbed, &format!("after block {after}"));
-    }
+    });
 }
 
 #[test]
 fn killed_at_any_time_the_reply_ends_as_if_it_had_not_been() {
     let waiting = waiting();
     let (undisturbed, lasted) = undisturbed(&waiting);
-    let rounds = 12 * soak_factor();
-    for round in 0..rounds {
+    let rounds: Vec<u32> = (0..12 * soak_factor()).collect();
+    at_once(&rounds, |round| {
         let project = waiting.project.copy();
         project.put_reply("reply.txt", spelled(&waiting, round % 2 == 0));
         let mut daemon = Daemon::start(project.command(&["resume", &waiting.id]));
-        let delay = lasted * (round + 1) / rounds;
+        let delay = lasted * (round + 1) / rounds.len() as u32;
         std::thread::sleep(delay);
         daemon.kill();
         resume_to_the_end(&project, &waiting.id);
         check(&Left::by(&project, &waiting.id), &undisturbed, &format!("after {delay:?}"));
-    }
+    });
 }
 
 #[test]

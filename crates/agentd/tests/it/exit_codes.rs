@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::at_once::at_once;
 use crate::cocode_desk::{Desk, MARKED};
 use crate::project::Project;
 
@@ -41,17 +42,17 @@ fn a_run_ends_with_0_if_enough_agents_are_ready_and_with_1_otherwise() {
         ("nobody was too slow", &[("a", "exit 0")], &[], 1),
         ("it gave up by itself", &[("a", "exit 124")], &[], 1),
     ];
-    for (what, agents, more, code) in cases {
+    at_once(&cases, |(what, agents, more, code)| {
         let desk = Desk::new();
         let agents: Vec<String> = agents.iter().map(|(name, script)| format!("{name}={script}")).collect();
-        let mut arguments = vec!["--timeout", "4"];
+        let mut arguments = vec!["--timeout", "8"];
         for agent in &agents {
             arguments.extend(["--agent-cmd", agent]);
         }
-        arguments.extend(more);
+        arguments.extend(*more);
         let ran = desk.run(&arguments);
-        assert_eq!(ran.code, code, "{what}: {ran}");
-    }
+        assert_eq!(ran.code, *code, "{what}: {ran}");
+    });
 }
 
 #[test]

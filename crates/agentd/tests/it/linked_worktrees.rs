@@ -1,4 +1,4 @@
-//! A workspace that is a worktree of a repository elsewhere.
+//! A workspace whose repository lies elsewhere: a linked worktree, or a submodule.
 
 use std::fs;
 use std::path::Path;
@@ -46,6 +46,24 @@ fn git_answers_in_a_linked_worktree_and_its_repository_stays_as_it_is() {
     let outbox = after(&project, "git commit -q -a -m no; touch $(git rev-parse --git-common-dir)/x");
     assert_eq!(outbox.matches("Read-only file system").count(), 2, "{outbox}");
     git(&project.workspace(), &["commit", "-q", "-a", "-m", "outside of commands it works"]);
+}
+
+#[test]
+fn git_answers_in_a_submodule() {
+    let project = worktree();
+    let repository = project.folder().join("repository");
+    let outer = project.folder().join("outer");
+    fs::create_dir(&outer).unwrap();
+    git(&outer, &["init", "-q", "-b", "main"]);
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"];
+    git(&outer, &[&add[..], &[repository.to_str().unwrap(), "inner"]].concat());
+    let inner = outer.join("inner");
+    fs::write(inner.join("a.txt"), "one\ntwo\n").unwrap();
+    let workspace = inner.to_str().unwrap();
+    let call = r#"{"command":"git status --short; git log --format=%s"}"#;
+    let ran = project.run(&["call", "executeCommand", call, "--workspace", workspace]).ok();
+    let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["stdout"], " M a.txt\nthe first one\n", "{ran}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of `agentd` through the built program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod at_once;
 mod bad_clients;
 mod bad_envelopes;
 mod choices;

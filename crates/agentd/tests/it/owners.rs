@@ -11,6 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
+use crate::at_once::at_once;
 use crate::daemon::{Daemon, PATIENCE, eventually};
 use crate::line_client::LineClient;
 use crate::project::{Project, is_root};
@@ -260,9 +261,9 @@ fn an_owner_that_does_not_answer_is_named() {
     let process = Pid::from_raw(owner.process_id().cast_signed());
     kill(process, Signal::SIGSTOP).unwrap();
     let held = format!("process {} is using the state folder", owner.process_id());
-    project.run(&["undo"]).exits(5).says(&held);
-    project.run(&["wap"]).exits(5).says(&held);
-    project.run(&["call", "writeFile", r#"{"path":"a","content":"b"}"#]).exits(2).says(&held);
+    let calls: [(&[&str], i32); 3] =
+        [(&["undo"], 5), (&["wap"], 5), (&["call", "writeFile", r#"{"path":"a","content":"b"}"#], 2)];
+    at_once(&calls, |(arguments, code)| drop(project.run(arguments).exits(*code).says(&held)));
     // What only reads needs no owner.
     project.run(&["call", "exploreFiles", r#"{"path":"."}"#]).ok();
     kill(process, Signal::SIGCONT).unwrap();
