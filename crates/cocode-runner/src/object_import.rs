@@ -112,7 +112,7 @@ impl ObjectImport {
         let mut arguments = PACK.to_vec();
         arguments.push("--revs");
         arguments.extend(self.repository.is_partial().then_some("--exclude-promisor-objects"));
-        Ok(self.carry(&arguments, &input)? && self.has_whole(commit)?)
+        Ok(self.carry(&arguments, &input)? && has_whole(&self.repository, commit, &self.whole)?)
     }
 
     /// Brings these objects, or if that cannot be, each half of them.
@@ -146,15 +146,6 @@ impl ObjectImport {
         is_so(self.repository.git.within(LIMIT).read_from(place, reading, pack))
     }
 
-    /// Whether the repository has a commit with all that belongs to it.
-    fn has_whole(&self, commit: &str) -> Result<bool, RunnerError> {
-        let mut arguments = vec!["rev-list", "--objects", "--quiet"];
-        arguments.extend(self.repository.is_partial().then_some("--exclude-promisor-objects"));
-        arguments.extend([commit, "--not"]);
-        arguments.extend(self.whole.iter().map(String::as_str));
-        is_so(self.repository.git.within(LIMIT).run(self.repository.place(), &arguments))
-    }
-
     /// Git that reads the agent's objects.
     fn reader(&self) -> Git {
         self.repository.git.with_objects(self.taken.folder(), Some(self.objects.common())).within(LIMIT)
@@ -167,6 +158,19 @@ impl ObjectImport {
     fn clear(&mut self) -> Result<(), RunnerError> {
         self.taken.clear().map_err(file_error("clear", self.objects.folder()))
     }
+}
+
+/// Whether the repository has a commit with all that belongs to it but not to those that it is known to have whole.
+pub(crate) fn has_whole(
+    repository: &Repository,
+    commit: &str,
+    whole: &[String],
+) -> Result<bool, RunnerError> {
+    let mut arguments = vec!["rev-list", "--objects", "--quiet"];
+    arguments.extend(repository.is_partial().then_some("--exclude-promisor-objects"));
+    arguments.extend([commit, "--not"]);
+    arguments.extend(whole.iter().map(String::as_str));
+    is_so(repository.git.within(LIMIT).run(repository.place(), &arguments))
 }
 
 /// Whether git did what it was asked. That it could not be started says nothing of what it was asked, and that it took too long

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::RunnerError;
 use crate::git::GitError;
-use crate::object_import::ObjectImport;
+use crate::object_import::{ObjectImport, has_whole};
 use crate::own_branches::OwnBranches;
 use crate::own_objects::OwnObjects;
 use crate::record::AgentRecord;
@@ -50,46 +50,46 @@ impl OwnRepository {
     }
 }
 
-/// Takes over what an agent has made that has ended: its objects, its branch, its `HEAD`. Returns whether the commit that its
-/// `HEAD` is at is there with all that belongs to it; what cannot be taken is among the record's warnings.
+/// Takes over what an agent has made that has ended: its objects, its branch, its `HEAD`. What cannot be taken is among the
+/// record's warnings, and the verdict is about the rest.
 pub(crate) fn take_over(
     repository: &Repository,
     worktree: &Worktree,
     record: &mut AgentRecord,
-) -> Result<bool, RunnerError> {
+) -> Result<(), RunnerError> {
     if !record.own_branches || !worktree.git_folder.is_dir() {
-        return Ok(true);
+        return Ok(());
     }
     let own = OwnRepository::of(worktree, repository, &record.branch);
     if !record.own_objects {
         let carried = own.branches.carry_over(repository);
         warn(record, carried.map(|why| why.map(str::to_owned)).map_err(RunnerError::from))?;
-        warn(
-            record,
-            own.branches.settle_head(repository, worktree).map(|()| None).map_err(RunnerError::from),
-        )?;
-        return Ok(true);
+        let settled = own.branches.settle_head(repository, worktree);
+        return warn(record, settled.map(|()| None).map_err(RunnerError::from));
     }
     let mut import = ObjectImport::new(repository, own.objects.clone(), &record.start_commit);
     take_objects(record, &mut import)?;
     let carried = own.branches.carry_over_with(repository, &mut import);
     warn(record, carried.map(|why| why.map(str::to_owned)))?;
-    let is_whole = match own.branches.head_commit() {
-        None => true,
-        Some(commit) => {
-            let brought = import.bring(&commit);
-            let is_whole = *brought.as_ref().unwrap_or(&false);
-            let why = "the commit that its HEAD is at is damaged or not there".to_owned();
-            warn(record, brought.map(|is_whole| (!is_whole).then_some(why)))?;
-            is_whole
+    if let Some(commit) = own.branches.head_commit() {
+        let brought = import.bring(&commit);
+        if matches!(brought, Ok(true)) {
+            let settled = own.branches.settle_head(repository, worktree);
+            warn(record, settled.map(|()| None).map_err(RunnerError::from))?;
         }
-    };
-    if is_whole {
-        let settled = own.branches.settle_head(repository, worktree);
-        warn(record, settled.map(|()| None).map_err(RunnerError::from))?;
+        warn(record, brought.map(|_| None))?;
     }
-    warn(record, import.finish().map(|()| None))?;
-    Ok(is_whole)
+    warn(record, import.finish().map(|()| None))
+}
+
+/// Whether the commit that is judged is there with its files: an agent has many ways to have `HEAD` name one that is not.
+pub(crate) fn is_whole(
+    repository: &Repository,
+    record: &AgentRecord,
+    commit: &str,
+) -> Result<bool, RunnerError> {
+    let start = &record.start_commit;
+    Ok(!record.own_objects || commit == start || has_whole(repository, commit, std::slice::from_ref(start))?)
 }
 
 /// Takes objects alone: those that a check has made are in the index, perhaps.

@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::evidence::Work;
 use crate::git::Git;
 use crate::host::Host;
-use crate::own_repository::{take_objects_again, take_over};
+use crate::own_repository::{self, take_objects_again, take_over};
 use crate::plan::body_file;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
@@ -128,17 +128,19 @@ impl Runner {
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
         let worktree = record.worktree();
-        let is_whole = match &worktree {
-            Some(worktree) => take_over(&self.repository, worktree, record)?,
-            None => false,
-        };
-        let work = match &worktree {
-            // A commit that is not there with its files is no work.
-            Some(worktree) if is_whole => {
-                Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?
-            }
-            _ => Work::default(),
-        };
+        let mut work = Work::default();
+        if let Some(worktree) = &worktree {
+            take_over(&self.repository, worktree, record)?;
+            work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
+        }
+        let mut is_whole = true;
+        if let Some(head) = &work.head {
+            is_whole = own_repository::is_whole(&self.repository, record, &head.commit)?;
+        }
+        if !is_whole {
+            record.warnings.push("the commit that its HEAD is at is damaged".to_owned());
+            work = Work::default();
+        }
         let is_clean = match &worktree {
             Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
                 Some(worktree.is_clean(&self.repository)?)

@@ -156,6 +156,7 @@ fn a_commit_without_what_belongs_to_it_moves_nothing() {
             "echo $C > $(git rev-parse --git-common-dir)/refs/heads/cocode/7-a",
             false,
         ),
+        ("rm -f $BF", "git update-ref refs/worktree/x $C; git symbolic-ref HEAD refs/worktree/x", false),
         ("rm -f $BF", "git checkout -q --detach; echo $C > $W/HEAD", false),
         ("rm -f $BF", "git checkout -q -b cocode/7-z; git update-ref refs/heads/cocode/7-z $C", false),
     ];
