@@ -9,8 +9,8 @@ use sandbox_exec::{GitIdentity, Policy};
 
 use crate::definition::{AgentCommand, AgentDefinition};
 use crate::host::Host;
-use crate::own_branches::OwnBranches;
-use crate::worktree::{Worktree, kept_objects, shared_branches};
+use crate::own_repository::OwnRepository;
+use crate::worktree::{Worktree, kept_objects, shared_folders};
 
 /// Places in the home folder where programs keep credentials: an agent never sees them.
 const CREDENTIALS: [&str; 37] = [
@@ -59,8 +59,10 @@ pub(crate) struct PolicyGround<'a> {
     pub(crate) definition: &'a AgentDefinition,
     pub(crate) worktree: &'a Worktree,
     pub(crate) common_folder: &'a Path,
-    /// Its own branches; `None` where it sees those of all agents.
-    pub(crate) branches: Option<&'a OwnBranches>,
+    /// What it has to itself; `None` where it sees what all agents see.
+    pub(crate) own: Option<&'a OwnRepository>,
+    /// Where the repository finds objects beside its own.
+    pub(crate) objects_elsewhere: Vec<PathBuf>,
     pub(crate) body_file: &'a Path,
     /// The folder in which all worktrees lie.
     pub(crate) worktrees: &'a Path,
@@ -84,18 +86,25 @@ pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, 
     policy.readable.extend(home_entries(&host.home));
     policy.readable.extend(program_files(host, definition));
     policy.readable.extend(definition.readable.iter().filter(|path| path.exists()).cloned());
-    policy.writable.extend(worktree.writable_git_folders(common_folder));
-    match ground.branches {
-        Some(branches) => policy.replaced = branches.replaced(),
-        None => policy.writable.extend(shared_branches(common_folder)),
-    }
+    policy.readable.extend(ground.objects_elsewhere.iter().cloned());
+    policy.writable.push(worktree.git_folder.clone());
     let listed = definition.writable.iter().map(|path| host.expand_home(path));
     policy.writable.extend(listed.filter(|path| path.is_absolute() && path.exists()));
     // These decide which repository and which settings git takes outside: an agent that could replace them would have
     // its own programs run by whoever looks at its worktree next.
     policy.pinned = vec![worktree.path.join(".git")];
     let names = ["commondir", "gitdir", "config.worktree"].map(|name| worktree.git_folder.join(name));
-    policy.read_only = names.into_iter().chain(kept_objects(common_folder)).collect();
+    policy.read_only = names.to_vec();
+    match ground.own {
+        Some(own) => {
+            policy.replaced = own.replaced();
+            policy.read_only.extend(own.read_only());
+        }
+        None => {
+            policy.writable.extend(shared_folders(common_folder));
+            policy.read_only.extend(kept_objects(common_folder));
+        }
+    }
     let credentials = CREDENTIALS.iter().map(|place| host.home.join(place));
     let private = ground.private.iter().flat_map(|folder| all_but(folder, ground.worktrees));
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();

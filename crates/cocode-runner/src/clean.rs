@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::error::RunnerError;
 use crate::git::GitError;
 use crate::log_file;
-use crate::own_branches::OwnBranches;
+use crate::object_import::ObjectImport;
+use crate::own_repository::OwnRepository;
 use crate::record::AgentRecord;
 use crate::run::told;
 use crate::runner::{Runner, remove_if_there};
@@ -47,7 +48,7 @@ impl Runner {
         for record in records.iter().filter(|record| every_run || record.run == newest) {
             let mut why = match self.reason_to_keep(record) {
                 Ok(why) => why,
-                Err(error @ GitError::NotStarted(_)) => return Err(error.into()),
+                Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
                 Err(error) => Some(told(&error)),
             };
             if why.is_none() && !dry_run {
@@ -65,7 +66,7 @@ impl Runner {
         Ok(cleaned)
     }
 
-    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<String>, GitError> {
+    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
         let keep = |why: &str| Ok(Some(why.to_owned()));
         if !record.state.is_final() {
             return keep("it is still running");
@@ -90,13 +91,24 @@ impl Runner {
                     let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
                     commits.extend(repository.git.ask(worktree.place(&repository.common_folder), &head)?);
                     if record.own_branches {
-                        let own = OwnBranches::of(&worktree, &repository.common_folder, &record.branch);
-                        let Some(mut own) = own.others() else {
+                        let own = OwnRepository::of(&worktree, repository, &record.branch);
+                        let Some(mut found) = own.branches.others() else {
                             return keep("its own branches are not as git has them");
                         };
-                        own.sort_unstable();
-                        own.dedup();
-                        commits.extend(own.into_iter().filter(|commit| repository.commit(commit).is_some()));
+                        found.extend(own.branches.head_commit());
+                        found.sort_unstable();
+                        found.dedup();
+                        let is_here = |commit: &String| repository.commit(commit).is_some();
+                        let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(is_here);
+                        commits.extend(here);
+                        if record.own_objects
+                            && holds_any(
+                                ObjectImport::new(repository, own.objects, &record.start_commit),
+                                &elsewhere,
+                            )?
+                        {
+                            return keep("it has commits that could not be brought to the repository");
+                        }
                     }
                 }
             }
@@ -145,6 +157,16 @@ impl Runner {
         let _ = fs::remove_dir(self.worktrees_folder());
         Ok(())
     }
+}
+
+/// Whether the agent's own objects have any of these commits.
+fn holds_any(mut import: ObjectImport, commits: &[String]) -> Result<bool, RunnerError> {
+    let mut found = false;
+    for commit in commits {
+        found = found || import.holds(commit)?;
+    }
+    import.finish()?;
+    Ok(found)
 }
 
 /// Whether worktree and git folder name each other, as they did when they were made.

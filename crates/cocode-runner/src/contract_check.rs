@@ -115,6 +115,7 @@ pub fn check_contract(
         spawner: ground.spawner.clone(),
         scratch: ground.scratch.clone(),
         least_level: ground.least_level,
+        highest_level: Level::Full,
     })?;
     let issue = IssueNumber::try_from(1).expect("1 is the number of an issue");
     let request = RunRequest {

@@ -15,16 +15,18 @@ const KEPT: [&str; 10] =
 /// Prefixes of such variables.
 const KEPT_PREFIXES: [&str; 5] = ["COCODE_", "CLAUDE_", "ANTHROPIC_", "CODEX_", "OPENAI_"];
 
-/// Git settings of every agent: no tidying, for which it would need more than its own folders, nor packs, which it cannot
-/// write; a log of `HEAD`, which the verdict reads; no signatures, since it sees no keys.
-const GIT_SETTINGS: [(&str, &str); 6] = [
+/// Git settings of every agent: no tidying, for which it would need more than its own folders; a log of `HEAD`, which the
+/// verdict reads; no signatures, since it sees no keys.
+const GIT_SETTINGS: [(&str, &str); 5] = [
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("core.logAllRefUpdates", "true"),
-    ("core.bigFileThreshold", "4g"),
     ("commit.gpgSign", "false"),
     ("tag.gpgSign", "false"),
 ];
+
+/// A git setting of agents that share the repository's objects: no packs of big files, because they cannot write packs there.
+const SHARED_SETTING: (&str, &str) = ("core.bigFileThreshold", "4g");
 
 /// Returns the variables that an agent gets beside `HOME`, `PATH` and `TMPDIR`.
 ///
@@ -41,14 +43,28 @@ pub fn agent_environment(
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     variables.insert("GIT_CONFIG_COUNT".into(), GIT_SETTINGS.len().to_string().into());
-    for (index, (name, value)) in GIT_SETTINGS.iter().enumerate() {
-        variables.insert(format!("GIT_CONFIG_KEY_{index}").into(), (*name).into());
-        variables.insert(format!("GIT_CONFIG_VALUE_{index}").into(), (*value).into());
+    for (index, setting) in GIT_SETTINGS.into_iter().enumerate() {
+        add_setting(&mut variables, index, setting);
     }
     let own = definition.environment.iter().filter(|(name, _)| Variable::from_name(name).is_none());
     variables.extend(own.map(|(name, value)| (name.into(), value.into())));
     variables.extend(context.variables().map(|(variable, value)| (variable.name().into(), value)));
     variables
+}
+
+/// Adds what agents need that share the repository's objects, unless their settings are the definition's own.
+pub(crate) fn add_shared_settings(variables: &mut BTreeMap<OsString, OsString>) {
+    let count = |number: usize| OsString::from(number.to_string());
+    let index = GIT_SETTINGS.len();
+    if variables.get(OsStr::new("GIT_CONFIG_COUNT")) == Some(&count(index)) {
+        variables.insert("GIT_CONFIG_COUNT".into(), count(index + 1));
+        add_setting(variables, index, SHARED_SETTING);
+    }
+}
+
+fn add_setting(variables: &mut BTreeMap<OsString, OsString>, index: usize, (name, value): (&str, &str)) {
+    variables.insert(format!("GIT_CONFIG_KEY_{index}").into(), name.into());
+    variables.insert(format!("GIT_CONFIG_VALUE_{index}").into(), value.into());
 }
 
 fn is_kept(name: &OsStr) -> bool {

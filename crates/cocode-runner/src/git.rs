@@ -5,16 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
+use crate::child_output::{self, Input};
 use crate::host::Host;
 
 /// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
@@ -71,6 +67,8 @@ pub(crate) struct Git {
     environment: Vec<(OsString, OsString)>,
     hooks: PathBuf,
     filters: Vec<OsString>,
+    /// How long it may take wherever it works; without one it may take as long as it likes but in a worktree.
+    limit: Option<Duration>,
 }
 
 impl Git {
@@ -87,7 +85,7 @@ impl Git {
         ];
         let environment =
             kept.chain(fixed.map(|(name, value)| (name.into(), OsString::from(value)))).collect();
-        Git { environment, hooks, filters: Vec::new() }
+        Git { environment, hooks, filters: Vec::new(), limit: None }
     }
 
     /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
@@ -114,6 +112,25 @@ impl Git {
         self
     }
 
+    /// The same with an end after so long.
+    pub(crate) fn within(&self, limit: Duration) -> Git {
+        Git { limit: Some(limit), ..self.clone() }
+    }
+
+    /// The same that reads objects in `folder`, and in `others` with all that those name, but fetches none.
+    pub(crate) fn with_objects(&self, folder: &Path, others: Option<&Path>) -> Git {
+        let mut git = self.clone();
+        let alternates = others.map(quoted).unwrap_or_default();
+        git.environment.extend([
+            ("GIT_OBJECT_DIRECTORY".into(), folder.into()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), alternates),
+            ("GIT_NO_LAZY_FETCH".into(), "1".into()),
+            // Where git does not know that variable.
+            ("GIT_ALLOW_PROTOCOL".into(), "none".into()),
+        ]);
+        git
+    }
+
     /// Runs git and returns what it printed, without the newline at its end.
     pub(crate) fn run<S: AsRef<OsStr>>(
         &self,
@@ -129,8 +146,7 @@ impl Git {
         place: GitPlace<'_>,
         arguments: &[S],
     ) -> Result<Vec<u8>, GitError> {
-        let (code, output, reason) = self.start(place, arguments, None)?;
-        if code == Some(0) { Ok(output) } else { Err(failed(arguments, reason, code)) }
+        self.start(place, arguments, Input::Nothing, None)?.success(arguments)
     }
 
     /// Runs git with a text on its standard input.
@@ -140,8 +156,29 @@ impl Git {
         arguments: &[S],
         input: &str,
     ) -> Result<(), GitError> {
-        let (code, _, reason) = self.start(GitPlace::Folder(folder), arguments, Some(input))?;
-        if code == Some(0) { Ok(()) } else { Err(failed(arguments, reason, code)) }
+        let place = GitPlace::Folder(folder);
+        self.start(place, arguments, Input::Text(input), None)?.success(arguments).map(drop)
+    }
+
+    /// Runs git with a text on its standard input, and has it print to a file.
+    pub(crate) fn write_to(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        input: &str,
+        output: File,
+    ) -> Result<(), GitError> {
+        self.start(place, arguments, Input::Text(input), Some(output))?.success(arguments).map(drop)
+    }
+
+    /// Runs git with a file on its standard input, from where the file stands.
+    pub(crate) fn read_from(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        input: File,
+    ) -> Result<(), GitError> {
+        self.start(place, arguments, Input::File(input), None)?.success(arguments).map(drop)
     }
 
     /// Runs git and takes exit code 1 for "no".
@@ -150,11 +187,10 @@ impl Git {
         place: GitPlace<'_>,
         arguments: &[S],
     ) -> Result<Option<String>, GitError> {
-        let (code, output, reason) = self.start(place, arguments, None)?;
-        match code {
-            Some(0) => Ok(Some(text(output))),
+        let answer = self.start(place, arguments, Input::Nothing, None)?;
+        match answer.code {
             Some(1) => Ok(None),
-            _ => Err(failed(arguments, reason, code)),
+            _ => answer.success(arguments).map(|output| Some(text(output))),
         }
     }
 
@@ -162,8 +198,9 @@ impl Git {
         &self,
         place: GitPlace<'_>,
         arguments: &[S],
-        input: Option<&str>,
-    ) -> Result<(Option<i32>, Vec<u8>, String), GitError> {
+        input: Input<'_>,
+        output: Option<File>,
+    ) -> Result<Answer, GitError> {
         let mut command = Command::new("git");
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
         match place {
@@ -187,19 +224,47 @@ impl Git {
             command.arg("-c").arg(filter);
         }
         command.args(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = match place {
-            GitPlace::Folder(_) => {
-                Some(output_of(command, input.unwrap_or_default()).map_err(GitError::NotStarted)?)
-            }
-            GitPlace::Worktree { .. } => {
-                output_within(command, WORKTREE_LIMIT).map_err(GitError::NotStarted)?
-            }
-        };
+        command.stdout(output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
+        let limit = self.limit.or(match place {
+            GitPlace::Folder(_) => None,
+            GitPlace::Worktree { .. } => Some(WORKTREE_LIMIT),
+        });
+        let output = child_output::output(command, input, limit).map_err(GitError::NotStarted)?;
         let Some(output) = output else {
             return Err(GitError::TooSlow { command: first_of(arguments) });
         };
-        Ok((output.status.code(), output.stdout, reason(&String::from_utf8_lossy(&output.stderr))))
+        let reason = reason(&String::from_utf8_lossy(&output.stderr));
+        Ok(Answer { code: output.status.code(), output: output.stdout, reason })
+    }
+}
+
+/// What came of a call.
+struct Answer {
+    code: Option<i32>,
+    output: Vec<u8>,
+    reason: String,
+}
+
+impl Answer {
+    /// What it printed, if it succeeded.
+    fn success<S: AsRef<OsStr>>(self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
+        match self.code {
+            Some(0) => Ok(self.output),
+            exit_code => {
+                Err(GitError::Failed { command: first_of(arguments), reason: self.reason, exit_code })
+            }
+        }
+    }
+}
+
+/// A folder in a list of them: git takes a colon for the end of it otherwise.
+fn quoted(folder: &Path) -> OsString {
+    let folder = folder.as_os_str();
+    match folder.to_str() {
+        Some(text) if text.contains([':', '"', '\\']) => {
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")).into()
+        }
+        _ => folder.to_owned(),
     }
 }
 
@@ -237,56 +302,6 @@ fn reason(said: &str) -> String {
     if reason.is_empty() { "it gave no reason".to_owned() } else { reason }
 }
 
-/// Runs a command with a text on its standard input.
-fn output_of(mut command: Command, input: &str) -> io::Result<Output> {
-    if input.is_empty() {
-        return command.output();
-    }
-    let mut child = command.stdin(Stdio::piped()).spawn()?;
-    let stdin = child.stdin.take();
-    thread::scope(|scope| {
-        // One that reads no more has ended, and says why itself.
-        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-        child.wait_with_output()
-    })
-}
-
-/// Runs a command that is killed, with all that it has started, when it takes longer. `None` if it was.
-fn output_within(mut command: Command, limit: Duration) -> io::Result<Option<Output>> {
-    let mut child = command.process_group(0).spawn()?;
-    let group = Pid::from_child(&child);
-    let (done, is_done) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        let killer = scope.spawn(move || {
-            let is_late = is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-            if is_late {
-                // The child is awaited only after this, so the number is still its own.
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            is_late
-        });
-        let mut errors = child.stderr.take();
-        let stderr = scope.spawn(move || read(errors.as_mut()));
-        let stdout = read(child.stdout.take().as_mut());
-        let stderr = stderr.join().unwrap_or_default();
-        drop(done);
-        let was_killed = killer.join().unwrap_or(false);
-        let status = child.wait()?;
-        Ok((!was_killed).then_some(Output { status, stdout, stderr }))
-    })
-}
-
-/// Reads what there is; a pipe that breaks has said all it had to.
-fn read(pipe: Option<&mut impl Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let _ = pipe.map(|pipe| pipe.read_to_end(&mut bytes));
-    bytes
-}
-
-fn failed<S: AsRef<OsStr>>(arguments: &[S], reason: String, exit_code: Option<i32>) -> GitError {
-    GitError::Failed { command: first_of(arguments), reason, exit_code }
-}
-
 fn first_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
     let command = arguments.first().map(|first| first.as_ref().to_string_lossy().into_owned());
     command.unwrap_or_default()
@@ -318,16 +333,9 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_killed_with_what_it_has_started() {
-        let run = |script: &str, limit: u64| {
-            let mut command = Command::new("sh");
-            command.args(["-c", script]).stdin(Stdio::null());
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            output_within(command, Duration::from_millis(limit)).unwrap()
-        };
-        assert!(run("sleep 600 & sleep 600", 200).is_none());
-        let output = run("echo out; echo err >&2; exit 3", 60_000).unwrap();
-        assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"out\n"[..], &b"err\n"[..]));
-        assert_eq!(output.status.code(), Some(3));
+    fn a_folder_of_a_list_is_quoted_where_it_has_to_be() {
+        for (folder, expected) in [("/a b", "/a b"), ("/a:b", "\"/a:b\""), ("/a\"\\", "\"/a\\\"\\\\\"")] {
+            assert_eq!(quoted(Path::new(folder)), expected);
+        }
     }
 }

@@ -65,7 +65,7 @@ fn end_of(log: &Path) -> std::io::Result<String> {
 }
 
 /// Follows a log as it grows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct HeadFollower {
     path: PathBuf,
     read_bytes: u64,

@@ -9,6 +9,8 @@
 
 mod agent_policy;
 mod agents_file;
+mod branch_follower;
+mod child_output;
 mod clean;
 mod contract_check;
 mod definition;
@@ -25,7 +27,10 @@ mod host;
 mod hub_issue;
 mod log_file;
 mod loose_objects;
+mod object_import;
 mod own_branches;
+mod own_objects;
+mod own_repository;
 mod pick;
 mod plan;
 mod record;
@@ -35,6 +40,7 @@ mod run_limits;
 mod runner;
 mod stop;
 mod store;
+mod taken_objects;
 mod watch;
 mod worktree;
 

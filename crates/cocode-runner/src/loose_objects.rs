@@ -1,7 +1,7 @@
 //! Objects that are not packed yet.
 //!
-//! Agents write objects into the repository, and whoever may do that may also remove and replace those that are there. What
-//! is in a pack is kept from them, and git looks there first.
+//! Where agents share the repository's objects they write into it, and whoever may do that may also remove and replace those
+//! that are there. What is in a pack is kept from them, and git looks there first.
 
 use std::fs::{self, Permissions};
 use std::os::fd::AsRawFd;
@@ -32,15 +32,15 @@ pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
     repository.git.feed(&repository.root, &arguments, &names)
 }
 
-/// Gives the owner back the folders of objects that an agent has closed to everybody: git calls a repository without them none.
-/// Returns whether there were any.
+/// Gives the owner back a folder of objects and those in it that an agent has closed to everybody: git calls a repository
+/// without them none. Returns whether there were any.
 ///
 /// An agent may put a link in the place of such a folder, also at this moment, so none is followed.
-pub(crate) fn reopen(repository: &Repository) -> bool {
-    let objects = repository.common_folder.join("objects");
+pub(crate) fn reopen(objects: &Path) -> bool {
     // The folder itself first: what is in it cannot be reached before.
-    let was_closed = reopen_folder(&objects);
-    let folders = (0..=u8::MAX).map(|number| objects.join(format!("{number:02x}")));
+    let was_closed = reopen_folder(objects);
+    let fan_out = (0..=u8::MAX).map(|number| objects.join(format!("{number:02x}")));
+    let folders = fan_out.chain([objects.join("pack")]);
     folders.filter(|folder| reopen_folder(folder)).count() > 0 || was_closed
 }
 

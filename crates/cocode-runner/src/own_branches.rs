@@ -7,14 +7,17 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::RunnerError;
 use crate::foreign_file;
 use crate::git::GitError;
 use crate::head_log;
+use crate::object_import::ObjectImport;
 use crate::repository::Repository;
-use crate::worktree::{Worktree, file_error};
+use crate::worktree::{OWN_FOLDER, Worktree, file_error};
 
 /// The folder of all agents' branches, in the repository's `refs/heads` and `logs/refs/heads`.
 const FOLDER: &str = "cocode";
@@ -38,6 +41,8 @@ pub(crate) struct OwnBranches {
     logs: PathBuf,
     shared_heads: PathBuf,
     shared_logs: PathBuf,
+    /// The worktree's own folder.
+    git_folder: PathBuf,
     /// The branch's name in these folders.
     name: String,
 }
@@ -45,12 +50,13 @@ pub(crate) struct OwnBranches {
 impl OwnBranches {
     /// Names the folders for a worktree with this branch. Nothing is made.
     pub(crate) fn of(worktree: &Worktree, common_folder: &Path, branch: &str) -> OwnBranches {
-        let own = worktree.git_folder.join(FOLDER);
+        let own = worktree.git_folder.join(OWN_FOLDER);
         OwnBranches {
             heads: own.join("heads"),
             logs: own.join("logs"),
             shared_heads: common_folder.join("refs/heads").join(FOLDER),
             shared_logs: common_folder.join("logs/refs/heads").join(FOLDER),
+            git_folder: worktree.git_folder.clone(),
             name: branch.strip_prefix("cocode/").unwrap_or(branch).to_owned(),
         }
     }
@@ -81,34 +87,59 @@ impl OwnBranches {
         self.commit_of(&self.name)
     }
 
-    /// Moves the repository's branch to where the agent's own is. Returns why that cannot be, if so.
+    /// Moves the repository's branch to where the agent's own is. Returns why that cannot be, if so. The agent's objects are
+    /// the repository's own.
     pub(crate) fn carry_over(&self, repository: &Repository) -> Result<Option<&'static str>, GitError> {
-        let Some(tip) = self.tip() else { return Ok(Some("its branch is at no commit any more")) };
+        match self.way() {
+            Ok(Some((at, tip))) => self.move_branch(repository, &at, &tip).map(|()| None),
+            Ok(None) => Ok(None),
+            Err(why) => Ok(Some(why)),
+        }
+    }
+
+    /// The same where the agent's objects have to be brought to the repository first.
+    pub(crate) fn carry_over_with(
+        &self,
+        repository: &Repository,
+        import: &mut ObjectImport,
+    ) -> Result<Option<&'static str>, RunnerError> {
+        let (at, tip) = match self.way() {
+            Ok(Some(way)) => way,
+            Ok(None) => return Ok(None),
+            Err(why) => return Ok(Some(why)),
+        };
+        if !import.bring(&tip)? {
+            return Ok(Some("the commit that its branch is at is damaged or not there"));
+        }
+        self.move_branch(repository, &at, &tip)?;
+        Ok(None)
+    }
+
+    /// From where to where the repository's branch has to go, if anywhere, or why it cannot.
+    fn way(&self) -> Result<Option<(String, String)>, &'static str> {
+        let Some(tip) = self.tip() else { return Err("its branch is at no commit any more") };
         let Some((at, action)) = head_log::last_entry(&self.shared_logs.join(&self.name)) else {
-            return Ok(Some("somebody else has removed its branch"));
+            return Err("somebody else has removed its branch");
         };
         if at == tip {
             return Ok(None);
         }
         if action != MOVED && !action.starts_with(CREATED) {
-            return Ok(Some("somebody else has moved its branch"));
+            return Err("somebody else has moved its branch");
         }
+        Ok(Some((at, tip)))
+    }
+
+    fn move_branch(&self, repository: &Repository, at: &str, tip: &str) -> Result<(), GitError> {
         let reference = format!("refs/heads/{FOLDER}/{}", self.name);
         // Only from where it was left: whoever moves it in this moment is right.
-        let arguments = ["update-ref", "-m", MOVED, &reference, &tip, &at];
-        repository.git.run(repository.place(), &arguments).map(|_| None)
+        let arguments = ["update-ref", "-m", MOVED, &reference, tip, at];
+        repository.git.run(repository.place(), &arguments).map(drop)
     }
 
     /// Leaves `HEAD` at the commit where the agent left it, if it is a branch that only the agent had.
     pub(crate) fn settle_head(&self, repository: &Repository, worktree: &Worktree) -> Result<(), GitError> {
-        let Ok(text) = foreign_file::read_short(&worktree.git_folder.join("HEAD"), LIMIT_BYTES) else {
-            return Ok(());
-        };
-        let prefix = format!("ref: refs/heads/{FOLDER}/");
-        let Some(name) = text.trim_end().strip_prefix(&prefix).filter(|name| *name != self.name) else {
-            return Ok(());
-        };
-        if let Some(commit) = self.commit_of(name) {
+        if let Head::Own(commit) = self.head() {
             let place = worktree.place(&repository.common_folder);
             repository.git.run(place, &["update-ref", "--no-deref", "-m", MOVED, "HEAD", &commit])?;
         }
@@ -142,38 +173,64 @@ impl OwnBranches {
         Some(commits)
     }
 
+    /// The commit that `HEAD` is at, if it is at one by itself, or on a branch that only the agent has.
+    pub(crate) fn head_commit(&self) -> Option<String> {
+        match self.head() {
+            Head::Commit(commit) | Head::Own(commit) => Some(commit),
+            Head::Else => None,
+        }
+    }
+
+    /// What tells that the worktree's index is another one than before; `None` if there is none.
+    pub(crate) fn index_stamp(&self) -> Option<IndexStamp> {
+        let found = self.git_folder.join("index").symlink_metadata().ok()?;
+        Some(IndexStamp { inode: found.ino(), length_bytes: found.len(), modified: found.modified().ok()? })
+    }
+
+    fn head(&self) -> Head {
+        let Ok(text) = foreign_file::read_short(&self.git_folder.join("HEAD"), LIMIT_BYTES) else {
+            return Head::Else;
+        };
+        let text = text.trim_end();
+        if Self::is_name(text) {
+            return Head::Commit(text.to_owned());
+        }
+        let name = text
+            .strip_prefix("ref: refs/heads/")
+            .and_then(|name| name.strip_prefix(FOLDER)?.strip_prefix('/'));
+        let name = name.filter(|name| *name != self.name);
+        name.and_then(|name| self.commit_of(name)).map_or(Head::Else, Head::Own)
+    }
+
+    /// Whether a text is the whole name of an object.
+    pub(crate) fn is_name(text: &str) -> bool {
+        matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    }
+
     fn commit_of(&self, name: &str) -> Option<String> {
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         if name.is_empty() || !Path::new(name).components().all(is_plain) {
             return None;
         }
         let text = foreign_file::read_short(&self.heads.join(name), LIMIT_BYTES).ok()?;
-        let commit = text.trim_end();
-        let is_name = matches!(commit.len(), 40 | 64)
-            && commit.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        is_name.then(|| commit.to_owned())
+        Some(text.trim_end()).filter(|commit| Self::is_name(commit)).map(str::to_owned)
     }
 }
 
-/// Carries an agent's branch over as it moves.
-#[derive(Debug)]
-pub(crate) struct BranchFollower {
-    branches: OwnBranches,
-    repository: Repository,
-    seen: Option<String>,
+/// Which index it is: git writes another file when it changes something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IndexStamp {
+    inode: u64,
+    length_bytes: u64,
+    modified: SystemTime,
 }
 
-impl BranchFollower {
-    pub(crate) fn new(branches: OwnBranches, repository: Repository, start_commit: &str) -> BranchFollower {
-        BranchFollower { branches, repository, seen: Some(start_commit.to_owned()) }
-    }
-
-    /// Looks once. What cannot be carried over now is tried again when the agent has ended, and told then.
-    pub(crate) fn look(&mut self) {
-        let tip = self.branches.tip();
-        if tip.is_some() && tip != self.seen {
-            let _ = self.branches.carry_over(&self.repository);
-            self.seen = tip;
-        }
-    }
+/// Where a worktree's `HEAD` is.
+enum Head {
+    /// At a commit.
+    Commit(String),
+    /// On a branch that only the agent has, at this commit.
+    Own(String),
+    /// On any other branch, or at nothing that makes sense.
+    Else,
 }

@@ -39,6 +39,9 @@ pub struct AgentRecord {
     /// Whether it has its branch to itself, from where it is carried over to the repository.
     #[serde(default)]
     pub own_branches: bool,
+    /// Whether it has its objects to itself as well, from where they are brought to the repository.
+    #[serde(default)]
+    pub own_objects: bool,
     /// The run that it belongs to: the same for all agents that were started together.
     pub run: String,
     /// When the run began, in milliseconds since 1970.

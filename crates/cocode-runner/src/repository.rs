@@ -123,6 +123,14 @@ impl Repository {
         Ok(self.git.ask(self.place(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
     }
 
+    /// Whether it lacks objects that a remote has promised to have.
+    pub(crate) fn is_partial(&self) -> bool {
+        let is_promise = |name: &String| {
+            name == "extensions.partialclone" || (name.starts_with("remote.") && name.ends_with(".promisor"))
+        };
+        self.settings.keys().any(is_promise)
+    }
+
     /// Returns a setting, by its name in lower case.
     pub(crate) fn setting(&self, name: &str) -> Option<String> {
         self.settings.get(name).filter(|value| !value.is_empty()).cloned()

@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Instant;
 
 use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
@@ -13,13 +13,16 @@ use sandbox_exec::{
 };
 
 use crate::agent_policy::{PolicyGround, policy};
+use crate::branch_follower::BranchFollower;
 use crate::ended::Ended;
+use crate::environment::add_shared_settings;
 use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
 use crate::head_log::HeadFollower;
 use crate::log_file::LogFile;
 use crate::loose_objects;
-use crate::own_branches::{BranchFollower, OwnBranches};
+use crate::object_import::ObjectImport;
+use crate::own_repository::OwnRepository;
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
 use crate::runner::{Runner, now_ms, remove_if_there};
@@ -41,6 +44,8 @@ struct Shared<'a> {
     making: Mutex<()>,
     confined: &'a LaunchCell,
     unconfined: LaunchCell,
+    /// What came of packing the repository's objects, which is done once before confined agents share them.
+    packed: OnceLock<Option<String>>,
     identity: Option<GitIdentity>,
 }
 
@@ -82,15 +87,6 @@ impl Runner {
             .iter()
             .map(|agent| Mutex::new(new_record(request, &plan, agent, &run, began)))
             .collect();
-        if plan.agents.iter().any(|agent| agent.definition.is_confined)
-            && let Err(error) = loose_objects::pack(&self.repository)
-        {
-            // Damage that is there already does not keep agents from working.
-            let warning = format!("objects that are not packed are not kept from it: {}", told(&error));
-            for record in &records {
-                record.lock().unwrap_or_else(PoisonError::into_inner).warnings.push(warning.clone());
-            }
-        }
         // Whatever is made from here on is known to be ours after a crash, since nothing of it was there before.
         for record in &records {
             self.store
@@ -105,6 +101,7 @@ impl Runner {
             making: Mutex::new(()),
             confined,
             unconfined: OnceLock::new(),
+            packed: OnceLock::new(),
             identity: self.identity(),
         };
         let next = AtomicUsize::new(0);
@@ -191,13 +188,16 @@ impl Runner {
             Ok(launcher) => launcher,
             Err(detail) => return Ok(Ended::unstarted(detail)),
         };
-        let branches = self.own_branches(launcher, agent, &worktree);
-        if let Some(branches) = &branches {
-            branches.make(&shared.plan.base.commit)?;
+        let own = self.own_repository(launcher, agent, &worktree);
+        match &own {
+            Some(own) => own.make(&self.repository, &shared.plan.base.commit)?,
+            None if agent.definition.is_confined => record.warnings.extend(self.pack_once(shared)),
+            None => {}
         }
-        let policy = self.policy(shared, agent, &worktree, branches.as_ref());
-        record.own_branches = branches.is_some();
-        let follower = HeadFollower::new(&worktree.git_folder);
+        let policy = self.policy(shared, agent, &worktree, own.as_ref())?;
+        record.own_branches = own.is_some();
+        record.own_objects = own.is_some();
+        let head_log = HeadFollower::new(&worktree.git_folder);
         record.launched_at_ms = Some(now_ms());
         record.state = AgentState::Running;
         self.store.put(record)?;
@@ -217,33 +217,45 @@ impl Runner {
             killer: running.killer(),
             deadline: Instant::now() + agent.timeout,
             cancel_file: self.cancel_path(record),
-            follower,
-            branch: branches.map(|branches| {
-                BranchFollower::new(branches, self.repository.clone(), &shared.plan.base.commit)
-            }),
+            log: own.is_none().then(|| head_log.clone()),
             note: Arc::clone(&note),
             asked_at: None,
+        });
+        let is_shared = own.is_none();
+        let follower = own.map(|own| {
+            let import = ObjectImport::new(&self.repository, own.objects, &shared.plan.base.commit);
+            let (repository, observer) = (&self.repository, shared.observer);
+            let start = &shared.plan.base.commit;
+            BranchFollower::new(name.clone(), own.branches, import, repository, head_log, observer, start)
         });
         let mut streams = [LogStream::new(), LogStream::new()];
         let mut take = |line: &str| {
             log.add(line);
             shared.observer.event(&RunEvent::Log { agent: name.clone(), line: LogLine::parse(line) });
         };
-        let waited = running.wait_with(
-            &mut |stream: OutputStream, bytes: &[u8]| {
-                let stream = match stream {
-                    OutputStream::Stdout => &mut streams[0],
-                    OutputStream::Stderr => &mut streams[1],
-                };
-                stream.push(bytes, &mut take);
-            },
-            None,
-        );
+        let waited = std::thread::scope(|scope| {
+            let (is_running, until) = mpsc::channel::<()>();
+            if let Some(follower) = follower {
+                scope.spawn(move || follower.follow(&until));
+            }
+            let waited = running.wait_with(
+                &mut |stream: OutputStream, bytes: &[u8]| {
+                    let stream = match stream {
+                        OutputStream::Stdout => &mut streams[0],
+                        OutputStream::Stderr => &mut streams[1],
+                    };
+                    stream.push(bytes, &mut take);
+                },
+                None,
+            );
+            drop(is_running);
+            waited
+        });
         for stream in streams {
             stream.finish(&mut take);
         }
         shared.watch.remove(name, shared.observer);
-        if loose_objects::reopen(&self.repository) {
+        if is_shared && loose_objects::reopen(&self.repository.common_folder.join("objects")) {
             record.warnings.push("it had closed folders of the repository's objects".to_owned());
         }
         if let Some(kind) = log.failure() {
@@ -308,8 +320,11 @@ impl Runner {
             Ok(launcher) => launcher,
             Err(detail) => return failed(detail),
         };
-        let branches = self.own_branches(launcher, agent, worktree);
-        let policy = self.policy(shared, agent, worktree, branches.as_ref());
+        let own = self.own_repository(launcher, agent, worktree);
+        let policy = match self.policy(shared, agent, worktree, own.as_ref()) {
+            Ok(policy) => policy,
+            Err(error) => return failed(told(&error)),
+        };
         let running = match launcher.spawn(&policy, &command) {
             Ok(running) => running,
             Err(error) => return failed(told(&error)),
@@ -324,8 +339,7 @@ impl Runner {
                 .state_folder
                 .join("cancel")
                 .join(format!("{}-{name}", agent.context.issue)),
-            follower: HeadFollower::new(&worktree.git_folder),
-            branch: None,
+            log: Some(HeadFollower::new(&worktree.git_folder)),
             note: Arc::clone(note),
             asked_at: None,
         });
@@ -339,15 +353,25 @@ impl Runner {
         }
     }
 
-    /// The branches that an agent has to itself: where it has a file tree of its own.
-    fn own_branches(
+    /// Packs what is not packed before the first confined agent may write among it. Returns why that cannot be.
+    fn pack_once(&self, shared: &Shared<'_>) -> Option<String> {
+        let pack = || {
+            let error = loose_objects::pack(&self.repository).err()?;
+            // Damage that is there already does not keep agents from working.
+            Some(format!("objects that are not packed are not kept from it: {}", told(&error)))
+        };
+        shared.packed.get_or_init(pack).clone()
+    }
+
+    /// What an agent has to itself: where it has a file tree of its own.
+    fn own_repository(
         &self,
         launcher: &Launcher,
         agent: &PlannedAgent,
         worktree: &Worktree,
-    ) -> Option<OwnBranches> {
+    ) -> Option<OwnRepository> {
         (launcher.report().fs == FileConfinement::Root)
-            .then(|| OwnBranches::of(worktree, &self.repository.common_folder, &agent.branch))
+            .then(|| OwnRepository::of(worktree, &self.repository, &agent.branch))
     }
 
     fn policy(
@@ -355,20 +379,28 @@ impl Runner {
         shared: &Shared<'_>,
         agent: &PlannedAgent,
         worktree: &Worktree,
-        branches: Option<&OwnBranches>,
-    ) -> Policy {
+        own: Option<&OwnRepository>,
+    ) -> Result<Policy, RunnerError> {
+        let objects_elsewhere = match own {
+            Some(own) => own.objects.elsewhere(&self.repository)?,
+            None => Vec::new(),
+        };
         let ground = PolicyGround {
             host: &self.config.host,
             definition: &agent.definition,
             worktree,
             common_folder: &self.repository.common_folder,
-            branches,
+            own,
+            objects_elsewhere,
             body_file: agent.context.issue_body_file(),
             worktrees: &self.config.worktrees,
             private: &self.config.private,
             identity: shared.identity.clone(),
         };
         let mut environment = agent.environment.clone();
+        if own.is_none() {
+            add_shared_settings(&mut environment);
+        }
         if shared.identity.is_none() {
             let anybody = GitIdentity::default();
             for role in ["AUTHOR", "COMMITTER"] {
@@ -376,7 +408,7 @@ impl Runner {
                 environment.insert(format!("GIT_{role}_EMAIL").into(), anybody.email.clone().into());
             }
         }
-        policy(&ground, environment)
+        Ok(policy(&ground, environment))
     }
 
     /// Returns the launcher of this run, which is started when it is first needed.
@@ -421,6 +453,7 @@ fn new_record(
         head: None,
         git_folder: None,
         own_branches: false,
+        own_objects: false,
         run: run.to_owned(),
         recorded_at_ms: began,
         launched_at_ms: None,

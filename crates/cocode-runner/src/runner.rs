@@ -11,9 +11,9 @@ use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::error::RunnerError;
 use crate::evidence::Work;
-use crate::git::{Git, GitError};
+use crate::git::Git;
 use crate::host::Host;
-use crate::own_branches::OwnBranches;
+use crate::own_repository::{self, take_objects_again, take_over};
 use crate::plan::body_file;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
@@ -43,6 +43,8 @@ pub struct RunnerConfig {
     pub scratch: PathBuf,
     /// The least confinement under which agents run that are to be confined.
     pub least_level: Level,
+    /// The most confinement that is tried for them: [`Level::Full`], but where less is to be looked at.
+    pub highest_level: Level,
 }
 
 /// Runs agents of one repository. One process has a state folder open.
@@ -109,9 +111,7 @@ impl Runner {
             language: host.variable("LANG").unwrap_or_default().to_owned(),
         };
         let mut config = LauncherConfig::new(self.config.spawner.clone(), user, self.config.scratch.clone());
-        if !is_confined {
-            config.highest_level = Level::None;
-        }
+        config.highest_level = if is_confined { self.config.highest_level } else { Level::None };
         let launcher = Launcher::start(config).map_err(RunnerError::Launcher)?;
         let level = launcher.report().level;
         if is_confined && level < self.config.least_level {
@@ -128,13 +128,19 @@ impl Runner {
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
         let worktree = record.worktree();
-        if let Some(worktree) = worktree.as_ref().filter(|_| record.own_branches) {
-            self.take_branch(record, worktree)?;
+        let mut work = Work::default();
+        if let Some(worktree) = &worktree {
+            take_over(&self.repository, worktree, record)?;
+            work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
         }
-        let work = match &worktree {
-            Some(worktree) => Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?,
-            None => Work::default(),
-        };
+        let mut is_whole = true;
+        if let Some(head) = &work.head {
+            is_whole = own_repository::is_whole(&self.repository, record, &head.commit)?;
+        }
+        if !is_whole {
+            record.warnings.push("the commit that its HEAD is at is damaged".to_owned());
+            work = Work::default();
+        }
         let is_clean = match &worktree {
             Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
                 Some(worktree.is_clean(&self.repository)?)
@@ -146,7 +152,7 @@ impl Runner {
         if work.head.is_some() && !work.is_on_branch {
             record.warnings.push("HEAD is not on the agent's branch".to_owned());
         }
-        if work.head.is_none() && record.git_folder.is_some() {
+        if is_whole && work.head.is_none() && record.git_folder.is_some() {
             record.warnings.push("its worktree is gone or at no commit".to_owned());
         }
         let mut evidence = Evidence {
@@ -159,31 +165,18 @@ impl Runner {
             is_clean,
             check: None,
         };
+        let mut was_checked = false;
         if record.check.is_some() {
             let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
-            evidence.check =
-                if Verdict::of(&evidence).ready { check() } else { None }.or_else(|| Some(not_run()));
+            let result = if Verdict::of(&evidence).ready { check() } else { None };
+            was_checked = result.is_some();
+            evidence.check = result.or_else(|| Some(not_run()));
         }
         record.verdict = Some(Verdict::of(&evidence));
-        Ok(())
-    }
-
-    /// Carries an agent's branch over for the last time. What cannot be is told; the verdict is about the rest.
-    fn take_branch(&self, record: &mut AgentRecord, worktree: &Worktree) -> Result<(), GitError> {
-        if !worktree.git_folder.is_dir() {
-            return Ok(());
+        match &worktree {
+            Some(worktree) if was_checked => take_objects_again(&self.repository, worktree, record),
+            _ => Ok(()),
         }
-        let branches = OwnBranches::of(worktree, &self.repository.common_folder, &record.branch);
-        let carried = branches.carry_over(&self.repository).map(|why| why.map(str::to_owned));
-        let settled = branches.settle_head(&self.repository, worktree).map(|()| None);
-        for result in [carried, settled] {
-            match result {
-                Ok(why) => record.warnings.extend(why),
-                Err(error @ GitError::NotStarted(_)) => return Err(error),
-                Err(error) => record.warnings.push(told(&error)),
-            }
-        }
-        Ok(())
     }
 
     /// Marks what a process left behind that is no more. Its agents have died with it.

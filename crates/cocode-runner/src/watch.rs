@@ -10,12 +10,11 @@ use cocode_env::{AgentName, AgentState};
 use sandbox_exec::Killer;
 
 use crate::event::{RunEvent, RunObserver};
-use crate::head_log::HeadFollower;
-use crate::own_branches::BranchFollower;
+use crate::head_log::{HeadEntry, HeadFollower};
 use crate::stop::{StopFlag, StopNote, StopReason};
 
 /// How often it looks.
-const INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long an agent has to end after it was asked to.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
@@ -27,9 +26,8 @@ pub(crate) struct Watched {
     pub(crate) deadline: Instant,
     /// The file whose existence asks for its end.
     pub(crate) cancel_file: PathBuf,
-    pub(crate) follower: HeadFollower,
-    /// Its branch, if it has it to itself.
-    pub(crate) branch: Option<BranchFollower>,
+    /// Its log of commits, if nobody else tells of them.
+    pub(crate) log: Option<HeadFollower>,
     pub(crate) note: Arc<StopNote>,
     pub(crate) asked_at: Option<Instant>,
 }
@@ -79,9 +77,6 @@ impl Watch {
 impl Watched {
     fn look(&mut self, stop: &StopFlag, observer: &dyn RunObserver) {
         self.tell_commits(observer);
-        if let Some(branch) = &mut self.branch {
-            branch.look();
-        }
         let now = Instant::now();
         match self.asked_at {
             Some(asked_at) if now >= asked_at + GRACE => self.killer.cancel(),
@@ -106,9 +101,16 @@ impl Watched {
     }
 
     fn tell_commits(&mut self, observer: &dyn RunObserver) {
-        for entry in self.follower.new_commits() {
-            let (agent, subject) = (self.agent.clone(), entry.subject().to_owned());
-            observer.event(&RunEvent::Commit { agent, commit: entry.commit, subject });
+        if let Some(log) = &mut self.log {
+            tell_commits(&self.agent, log.new_commits(), observer);
         }
+    }
+}
+
+/// Tells of commits.
+pub(crate) fn tell_commits(agent: &AgentName, commits: Vec<HeadEntry>, observer: &dyn RunObserver) {
+    for entry in commits {
+        let (agent, subject) = (agent.clone(), entry.subject().to_owned());
+        observer.event(&RunEvent::Commit { agent, commit: entry.commit, subject });
     }
 }

@@ -8,6 +8,9 @@ use crate::error::RunnerError;
 use crate::git::{GitError, GitPlace};
 use crate::repository::Repository;
 
+/// The folder of what an agent has to itself, in its worktree's git folder.
+pub(crate) const OWN_FOLDER: &str = "cocode";
+
 /// A worktree that was made for an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Worktree {
@@ -42,8 +45,7 @@ impl Worktree {
 
     /// Makes what must be there so that it can be made writable, or be kept from being made.
     fn prepare(&self, common_folder: &Path) -> Result<(), RunnerError> {
-        for folder in self.writable_git_folders(common_folder).into_iter().chain(kept_objects(common_folder))
-        {
+        for folder in kept_objects(common_folder) {
             fs::create_dir_all(&folder).map_err(file_error("make", &folder))?;
         }
         let settings = self.git_folder.join("config.worktree");
@@ -52,11 +54,6 @@ impl Worktree {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(file_error("make", &settings)(error)),
         }
-    }
-
-    /// The folders that a commit writes beside its branch: its own git folder and the objects.
-    pub(crate) fn writable_git_folders(&self, common_folder: &Path) -> Vec<PathBuf> {
-        vec![common_folder.join("objects"), self.git_folder.clone()]
     }
 
     pub(crate) fn place<'a>(&'a self, common_folder: &'a Path) -> GitPlace<'a> {
@@ -70,15 +67,15 @@ impl Worktree {
     }
 }
 
-/// What no commit writes of the objects: packs, in which the repository's history is, and what says where other objects
+/// What no commit writes of the objects, where agents share them: packs, in which the repository's history is, and what says where other objects
 /// are.
 pub(crate) fn kept_objects(common_folder: &Path) -> [PathBuf; 2] {
     ["objects/pack", "objects/info"].map(|name| common_folder.join(name))
 }
 
-/// The folders of all agents' branches and of their logs, where agents share them.
-pub(crate) fn shared_branches(common_folder: &Path) -> [PathBuf; 2] {
-    ["refs/heads/cocode", "logs/refs/heads/cocode"].map(|name| common_folder.join(name))
+/// The folders of objects, of all agents' branches and of their logs, where agents share them.
+pub(crate) fn shared_folders(common_folder: &Path) -> [PathBuf; 3] {
+    ["objects", "refs/heads/cocode", "logs/refs/heads/cocode"].map(|name| common_folder.join(name))
 }
 
 /// Makes an error of an operation with a file.

@@ -81,11 +81,16 @@ fn an_agents_folder_of_branches_leads_nowhere() {
             "mv $W/cocode $W/aside; mkdir -p $W/other; ln -s {far} $W/other/heads; ln -s other $W/cocode"
         ),
         "mv $W/cocode $W/aside".to_owned(),
-        "mkdir -p $W/cocode/heads/many; cd $W/cocode/heads/many; seq 10001 | xargs touch".to_owned(),
+        "mkdir -p $W/cocode/heads/many && cd $W/cocode/heads/many && seq 10001 | xargs touch".to_owned(),
     ];
     for lead in leads {
         let ground = Ground::new();
-        ground.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
+        // The agent itself cannot, but where it shares its folders with others it could.
+        let record = ground.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
+        assert!(record.git_folder.as_ref().unwrap().join("cocode/heads/7-a").exists(), "{lead}");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &lead]).env("W", record.git_folder.unwrap());
+        assert!(command.status().unwrap().success(), "{lead}");
         let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
         assert_eq!(cleaned.why.as_deref(), Some("its own branches are not as git has them"), "{lead}");
     }
@@ -96,4 +101,35 @@ fn an_agents_folder_of_branches_leads_nowhere() {
     assert_eq!(record.head.as_ref(), Some(&record.start_commit));
     let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+}
+
+#[test]
+fn a_commit_that_could_not_be_brought_is_not_lost() {
+    for is_there in [true, false] {
+        let ground = Ground::new();
+        let record = ground.run("true");
+        let own = record.git_folder.as_ref().unwrap().join("cocode");
+        // As if it had been made and never arrived.
+        let mut command = std::process::Command::new("git");
+        command.args(["commit-tree", "-m", "x", "HEAD^{tree}"]).current_dir(ground.repository());
+        command.env("HOME", ground.root.join("home"));
+        if is_there {
+            command.env("GIT_OBJECT_DIRECTORY", own.join("objects"));
+            command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", ground.repository().join(".git/objects"));
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success());
+        let commit = String::from_utf8(output.stdout).unwrap();
+        fs::write(own.join("heads/7-z"), &commit).unwrap();
+        let name = commit.trim();
+        if !is_there {
+            // Nobody has it any more: a name is all there is.
+            fs::remove_file(ground.repository().join(format!(".git/objects/{}/{}", &name[..2], &name[2..])))
+                .unwrap();
+        }
+        let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+        let why = is_there.then_some("it has commits that could not be brought to the repository");
+        assert_eq!(cleaned.why.as_deref(), why);
+        assert_eq!(record.worktree.exists(), is_there);
+    }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Ground {
     _folder: TempDir,
     pub(crate) root: PathBuf,
     pub(crate) host: Host,
+    /// The most confinement that agents get.
+    pub(crate) level: Level,
 }
 
 impl Ground {
@@ -42,12 +44,17 @@ impl Ground {
             ("LANG".into(), "C.UTF-8".into()),
         ]);
         let host = Host { variables, home: root.join("home") };
-        let ground = Ground { _folder: folder, root, host };
+        let ground = Ground { _folder: folder, root, host, level: Level::Full };
         ground.git(&["init", "-q", "-b", "main"]);
         fs::write(ground.repository().join("a.txt"), "one\n").unwrap();
         ground.git(&["add", "."]);
         ground.git(&["commit", "-q", "-m", "start"]);
         ground
+    }
+
+    /// The same where agents have no file tree of their own, and share branches and objects.
+    pub(crate) fn shared() -> Ground {
+        Ground { level: Level::Landlock, ..Ground::new() }
     }
 
     pub(crate) fn repository(&self) -> PathBuf {
@@ -86,7 +93,8 @@ impl Ground {
             host: self.host.clone(),
             spawner: SpawnerProgram::at(env!("CARGO_BIN_EXE_cocode-runner-test-spawner").into()),
             scratch: self.root.clone(),
-            least_level: Level::Namespaces,
+            least_level: Level::Namespaces.min(self.level),
+            highest_level: self.level,
         }
     }
 

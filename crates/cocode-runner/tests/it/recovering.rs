@@ -25,7 +25,7 @@ fn found_after_a_kill(ground: &Ground, script: &str) -> Vec<AgentRecord> {
     })
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());

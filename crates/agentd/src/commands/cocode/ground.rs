@@ -68,6 +68,7 @@ pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfi
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
         least_level: least_level(common),
+        highest_level: Level::Full,
     })
 }
 

@@ -1,0 +1,427 @@
+//! What an agent makes of its own folder of objects, and what of it reaches the repository.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use cocode_env::AgentState;
+use cocode_runner::{AgentDefinition, AgentRecord, Runner, RunnerConfig, StopFlag};
+
+use crate::ground::{Ground, Log, MARKED, agent, failures, request};
+
+/// What scripts say for places: the worktree's git folder, the objects as the agent has them, and where it finds the repository's.
+const PLACES: &str = "W=$(git rev-parse --absolute-git-dir); \
+    O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; S=$W/cocode/shared-objects; \
+    path_of() { echo $1 | sed 's,..,&/,'; }; \
+    arrived() { until test -e $S/$(path_of $(git rev-parse HEAD)); do sleep 0.05; done; }; ";
+
+fn run_all(ground: &Ground, agents: Vec<AgentDefinition>) -> (Vec<AgentRecord>, Log) {
+    let log = Log::default();
+    let mut request = request(agents);
+    request.body = "Fix it.\n".to_owned();
+    (ground.runner().run(&request, &StopFlag::new(), &log).unwrap(), log)
+}
+
+fn run(ground: &Ground, script: &str) -> (AgentRecord, Log) {
+    let (mut records, log) = run_all(ground, vec![agent("a", &format!("{PLACES}{script}"))]);
+    (records.remove(0), log)
+}
+
+/// Whether git finds nothing wrong with the repository and all its worktrees.
+#[track_caller]
+fn assert_sound(ground: &Ground, case: &str) {
+    let mut command = Command::new("git");
+    command.args(["fsck", "--full", "--strict", "--no-dangling"]).current_dir(ground.repository());
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&said));
+}
+
+fn has(ground: &Ground, object: &str) -> bool {
+    let mut command = Command::new("git");
+    command.args(["cat-file", "-e", object]).current_dir(ground.repository());
+    command.output().unwrap().status.success()
+}
+
+/// What lies in the repository's objects that is neither a file nor a folder.
+fn oddities(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            found.extend(oddities(&entry.path()));
+        } else if kind.is_symlink() || kind.is_fifo() || !kind.is_file() {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+#[test]
+fn an_object_under_a_false_name_is_nowhere() {
+    // Git does not look whether an object fits its name when the same contents are added later, nor when it is checked out.
+    let plant = "F=$(echo future | git hash-object --stdin); E=$(echo evil | git hash-object -w --stdin); \
+        mkdir -p $O/$(echo $F | cut -c 1-2); cp $O/$(path_of $E) $O/$(path_of $F)";
+    for (ground, expected) in [(Ground::new(), "future"), (Ground::shared(), "evil")] {
+        let (record, log) = run(&ground, &format!("{plant} && {MARKED}"));
+        assert_eq!(record.exit_code, Some(0), "{:?}", log.lines());
+        fs::write(ground.repository().join("f.txt"), "future\n").unwrap();
+        ground.git(&["add", "f.txt"]);
+        // In the second case the file is really there: the attack is one.
+        assert_eq!(ground.git(&["cat-file", "blob", ":f.txt"]), expected);
+        if expected == "future" {
+            ground.git(&["commit", "-q", "-m", "f"]);
+            assert_sound(&ground, plant);
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_does_to_its_objects_reaches_nobody_elses() {
+    let hash = "e".repeat(40);
+    let attacks = [
+        "true".to_owned(),
+        "rm -rf $O/?? $O/pack $O/*".to_owned(),
+        "chmod -R u+w $O/??; for f in $O/??/*; do : > $f; done".to_owned(),
+        "chmod 0 $O/?? $O/pack $O".to_owned(),
+        "mv $O $O.gone; rm -rf $O; mv $W/cocode $W/gone; rm -rf $W/cocode; ln -s /etc $O".to_owned(),
+        "for f in $O/??/*; do rm -f $f; mkfifo $f; done; mkdir $O/ee; mkfifo $O/ee/$(echo $H | cut -c 3-)".to_owned(),
+        "for f in $O/??/*; do rm -f $f; ln -s /dev/zero $f; done; mkfifo $O/pack/pack-$H.idx $O/pack/pack-$H.pack".to_owned(),
+        "rm -rf $O/pack; ln -s $VICTIM/.git/objects/pack $O/pack".to_owned(),
+        "rm -rf $O/ee; for f in $VICTIM/.git/objects/??; do ln -s $f $O/; done".to_owned(),
+        "echo $VICTIM/.git/objects > $O/info/alternates; rm -rf $O/info; echo x > $W/cocode/objects/info/alternates; \
+            rm -f $S/??/* $S/pack/*; touch $S/new $W/cocode/new; chmod 0 $S"
+            .to_owned(),
+        "git repack -adq; for f in $O/pack/*.pack; do touch ${f%.pack}.keep ${f%.pack}.promisor; done".to_owned(),
+        "git repack -adq; git multi-pack-index write; for f in $O/pack/*; do chmod u+w $f; echo nonsense > $f; done".to_owned(),
+        "git repack -adq; rm -f $O/pack/*.idx; echo nonsense > $O/pack/pack-$H.idx; echo nonsense > $O/pack/pack-$H.pack"
+            .to_owned(),
+        "git replace -f HEAD HEAD~; mkdir -p $W/info; git rev-parse HEAD > $W/info/grafts; git rev-parse HEAD > $W/shallow"
+            .to_owned(),
+    ];
+    for attack in attacks {
+        let began = Instant::now();
+        let ground = Ground::new();
+        // Objects that the agent cannot see, but could have somebody else read.
+        let victim = ground.root.join("victim");
+        fs::create_dir(&victim).unwrap();
+        ground.git_in(&victim, &["init", "-q"]);
+        for (name, packed) in [("packed", true), ("loose", false)] {
+            fs::write(victim.join(name), name).unwrap();
+            ground.git_in(&victim, &["add", "."]);
+            ground.git_in(&victim, &["commit", "-q", "-m", name]);
+            if packed {
+                ground.git_in(&victim, &["repack", "-adq"]);
+            }
+        }
+        let secrets = ["HEAD:packed", "HEAD:loose"].map(|name| ground.git_in(&victim, &["rev-parse", name]));
+        let script = format!(
+            "VICTIM={}; H={hash}; echo x > b.txt; git add .; {MARKED}; arrived; ({attack}) >/dev/null 2>&1; true",
+            victim.display()
+        );
+        let (record, log) = run(&ground, &script);
+        assert_eq!(record.state, AgentState::Ready, "{attack}: {record:?} {:?}", log.lines());
+        assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{attack}");
+        assert_eq!(ground.git(&["cat-file", "blob", "cocode/7-a:b.txt"]), "x", "{attack}");
+        let real = ground.repository().join(".git/objects");
+        assert_eq!(oddities(&real), Vec::<PathBuf>::new(), "{attack}");
+        assert!(!real.join("new").exists() && !real.join("info/alternates").exists(), "{attack}");
+        assert!(!record.git_folder.as_ref().unwrap().join("cocode/new").exists(), "{attack}");
+        for secret in &secrets {
+            assert!(!has(&ground, secret), "{attack}");
+        }
+        assert_sound(&ground, &attack);
+        assert_eq!(ground.git_in(&record.worktree, &["status", "--porcelain"]), "", "{attack}");
+        ground.git_in(&record.worktree, &["commit", "-q", "--allow-empty", "-m", "the user's"]);
+        assert!(began.elapsed() < Duration::from_secs(120), "a hang guard: {attack}");
+    }
+}
+
+#[test]
+fn a_commit_without_what_belongs_to_it_moves_nothing() {
+    let make = "B=$(echo gone | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$B,x; \
+        T=$(git write-tree); C=$(git commit-tree -p HEAD -m 'cocode ready for check' $T); BF=$O/$(path_of $B); TF=$O/$(path_of $T); \
+        E=$O/$(path_of $(echo evil | git hash-object -w --stdin)); git rm -q --cached x; ";
+    let at_branch = "git reset -q --soft $C";
+    let cases = [
+        ("true", at_branch, true),
+        ("rm -f $BF", at_branch, false),
+        ("cp -f $E $BF", at_branch, false),
+        ("cp -f $E $TF", at_branch, false),
+        ("rm -f $BF; mkfifo $BF", at_branch, false),
+        (
+            "cp -f $E $O/$(path_of $C)",
+            "echo $C > $(git rev-parse --git-common-dir)/refs/heads/cocode/7-a",
+            false,
+        ),
+        ("rm -f $BF", "git update-ref refs/worktree/x $C; git symbolic-ref HEAD refs/worktree/x", false),
+        ("rm -f $BF", "git checkout -q --detach; echo $C > $W/HEAD", false),
+        ("rm -f $BF", "git checkout -q -b cocode/7-z; git update-ref refs/heads/cocode/7-z $C", false),
+    ];
+    for (damage, moves, is_taken) in cases {
+        let case = format!("{damage}; {moves}");
+        let ground = Ground::new();
+        let (record, log) = run(&ground, &format!("{make}{damage}; {moves}; true"));
+        assert_eq!(record.exit_code, Some(0), "{case}: {:?}", log.lines());
+        let has_moved = ground.git(&["rev-parse", "cocode/7-a"]) != record.start_commit;
+        assert_eq!(has_moved, is_taken, "{case}: {record:?}");
+        let verdict = record.verdict.as_ref().expect("it is judged");
+        assert!(!verdict.marker_present || is_taken, "{case}: {record:?}");
+        assert_eq!(record.warnings.is_empty(), is_taken, "{case}: {record:?}");
+    }
+}
+
+#[test]
+fn honest_work_arrives_however_it_is_stored() {
+    let other = "H=$HOME/other; ";
+    let cases = [
+        // A file each, a pack by git's own choice, and one that the agent makes.
+        ("few", "echo x > b.txt; git add .".to_owned()),
+        ("many", "for n in $(seq 150); do echo $n > f$n; done; git add .; git commit -qm many".to_owned()),
+        ("big", "head -c 3000000 /dev/urandom > big; git -c core.bigFileThreshold=1m add big; ls $O/pack/*.pack".to_owned()),
+        ("repacked", "echo x > b.txt; git add .; git commit -qm x; arrived; git repack -adq; echo y > b.txt; git add .".to_owned()),
+        (
+            "fetched",
+            format!("{other} git fetch -q $H main && git merge -q --allow-unrelated-histories -m merge FETCH_HEAD"),
+        ),
+        ("cherry-picked", format!("{other} git fetch -q $H main && git cherry-pick FETCH_HEAD~1")),
+        ("amended", format!("echo x > b.txt; git add .; {MARKED}; arrived; echo y > b.txt; git add .; git commit -q --amend -m z")),
+        ("rewound", "git commit -q --allow-empty -m x; arrived; git reset -q --hard HEAD~".to_owned()),
+    ];
+    for (name, script) in cases {
+        let ground = Ground::new();
+        let other = ground.root.join("home/other");
+        fs::create_dir(&other).unwrap();
+        ground.git_in(&other, &["init", "-q", "-b", "main"]);
+        for number in 0..40 {
+            fs::write(other.join(format!("o{number}")), format!("{number}")).unwrap();
+            ground.git_in(&other, &["add", "."]);
+            ground.git_in(&other, &["commit", "-q", "-m", "other"]);
+        }
+        let definition = AgentDefinition {
+            clean_tree: true,
+            check: Some("git fsck --full".to_owned()),
+            ..agent("a", &format!("set -e; {PLACES}{script}; {MARKED}"))
+        };
+        let (records, log) = run_all(&ground, vec![definition]);
+        let record = &records[0];
+        assert_eq!(record.state, AgentState::Ready, "{name}: {record:?} {:?}", log.lines());
+        assert_eq!(record.warnings, Vec::<String>::new(), "{name}");
+        assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{name}");
+        assert_sound(&ground, name);
+        assert!(ground.runner().pick(record, false).unwrap().done, "{name}");
+        assert!(ground.runner().clean(true, false).unwrap()[0].removed, "{name}");
+        assert_eq!(ground.git(&["worktree", "list"]).lines().count(), 1, "{name}");
+        assert_sound(&ground, name);
+    }
+}
+
+#[test]
+fn what_is_staged_can_be_committed_by_the_user() {
+    for is_damaged in [false, true] {
+        let ground = Ground::new();
+        // Something else that is damaged does not keep it from being taken.
+        let damage = if is_damaged {
+            "for n in $(seq 20); do F=$O/$(path_of $(echo bad$n | git hash-object -w --stdin)); chmod u+w $F; echo nonsense > $F; done;"
+        } else {
+            ""
+        };
+        let script = format!(
+            "{damage} echo staged > s.txt; git add s.txt; echo again > s.txt; git add s.txt; rm s.txt"
+        );
+        let (record, log) = run(&ground, &script);
+        assert_eq!(record.exit_code, Some(0), "{record:?} {:?}", log.lines());
+        assert_eq!(record.warnings.len(), usize::from(is_damaged), "{record:?}");
+        assert!(record.warnings.iter().all(|warning| warning.starts_with("20 of its objects")), "{record:?}");
+        ground.git_in(&record.worktree, &["commit", "-q", "-m", "by the user"]);
+        assert_eq!(ground.git(&["cat-file", "blob", "cocode/7-a:s.txt"]), "again");
+        assert_sound(&ground, "staged");
+    }
+}
+
+#[test]
+fn commits_anywhere_are_there_as_they_are_made() {
+    let ground = Ground::new();
+    let (runner, log) = (ground.runner(), Log::default());
+    let script = format!(
+        "{PLACES} git checkout -q -b cocode/deep/7-z; git commit -q --allow-empty -m own; \
+         git checkout -q --detach; git commit -q --allow-empty -m detached; \
+         echo staged > s.txt; git add s.txt; echo staged; \
+         until test -e go; do sleep 0.05; done; rm go; {MARKED}"
+    );
+    let record = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
+        });
+        // Whoever is told of a commit finds it.
+        log.wait_for("commit detached");
+        assert_eq!(ground.git_in(&ground.worktree(), &["log", "-1", "--format=%s"]), "detached");
+        // What is staged is there a little later.
+        log.wait_for("staged");
+        let began = Instant::now();
+        while !has(&ground, "19d9cc8584ac2c7dcf57d2680375e80f099dc481") {
+            assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_sound(&ground, "while it runs");
+        ground.git(&["gc", "-q"]);
+        fs::write(ground.worktree().join("go"), "").unwrap();
+        running.join().unwrap()
+    });
+    assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
+    assert_eq!(
+        ground.git(&["log", "-3", "--format=%s", record.head.as_ref().unwrap()]),
+        "fix: x\ndetached\nown"
+    );
+    assert_sound(&ground, "afterwards");
+    let cleaned = runner.clean(true, false).unwrap().remove(0);
+    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+}
+
+#[test]
+fn an_agent_that_dies_in_a_commit_leaves_a_sound_repository() {
+    for wait in ["0.3", "0.5", "0.7"] {
+        let ground = Ground::new();
+        let script = format!(
+            "(N=0; while :; do N=$((N+1)); echo $N > b.txt; git add b.txt; git commit -qm $N; done) & sleep {wait}; kill -9 $$"
+        );
+        let (record, log) = run(&ground, &script);
+        assert_eq!(record.exit_code, Some(137), "{record:?}");
+        assert!(record.commits > 0, "{record:?} {:?}", log.lines());
+        assert_sound(&ground, wait);
+        let folder = record.git_folder.as_ref().unwrap();
+        for lock in ["index.lock", "HEAD.lock"] {
+            let _ = fs::remove_file(folder.join(lock));
+        }
+        ground.git_in(&record.worktree, &["add", "."]);
+        ground.git_in(&record.worktree, &["commit", "-q", "--allow-empty", "-m", "by the user"]);
+        assert_sound(&ground, wait);
+    }
+}
+
+#[test]
+fn what_a_killed_runner_has_not_taken_is_taken_by_the_next_one() {
+    let ground = Ground::new();
+    let script = format!(
+        "{PLACES} echo x > b.txt; git add .; {MARKED}; echo dangling | git hash-object -w --stdin; echo ready; \
+         while ! test -e go; do sleep 0.05; done"
+    );
+    let log = Log::default();
+    // Nothing refers to it, so it is not followed while the agent runs.
+    let dangling = "4ba8ea6005dd588634e40a8bee8a71243af8625e";
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            ground.runner().run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
+        });
+        log.wait_for("ready");
+        let began = Instant::now();
+        while !has(&ground, "cocode/7-a:b.txt") {
+            assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!has(&ground, dangling));
+        // It finds the records as they are now.
+        let copy = ground.root.join("state-after");
+        crate::recovering::copy_folder(&ground.root.join("state"), &copy);
+        let next = Runner::open(RunnerConfig { state_folder: copy, ..ground.config() });
+        let record = next.unwrap().records().unwrap().remove(0);
+        assert_eq!(record.state, AgentState::Lost);
+        assert!(record.own_objects && record.warnings.is_empty(), "{record:?}");
+        assert_eq!(failures(&record), ["exit_code"]);
+        assert!(has(&ground, dangling));
+        assert_sound(&ground, "recovered");
+        fs::write(ground.worktree().join("go"), "").unwrap();
+        running.join().unwrap();
+    });
+}
+
+#[test]
+fn siblings_at_once_have_all_their_work() {
+    let ground = Ground::new();
+    let script = "for n in $(seq 15); do echo $COCODE_REPO_PATH $n > b.txt; echo same $n > c.txt; git add .; git commit -qm $n; done";
+    let agents = ["a", "b", "c"].map(|name| agent(name, &format!("{script}; {MARKED}"))).to_vec();
+    let (records, log) = run_all(&ground, agents);
+    for record in &records {
+        assert_eq!((record.state, record.commits), (AgentState::Ready, 16), "{record:?} {:?}", log.lines());
+        assert_eq!(ground.git(&["rev-parse", &record.branch]), record.head.clone().unwrap());
+        assert_eq!(record.warnings, Vec::<String>::new());
+    }
+    assert_sound(&ground, "siblings");
+}
+
+#[test]
+fn repositories_of_every_kind_take_an_agents_work() {
+    type Prepare = fn(&Ground);
+    let kinds: [(&str, Prepare); 7] = [
+        ("sha256", |ground| {
+            fs::remove_dir_all(ground.repository()).unwrap();
+            fs::create_dir(ground.repository()).unwrap();
+            ground.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
+            fs::write(ground.repository().join("a.txt"), "one\n").unwrap();
+            ground.git(&["add", "."]);
+            ground.git(&["commit", "-q", "-m", "start"]);
+        }),
+        ("linked", |ground| {
+            let objects = ground.repository().join(".git/objects");
+            fs::rename(&objects, ground.root.join("objects")).unwrap();
+            std::os::unix::fs::symlink(ground.root.join("objects"), objects).unwrap();
+        }),
+        ("borrowing", |ground| lend(ground, |origin| origin.display().to_string())),
+        ("borrowing beside itself", |ground| lend(ground, |_| "../../../origin/.git/objects".to_owned())),
+        ("shallow", |ground| clone_of(ground, &["--depth=1"])),
+        ("partial", |ground| clone_of(ground, &["--filter=blob:none"])),
+        ("without trees", |ground| clone_of(ground, &["--filter=tree:0"])),
+    ];
+    for (kind, prepare) in kinds {
+        let ground = Ground::new();
+        for text in ["two\n", "three\n"] {
+            fs::create_dir_all(ground.repository().join("deep/er")).unwrap();
+            fs::write(ground.repository().join("deep/er/a.txt"), text).unwrap();
+            ground.git(&["add", "."]);
+            ground.git(&["commit", "-q", "-m", "more"]);
+        }
+        prepare(&ground);
+        let script = format!(
+            "{PLACES} touch $S/new $W/cocode/new $O/info/new 2>/dev/null && exit 8; set -e; git log -1 -p >/dev/null; echo y >> a.txt; echo x > b.txt; git add .; git commit -qm one; arrived; \
+             for n in $(seq 120); do echo $n > f$n; done; git add .; git status 2>&1 | grep -i error && exit 9; {MARKED}"
+        );
+        let (record, log) = run(&ground, &script);
+        assert_eq!(record.state, AgentState::Ready, "{kind}: {record:?} {:?}", log.lines());
+        assert_eq!(record.warnings, Vec::<String>::new(), "{kind}");
+        let found: Vec<String> = ["objects/new", "objects/info/new", "worktrees/7-a/cocode/new"]
+            .into_iter()
+            .filter(|name| ground.repository().join(".git").join(name).exists())
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(found, Vec::<String>::new(), "{kind}");
+        let errors: Vec<String> = log.lines().into_iter().filter(|line| line.contains("error")).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{kind}");
+        assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{kind}");
+        assert_sound(&ground, kind);
+        assert!(ground.runner().pick(&record, false).unwrap().done, "{kind}");
+        ground.git(&["gc", "-q"]);
+        assert_sound(&ground, kind);
+    }
+}
+
+/// Makes the repository one that finds its objects in another one.
+fn lend(ground: &Ground, path: fn(&Path) -> String) {
+    let origin = ground.root.join("origin");
+    fs::rename(ground.repository(), &origin).unwrap();
+    ground.git_in(&ground.root, &["clone", "-q", "--shared", "origin", "repository"]);
+    let alternates = ground.repository().join(".git/objects/info/alternates");
+    fs::write(alternates, path(&origin.join(".git/objects")) + "\n").unwrap();
+    assert!(ground.git(&["count-objects", "-v"]).contains("alternate: "));
+}
+
+/// Makes the repository a clone of the kind that these options make.
+fn clone_of(ground: &Ground, options: &[&str]) {
+    let origin = ground.root.join("home/origin");
+    fs::rename(ground.repository(), &origin).unwrap();
+    ground.git_in(&origin, &["config", "uploadpack.allowFilter", "true"]);
+    ground.git_in(&origin, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let url = format!("file://{}", origin.display());
+    ground.git_in(&ground.root, &[&["clone", "-q"], options, &[url.as_str(), "repository"]].concat());
+}
