@@ -82,6 +82,7 @@ impl CocodeGround {
             spawner: SpawnerProgram::this_program(),
             scratch: self.root.clone(),
             least_level: Level::Namespaces,
+            highest_level: Level::Full,
         })?)
     }
 
