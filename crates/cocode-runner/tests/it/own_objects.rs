@@ -281,11 +281,34 @@ fn commits_anywhere_are_there_as_they_are_made() {
 }
 
 #[test]
+fn what_was_brought_is_not_brought_again() {
+    let ground = Ground::new();
+    let packs = || {
+        let folder = fs::read_dir(ground.repository().join(".git/objects/pack")).into_iter().flatten();
+        folder
+            .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|it| it == "pack"))
+            .count()
+    };
+    let before = packs();
+    // More than are unpacked come as one pack; each of the others stages one more, and has it brought.
+    let script = format!(
+        "{PLACES} N=0; while test $((N+=1)) -le 150; do echo $N > $N.txt; done; git add .; sleep 2; \
+         for M in a b c; do echo $M > $M.txt; git add .; sleep 2; done; {MARKED}"
+    );
+    let (record, log) = run(&ground, &script);
+    assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
+    // One with what was staged first, and perhaps one with the commit and all that belongs to it.
+    assert!(packs() - before <= 2, "{}", packs() - before);
+    assert_sound(&ground, "afterwards");
+}
+
+#[test]
 fn an_agent_that_dies_in_a_commit_leaves_a_sound_repository() {
-    for wait in ["0.3", "0.5", "0.7"] {
+    for wait in ["0.1", "0.3", "0.5"] {
         let ground = Ground::new();
         let script = format!(
-            "(N=0; while :; do N=$((N+1)); echo $N > b.txt; git add b.txt; git commit -qm $N; done) & sleep {wait}; kill -9 $$"
+            "(N=0; while :; do N=$((N+1)); echo $N > b.txt; git add b.txt; git commit -qm $N; : > begun; done) & \
+             until test -e begun; do sleep 0.01; done; sleep {wait}; kill -9 $$"
         );
         let (record, log) = run(&ground, &script);
         assert_eq!(record.exit_code, Some(137), "{record:?}");
