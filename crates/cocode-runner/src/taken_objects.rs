@@ -2,7 +2,8 @@
 //!
 //! An agent may leave anything there: a pipe at which git would wait for ever, a link to what the agent itself may not read, a
 //! list of other folders, marks that have git fetch or skip things. Git never looks into that folder. It gets one in which
-//! nothing but the objects and packs are, each a plain file when it was taken. Whether they are what their names say is git's to find out.
+//! nothing but the objects and packs are, each a plain file when it was taken. Whether they are what their names say is
+//! git's to find out.
 
 use std::collections::HashSet;
 use std::ffi::CStr;

@@ -67,8 +67,8 @@ impl Worktree {
     }
 }
 
-/// What no commit writes of the objects, where agents share them: packs, in which the repository's history is, and what says where other objects
-/// are.
+/// What no commit writes of the objects, where agents share them: packs, in which the repository's history is, and what
+/// says where other objects are.
 pub(crate) fn kept_objects(common_folder: &Path) -> [PathBuf; 2] {
     ["objects/pack", "objects/info"].map(|name| common_folder.join(name))
 }
