@@ -100,7 +100,7 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
     policy.writable.extend(common.cache.iter().map(absolute));
     policy.readable.extend(common.readable.iter().cloned());
-    policy.readable.extend(linked_worktree::repository_folder(workspace));
+    policy.readable.extend(linked_worktree::repository_folder(workspace, &policy.writable));
     policy
 }
 

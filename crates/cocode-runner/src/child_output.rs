@@ -11,6 +11,9 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+/// How long a command may take to end when it is asked to.
+const PARTING: Duration = Duration::from_secs(2);
+
 /// What a command reads.
 #[derive(Debug)]
 pub(crate) enum Input<'a> {
@@ -52,9 +55,13 @@ pub(crate) fn output(
         let killer = limit.map(|limit| {
             scope.spawn(move || {
                 let is_late = is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+                // The child is awaited only after this, so the number is still its own.
                 if is_late {
-                    // The child is awaited only after this, so the number is still its own.
-                    let _ = kill_process_group(group, Signal::KILL);
+                    // Git removes its temporary files when it is asked to end.
+                    let _ = kill_process_group(group, Signal::TERM);
+                    if is_done.recv_timeout(PARTING) == Err(RecvTimeoutError::Timeout) {
+                        let _ = kill_process_group(group, Signal::KILL);
+                    }
                 }
                 is_late
             })
@@ -102,7 +109,8 @@ mod tests {
 
     #[test]
     fn what_does_not_end_is_killed_with_what_it_has_started() {
-        for script in ["sleep 600 & sleep 600", "exec >&- 2>&-; sleep 600"] {
+        let deaf = "trap '' TERM; while :; do sleep 600; done";
+        for script in ["sleep 600 & sleep 600", "exec >&- 2>&-; sleep 600", deaf] {
             assert!(run(script, Input::Nothing, Some(200)).is_none(), "{script}");
         }
         let output = run("echo out; echo err >&2; exit 3", Input::Nothing, Some(60_000)).unwrap();

@@ -16,6 +16,10 @@ use crate::host::Host;
 /// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
 const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
 
+/// The largest piece of memory that git may take for one thing: a small file can say that it holds any number of bytes. What
+/// is larger than `core.bigFileThreshold` goes through it in parts.
+const MOST_AT_ONCE: &str = "1g";
+
 /// Variables of the user's environment that git needs, the last three to sign a merge; all others, `GIT_*` above all, are
 /// dropped.
 const KEPT: [&str; 9] =
@@ -112,9 +116,11 @@ impl Git {
         self
     }
 
-    /// The same with an end after so long.
+    /// The same with an end after so long, and with a bound on what it holds in memory: for what an agent has made.
     pub(crate) fn within(&self, limit: Duration) -> Git {
-        Git { limit: Some(limit), ..self.clone() }
+        let mut git = Git { limit: Some(limit), ..self.clone() };
+        git.environment.push(("GIT_ALLOC_LIMIT".into(), MOST_AT_ONCE.into()));
+        git
     }
 
     /// The same that reads objects in `folder`, and in `others` with all that those name, but fetches none.

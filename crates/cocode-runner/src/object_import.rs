@@ -18,7 +18,7 @@ use crate::worktree::file_error;
 const UNPACK_MOST: u32 = 100;
 
 /// How long each step of it may take: what an agent has made may be far more than it seems.
-const LIMIT: Duration = Duration::from_secs(300);
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// How long the undamaged objects among damaged ones are looked for.
 const SEARCH_LIMIT: Duration = Duration::from_secs(60);
@@ -38,12 +38,20 @@ pub(crate) struct ObjectImport {
     taken: TakenObjects,
     /// Commits that the repository has with all that belongs to them, the start first.
     whole: Vec<String>,
+    /// When all of it is to be over.
+    until: Option<Instant>,
 }
 
 impl ObjectImport {
     pub(crate) fn new(repository: &Repository, objects: OwnObjects, start_commit: &str) -> ObjectImport {
         let taken = objects.taken();
-        ObjectImport { repository: repository.clone(), objects, taken, whole: vec![start_commit.to_owned()] }
+        let whole = vec![start_commit.to_owned()];
+        ObjectImport { repository: repository.clone(), objects, taken, whole, until: None }
+    }
+
+    /// The same with one end for all that is brought.
+    pub(crate) fn until(self, until: Instant) -> ObjectImport {
+        ObjectImport { until: Some(until), ..self }
     }
 
     /// Brings a commit with all that belongs to it. Returns whether the repository has it now: an agent may name one that
@@ -54,8 +62,10 @@ impl ObjectImport {
         }
         let mut is_whole = self.try_bring(commit)?;
         if !is_whole {
-            // What was taken before may have been replaced since by something better.
+            // What was taken before may have been replaced since by something better, and commits that nothing named any
+            // more may have been removed.
             self.clear()?;
+            self.whole.truncate(1);
             is_whole = self.try_bring(commit)?;
         }
         if is_whole {
@@ -87,7 +97,7 @@ impl ObjectImport {
     /// The names of all objects that the agent has itself, a line each.
     fn names(&mut self) -> Result<String, RunnerError> {
         self.refresh()?;
-        let git = self.repository.git.with_objects(self.taken.folder(), None).within(LIMIT);
+        let git = self.repository.git.with_objects(self.taken.folder(), None).within(self.limit());
         let arguments = ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)"];
         Ok(git.run(self.repository.place(), &arguments)?)
     }
@@ -105,6 +115,11 @@ impl ObjectImport {
         self.clear()
     }
 
+    /// How long the next step may take.
+    fn limit(&self) -> Duration {
+        self.until.map_or(LIMIT, |until| until.saturating_duration_since(Instant::now()).min(LIMIT))
+    }
+
     fn try_bring(&mut self, commit: &str) -> Result<bool, RunnerError> {
         self.refresh()?;
         let mut input = format!("{commit}\n--not\n");
@@ -112,7 +127,7 @@ impl ObjectImport {
         let mut arguments = PACK.to_vec();
         arguments.push("--revs");
         arguments.extend(self.repository.is_partial().then_some("--exclude-promisor-objects"));
-        Ok(self.carry(&arguments, &input)? && has_whole(&self.repository, commit, &self.whole)?)
+        Ok(self.carry(&arguments, &input)? && has_whole(&self.repository, commit, &self.whole, self.limit())?)
     }
 
     /// Brings these objects, or if that cannot be, each half of them.
@@ -143,12 +158,15 @@ impl ObjectImport {
         }
         let reading: &[&str] =
             if count <= UNPACK_MOST { &["unpack-objects", "-q"] } else { &["index-pack", "--stdin"] };
-        is_so(self.repository.git.within(LIMIT).read_from(place, reading, pack))
+        is_so(self.repository.git.within(self.limit()).read_from(place, reading, pack))
     }
 
     /// Git that reads the agent's objects.
     fn reader(&self) -> Git {
-        self.repository.git.with_objects(self.taken.folder(), Some(self.objects.common())).within(LIMIT)
+        self.repository
+            .git
+            .with_objects(self.taken.folder(), Some(self.objects.common()))
+            .within(self.limit())
     }
 
     fn refresh(&mut self) -> Result<(), RunnerError> {
@@ -165,12 +183,13 @@ pub(crate) fn has_whole(
     repository: &Repository,
     commit: &str,
     whole: &[String],
+    limit: Duration,
 ) -> Result<bool, RunnerError> {
     let mut arguments = vec!["rev-list", "--objects", "--quiet"];
     arguments.extend(repository.is_partial().then_some("--exclude-promisor-objects"));
     arguments.extend([commit, "--not"]);
     arguments.extend(whole.iter().map(String::as_str));
-    is_so(repository.git.within(LIMIT).run(repository.place(), &arguments))
+    is_so(repository.git.within(limit).run(repository.place(), &arguments))
 }
 
 /// Whether git did what it was asked. That it could not be started says nothing of what it was asked, and that it took too long

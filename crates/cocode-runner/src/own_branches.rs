@@ -22,6 +22,9 @@ use crate::worktree::{OWN_FOLDER, Worktree, file_error};
 /// The folder of all agents' branches, in the repository's `refs/heads` and `logs/refs/heads`.
 const FOLDER: &str = "cocode";
 
+/// A folder with nothing in it.
+const KEEP: &str = ".keep";
+
 /// What the repository's log of a branch says where the runner has moved it.
 const MOVED: &str = "cocode: made by the agent";
 
@@ -65,6 +68,12 @@ impl OwnBranches {
     pub(crate) fn make(&self, commit: &str) -> Result<(), RunnerError> {
         for folder in [&self.heads, &self.logs, &self.shared_heads, &self.shared_logs] {
             fs::create_dir_all(folder).map_err(file_error("make", folder))?;
+        }
+        // Git removes these folders when it has packed what is in them, and with the folder the agent's view of its own.
+        // It removes none that is not empty, and this name is none of a branch.
+        for folder in [&self.shared_heads, &self.shared_logs] {
+            let kept = folder.join(KEEP);
+            fs::create_dir_all(&kept).map_err(file_error("make", &kept))?;
         }
         let head = self.heads.join(&self.name);
         fs::write(&head, format!("{commit}\n")).map_err(file_error("write", &head))?;

@@ -40,6 +40,12 @@ impl OwnObjects {
         }
     }
 
+    /// The same for a check, with a folder in which nothing is yet: what is false in the agent's is not for it to read, and
+    /// all that is right has been brought.
+    pub(crate) fn for_check(self) -> OwnObjects {
+        OwnObjects { own: self.folder.join("check-objects"), ..self }
+    }
+
     /// The folder of all that the agent has to itself.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder

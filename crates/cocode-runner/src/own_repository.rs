@@ -1,10 +1,11 @@
 //! What a confined agent has of the repository to itself: its branches and its objects.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::error::RunnerError;
 use crate::git::GitError;
-use crate::object_import::{ObjectImport, has_whole};
+use crate::object_import::{LIMIT, ObjectImport, has_whole};
 use crate::own_branches::OwnBranches;
 use crate::own_objects::OwnObjects;
 use crate::record::AgentRecord;
@@ -67,7 +68,8 @@ pub(crate) fn take_over(
         let settled = own.branches.settle_head(repository, worktree);
         return warn(record, settled.map(|()| None).map_err(RunnerError::from));
     }
-    let mut import = ObjectImport::new(repository, own.objects.clone(), &record.start_commit);
+    let mut import = ObjectImport::new(repository, own.objects.clone(), &record.start_commit)
+        .until(Instant::now() + LIMIT);
     take_objects(record, &mut import)?;
     let carried = own.branches.carry_over_with(repository, &mut import);
     warn(record, carried.map(|why| why.map(str::to_owned)))?;
@@ -89,7 +91,9 @@ pub(crate) fn is_whole(
     commit: &str,
 ) -> Result<bool, RunnerError> {
     let start = &record.start_commit;
-    Ok(!record.own_objects || commit == start || has_whole(repository, commit, std::slice::from_ref(start))?)
+    Ok(!record.own_objects
+        || commit == start
+        || has_whole(repository, commit, std::slice::from_ref(start), LIMIT)?)
 }
 
 /// Takes objects alone: those that a check has made are in the index, perhaps.
@@ -101,8 +105,9 @@ pub(crate) fn take_objects_again(
     if !record.own_objects || !worktree.git_folder.is_dir() {
         return Ok(());
     }
-    let objects = OwnObjects::of(worktree, &repository.common_folder);
-    let mut import = ObjectImport::new(repository, objects, &record.start_commit);
+    let objects = OwnObjects::of(worktree, &repository.common_folder).for_check();
+    let mut import =
+        ObjectImport::new(repository, objects, &record.start_commit).until(Instant::now() + LIMIT);
     take_objects(record, &mut import)?;
     warn(record, import.finish().map(|()| None))
 }

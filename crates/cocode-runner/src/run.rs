@@ -320,7 +320,13 @@ impl Runner {
             Ok(launcher) => launcher,
             Err(detail) => return failed(detail),
         };
-        let own = self.own_repository(launcher, agent, worktree);
+        let mut own = self.own_repository(launcher, agent, worktree);
+        if let Some(own) = &mut own {
+            own.objects = own.objects.clone().for_check();
+            if let Err(error) = own.objects.make(&self.repository) {
+                return failed(told(&error));
+            }
+        }
         let policy = match self.policy(shared, agent, worktree, own.as_ref()) {
             Ok(policy) => policy,
             Err(error) => return failed(told(&error)),

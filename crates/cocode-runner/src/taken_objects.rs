@@ -19,7 +19,13 @@ use rustix::io::Errno;
 const PACKS: &str = "pack";
 
 /// Why a file cannot have a second name although it is there: some file systems know no such thing.
-const NO_LINKS: [Errno; 5] = [Errno::PERM, Errno::XDEV, Errno::MLINK, Errno::OPNOTSUPP, Errno::ACCESS];
+const NO_LINKS: [Errno; 4] = [Errno::PERM, Errno::XDEV, Errno::OPNOTSUPP, Errno::ACCESS];
+
+/// The size of the largest index of a pack that is taken: of two million objects, whose names are held in memory.
+const MOST_INDEX_BYTES: i64 = 64 << 20;
+
+/// How many files are taken.
+const MOST_FILES: usize = 1_000_000;
 
 /// A folder of the objects that were taken.
 #[derive(Debug)]
@@ -73,6 +79,9 @@ impl TakenObjects {
     fn take(&mut self, folder: &OwnedFd, place: &str, names: Vec<String>) -> io::Result<()> {
         for name in names {
             let path = format!("{place}/{name}");
+            if self.seen.len() >= MOST_FILES {
+                return Ok(());
+            }
             if !self.seen.contains(&path) && take_file(folder, &name, &self.folder.join(&path))? {
                 self.seen.insert(path);
             }
@@ -86,14 +95,16 @@ fn take_file(folder: &OwnedFd, name: &str, target: &Path) -> io::Result<bool> {
     // Held by this, it is the same file that is looked at and taken, and nothing that is opened notices.
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = openat(folder, name, flags, Mode::empty()) else { return Ok(false) };
-    if FileType::from_raw_mode(fstat(&held)?.st_mode) != FileType::RegularFile {
+    let found = fstat(&held)?;
+    let is_too_large = name.ends_with(".idx") && found.st_size > MOST_INDEX_BYTES;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || is_too_large {
         return Ok(false);
     }
     let path = format!("/proc/self/fd/{}", held.as_raw_fd());
     match linkat(CWD, &path, CWD, target, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) | Err(Errno::EXIST) => Ok(true),
-        // It is gone already.
-        Err(Errno::NOENT) => Ok(false),
+        // It is gone already, or has more names than a file of git's ever has.
+        Err(Errno::NOENT | Errno::MLINK) => Ok(false),
         Err(errno) if NO_LINKS.contains(&errno) => copy(&path, target),
         Err(errno) => Err(errno.into()),
     }

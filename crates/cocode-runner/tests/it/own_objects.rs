@@ -281,6 +281,53 @@ fn commits_anywhere_are_there_as_they_are_made() {
 }
 
 #[test]
+fn a_user_who_tidies_up_does_not_end_the_work_of_agents() {
+    for tidying in [&["pack-refs", "--all"][..], &["gc", "-q"]] {
+        let ground = Ground::new();
+        let (runner, log) = (ground.runner(), Log::default());
+        let script = format!(
+            "{PLACES} git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; rm go; {MARKED}"
+        );
+        let record = std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
+            });
+            log.wait_for("commit one");
+            ground.git(tidying);
+            fs::write(ground.worktree().join("go"), "").unwrap();
+            running.join().unwrap()
+        });
+        assert_eq!(record.state, AgentState::Ready, "{tidying:?}: {record:?} {:?}", log.lines());
+        assert_eq!(record.commits, 2, "{tidying:?}");
+        assert_eq!(ground.git(&["for-each-ref", "--format=%(refname:short)"]), "cocode/7-a\nmain");
+        assert_sound(&ground, "afterwards");
+    }
+}
+
+#[test]
+fn a_check_reads_what_the_repository_has() {
+    let ground = Ground::new();
+    // Git looks at the agent's own file first, and does not ask whether it is what its name says.
+    let falsified = "B=$(git rev-parse HEAD:f.txt); E=$(echo good | git hash-object -w --stdin); \
+                     cp -f $O/$(path_of $E) $O/$(path_of $B); git cat-file blob HEAD:f.txt";
+    for (word, is_ready) in [("bad", false), ("good", true)] {
+        let script = format!("{PLACES} echo {word} > f.txt; git add f.txt; {MARKED}; arrived; {falsified}");
+        let check = Some("git archive HEAD | tar -xO f.txt | grep -qx good".to_owned());
+        let (mut records, log) = run_all(&ground, vec![AgentDefinition { check, ..agent("a", &script) }]);
+        let record = records.remove(0);
+        assert!(
+            log.lines().contains(&"good".to_owned()),
+            "the control: the agent sees it: {:?}",
+            log.lines()
+        );
+        assert_eq!(record.state == AgentState::Ready, is_ready, "{word}: {record:?}");
+        assert_eq!(ground.git(&["cat-file", "blob", "cocode/7-a:f.txt"]), word);
+        ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
+        ground.git(&["branch", "-q", "-D", "cocode/7-a"]);
+    }
+}
+
+#[test]
 fn what_was_brought_is_not_brought_again() {
     let ground = Ground::new();
     let packs = || {
