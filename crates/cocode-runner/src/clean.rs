@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::error::RunnerError;
 use crate::git::GitError;
 use crate::log_file;
+use crate::loose_objects;
 use crate::object_import::ObjectImport;
 use crate::own_repository::OwnRepository;
 use crate::record::AgentRecord;
@@ -141,6 +142,8 @@ impl Runner {
             && worktree.git_folder.is_dir()
         {
             let path = worktree.path.to_string_lossy().into_owned();
+            // Git would remove the worktree, stop here, and not know it again afterwards.
+            loose_objects::reopen_all(&worktree.git_folder);
             // Without force: git itself refuses if there is anything that was not seen above.
             repository.git.run(repository.place(), &["worktree", "remove", "--", &path])?;
         }

@@ -44,6 +44,18 @@ pub(crate) fn reopen(objects: &Path) -> bool {
     folders.filter(|folder| reopen_folder(folder)).count() > 0 || was_closed
 }
 
+/// Gives the owner back a folder and all that are in it, wherever they are: none of them can be removed otherwise. Nobody may be
+/// at work there any more.
+pub(crate) fn reopen_all(folder: &Path) {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        reopen_folder(&folder);
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.extend(inner.map(|entry| entry.path()));
+    }
+}
+
 fn reopen_folder(folder: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = rustix::fs::open(folder, flags, Mode::empty()) else { return false };

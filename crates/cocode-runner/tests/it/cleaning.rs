@@ -67,6 +67,21 @@ fn a_detached_commit_is_not_lost() {
 }
 
 #[test]
+fn folders_that_an_agent_has_closed_are_removed() {
+    // The owner alone is kept out by that, root is not.
+    let ground = Ground::new();
+    let record = ground.run(
+        "W=$(git rev-parse --absolute-git-dir); O=$(git rev-parse --git-common-dir)/objects; \
+         mkdir -p $W/a/b $O/zz/a; touch $W/a/b/c; chmod 0 $W/a/b $W/a $O/zz",
+    );
+    assert_eq!(record.exit_code, Some(0), "{record:?}");
+    let git_folder = record.git_folder.as_ref().unwrap();
+    assert!(git_folder.join("a").is_dir() && git_folder.join("cocode/objects/zz").is_dir(), "the control");
+    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    assert!(cleaned.removed && !git_folder.exists(), "{cleaned:?}");
+}
+
+#[test]
 fn an_agents_folder_of_branches_leads_nowhere() {
     // Far more than there is in a worktree, and what a walk through the whole machine would look like.
     let elsewhere = Ground::new();
