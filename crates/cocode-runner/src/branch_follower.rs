@@ -12,6 +12,9 @@ use crate::own_branches::{IndexStamp, OwnBranches};
 use crate::repository::Repository;
 use crate::watch::{INTERVAL, tell_commits};
 
+/// How long everything may take that is brought over at once while the agent runs.
+const LOOK_LIMIT: Duration = Duration::from_secs(60);
+
 /// How long an index is left to rest before what is staged there is brought over. Mostly it is committed within that time.
 const REST: Duration = Duration::from_secs(1);
 
@@ -67,8 +70,9 @@ impl<'a> BranchFollower<'a> {
         }
     }
 
-    /// Looks once. What cannot be brought over now is tried again when the agent has ended, and told then.
+    /// Looks once, for a limited time: whoever waits for the agent's end waits for this. What cannot be brought over now is tried again when the agent has ended, and told then.
     fn look(&mut self) {
+        self.import.end_at(Instant::now() + LOOK_LIMIT);
         let commits = self.log.new_commits();
         let now = [self.branches.tip(), self.branches.head_commit()];
         // Git writes the log before it moves the branch, and whoever is told of a commit wants to see it.

@@ -11,6 +11,7 @@ use crate::git::GitError;
 use crate::log_file;
 use crate::loose_objects;
 use crate::object_import::ObjectImport;
+use crate::own_branches::OwnBranches;
 use crate::own_repository::OwnRepository;
 use crate::record::AgentRecord;
 use crate::run::told;
@@ -156,6 +157,9 @@ impl Runner {
             remove_if_there(&file)?;
         }
         self.store.remove(&record.key())?;
+        if self.store.records()?.is_empty() {
+            OwnBranches::remove_shared(&repository.common_folder);
+        }
         // The folder of this repository's worktrees goes with the last of them; it stays if anything is in it.
         let _ = fs::remove_dir(self.worktrees_folder());
         Ok(())

@@ -49,9 +49,9 @@ impl ObjectImport {
         ObjectImport { repository: repository.clone(), objects, taken, whole, until: None }
     }
 
-    /// The same with one end for all that is brought.
-    pub(crate) fn until(self, until: Instant) -> ObjectImport {
-        ObjectImport { until: Some(until), ..self }
+    /// Sets one end for all that is brought from now on.
+    pub(crate) fn end_at(&mut self, until: Instant) {
+        self.until = Some(until);
     }
 
     /// Brings a commit with all that belongs to it. Returns whether the repository has it now: an agent may name one that

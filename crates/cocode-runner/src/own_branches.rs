@@ -85,6 +85,19 @@ impl OwnBranches {
         }
     }
 
+    /// Removes what was made in the repository for all agents, where there are no branches of any left.
+    pub(crate) fn remove_shared(common_folder: &Path) {
+        for place in ["refs/heads", "logs/refs/heads"] {
+            let folder = common_folder.join(place).join(FOLDER);
+            let is_alone = fs::read_dir(&folder)
+                .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().as_os_str() == KEEP));
+            if is_alone {
+                // Whoever makes a branch there in this moment keeps the folder.
+                let _ = fs::remove_dir(folder.join(KEEP)).and_then(|()| fs::remove_dir(folder));
+            }
+        }
+    }
+
     /// Returns each folder with the one in whose place the agent sees it.
     pub(crate) fn replaced(&self) -> Vec<(PathBuf, PathBuf)> {
         let pair = |own: &PathBuf, shared: &PathBuf| (own.clone(), shared.clone());

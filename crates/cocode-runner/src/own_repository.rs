@@ -68,8 +68,7 @@ pub(crate) fn take_over(
         let settled = own.branches.settle_head(repository, worktree);
         return warn(record, settled.map(|()| None).map_err(RunnerError::from));
     }
-    let mut import = ObjectImport::new(repository, own.objects.clone(), &record.start_commit)
-        .until(Instant::now() + LIMIT);
+    let mut import = last_import(repository, own.objects.clone(), record);
     take_objects(record, &mut import)?;
     let carried = own.branches.carry_over_with(repository, &mut import);
     warn(record, carried.map(|why| why.map(str::to_owned)))?;
@@ -106,10 +105,16 @@ pub(crate) fn take_objects_again(
         return Ok(());
     }
     let objects = OwnObjects::of(worktree, &repository.common_folder).for_check();
-    let mut import =
-        ObjectImport::new(repository, objects, &record.start_commit).until(Instant::now() + LIMIT);
+    let mut import = last_import(repository, objects, record);
     take_objects(record, &mut import)?;
     warn(record, import.finish().map(|()| None))
+}
+
+/// What brings the objects of an agent that has ended. All of it has one end: somebody waits for it.
+fn last_import(repository: &Repository, objects: OwnObjects, record: &AgentRecord) -> ObjectImport {
+    let mut import = ObjectImport::new(repository, objects, &record.start_commit);
+    import.end_at(Instant::now() + LIMIT);
+    import
 }
 
 fn take_objects(record: &mut AgentRecord, import: &mut ObjectImport) -> Result<(), RunnerError> {

@@ -82,6 +82,22 @@ fn folders_that_an_agent_has_closed_are_removed() {
 }
 
 #[test]
+fn nothing_is_left_in_the_repository_when_the_last_agent_is_cleaned_away() {
+    let ground = Ground::new();
+    let runner = ground.runner();
+    let agents = vec![agent("one", "true"), agent("two", "echo x > new.txt")];
+    let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
+    let folders =
+        ["refs/heads/cocode", "logs/refs/heads/cocode"].map(|it| ground.repository().join(".git").join(it));
+    let are_there = || folders.each_ref().map(|folder| folder.join(".keep").is_dir());
+    runner.clean(true, false).unwrap();
+    assert_eq!(are_there(), [true, true], "one is still there");
+    fs::remove_file(records[1].worktree.join("new.txt")).unwrap();
+    assert!(runner.clean(true, false).unwrap()[0].removed);
+    assert!(folders.iter().all(|folder| !folder.exists()), "{folders:?}");
+}
+
+#[test]
 fn an_agents_folder_of_branches_leads_nowhere() {
     // Far more than there is in a worktree, and what a walk through the whole machine would look like.
     let elsewhere = Ground::new();
