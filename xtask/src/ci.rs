@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::clients;
-use crate::setup::is_installed;
+use crate::dependencies::check_dependencies;
+use crate::setup::require_packages;
 use crate::snapshot_references::{VARIABLE, unreferenced_snapshots};
 use crate::test_failures::TestFailures;
 use crate::{Step, TaskError, Tree, tidy};
@@ -37,28 +38,19 @@ fn checks(
     times: &mut Vec<(String, Duration)>,
     failures: &mut TestFailures,
 ) -> Result<(), TaskError> {
+    require_packages()?;
     run(Step::cargo("fmt", &["fmt", "--all", "--check"]), root, times)?;
-    let start = Instant::now();
-    tidy(root)?;
-    times.push(("tidy".to_owned(), start.elapsed()));
+    timed("tidy", times, || tidy(root))?;
+    timed("dependencies", times, || check_dependencies(root))?;
 
     let clippy = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"];
     run(Step::cargo("clippy", &clippy), root, times)?;
     run(Step::cargo("examples", &["build", "--workspace", "--examples"]), root, times)?;
     test(root, times, failures)?;
-    // What is not installed is skipped by name.
     run(Step::cargo("clients", &clients::RUN), root, times)?;
 
     let doc = ["doc", "--workspace", "--no-deps", "--all-features"];
     run(Step::cargo("doc", &doc).variable("RUSTDOCFLAGS", "--deny warnings"), root, times)?;
-    if is_installed("cargo-deny") {
-        // The check itself works without a network; it wants the manifests of every platform's dependencies.
-        run(Step::cargo("fetch", &["fetch"]), root, times)?;
-        let deny = ["deny", "--offline", "check", "licenses", "bans", "sources"];
-        run(Step::cargo("deny", &deny), root, times)?;
-    } else {
-        println!("== deny: skipped, because the program cargo-deny is not installed");
-    }
     Ok(())
 }
 
@@ -81,6 +73,17 @@ fn test(
     times.push((name, tested?));
     let files = unreferenced_snapshots(&Tree::read(root)?, root, &used);
     if files.is_empty() { Ok(()) } else { Err(TaskError::OrphanSnapshots { files }) }
+}
+
+fn timed(
+    name: &str,
+    times: &mut Vec<(String, Duration)>,
+    check: impl FnOnce() -> Result<(), TaskError>,
+) -> Result<(), TaskError> {
+    let start = Instant::now();
+    check()?;
+    times.push((name.to_owned(), start.elapsed()));
+    Ok(())
 }
 
 fn run(step: Step, root: &Path, times: &mut Vec<(String, Duration)>) -> Result<(), TaskError> {

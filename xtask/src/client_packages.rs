@@ -1,6 +1,6 @@
 //! Clients and peers from package registries, pinned, below the target folder: nothing else on the machine changes.
 //!
-//! What cannot be had is said. The tests that need it then say that they were skipped, or fail where everything has to run.
+//! `setup` names what cannot be installed. The tests that need it are then skipped by name; with `CI` set they fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,21 @@ pub(crate) fn install_clients() {
     let node = folder.join("node");
     install(&node, &NODE_PACKAGES, "the Python packages above", || npm(&node, &NODE_PACKAGES));
 }
+
+/// Returns the clients of the tests that are not installed in the pinned version.
+pub(crate) fn missing_clients() -> Vec<String> {
+    let lists: [(&str, &[&str]); 2] = [("python", &PYTHON_PACKAGES), ("node", &NODE_PACKAGES)];
+    let missing = lists.iter().filter(|(name, packages)| !is_there(&folder().join(name), packages));
+    missing.flat_map(|(_, packages)| packages.iter().map(|&package| package.to_owned())).collect()
+}
+
+/// Returns whether a folder records that exactly these packages were installed into it.
+fn is_there(folder: &Path, packages: &[&str]) -> bool {
+    fs::read_to_string(folder.join(RECORD)).is_ok_and(|installed| installed == packages.join("\n"))
+}
+
+/// The file of a folder that names the packages which were installed into it.
+const RECORD: &str = "installed.txt";
 
 /// The programs of the peers, as far as they can be had.
 pub(crate) struct Peers {
@@ -98,14 +113,11 @@ fn folder() -> PathBuf {
 
 /// Installs packages into a folder unless exactly these are there.
 fn install(folder: &Path, packages: &[&str], needs: &str, carry_out: impl FnOnce() -> bool) {
-    let list = packages.join("\n");
-    let record = folder.join("installed.txt");
-    let is_there = || fs::read_to_string(&record).is_ok_and(|installed| installed == list);
-    if !is_there() && fs::create_dir_all(folder).is_ok() && carry_out() {
+    if !is_there(folder, packages) && fs::create_dir_all(folder).is_ok() && carry_out() {
         // Without the record it is installed again.
-        let _ = fs::write(&record, &list);
+        let _ = fs::write(folder.join(RECORD), packages.join("\n"));
     }
-    let word = if is_there() { "present" } else { "missing" };
+    let word = if is_there(folder, packages) { "present" } else { "missing" };
     for package in packages {
         let advice = if word == "missing" { format!(" (needs {needs})") } else { String::new() };
         println!("{word}: {package}{advice}");

@@ -37,6 +37,20 @@ pub enum TaskError {
         /// Why.
         source: serde_json::Error,
     },
+    /// A text that should be TOML of a certain form is not.
+    #[error("cannot read {file}: {why}")]
+    NotToml {
+        /// The file.
+        file: String,
+        /// Why, in the words of the reader.
+        why: String,
+    },
+    /// Dependencies break rules of `deny.toml`.
+    #[error("{findings} dependencies break the rules of deny.toml")]
+    DependenciesRefused {
+        /// How many findings there are.
+        findings: usize,
+    },
     /// A vector file has no list of cases.
     #[error("{file} has no list of cases")]
     NoCases {
@@ -74,7 +88,7 @@ pub enum TaskError {
         files: Vec<String>,
     },
     /// Programs that the test suite uses are missing and cannot be installed.
-    #[error("missing and not installed: {}", programs.join(", "))]
+    #[error("missing: {}; run `cargo xtask setup`, which installs them", programs.join(", "))]
     ProgramsMissing {
         /// The programs.
         programs: Vec<String>,

@@ -2,38 +2,34 @@
 
 use std::path::Path;
 
-use crate::client_packages::install_clients;
+use crate::client_packages::{install_clients, missing_clients};
 use crate::{Step, TaskError};
 
 /// A program and what it is for.
 struct Program {
     name: &'static str,
     purpose: &'static str,
-    /// The package that has it, by the name that Debian gives it; `None` if it is only reported.
-    package: Option<&'static str>,
+    /// The package that has it, by the name that Debian gives it.
+    package: &'static str,
 }
 
 const PROGRAMS: [Program; 5] = [
-    Program { name: "git", purpose: "tests of worktrees and of protected folders", package: Some("git") },
+    Program { name: "git", purpose: "tests of worktrees and of protected folders", package: "git" },
     Program {
         name: "strace",
         purpose: "tests that look at the system calls of the daemon",
-        package: Some("strace"),
+        package: "strace",
     },
+    Program { name: "go", purpose: "the test of Go inside of the sandbox", package: "golang-go" },
     Program {
         name: "rg",
         purpose: "the search that `cargo xtask bench files` measures beside ours",
-        package: Some("ripgrep"),
+        package: "ripgrep",
     },
     Program {
         name: "bwrap",
         purpose: "the sandbox that `cargo xtask bench exec` measures beside ours",
-        package: Some("bubblewrap"),
-    },
-    Program {
-        name: "cargo-deny",
-        purpose: "the licence and source check of `cargo xtask ci`",
-        package: None,
+        package: "bubblewrap",
     },
 ];
 
@@ -42,35 +38,39 @@ const PROGRAMS: [Program; 5] = [
 ///
 /// # Errors
 ///
-/// [`TaskError::ProgramsMissing`] if a program is still missing and `CI` is set: there tests do not skip.
+/// [`TaskError::ProgramsMissing`] if anything is still missing and `CI` is set: there tests do not skip.
 pub fn setup() -> Result<(), TaskError> {
-    let missing: Vec<&Program> = PROGRAMS.iter().filter(|program| !is_installed(program.name)).collect();
-    for program in PROGRAMS.iter().filter(|program| is_installed(program.name)) {
-        println!("present: {}", program.name);
-    }
-    let packages: Vec<&str> = missing.iter().filter_map(|program| program.package).collect();
+    let packages: Vec<&str> = missing_programs().map(|program| program.package).collect();
     if !packages.is_empty() && is_root() && is_installed("apt-get") {
         install(&packages);
     }
+    for program in PROGRAMS.iter().filter(|program| is_installed(program.name)) {
+        println!("present: {}", program.name);
+    }
     install_clients();
-    let still_missing: Vec<&Program> =
-        missing.iter().copied().filter(|program| !is_installed(program.name)).collect();
-    for program in &still_missing {
-        let advice = match program.package {
-            Some(package) => format!("install the package {package}"),
-            None => "optional".to_owned(),
-        };
-        println!("missing: {} ({}; {advice})", program.name, program.purpose);
+    for program in missing_programs() {
+        println!("missing: {} ({}; install the package {})", program.name, program.purpose, program.package);
     }
-    let required: Vec<String> = still_missing
-        .iter()
-        .filter(|program| program.package.is_some())
-        .map(|program| program.name.to_owned())
-        .collect();
-    if !required.is_empty() && std::env::var_os("CI").is_some() {
-        return Err(TaskError::ProgramsMissing { programs: required });
+    require_packages()
+}
+
+/// Returns an error if `CI` is set and a program or client that the tests use is missing. Without `CI`, such tests are
+/// skipped by name.
+///
+/// # Errors
+///
+/// [`TaskError::ProgramsMissing`], with all that is missing.
+pub(crate) fn require_packages() -> Result<(), TaskError> {
+    if std::env::var_os("CI").is_none_or(|ci| ci.is_empty()) {
+        return Ok(());
     }
-    Ok(())
+    let programs: Vec<String> =
+        missing_programs().map(|program| program.name.to_owned()).chain(missing_clients()).collect();
+    if programs.is_empty() { Ok(()) } else { Err(TaskError::ProgramsMissing { programs }) }
+}
+
+fn missing_programs() -> impl Iterator<Item = &'static Program> {
+    PROGRAMS.iter().filter(|program| !is_installed(program.name))
 }
 
 /// Tries to install packages. Whether it worked is seen by looking for the programs.

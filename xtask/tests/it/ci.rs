@@ -16,7 +16,7 @@ fn workspace(changed: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("Cargo.toml", MANIFEST),
-        ("deny.toml", "[licenses]\nprivate = { ignore = true }\n"),
+        ("deny.toml", "[licenses]\nallow = [\"MIT\"]\n"),
         ("README.md", "| `sandbox-exec` | a crate of this sample |\n"),
         ("crates/sandbox-exec/Cargo.toml", CRATE),
         ("crates/sandbox-exec/src/lib.rs", LIB),
@@ -32,16 +32,24 @@ fn workspace(changed: &[(&str, &str)]) -> TempDir {
 
 /// Runs the checks and returns whether they passed, with everything that was printed.
 fn ci(folder: &TempDir) -> (bool, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .arg("ci")
+    // The clients that a real run requires are not in the sample's target folder.
+    run(task(folder).env_remove("CI"))
+}
+
+fn task(folder: &TempDir) -> Command {
+    let mut task = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    task.arg("ci")
         // Cargo says by this variable which workspace the task belongs to.
         .env("CARGO_MANIFEST_DIR", folder.path().join("xtask"))
         .env("CARGO_TARGET_DIR", folder.path().join("target"))
         // The settings of the run that this test is part of are not the sample's.
         .env_remove("RUSTFLAGS")
-        .env_remove("RUSTDOCFLAGS")
-        .output()
-        .unwrap();
+        .env_remove("RUSTDOCFLAGS");
+    task
+}
+
+fn run(task: &mut Command) -> (bool, String) {
+    let output = task.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
@@ -85,4 +93,20 @@ fn a_snapshot_that_no_test_asks_for_fails() {
     let (passed, text) = ci(&workspace(&[("crates/sandbox-exec/src/snapshots/sum__old.snap", source)]));
     assert!(!passed, "{text}");
     assert!(text.contains("no test uses crates/sandbox-exec/src/snapshots/sum__old.snap"), "{text}");
+}
+
+#[test]
+fn under_ci_missing_clients_fail_before_anything_else_runs() {
+    let folder = workspace(&[]);
+    let (passed, text) = run(task(&folder).env("CI", "true"));
+    assert!(!passed, "{text}");
+    assert!(text.contains("schemathesis==") && text.contains("cargo xtask setup"), "{text}");
+    assert!(!text.contains("== fmt"), "{text}");
+}
+
+#[test]
+fn a_dependency_rule_that_is_broken_stops_the_run() {
+    let folder = workspace(&[("deny.toml", "[licenses]\nallow = []\n")]);
+    let (passed, text) = ci(&folder);
+    assert!(!passed && text.contains("names no licence"), "{text}");
 }

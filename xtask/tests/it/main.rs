@@ -4,6 +4,7 @@
 mod ci;
 mod conformance;
 mod crate_list;
+mod dependencies;
 mod snapshots;
 mod step;
 mod test_failures;

@@ -1,15 +1,5 @@
 //! Tests that this machine cannot run.
 
-/// Says by name that a test was skipped because a package of somebody else's could not be had. That fails only where
-/// `cargo xtask clients` asks for all of them: registries are out of reach now and then, and `cargo xtask setup` says what
-/// is missing.
-#[track_caller]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests has to see what was left out")]
-pub(crate) fn skip_absent(test: &str, why: &str) {
-    assert!(std::env::var_os("CLIENTS_REQUIRED").is_none(), "{test}: {why}");
-    eprintln!("SKIPPED {test}: {why}");
-}
-
 /// Says by name that a test was skipped and why; where everything has to run, it fails instead.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "whoever runs the tests has to see what was left out")]

@@ -1,5 +1,5 @@
 //! The user's own toolchains work inside, at level full and without the network. One that is missing is skipped by name,
-//! and, Go apart, a failure where `CI` is set.
+//! and a failure where `CI` is set: `cargo xtask setup` installs what a continuous integration host lacks.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::ground::{spawner, stderr, stdout, user};
 
 /// Runs a command on a project of these files, with the real home's toolchains.
 fn works(program: &str, files: &[(&str, &str)], text: &str, expected: &str) {
-    let is_there =
-        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    // Go alone has a subcommand for it.
+    let version = if program == "go" { "version" } else { "--version" };
+    let is_there = Command::new(program).arg(version).output().is_ok_and(|output| output.status.success());
     if !is_there {
-        // Go is no part of what the continuous integration host has.
-        assert!(program == "go" || std::env::var_os("CI").is_none(), "{program} is missing");
+        assert!(std::env::var_os("CI").is_none(), "{program} is missing");
         println!("skipped: {program} is missing");
         return;
     }
@@ -71,7 +71,7 @@ fn make_works() {
 #[test]
 fn go_test_works() {
     let code = "package inside\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {\n\tif 1+1 != 2 {\n\t\tt.Fatal()\n\t}\n}\n";
-    works("go", &[("go.mod", "module inside\n\ngo 1.20\n"), ("adds_test.go", code)], "go test ./...", "ok");
+    works("go", &[("go.mod", "module inside\n\ngo 1.19\n"), ("adds_test.go", code)], "go test ./...", "ok");
 }
 
 #[test]

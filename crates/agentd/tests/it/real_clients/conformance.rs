@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::project::{Project, Ran};
 use crate::real_clients::{fixture, node_script, show};
-use crate::skip::skip_absent;
+use crate::skip::skip;
 use crate::web_server::WebServer;
 
 /// One thing that the suite has looked at.
@@ -79,7 +79,7 @@ fn what_each_revision_requires_is_green_or_does_not_apply() {
     let mut seen = BTreeSet::new();
     for (revision, least) in [("2025-11-25", 40), ("2026-07-28", 90)] {
         let Some(mut suite) = node_script("conformance/dist/index.js") else {
-            return skip_absent(
+            return skip(
                 "what_each_revision_requires_is_green_or_does_not_apply",
                 "`cargo xtask setup` installs the npm package @modelcontextprotocol/conformance",
             );

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::project::{Project, Ran, program};
 use crate::real_clients::node_script;
-use crate::skip::skip_absent;
+use crate::skip::skip;
 use crate::web_server::WebServer;
 
 /// The inspector, which keeps what it wants to keep in the project's folder.
 fn inspector(project: &Project, test: &str) -> Option<Command> {
     let Some(mut inspector) = node_script("inspector/clients/launcher/build/index.js") else {
-        skip_absent(test, "`cargo xtask setup` installs the npm package @modelcontextprotocol/inspector");
+        skip(test, "`cargo xtask setup` installs the npm package @modelcontextprotocol/inspector");
         return None;
     };
     inspector.arg("--cli").env("HOME", project.folder()).stdin(Stdio::null());

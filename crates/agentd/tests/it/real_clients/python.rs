@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::project::{Project, Ran, program};
 use crate::real_clients::{fixture, python_program};
-use crate::skip::skip_absent;
+use crate::skip::skip;
 use crate::web_server::WebServer;
 
 /// The ways of speaking, with the version that both sides then agree on.
@@ -16,7 +16,7 @@ const TOOLS: [&str; 2] = ["--tools", "undo,log,readOutput,deleteFile"];
 fn python(test: &str) -> Option<Command> {
     let python = python_program("python");
     if python.is_none() {
-        skip_absent(test, "`cargo xtask setup` installs the Python packages mcp and websockets");
+        skip(test, "`cargo xtask setup` installs the Python packages mcp and websockets");
     }
     python
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::project::{Project, Ran};
 use crate::real_clients::{python_program, show};
-use crate::skip::skip_absent;
+use crate::skip::skip;
 use crate::web_server::WebServer;
 
 /// How many requests there have to be.
@@ -14,7 +14,7 @@ const LEAST_CASES: u64 = 1_000;
 #[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn a_thousand_made_up_requests_find_no_fault() {
     let Some(mut schemathesis) = python_program("schemathesis") else {
-        return skip_absent(
+        return skip(
             "a_thousand_made_up_requests_find_no_fault",
             "`cargo xtask setup` installs the Python package schemathesis",
         );
