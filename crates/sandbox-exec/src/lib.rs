@@ -50,6 +50,7 @@ mod spool;
 mod step;
 mod sweep;
 mod sys;
+mod system_calls;
 mod system_tree;
 mod toolchains;
 mod wire;
