@@ -37,6 +37,7 @@ mod preparation;
 mod private_folder;
 mod proc_mount;
 mod processes;
+mod refused_variables;
 mod remedy;
 mod report;
 mod request;
