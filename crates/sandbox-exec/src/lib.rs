@@ -11,6 +11,7 @@ mod attacks;
 mod call_filter;
 mod canonical;
 mod capture;
+mod cargo_settings;
 mod channel;
 mod child;
 mod confine;
@@ -53,6 +54,7 @@ mod sweep;
 mod sys;
 mod system_calls;
 mod system_tree;
+mod tool_settings;
 mod toolchains;
 mod wire;
 

@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -28,6 +29,9 @@ const ROOT_SIZE_BYTES: u64 = 4 << 20;
 /// Where the emptiness lies that covers hidden files and folders.
 const EMPTY_FOLDER: &str = ".hidden/folder";
 const EMPTY_FILE: &str = ".hidden/file";
+
+/// Where a file lies for the moment in which it is mounted over another one.
+const MASK: &str = ".hidden/mask";
 
 /// The root under construction.
 pub(crate) struct NewRoot {
@@ -82,6 +86,7 @@ impl NewRoot {
             MountEntry::Pin { target } => self.rebind(inside(target), false).at(Step::Protect),
             MountEntry::Protect { target } => self.rebind(inside(target), true).at(Step::Protect),
             MountEntry::Cover { target } => self.cover(inside(target)).at(Step::Protect),
+            MountEntry::Mask { target, contents } => self.mask(inside(target), contents).at(Step::Protect),
             MountEntry::Seal { target } => {
                 let mount = self.open(inside(target)).at(Step::Protect)?;
                 set_mount_attributes(mount, MountAttributes::READ_ONLY, false).at(Step::Protect)
@@ -155,6 +160,20 @@ impl NewRoot {
         let tree = copy_tree(&self.open(Path::new(if is_folder { EMPTY_FOLDER } else { EMPTY_FILE }))?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
         attach(&tree, place.as_fd(), Path::new(""))
+    }
+
+    /// Shows a file of the sandbox's own in the place of one that is there; the other one cannot be reached.
+    fn mask(&self, target: &Path, contents: &[u8]) -> rustix::io::Result<()> {
+        let place = match self.open(target) {
+            Err(Errno::NOENT) => return self.make_file(target, contents, 0o444),
+            other => other?,
+        };
+        self.make_file(Path::new(MASK), contents, 0o444)?;
+        let tree = copy_tree(&self.open(Path::new(MASK))?)?;
+        set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        attach(&tree, place.as_fd(), Path::new(""))?;
+        // It lives on in its mount.
+        unlinkat(&self.root, MASK, AtFlags::empty())
     }
 
     fn mount_terminals(&self) -> rustix::io::Result<()> {
