@@ -56,6 +56,7 @@ mod system_calls;
 mod system_tree;
 mod tool_settings;
 mod toolchains;
+mod user_limits;
 mod wire;
 
 pub use capture::Captured;

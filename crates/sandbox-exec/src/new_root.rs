@@ -36,14 +36,17 @@ const MASK: &str = ".hidden/mask";
 /// The root under construction.
 pub(crate) struct NewRoot {
     root: OwnedFd,
+    has_own_users: bool,
 }
 
 impl NewRoot {
     /// Begins the new root with these entries. The old one is still this process's root until [`NewRoot::enter`].
-    pub(crate) fn begin(entries: &[MountEntry]) -> Result<NewRoot, StepError> {
+    ///
+    /// `has_own_users` says that this process is in a user namespace made for the command.
+    pub(crate) fn begin(entries: &[MountEntry], has_own_users: bool) -> Result<NewRoot, StepError> {
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
             .at(Step::PrivateMounts)?;
-        let new_root = NewRoot::create().at(Step::Root)?;
+        let new_root = NewRoot::create(has_own_users).at(Step::Root)?;
         entries.iter().try_for_each(|entry| new_root.make(entry))?;
         Ok(new_root)
     }
@@ -53,14 +56,18 @@ impl NewRoot {
         entries.iter().try_for_each(|entry| self.make(entry))
     }
 
-    fn create() -> rustix::io::Result<NewRoot> {
+    fn create(has_own_users: bool) -> rustix::io::Result<NewRoot> {
         let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
-        let new_root = NewRoot { root };
+        let new_root = NewRoot { root, has_own_users };
         new_root.make_folder(Path::new(EMPTY_FOLDER), 0o000)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
         Ok(new_root)
+    }
+
+    pub(crate) fn has_own_users(&self) -> bool {
+        self.has_own_users
     }
 
     fn make(&self, entry: &MountEntry) -> Result<(), StepError> {

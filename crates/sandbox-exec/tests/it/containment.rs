@@ -277,6 +277,20 @@ fn the_kernels_settings_are_read_only() {
 }
 
 #[test]
+fn proc_shows_the_command_line_of_no_kernel_and_what_programs_need() {
+    let hidden = "head -c 1 /proc/cmdline | wc -c; head -c 1 /proc/interrupts | wc -c";
+    let needed = "for name in cpuinfo meminfo stat loadavg uptime version filesystems vmstat mounts net/dev self/status \
+                  sys/kernel/osrelease sys/vm/overcommit_memory sys/kernel/random/uuid diskstats; do \
+                  head -c 1 /proc/$name > /dev/null || exit 1; done; echo all";
+    let ground = Ground::contained();
+    assert_eq!(stdout(&ground.run(hidden)), "0\n0\n");
+    let outcome = ground.run(needed);
+    assert_eq!(stdout(&outcome), "all\n", "{}", stderr(&outcome));
+    // The control: the host's kernel says it to everybody.
+    assert_eq!(stdout(&Ground::at_level(Level::Process).run(hidden)), "1\n1\n");
+}
+
+#[test]
 fn the_network_is_there_only_when_the_policy_says_so() {
     let mut ground = Ground::new();
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
