@@ -13,7 +13,7 @@ use crate::own_repository::OwnRepository;
 use crate::worktree::{Worktree, kept_objects, shared_folders};
 
 /// Places in the home folder where programs keep credentials: an agent never sees them.
-const CREDENTIALS: [&str; 37] = [
+const CREDENTIALS: [&str; 57] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -51,6 +51,26 @@ const CREDENTIALS: [&str; 37] = [
     ".cargo/credentials.toml",
     ".m2/settings.xml",
     ".gradle/gradle.properties",
+    ".m2/settings-security.xml",
+    ".local/share/uv/credentials",
+    ".dotnet/corefx/cryptography",
+    ".nuget/NuGet/NuGet.Config",
+    ".config/NuGet/NuGet.Config",
+    ".gem/credentials",
+    ".composer/auth.json",
+    ".config/composer/auth.json",
+    ".pub-cache/credentials.json",
+    ".config/dart/pub-credentials.json",
+    ".julia/servers",
+    ".sbt/.credentials",
+    ".ivy2/.credentials",
+    ".yarnrc.yml",
+    ".condarc",
+    ".config/pnpm/auth.ini",
+    ".config/containers/auth.json",
+    ".config/netlify",
+    ".fly",
+    ".pulumi/credentials.json",
 ];
 
 /// What an agent's policy is made from.

@@ -1,8 +1,8 @@
 //! The system call filter: what no program under development needs, and what leads out of a sandbox.
 //!
-//! A refused call answers EPERM. `clone3` answers ENOSYS, because a filter cannot see its flags and the C library
-//! then uses `clone`. Calls of another architecture's numbering end the process, and those of the x32 numbering
-//! answer ENOSYS.
+//! A refused call answers EPERM. Calls that programs can do without, `clone3` for instance, and those that have not
+//! been reviewed answer ENOSYS, see [`system_calls`]. Calls of another architecture's numbering end the process, and
+//! those of the x32 numbering answer ENOSYS.
 
 use std::collections::BTreeMap;
 
@@ -13,70 +13,7 @@ use seccompiler::{
 };
 
 use crate::step::{Step, StepError};
-
-/// Calls that are refused whatever their arguments.
-const REFUSED: &[libc::c_long] = &[
-    // Other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    // Ways around a filter.
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_userfaultfd,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    // Keyrings, which no namespace separates.
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    // Mounts and namespaces.
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_fanotify_init,
-    // The machine.
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
-    libc::SYS_syslog,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-    libc::SYS_vhangup,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_iopl,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_ioperm,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_uselib,
-];
+use crate::system_calls::{self, CallGroup, REVIEWED};
 
 /// Flags with which `clone` would make a namespace.
 const NAMESPACE_FLAGS: [libc::c_int; 7] = [
@@ -102,6 +39,7 @@ pub(crate) struct CallFilters {
     missing_calls: BpfProgram,
     without_sockets: BpfProgram,
     with_network: BpfProgram,
+    unreviewed_calls: BpfProgram,
 }
 
 impl CallFilters {
@@ -109,9 +47,10 @@ impl CallFilters {
     pub(crate) fn compile() -> Result<CallFilters, StepError> {
         let compile = || {
             Ok(CallFilters {
-                missing_calls: program([(libc::SYS_clone3, vec![])].into(), Errno::NOSYS)?,
+                missing_calls: program(whole(system_calls::UNKNOWN), Errno::NOSYS)?,
                 without_sockets: program(refusals(vec![])?, Errno::PERM)?,
                 with_network: program(refusals(vec![foreign_family()?])?, Errno::PERM)?,
+                unreviewed_calls: all_but(&REVIEWED),
             })
         };
         compile().map_err(|error: BackendError| StepError::caused_by(Step::Seccomp, &error))
@@ -120,11 +59,9 @@ impl CallFilters {
     /// Puts the filter in force for this process and its descendants, for good.
     pub(crate) fn apply(&self, without_sockets: bool) -> Result<(), StepError> {
         let main = if without_sockets { &self.without_sockets } else { &self.with_network };
-        for program in [&self.missing_calls, main] {
+        for program in [&self.missing_calls, main, &self.unreviewed_calls] {
             apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
         }
-        #[cfg(target_arch = "x86_64")]
-        apply_filter(&NO_X32).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
         Ok(())
     }
 }
@@ -135,9 +72,14 @@ fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: Errno) -> Result<BpfPr
     SeccompFilter::new(rules, SeccompAction::Allow, refusal, architecture)?.try_into()
 }
 
+/// Returns rules that fit these calls whatever their arguments.
+fn whole(groups: &'static [CallGroup]) -> BTreeMap<i64, Vec<SeccompRule>> {
+    system_calls::numbers(groups).map(|call| (call, vec![])).collect()
+}
+
 /// Returns all rules; `socket` is refused when one of its rules fits, or always if there is none.
 fn refusals(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|call| (*call, vec![])).collect();
+    let mut rules = whole(system_calls::REFUSED);
     rules.insert(libc::SYS_socket, socket);
     let namespaces = NAMESPACE_FLAGS.map(|flag| {
         let flag = u64::from(flag.unsigned_abs());
@@ -170,18 +112,48 @@ fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule,
     SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
 }
 
-/// Answers ENOSYS to calls in the x32 numbering, which share their architecture with the ordinary ones.
-#[cfg(target_arch = "x86_64")]
-const NO_X32: [sock_filter; 4] = {
-    const X32_BIT: u32 = 0x4000_0000;
+/// Answers ENOSYS to all calls whose numbers lie in none of these runs, given with their first and last number.
+///
+/// Among them are the calls in the x32 numbering, which share their architecture with the ordinary ones.
+fn all_but(runs: &[(u32, u32)]) -> BpfProgram {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_AT_LEAST: u16 = 0x35;
+    const JUMP_IF_GREATER: u16 = 0x25;
     const RETURN: u16 = 0x06;
-    [
-        // The call's number is the first word of what a filter is given.
-        sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 },
-        sock_filter { code: JUMP_IF_AT_LEAST, jt: 0, jf: 1, k: X32_BIT },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs() },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW },
-    ]
-};
+    let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    // The call's number is the first word of what a filter is given.
+    let mut program = vec![instruction(LOAD_WORD, 0, 0, 0)];
+    for (first, last) in runs {
+        program.push(instruction(JUMP_IF_AT_LEAST, 0, 2, *first));
+        program.push(instruction(JUMP_IF_GREATER, 1, 0, *last));
+        program.push(instruction(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
+    }
+    program.push(instruction(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()));
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_outside_of_the_reviewed_numbers_is_unknown() {
+        let number = u32::try_from(libc::SYS_statfs).unwrap();
+        let answer = |runs: &'static [(u32, u32)]| {
+            // A filter is for the thread that puts it in force.
+            let thread = std::thread::spawn(move || {
+                apply_filter(&all_but(runs)).unwrap();
+                rustix::fs::statfs("/").map(|_| ())
+            });
+            thread.join().unwrap()
+        };
+        let leak = |runs: Vec<(u32, u32)>| -> &'static [(u32, u32)] { runs.leak() };
+        assert_eq!(answer(leak(vec![(0, number - 1), (number + 1, u32::MAX)])), Err(Errno::NOSYS));
+        for (first, last) in [(0, number), (number, u32::MAX), (0, u32::MAX)] {
+            let others = [(0, number.saturating_sub(1)), (number + 1, u32::MAX)];
+            let runs = others.into_iter().chain([(first, last)]).collect();
+            assert_eq!(answer(leak(runs)), Ok(()));
+        }
+        assert_eq!(answer(&REVIEWED), Ok(()));
+    }
+}

@@ -57,6 +57,12 @@ fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<
         let present = processes::count_of_user(rustix::process::geteuid().as_raw());
         lower(Resource::Nproc, present.saturating_add(limits.processes.into()))?;
     }
+    // The kernel counts these for the user, too: half of them stay for the user's other programs.
+    for resource in [Resource::Sigpending, Resource::Msgqueue] {
+        if let Some(present) = rustix::process::getrlimit(resource).current {
+            lower(resource, present / 2)?;
+        }
+    }
     // Data and not address space: runtimes reserve far more addresses than they ever use.
     lower(Resource::Data, limits.memory_bytes)
 }

@@ -1,8 +1,7 @@
-//! The environment of a command: cleared to a short list, with refused names for what a request adds.
+//! The environment of a command: cleared to a short list.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The person whose machine it is: what a command's environment is made from.
@@ -56,45 +55,4 @@ fn search_path(user: &User, is_visible: impl Fn(&Path) -> bool) -> OsString {
         }
     }
     std::env::join_paths(folders).expect("folders split at colons hold no colon")
-}
-
-/// Names that a request may not set, because a program finds programs or loads code through them, or because
-/// the sandbox sets them itself.
-const REFUSED_NAMES: [&str; 26] = [
-    "PATH",
-    "IFS",
-    "ENV",
-    "BASH_ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PS4",
-    "PROMPT_COMMAND",
-    "HOME",
-    "USER",
-    "TMPDIR",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "BROWSER",
-    "SSH_ASKPASS",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "PYTHONHOME",
-    "PERL5OPT",
-    "PERL5DB",
-    "RUBYOPT",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "_JAVA_OPTIONS",
-    "RUSTC_WRAPPER",
-];
-
-/// Prefixes of such names.
-const REFUSED_PREFIXES: [&str; 4] = ["LD_", "DYLD_", "GIT_", "BASH_FUNC_"];
-
-/// Whether a request may not set this variable.
-pub(crate) fn is_refused_name(name: &OsStr) -> bool {
-    let name = name.as_bytes();
-    REFUSED_NAMES.iter().any(|refused| refused.as_bytes() == name)
-        || REFUSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
 }

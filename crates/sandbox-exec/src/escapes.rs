@@ -11,10 +11,17 @@ use crate::request::Targets;
 use crate::sys::RefusedCall;
 
 /// Files of the machine that a command may not open for reading.
-const FILES_TO_READ: [&str; 12] = [
+const FILES_TO_READ: [&str; 19] = [
     "/etc/shadow",
     "/etc/ssh",
+    "/proc/cmdline",
+    "/proc/config.gz",
+    "/proc/interrupts",
+    "/proc/kallsyms",
     "/proc/kcore",
+    "/proc/key-users",
+    "/proc/locks",
+    "/proc/modules",
     "/proc/1/mem",
     "/proc/1/environ",
     "/proc/1/cwd",

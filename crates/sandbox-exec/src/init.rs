@@ -137,7 +137,7 @@ fn prepare(
     }
     let mut prepared = Prepared { root: None, shell: None, mounts: None };
     if isolation.contains(Isolation::ROOT) {
-        let root = NewRoot::begin(&preparation.mounts)?;
+        let root = NewRoot::begin(&preparation.mounts, isolation.contains(Isolation::USER))?;
         prepared.mounts = File::open("/proc/self/ns/mnt").ok().map(OwnedFd::from);
         if preparation.is_closed {
             root.enter().at(Step::PivotRoot)?;

@@ -67,6 +67,11 @@ pub(crate) enum MountEntry {
     Cover {
         target: PathBuf,
     },
+    /// Shows a file in the place of one of the new root, or makes it if there is none. It is read-only.
+    Mask {
+        target: PathBuf,
+        contents: Vec<u8>,
+    },
     /// Makes the mount at this place read-only, but none beneath it.
     Seal {
         target: PathBuf,
@@ -85,6 +90,7 @@ impl MountEntry {
             | MountEntry::Pin { target }
             | MountEntry::Protect { target }
             | MountEntry::Cover { target }
+            | MountEntry::Mask { target, .. }
             | MountEntry::Seal { target } => target,
             MountEntry::Proc { .. } => Path::new("/proc"),
             MountEntry::Terminals => Path::new("/dev/pts"),
@@ -109,6 +115,7 @@ impl MountEntry {
                 | MountEntry::Pin { .. }
                 | MountEntry::Protect { .. }
                 | MountEntry::Cover { .. }
+                | MountEntry::Mask { .. }
                 | MountEntry::Seal { .. }
         )
     }
@@ -127,6 +134,7 @@ impl MountEntry {
             MountEntry::Cover { .. } => 9,
             MountEntry::Seal { .. } => 10,
             MountEntry::Layer { .. } => 11,
+            MountEntry::Mask { .. } => 12,
         };
         out.number(kind);
         out.path(self.target());
@@ -155,6 +163,7 @@ impl MountEntry {
                 out.number((*mode).into());
             }
             MountEntry::Proc { process_limit } => out.number((*process_limit).into()),
+            MountEntry::Mask { contents, .. } => out.bytes(contents),
             MountEntry::Terminals
             | MountEntry::Pin { .. }
             | MountEntry::Protect { .. }
@@ -193,6 +202,7 @@ impl MountEntry {
                 work: input.path()?,
                 uncovered: input.list(Decoder::path)?,
             },
+            12 => MountEntry::Mask { target, contents: input.bytes()?.to_vec() },
             _ => return None,
         })
     }

@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -29,17 +30,23 @@ const ROOT_SIZE_BYTES: u64 = 4 << 20;
 const EMPTY_FOLDER: &str = ".hidden/folder";
 const EMPTY_FILE: &str = ".hidden/file";
 
+/// Where a file lies for the moment in which it is mounted over another one.
+const MASK: &str = ".hidden/mask";
+
 /// The root under construction.
 pub(crate) struct NewRoot {
     root: OwnedFd,
+    has_own_users: bool,
 }
 
 impl NewRoot {
     /// Begins the new root with these entries. The old one is still this process's root until [`NewRoot::enter`].
-    pub(crate) fn begin(entries: &[MountEntry]) -> Result<NewRoot, StepError> {
+    ///
+    /// `has_own_users` says that this process is in a user namespace made for the command.
+    pub(crate) fn begin(entries: &[MountEntry], has_own_users: bool) -> Result<NewRoot, StepError> {
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
             .at(Step::PrivateMounts)?;
-        let new_root = NewRoot::create().at(Step::Root)?;
+        let new_root = NewRoot::create(has_own_users).at(Step::Root)?;
         entries.iter().try_for_each(|entry| new_root.make(entry))?;
         Ok(new_root)
     }
@@ -49,14 +56,18 @@ impl NewRoot {
         entries.iter().try_for_each(|entry| self.make(entry))
     }
 
-    fn create() -> rustix::io::Result<NewRoot> {
+    fn create(has_own_users: bool) -> rustix::io::Result<NewRoot> {
         let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
-        let new_root = NewRoot { root };
+        let new_root = NewRoot { root, has_own_users };
         new_root.make_folder(Path::new(EMPTY_FOLDER), 0o000)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
         Ok(new_root)
+    }
+
+    pub(crate) fn has_own_users(&self) -> bool {
+        self.has_own_users
     }
 
     fn make(&self, entry: &MountEntry) -> Result<(), StepError> {
@@ -82,6 +93,7 @@ impl NewRoot {
             MountEntry::Pin { target } => self.rebind(inside(target), false).at(Step::Protect),
             MountEntry::Protect { target } => self.rebind(inside(target), true).at(Step::Protect),
             MountEntry::Cover { target } => self.cover(inside(target)).at(Step::Protect),
+            MountEntry::Mask { target, contents } => self.mask(inside(target), contents).at(Step::Protect),
             MountEntry::Seal { target } => {
                 let mount = self.open(inside(target)).at(Step::Protect)?;
                 set_mount_attributes(mount, MountAttributes::READ_ONLY, false).at(Step::Protect)
@@ -155,6 +167,20 @@ impl NewRoot {
         let tree = copy_tree(&self.open(Path::new(if is_folder { EMPTY_FOLDER } else { EMPTY_FILE }))?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
         attach(&tree, place.as_fd(), Path::new(""))
+    }
+
+    /// Shows a file of the sandbox's own in the place of one that is there; the other one cannot be reached.
+    fn mask(&self, target: &Path, contents: &[u8]) -> rustix::io::Result<()> {
+        let place = match self.open(target) {
+            Err(Errno::NOENT) => return self.make_file(target, contents, 0o444),
+            other => other?,
+        };
+        self.make_file(Path::new(MASK), contents, 0o444)?;
+        let tree = copy_tree(&self.open(Path::new(MASK))?)?;
+        set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        attach(&tree, place.as_fd(), Path::new(""))?;
+        // It lives on in its mount.
+        unlinkat(&self.root, MASK, AtFlags::empty())
     }
 
     fn mount_terminals(&self) -> rustix::io::Result<()> {

@@ -15,6 +15,7 @@ use crate::preparation::{self, Preparation};
 use crate::private_folder::PrivateFolder;
 use crate::request::{ChildLimits, FileAccess, Order, Request, Task};
 use crate::system_tree;
+use crate::tool_settings::{self, MaskedFile};
 use crate::toolchains;
 
 /// Why a policy cannot be put in force. Nothing was started.
@@ -101,6 +102,11 @@ impl Plan {
         writable.push(workspace.clone());
         let replaced = replaced(&policy.replaced)?;
         let toolchains = toolchains::find(&real_home);
+        let mut masked = tool_settings::masked(&real_home);
+        // What the policy shares on purpose is shared as it is.
+        masked.retain(|file| {
+            !readable.contains(&file.path) && !writable.iter().any(|path| file.path.starts_with(path))
+        });
         let (home, temporary) = match folder {
             Some(folder) => (folder.home(), folder.temporary()),
             None if has_root => (system_tree::private_home(&real_home), "/tmp".into()),
@@ -108,7 +114,7 @@ impl Plan {
         };
         if let Some(folder) = folder {
             let settings = system_tree::git_settings(policy, &workspace);
-            folder.furnish(&settings, &real_home, &toolchains).map_err(SpawnError::PrivateFolder)?;
+            folder.furnish(&settings, &real_home, &toolchains, &masked).map_err(SpawnError::PrivateFolder)?;
             writable.push(folder.path().to_owned());
         }
         let mut plan = Plan {
@@ -128,6 +134,15 @@ impl Plan {
         plan.environment.extend(policy.environment.clone());
         if has_root {
             plan.lay_out(policy, &home, &toolchains, &readable, &writable, &replaced);
+            let is_shown = |file: &MaskedFile| {
+                let shown = toolchains.iter().chain(&readable);
+                system_tree::shows(&file.path)
+                    || shown.into_iter().any(|tree| file.path.starts_with(tree))
+                    || tool_settings::is_always_shown(&real_home, file)
+            };
+            let masked = masked.iter().filter(|file| is_shown(file)).cloned();
+            plan.mounts
+                .extend(masked.map(|file| MountEntry::Mask { target: file.path, contents: file.contents }));
         } else {
             plan.unprotected =
                 [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
@@ -143,8 +158,9 @@ impl Plan {
             FileAccess { readable: vec!["/".into()], writable, late_writable }
         } else {
             writable.extend(system_tree::devices_to_open());
+            let readable = system_tree::readable().chain(toolchains).chain(readable);
             FileAccess {
-                readable: system_tree::readable().chain(toolchains).chain(readable).collect(),
+                readable: readable.flat_map(|path| tool_settings::without(path, &masked)).collect(),
                 writable,
                 late_writable: Vec::new(),
             }

@@ -139,6 +139,7 @@ fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
         | MountEntry::Proc { .. }
         | MountEntry::Bind { .. }
         | MountEntry::Terminals
+        | MountEntry::Mask { .. }
         | MountEntry::Seal { .. } => true,
         MountEntry::Protect { target } => is_own_file(target),
         // What lies in a workspace can be another file the next moment.

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
+use crate::tool_settings::{self, MaskedFile};
+
 /// What shells read when they start.
 pub(crate) const START_UP_FILES: [&str; 5] = [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile"];
 
@@ -76,12 +78,14 @@ impl PrivateFolder {
         self.path.join("tmp")
     }
 
-    /// Makes the home, with git's settings and links to the real home's toolchains, and the temporary folder.
+    /// Makes the home, with git's settings, links to the real home's toolchains and copies of their settings, and the
+    /// temporary folder.
     pub(crate) fn furnish(
         &self,
         git_settings: &str,
         real_home: &Path,
         toolchains: &[PathBuf],
+        masked: &[MaskedFile],
     ) -> io::Result<()> {
         fs::create_dir(self.temporary())?;
         fs::create_dir(self.home())?;
@@ -99,6 +103,14 @@ impl PrivateFolder {
                 fs::create_dir_all(parent)?;
             }
             symlink(toolchain, link)?;
+        }
+        for file in masked.iter().filter(|file| tool_settings::is_always_shown(real_home, file)) {
+            let Ok(place) = file.path.strip_prefix(real_home) else { continue };
+            let copy = self.home().join(place);
+            if let Some(parent) = copy.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(copy, &file.contents)?;
         }
         Ok(())
     }

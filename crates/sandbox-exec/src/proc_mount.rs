@@ -10,21 +10,43 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 
 use crate::new_root::{NewRoot, no_programs};
 use crate::step::{AtStep, Step, StepError};
+use crate::user_limits;
 
 /// What root could change there without any capability, because root owns the files.
-const READ_ONLY: [&str; 5] = ["proc/sys", "proc/sysrq-trigger", "proc/irq", "proc/bus", "proc/fs"];
+const READ_ONLY: [&str; 4] = ["proc/sys", "proc/irq", "proc/bus", "proc/fs"];
 
-/// What tells about the host, its kernel and its keys.
-const COVERED: [&str; 9] = [
+/// What tells about the host, its kernel and its keys, or about what other processes do: interrupts by the time of key
+/// strokes, locks by the files. The kernel's command line may hold passwords. Programs need none of it.
+const COVERED: [&str; 29] = [
     "proc/acpi",
     "proc/asound",
+    "proc/cmdline",
+    "proc/config.gz",
+    "proc/driver",
+    "proc/dynamic_debug",
+    "proc/interrupts",
+    "proc/iomem",
+    "proc/ioports",
+    "proc/kallsyms",
     "proc/kcore",
+    "proc/key-users",
     "proc/keys",
+    "proc/kmsg",
+    "proc/kpagecgroup",
+    "proc/kpagecount",
+    "proc/kpageflags",
     "proc/latency_stats",
+    "proc/locks",
+    "proc/modules",
+    "proc/mtrr",
+    "proc/pagetypeinfo",
     "proc/sched_debug",
     "proc/scsi",
+    "proc/slabinfo",
+    "proc/sysrq-trigger",
     "proc/timer_list",
     "proc/timer_stats",
+    "proc/vmallocinfo",
 ];
 
 /// Since this version of Linux the highest process number is a setting of each process namespace.
@@ -44,6 +66,9 @@ pub(crate) fn mount(root: &NewRoot, process_limit: u32) -> Result<(), StepError>
         let setting = openat(&proc, "sys/kernel/pid_max", flags, Mode::empty()).at(Step::ProcessLimit)?;
         let highest = process_limit.saturating_add(RESERVED_PROCESS_NUMBERS);
         File::from(setting).write_all(highest.to_string().as_bytes()).at(Step::ProcessLimit)?;
+    }
+    if root.has_own_users() {
+        user_limits::set(&proc).at(Step::ProcessLimit)?;
     }
     root.make_folder(Path::new("proc"), 0o555).at(Step::Proc)?;
     root.attach(&proc, Path::new("proc")).at(Step::Proc)?;

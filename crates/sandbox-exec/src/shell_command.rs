@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::environment::is_refused_name;
+use crate::refused_variables;
 
 /// The longest command text in bytes: Linux takes one argument of 128 KiB, the final NUL included.
 pub const COMMAND_LIMIT_BYTES: usize = 128 * 1024 - 1;
@@ -178,7 +178,7 @@ impl ShellCommand {
             if is_malformed(name, value) {
                 return Err(CommandError::VariableMalformed { name: shown() });
             }
-            if is_refused_name(name) {
+            if refused_variables::is_refused(name) {
                 return Err(CommandError::VariableRefused { name: shown() });
             }
             length_bytes += name.len() + value.len() + 2;

@@ -33,6 +33,9 @@ impl RefusedCall {
         call("process_vm_readv", libc::SYS_process_vm_readv, [1, NOWHERE, 1, NOWHERE, 1]),
         call("process_vm_writev", libc::SYS_process_vm_writev, [1, NOWHERE, 1, NOWHERE, 1]),
         call("process_madvise", libc::SYS_process_madvise, [NONE, NOWHERE, 1, UNKNOWN, 0]),
+        call("process_mrelease", libc::SYS_process_mrelease, [NONE, 0, 0, 0, 0]),
+        call("migrate_pages", libc::SYS_migrate_pages, [UNKNOWN, 64, NOWHERE, NOWHERE, 0]),
+        call("move_pages", libc::SYS_move_pages, [UNKNOWN, 1, NOWHERE, NOWHERE, NOWHERE]),
         call("pidfd_getfd", libc::SYS_pidfd_getfd, [NONE, 0, 0, 0, 0]),
         call("kcmp", libc::SYS_kcmp, [1, 1, UNKNOWN, 0, 0]),
         call("io_uring_setup", libc::SYS_io_uring_setup, [0, NOWHERE, 0, 0, 0]),
@@ -50,6 +53,7 @@ impl RefusedCall {
         call("chroot", libc::SYS_chroot, [NOWHERE, 0, 0, 0, 0]),
         call("move_mount", libc::SYS_move_mount, [NONE, NOWHERE, NONE, NOWHERE, 0]),
         call("open_tree", libc::SYS_open_tree, [NONE, NOWHERE, 0, 0, 0]),
+        call("open_tree_attr", 467, [NONE, NOWHERE, 0, NOWHERE, 32]),
         call("fsopen", libc::SYS_fsopen, [NOWHERE, 0, 0, 0, 0]),
         call("fsconfig", libc::SYS_fsconfig, [NONE, UNKNOWN, 0, 0, 0]),
         call("fsmount", libc::SYS_fsmount, [NONE, 0, 0, 0, 0]),
@@ -60,6 +64,21 @@ impl RefusedCall {
         call("clone3", libc::SYS_clone3, [NOWHERE, 0, 0, 0, 0]),
         call("open_by_handle_at", libc::SYS_open_by_handle_at, [NONE, NOWHERE, 0, 0, 0]),
         call("fanotify_init", libc::SYS_fanotify_init, [UNKNOWN, 0, 0, 0, 0]),
+        call("fanotify_mark", libc::SYS_fanotify_mark, [NONE, UNKNOWN, 0, NONE, NOWHERE]),
+        call("statmount", 457, [NOWHERE, NOWHERE, 8, 0, 0]),
+        call("listmount", 458, [NOWHERE, NOWHERE, 8, 0, 0]),
+        call("cachestat", 451, [NONE, NOWHERE, NOWHERE, 0, 0]),
+        call("memfd_secret", 447, [UNKNOWN, 0, 0, 0, 0]),
+        call("lookup_dcookie", libc::SYS_lookup_dcookie, [NONE, NOWHERE, 1, 0, 0]),
+        call("nfsservctl", libc::SYS_nfsservctl, [UNKNOWN, NOWHERE, NOWHERE, 0, 0]),
+        #[cfg(target_arch = "x86_64")]
+        call("_sysctl", libc::SYS__sysctl, [NOWHERE, 0, 0, 0, 0]),
+        #[cfg(target_arch = "x86_64")]
+        call("uselib", libc::SYS_uselib, [NOWHERE, 0, 0, 0, 0]),
+        #[cfg(target_arch = "x86_64")]
+        call("sysfs", libc::SYS_sysfs, [UNKNOWN, NOWHERE, 0, 0, 0]),
+        #[cfg(target_arch = "x86_64")]
+        call("modify_ldt", libc::SYS_modify_ldt, [1, NOWHERE, 16, 0, 0]),
         call("init_module", libc::SYS_init_module, [NOWHERE, 0, NOWHERE, 0, 0]),
         call("finit_module", libc::SYS_finit_module, [NONE, NOWHERE, 0, 0, 0]),
         call("delete_module", libc::SYS_delete_module, [NOWHERE, 0, 0, 0, 0]),
@@ -78,6 +97,7 @@ impl RefusedCall {
         call("clock_settime", libc::SYS_clock_settime, [UNKNOWN, NOWHERE, 0, 0, 0]),
         call("clock_adjtime", libc::SYS_clock_adjtime, [UNKNOWN, NOWHERE, 0, 0, 0]),
         call("adjtimex", libc::SYS_adjtimex, [NOWHERE, 0, 0, 0, 0]),
+        call("lsm_set_self_attr", 460, [UNKNOWN, NOWHERE, 32, 0, 0]),
         #[cfg(target_arch = "x86_64")]
         call("iopl", libc::SYS_iopl, [99, 0, 0, 0, 0]),
         #[cfg(target_arch = "x86_64")]

@@ -224,6 +224,42 @@ fn toolchains_in_the_home_are_found_without_the_secrets_beside_them() {
 }
 
 #[test]
+fn settings_of_toolchains_are_shown_without_their_secrets() {
+    let show = "cat ~/.cargo/config.toml ~/.nvm/versions/node/v1/etc/npmrc; ls ~/.nvm/versions/node/v1/bin; \
+                cat $REAL/.cargo/config.toml $REAL/.nvm/versions/node/v1/etc/npmrc";
+    for highest in [Level::Landlock, Level::Namespaces, Level::Full] {
+        let mut ground = Ground::at_level(highest);
+        let home = ground.root().join("home");
+        let write = |name: &str, text: String| {
+            let path = home.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let settings = format!("[net]\noffline = true\n[registry]\ntoken = \"{CANARY}\"\n");
+        write(".cargo/config.toml", settings);
+        write(".cargo/later-credentials", CANARY.into());
+        write(".dotnet/corefx/cryptography/x509stores/my/key", CANARY.into());
+        write(".dotnet/tools/tool", String::new());
+        write(".local/share/uv/credentials/credentials.toml", CANARY.into());
+        write(".local/share/uv/tools/tool", String::new());
+        write(".nvm/versions/node/v1/bin/node", String::new());
+        write(".nvm/versions/node/v1/etc/npmrc", format!("//npm.example/:_authToken={CANARY}\n"));
+        ground.policy.environment.insert("REAL".into(), home.clone().into());
+        let outcome =
+            ground.run(&format!("{show}; grep -rs {CANARY} ~/. $REAL; ls ~/.dotnet ~/.local/share/uv"));
+        let said = stdout(&outcome);
+        assert!(!said.contains(CANARY), "{highest}: {said}");
+        for shown in ["[net]\noffline = true\n", "\nnode\n", "tools\n"] {
+            assert!(said.contains(shown), "{highest}: {shown}: {said}");
+        }
+        // The control: what the policy shares is shown as it is.
+        ground.policy.readable =
+            [".cargo/config.toml", ".nvm/versions/node/v1/etc/npmrc"].map(|name| home.join(name)).into();
+        assert!(stdout(&ground.run(show)).matches(CANARY).count() >= 2, "{highest}");
+    }
+}
+
+#[test]
 fn the_inits_memory_cannot_be_opened() {
     let outcome = Ground::contained()
         .run("for part in mem environ maps fd/0 exe; do head -c 1 /proc/1/$part && echo $part; done");
@@ -238,6 +274,20 @@ fn the_kernels_settings_are_read_only() {
         let outcome = ground.run(&format!("echo 1 > /proc/{setting}"));
         assert!(!outcome.ending.is_success(), "{setting}");
     }
+}
+
+#[test]
+fn proc_shows_the_command_line_of_no_kernel_and_what_programs_need() {
+    let hidden = "head -c 1 /proc/cmdline | wc -c; head -c 1 /proc/interrupts | wc -c";
+    let needed = "for name in cpuinfo meminfo stat loadavg uptime version filesystems vmstat mounts net/dev self/status \
+                  sys/kernel/osrelease sys/vm/overcommit_memory sys/kernel/random/uuid diskstats; do \
+                  head -c 1 /proc/$name > /dev/null || exit 1; done; echo all";
+    let ground = Ground::contained();
+    assert_eq!(stdout(&ground.run(hidden)), "0\n0\n");
+    let outcome = ground.run(needed);
+    assert_eq!(stdout(&outcome), "all\n", "{}", stderr(&outcome));
+    // The control: the host's kernel says it to everybody.
+    assert_eq!(stdout(&Ground::at_level(Level::Process).run(hidden)), "1\n1\n");
 }
 
 #[test]

@@ -42,3 +42,5 @@ mod survivors;
 mod toolchains;
 #[cfg(test)]
 mod tree_image;
+#[cfg(test)]
+mod user_limits;

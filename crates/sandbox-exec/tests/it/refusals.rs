@@ -57,6 +57,13 @@ fn variables_through_which_code_is_loaded_are_refused_by_name() {
         "BASH_FUNC_ls%%",
         "PYTHONSTARTUP",
         "HOME",
+        "GCONV_PATH",
+        "LOCPATH",
+        "HOSTALIASES",
+        "MAKEFLAGS",
+        "CARGO_HOME",
+        "NPM_CONFIG_REGISTRY",
+        "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER",
     ];
     for name in names {
         let expected = CommandError::VariableRefused { name: name.into() };
@@ -67,7 +74,9 @@ fn variables_through_which_code_is_loaded_are_refused_by_name() {
 
 #[test]
 fn ordinary_variables_are_taken() {
-    for name in ["RUST_BACKTRACE", "PYTHONPATH", "X", "LDFLAGS", "GITHUB_SHA", "path"] {
+    for name in
+        ["RUST_BACKTRACE", "CARGO_TARGET_DIR", "NODE_ENV", "PYTHONPATH", "X", "LDFLAGS", "GITHUB_SHA", "path"]
+    {
         assert!(with_variable(name, "a=b").is_ok(), "{name}");
     }
 }

@@ -1,0 +1,59 @@
+//! Limits of what the kernel counts for each user: in a user namespace of its own, a command gets a part of it.
+//!
+//! What is counted there is counted for the user outside, too. Without a limit of its own, a command could use up all
+//! that the user has, and the user's editor could not watch files any more.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
+
+/// The limit of the namespace, what all of the machine's users have each, and which part of that a command gets.
+const SHARES: [(&str, &str, u64); 2] = [
+    ("sys/user/max_inotify_instances", "sys/fs/inotify/max_user_instances", 4),
+    ("sys/user/max_inotify_watches", "sys/fs/inotify/max_user_watches", 2),
+];
+
+/// What a command makes none of. Those that it runs in are made already. Mount namespaces are not among them: the kernel
+/// counts every mount that lies nowhere yet as one, and making one takes a user namespace.
+const NONE: [&str; 9] = [
+    "sys/user/max_cgroup_namespaces",
+    "sys/user/max_fanotify_groups",
+    "sys/user/max_fanotify_marks",
+    "sys/user/max_ipc_namespaces",
+    "sys/user/max_net_namespaces",
+    "sys/user/max_pid_namespaces",
+    "sys/user/max_time_namespaces",
+    "sys/user/max_user_namespaces",
+    "sys/user/max_uts_namespaces",
+];
+
+/// Sets the limits of the calling process's user namespace by way of this `/proc`.
+pub(crate) fn set(proc: &OwnedFd) -> std::io::Result<()> {
+    for (limit, of_user, part) in SHARES {
+        let Some(mut of_user) = open(proc, of_user, OFlags::RDONLY)? else { continue };
+        let mut text = String::new();
+        of_user.read_to_string(&mut text)?;
+        // A number that is none leaves the command one.
+        let share = text.trim().parse::<u64>().unwrap_or_default() / part;
+        write(proc, limit, share.max(1))?;
+    }
+    NONE.iter().try_for_each(|limit| write(proc, limit, 0))
+}
+
+fn write(proc: &OwnedFd, limit: &str, value: u64) -> std::io::Result<()> {
+    match open(proc, limit, OFlags::WRONLY)? {
+        Some(mut file) => file.write_all(value.to_string().as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// Opens a setting; `None` if the kernel does not have it, and so nothing to limit.
+fn open(proc: &OwnedFd, setting: &str, access: OFlags) -> std::io::Result<Option<File>> {
+    match openat(proc, setting, access | OFlags::CLOEXEC, Mode::empty()) {
+        Err(Errno::NOENT) => Ok(None),
+        opened => Ok(Some(File::from(opened?))),
+    }
+}
