@@ -172,7 +172,7 @@ fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule,
 
 /// Answers ENOSYS to calls in the x32 numbering, which share their architecture with the ordinary ones.
 #[cfg(target_arch = "x86_64")]
-const NO_X32: [sock_filter; 4] = {
+pub(crate) const NO_X32: [sock_filter; 4] = {
     const X32_BIT: u32 = 0x4000_0000;
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_AT_LEAST: u16 = 0x35;
