@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::process::{Pid, WaitOptions, test_kill_process, waitpid};
 
 use crate::request::Targets;
-use crate::sys::{self, Cloned};
+use crate::sys::{self, Cloned, RefusedCall};
 
 macro_rules! attacks {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
@@ -54,6 +54,8 @@ attacks! {
     KeepPrivileges = "keep privileges";
     /// Reads the variables of a process that is not its own.
     ReadForeignEnvironment = "read a foreign environment";
+    /// Lets others run a file with its owner's rights, gives a file away, or makes a device.
+    SetIdBits = "set set-user-ID bits";
 }
 
 /// What the first word of a line says.
@@ -99,6 +101,7 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
         Attack::ReadForeignEnvironment => {
             is_outside_visible && fs::read(format!("/proc/{}/environ", targets.process)).is_ok()
         }
+        Attack::SetIdBits => RefusedCall::MODES.iter().any(RefusedCall::gets_through),
     }
 }
 

@@ -132,6 +132,13 @@ fn all_but(runs: &[(u32, u32)]) -> BpfProgram {
     program
 }
 
+/// Answers ENOSYS to calls in the x32 numbering alone.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn all_but_x32() -> BpfProgram {
+    const X32_BIT: u32 = 0x4000_0000;
+    all_but(&[(0, X32_BIT - 1)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ use rustix::thread::{
 use crate::call_filter::CallFilters;
 use crate::file_rules::{self, LateRules};
 use crate::isolation::Isolation;
+use crate::mode_filter;
 use crate::preparation::Preparation;
 use crate::processes;
 use crate::request::ChildLimits;
@@ -40,6 +41,9 @@ pub(crate) fn restrict(
     };
     if isolation.contains(Isolation::FILTER) {
         filters.apply(without_sockets)?;
+    }
+    if isolation.contains(Isolation::MODES) {
+        mode_filter::apply(!isolation.contains(Isolation::FILTER))?;
     }
     Ok(late_rules)
 }

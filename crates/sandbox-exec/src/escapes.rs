@@ -72,7 +72,7 @@ pub(crate) fn run(targets: &Targets) {
     for attack in Attack::ALL {
         say(attack.name(), attacks::succeeds(*attack, targets));
     }
-    for call in RefusedCall::ALL {
+    for call in RefusedCall::ALL.iter().chain(RefusedCall::MODES) {
         say(&format!("system call {}", call.name), call.gets_through());
     }
     for (name, number) in FAMILIES {

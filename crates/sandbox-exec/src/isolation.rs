@@ -33,8 +33,11 @@ impl Isolation {
     /// A control group with limits on the whole command's memory and processes.
     pub(crate) const GROUP: Isolation = Isolation(1 << 10);
 
+    /// The filter of modes and owners.
+    pub(crate) const MODES: Isolation = Isolation(1 << 11);
+
     /// Every layer.
-    pub(crate) const ALL: Isolation = Isolation((1 << 11) - 1);
+    pub(crate) const ALL: Isolation = Isolation((1 << 12) - 1);
 
     /// The layers that cannot do without a process namespace and without each other.
     pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111);

@@ -28,6 +28,7 @@ mod launcher;
 mod layer_mount;
 mod layer_test;
 mod link;
+mod mode_filter;
 mod mount_entry;
 mod mount_watch;
 mod new_root;

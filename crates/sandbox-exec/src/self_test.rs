@@ -63,9 +63,11 @@ pub(crate) fn find_confinement(
 fn wanted(highest: Level) -> Isolation {
     let all = match highest {
         Level::None => Isolation::NOTHING,
-        Level::Process => Isolation::PRIVILEGES | Isolation::GROUP,
+        Level::Process => Isolation::PRIVILEGES | Isolation::GROUP | Isolation::MODES,
         Level::Landlock => Isolation::ALL.without(Isolation::NAMESPACES),
-        Level::Namespaces => Isolation::NAMESPACES | Isolation::PRIVILEGES | Isolation::GROUP,
+        Level::Namespaces => {
+            Isolation::NAMESPACES | Isolation::PRIVILEGES | Isolation::GROUP | Isolation::MODES
+        }
         Level::Full => Isolation::ALL,
     };
     // Root needs no user namespace to make the others, and inside one it would not be itself.
@@ -90,7 +92,7 @@ fn layers_of(step: Step, isolation: Isolation) -> Isolation {
         Step::ResourceLimits | Step::Capabilities | Step::NoNewPrivileges => Isolation::PRIVILEGES,
         Step::Landlock => Isolation::LANDLOCK,
         Step::ControlGroup => Isolation::GROUP,
-        Step::Seccomp => Isolation::FILTER | Isolation::NO_SOCKETS,
+        Step::Seccomp => Isolation::FILTER | Isolation::NO_SOCKETS | Isolation::MODES,
         _ => Isolation::NOTHING,
     }
 }

@@ -8,6 +8,7 @@ mod descriptors;
 mod mount_attributes;
 mod process;
 mod refused_calls;
+mod refused_modes;
 mod signals;
 
 pub(crate) use descriptors::{close_inherited, close_on_execute_from};

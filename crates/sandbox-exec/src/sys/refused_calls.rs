@@ -15,14 +15,18 @@ pub(crate) struct RefusedCall {
     arguments: [libc::c_long; 5],
 }
 
-const fn call(name: &'static str, number: libc::c_long, arguments: [libc::c_long; 5]) -> RefusedCall {
+pub(super) const fn call(
+    name: &'static str,
+    number: libc::c_long,
+    arguments: [libc::c_long; 5],
+) -> RefusedCall {
     RefusedCall { name, number, arguments }
 }
 
 /// No descriptor.
-const NONE: libc::c_long = -1;
+pub(super) const NONE: libc::c_long = -1;
 /// An address at which nothing is ever mapped; unlike null, it never means "switch off".
-const NOWHERE: libc::c_long = 1;
+pub(super) const NOWHERE: libc::c_long = 1;
 /// A command, flag or type that no call knows.
 const UNKNOWN: libc::c_long = 0x7fff_0000;
 
@@ -111,7 +115,7 @@ impl RefusedCall {
     /// Tries it; `true` says that it got through to its arguments.
     pub(crate) fn gets_through(&self) -> bool {
         let [a, b, c, d, e] = self.arguments;
-        // SAFETY: the numbers come from the table above only. Every argument is a number, a descriptor that is not
+        // SAFETY: the numbers come from the table above and that of modes only. Every argument is a number, a descriptor that is not
         // open, or an address that the kernel cannot read or write: it answers with an error and touches no memory of
         // this process. No call of the table replaces or duplicates the process with such arguments.
         let result = unsafe { libc::syscall(self.number, a, b, c, d, e, 0) };

@@ -50,7 +50,6 @@ fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool
             has_rules
         }
         "seccomp"
-        | "seccomp arch check"
         | "seccomp clone/clone3/unshare"
         | "seccomp-ioctl"
         | "seccomp-socket"
@@ -60,6 +59,9 @@ fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool
             has_privileges_dropped && attacker == Attacker::Root
                 || attacker == Attacker::Ordinary && case["class"] == "priv"
         }
+        // The filter of modes is in force wherever there are filters at all, and calls in other numberings would get
+        // around it.
+        "seccomp-modes" | "seccomp arch check" => has_privileges_dropped,
         "no_new_privs" | "rlimit-core" | "rlimit-as" | "nice" | "memory cgroup" | "pids.max"
         | "cpu cgroup" => has_privileges_dropped,
         "setsid" | "stdin=/dev/null" | "subreaper" => true,
@@ -99,6 +101,12 @@ const EXCEPTIONS: &[Exception] = &[
     holds("icmp-raw", &[Level::Process], None, "raw sockets take a capability that is dropped"),
     holds("icmp-raw", &[Level::None], Some(Attacker::Ordinary), "and that an ordinary user does not have"),
     holds("setuid-su", &[Level::None], Some(Attacker::Ordinary), "they ask for a password"),
+    holds(
+        "x32-syscalls",
+        &[Level::Namespaces, Level::Process],
+        None,
+        "they would get around the filter of modes",
+    ),
     holds(
         "userns",
         &[Level::Namespaces, Level::Process],

@@ -247,6 +247,17 @@ pub(crate) fn check(name: &str, scene: &mut Scene, outcome: Option<&Outcome>) ->
         "pager" => require(is_quick, "it waits for a key"),
         "proc-cmdline" => require(!stdout.contains(&scene.bystander_mark), "sees a foreign process"),
         "setuid-su" => require(!stdout.contains("uid=0") || stdout.is_empty(), "privileges were gained"),
+        "chmod-set-user-id"
+        | "chmod-set-group-id"
+        | "folder-7777"
+        | "open-set-user-id"
+        | "openat2-set-user-id"
+        | "fchmodat2-set-user-id"
+        | "tar-set-user-id"
+        | "mknod-whiteout" => {
+            let left = crate::modes::left_in(&workspace);
+            require(!left.iter().any(|(kind, _)| matches!(*kind, "bits" | "device")), "something is left")
+        }
         "stdin-read" => require(stdout == "got::1\n", "not at its end"),
         "tcp-public" => require(is_quick, "a packet was sent"),
         "utf8-split-across-reads" => require(stdout == "\u{20ac}", "not one character"),

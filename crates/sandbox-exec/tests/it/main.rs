@@ -27,6 +27,8 @@ mod layer_scripts;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod modes;
+#[cfg(test)]
 mod output;
 #[cfg(test)]
 mod refusals;

@@ -1,0 +1,230 @@
+//! `fixtures/modes/tricks.json`: no command leaves a set-user-ID program, a capability, a device or a foreign file
+//! anywhere that it may write, at any level with a filter; unconfined every trick does.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::io::Errno;
+use sandbox_exec::{Ending, Level};
+use serde_json::Value;
+
+use crate::exec_attacks::become_ordinary;
+use crate::ground::{Ground, stderr, stdout};
+
+/// Tells a copy of this program that it is the one that runs as somebody else.
+const STAND_IN: &str = "SANDBOX_EXEC_TEST_MODES";
+
+/// The group of the tricks that want one more than the user's own.
+const GROUP: &str = "12345";
+
+const CONFINED: [Level; 4] = [Level::Full, Level::Namespaces, Level::Landlock, Level::Process];
+
+fn tricks() -> Vec<Value> {
+    let fixture: Value =
+        serde_json::from_str(include_str!("../../../../fixtures/modes/tricks.json")).unwrap();
+    let tricks = fixture["tricks"].as_array().unwrap().clone();
+    assert!(tricks.len() >= 25);
+    tricks
+}
+
+fn text<'a>(trick: &'a Value, key: &str) -> &'a str {
+    trick[key].as_str().unwrap_or_default()
+}
+
+/// Whether this user can carry a trick out where nothing refuses it.
+fn is_possible(trick: &Value) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    let is_installed = match trick["program"].as_str() {
+        None => true,
+        Some(program) => {
+            ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].iter().any(|at| Path::new(at).join(program).exists())
+        }
+    };
+    is_installed
+        && match text(trick, "who") {
+            "anyone" => true,
+            "member" => is_root || is_member(),
+            "root" => is_root,
+            other => panic!("{other}"),
+        }
+}
+
+fn is_member() -> bool {
+    rustix::process::getgroups().unwrap().iter().any(|group| group.as_raw().to_string() == GROUP)
+}
+
+/// What of the four kinds is in a folder.
+pub(crate) fn left_in(folder: &Path) -> Vec<(&'static str, String)> {
+    let mut left = Vec::new();
+    look_at(folder, &mut left);
+    left
+}
+
+fn look_at(path: &Path, left: &mut Vec<(&'static str, String)>) {
+    let found = fs::symlink_metadata(path).unwrap();
+    let name = || format!("{} {:o} {}:{}", path.display(), found.mode(), found.uid(), found.gid());
+    if !found.is_symlink() && found.mode() & 0o6000 != 0 {
+        left.push(("bits", name()));
+    }
+    let kind = found.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        left.push(("device", name()));
+    }
+    let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    if (found.uid(), found.gid()) != own {
+        left.push(("owner", name()));
+    }
+    let mut value = [0_u8; 64];
+    match rustix::fs::lgetxattr(path, "security.capability", &mut value[..]) {
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+        other => left.push(("capability", format!("{} {other:?}", name()))),
+    }
+    if found.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            look_at(&entry.unwrap().path(), left);
+        }
+    }
+}
+
+/// Makes an empty folder for a trick in the workspace, with what the user has there.
+fn set_up(ground: &Ground, trick: &Value) -> std::path::PathBuf {
+    let folder = ground.workspace().join(text(trick, "name"));
+    fs::create_dir(&folder).unwrap();
+    // Whatever group a temporary folder hands on.
+    std::os::unix::fs::chown(&folder, None, Some(rustix::process::getegid().as_raw())).unwrap();
+    let setup = trick["setup"].as_str().unwrap_or(":");
+    assert!(
+        Command::new("sh").args(["-c", setup]).current_dir(&folder).status().unwrap().success(),
+        "{trick}"
+    );
+    folder
+}
+
+fn nothing_is_left_at(level: Level) {
+    let ground = Ground::at_level(level);
+    assert_eq!(ground.launcher.report().level, level, "not run: {}", ground.launcher.report());
+    for trick in tricks() {
+        // The kernel does it by itself where the user's own file keeps its name or its number: see the layers' test.
+        if trick["own"] == true {
+            continue;
+        }
+        let folder = set_up(&ground, &trick);
+        let outcome =
+            ground.run(&format!("cd {} && {{ {}; }}", text(&trick, "name"), text(&trick, "command")));
+        let left = left_in(&folder);
+        assert!(left.is_empty(), "{level:?} {}: {left:?}\n{}", text(&trick, "name"), stderr(&outcome));
+    }
+}
+
+fn every_trick_bites() {
+    let ground = Ground::at_level(Level::None);
+    for trick in tricks().iter().filter(|trick| is_possible(trick)) {
+        let folder = set_up(&ground, trick);
+        let outcome = ground.run(&format!("cd {} && {{ {}; }}", text(trick, "name"), text(trick, "command")));
+        let left = left_in(&folder);
+        let leaves = text(trick, "leaves");
+        assert!(left.iter().any(|(kind, _)| *kind == leaves), "{trick}: {left:?}\n{}", stderr(&outcome));
+        // Nothing of this kind stays for longer than it takes to look.
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// Runs a test of this module as an ordinary user and, in another copy, as one who is in one more group.
+fn as_others(test: &str, run: impl Fn()) {
+    let is_copy = std::env::var_os(STAND_IN).is_some();
+    if rustix::process::geteuid().is_root() && !is_copy {
+        become_ordinary(&format!("modes::{test}"), STAND_IN);
+        as_member(&format!("modes::{test}"));
+    }
+    run();
+}
+
+fn as_member(test: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(1000), Some(1000)).unwrap();
+    let groups = format!("--groups=1000,{GROUP}");
+    // The programs of the test lie where this user may not look.
+    let copies = ["test", "spawner"].map(|name| folder.path().join(name));
+    for (from, to) in [std::env::current_exe().unwrap(), crate::ground::spawner_path()].iter().zip(&copies) {
+        let copied = Command::new("install").args(["-m", "755"]).args([from, to]).status().unwrap();
+        assert!(copied.success());
+    }
+    let output = Command::new("setpriv")
+        .args(["--reuid=1000", "--regid=1000", &groups])
+        .arg(&copies[0])
+        .args(["--exact", test, "--nocapture"])
+        .env(STAND_IN, "1")
+        .env(crate::ground::SPAWNER_VARIABLE, &copies[1])
+        .env("TMPDIR", folder.path())
+        .env("HOME", folder.path())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn no_trick_leaves_anything_at_any_level_with_a_filter() {
+    as_others("no_trick_leaves_anything_at_any_level_with_a_filter", || {
+        CONFINED.into_iter().for_each(nothing_is_left_at);
+    });
+}
+
+#[test]
+fn every_trick_leaves_what_it_says_where_nothing_refuses_it() {
+    as_others("every_trick_leaves_what_it_says_where_nothing_refuses_it", every_trick_bites);
+}
+
+#[test]
+fn what_programs_do_every_day_is_let_through() {
+    const TEXT: &str = "set -e
+        echo x > file; chmod 755 file; mkdir -m 750 inner; cp -p file copy; cp -a inner other
+        install -m 755 file installed; mkfifo pipe; umask 022
+        tar -cf all.tar file inner; mkdir out; tar -xpf all.tar -C out
+        chown $(id -u) file; chown :$(id -g) file; chown $(id -u):$(id -g) file; ln -s file link; chown -h $(id -u) link
+        sed -i s/x/y/ file; mv inner moved
+        git init -q repository; cd repository; echo a > a; git add a; git commit -q -m a
+        python3 - <<'END'
+import os, shutil
+# The kernel takes no such bit of a new folder's mode, so the call need not be refused.
+os.mkdir('new', 0o6777); os.makedirs('c/b', 0o7755)
+# Without the flags that make a file, what stands in the place of the mode means nothing.
+os.open('a', os.O_RDONLY, 0o6755)
+os.chown('a', -1, -1); os.chmod('a', 0o644); os.mknod('plain', 0o100644); os.mkfifo('named')
+shutil.copytree('c', '../tree')
+END
+        echo done";
+    as_others("what_programs_do_every_day_is_let_through", || {
+        for level in CONFINED {
+            let ground = Ground::at_level(level);
+            let outcome = ground.run(TEXT);
+            let is_done = outcome.ending == Ending::Exited(0) && stdout(&outcome).ends_with("done\n");
+            assert!(is_done, "{level:?}: {} {}", stdout(&outcome), stderr(&outcome));
+            assert_eq!(left_in(&ground.workspace()), []);
+        }
+    });
+}
+
+#[test]
+fn a_new_folder_has_the_group_bit_of_the_users_folder_around_it() {
+    let ground = Ground::new();
+    let shared = ground.workspace().join("shared");
+    assert!(Command::new("install").args(["-d", "-m", "2775"]).arg(&shared).status().unwrap().success());
+    let outcome = ground.run("mkdir shared/new && echo x > shared/new/file && mkdir plain");
+    assert_eq!(outcome.ending, Ending::Exited(0), "{}", stderr(&outcome));
+    let mode = |name: &str| fs::metadata(ground.workspace().join(name)).unwrap().mode() & 0o6000;
+    assert_eq!((mode("shared/new"), mode("shared/new/file"), mode("plain")), (0o2000, 0, 0));
+}
+
+#[test]
+fn a_refusal_says_so_to_the_program() {
+    let ground = Ground::new();
+    let outcome = ground.run("touch file; chmod u+s file; echo $?; chgrp 1 file; echo $?");
+    assert_eq!(stdout(&outcome), "1\n1\n");
+    assert_eq!(stderr(&outcome).matches("Operation not permitted").count(), 2, "{}", stderr(&outcome));
+}
