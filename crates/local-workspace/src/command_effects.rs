@@ -69,6 +69,8 @@ impl LocalWorkspace {
             protected: &self.root.policy().protected,
             hidden: &self.hidden,
             was_there: &|path| before.snapshot.entries.contains_key(path),
+            is_there_now: &|path| self.root.metadata(path).is_ok(),
+            workspace: self.root.path(),
         }
         .sort(effects);
         let mut failed = Vec::new();

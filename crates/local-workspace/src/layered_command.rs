@@ -79,7 +79,13 @@ impl LocalWorkspace {
         }
         let all = effects(layer, &self.root, &changes, KeepLimits::default());
         let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
-        let guard = Guard { protected, hidden: &self.hidden, was_there: &was_there };
+        let guard = Guard {
+            protected,
+            hidden: &self.hidden,
+            was_there: &was_there,
+            is_there_now: &was_there,
+            workspace: self.root.path(),
+        };
         let Sorted { allowed, refused } = guard.sort(all);
         let in_use = repositories_in_use(&self.root, &changes);
         let is_theirs = |effect: &Effect| {

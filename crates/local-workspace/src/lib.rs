@@ -57,6 +57,7 @@ mod publish;
 mod read;
 mod recovery;
 mod recovery_path;
+mod repository_parts;
 mod runs;
 mod search;
 mod step_conflicts;

@@ -40,6 +40,8 @@ mod power_loss;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
+mod repositories;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod searching;
