@@ -7,7 +7,7 @@ use std::path::Path;
 use rel_path::RelPath;
 
 use crate::effect::Effect;
-use crate::git_settings::harmful;
+use crate::git_settings::{changed_directions, harmful};
 use crate::present::PresentKind;
 
 /// The lists of steps of a rebase, with the lines that only move commits.
@@ -62,6 +62,8 @@ pub(crate) enum Refusal {
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
     Removal,
+    /// It belongs to a working tree of which something else is refused.
+    WorkingTree,
 }
 
 impl fmt::Display for Refusal {
@@ -82,6 +84,7 @@ impl fmt::Display for Refusal {
                 out.write_str("makes the workspace itself a bare repository")
             }
             Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
+            Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
         }
     }
@@ -243,6 +246,14 @@ impl InRepository<'_> {
             Some(named) => Some(Refusal::Settings(named)),
         }
     }
+}
+
+/// Returns what an effect changes about where git fetches from and pushes to.
+pub(crate) fn directions(effect: &Effect) -> Vec<String> {
+    let is_settings = in_git_folder(&effect.path)
+        .is_some_and(|place| place.ends_with(&["config"]) || place.ends_with(&["config.worktree"]));
+    let text = effect.text_after().filter(|_| is_settings);
+    text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
 }
 
 /// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.

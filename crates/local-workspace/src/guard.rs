@@ -11,6 +11,7 @@ use crate::git_guard::{Refusal, in_git_folder};
 use crate::hidden::Hidden;
 use crate::present::PresentKind;
 use crate::repository_parts::{TouchedPaths, Transition};
+use crate::working_trees::WorkingTree;
 
 /// What sorts effects.
 pub(crate) struct Guard<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct Guard<'a> {
 pub(crate) struct Sorted {
     pub allowed: Vec<Effect>,
     pub refused: Vec<(Effect, Refusal)>,
+    /// Working trees that the allowed effects add, remove or move.
+    pub working_trees: Vec<WorkingTree>,
 }
 
 impl Guard<'_> {
@@ -44,7 +47,8 @@ impl Guard<'_> {
         let was_there = |path: &RelPath| before.is_filled(path).unwrap_or_else(|| (self.was_there)(path));
         let transition = Transition { was_there: &was_there, is_there: &is_there, workspace: self.workspace };
         let removed = self.removed_repositories(&effects, &is_there);
-        let mut sorted = Sorted::default();
+        let working_trees = WorkingTree::all(&effects, self.workspace);
+        let mut sorted = Sorted { working_trees, ..Sorted::default() };
         for effect in effects {
             let refusal = self
                 .listed(&effect)
@@ -62,6 +66,7 @@ impl Guard<'_> {
                 None => sorted.allowed.push(effect),
             }
         }
+        sorted.keep_working_trees_whole();
         sorted.keep_folders_that_stay();
         sorted
     }
@@ -119,6 +124,24 @@ fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
 }
 
 impl Sorted {
+    /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
+    /// of another one.
+    fn keep_working_trees_whole(&mut self) {
+        loop {
+            let is_torn =
+                |tree: &WorkingTree| self.refused.iter().any(|(effect, _)| tree.needs(&effect.path));
+            let Some(index) = self.working_trees.iter().position(is_torn) else { return };
+            let tree = self.working_trees.remove(index);
+            let (refused, allowed) = std::mem::take(&mut self.allowed)
+                .into_iter()
+                .partition(|effect: &Effect| tree.contains(&effect.path));
+            self.allowed = allowed;
+            self.refused.extend(refused.into_iter().map(|effect| (effect, Refusal::WorkingTree)));
+            // What goes goes before the folder that it is in.
+            self.refused.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+        }
+    }
+
     /// Folders whose removal cannot be, because something in them is not taken over, stay as well; and what would have
     /// come into the place of one goes the way of the others.
     fn keep_folders_that_stay(&mut self) {

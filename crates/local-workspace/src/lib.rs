@@ -76,6 +76,7 @@ mod undo_plan;
 mod unified_diff;
 mod warm;
 mod watched_reader;
+mod working_trees;
 
 pub use config::{EngineConfig, LayerUse, SandboxNeed};
 pub use differences::{FileDifference, differences};

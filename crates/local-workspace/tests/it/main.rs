@@ -55,3 +55,5 @@ mod undo;
 mod undo_properties;
 #[cfg(test)]
 mod warm;
+#[cfg(test)]
+mod working_trees;
