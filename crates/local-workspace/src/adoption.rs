@@ -1,6 +1,7 @@
 //! Bringing what a command did into the workspace, path by path, and keeping out what does not belong there.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use cow_layer::AdoptError;
 use rel_path::RelPath;
@@ -8,7 +9,7 @@ use sandbox_fs::{FileRoot, FsError};
 
 use crate::effect::{Effect, EffectSide};
 use crate::folder_modes::FolderModes;
-use crate::git_guard::in_git_folder;
+use crate::git_guard::{in_git_folder, linked_folder};
 use crate::present::{Present, PresentKind};
 use crate::publish::publish_file;
 
@@ -78,6 +79,8 @@ fn turn(effect: &Effect) -> Turn {
     match in_git_folder(&effect.path) {
         None if goes => Turn::Removal,
         None => Turn::Change,
+        // A `.git` file leads to a repository, which comes first.
+        Some(place) if place.names.is_empty() && effect.kind_after() == Some(PresentKind::File) => Turn::Head,
         // The folder itself comes before what is in it, and goes after.
         Some(place) if place.names.is_empty() => {
             if goes {
@@ -112,18 +115,23 @@ pub(crate) struct Adopted {
 ///
 /// If a part of a repository cannot be had, the rest of it is left as well. If something cannot be had that nobody else
 /// keeps, a large file that was renamed for instance, nothing goes that may be its only copy.
-pub(crate) fn adopt(effects: &[Effect], put: &mut dyn FnMut(usize) -> Result<(), AdoptError>) -> Adopted {
+pub(crate) fn adopt(
+    effects: &[Effect],
+    workspace: Option<&Path>,
+    put: &mut dyn FnMut(usize) -> Result<(), AdoptError>,
+) -> Adopted {
     let mut adopted = Adopted::default();
     let mut broken: BTreeSet<RelPath> = BTreeSet::new();
     for index in in_order(effects) {
         let effect = &effects[index];
         let repository = in_git_folder(&effect.path).map(|place| place.folder);
+        let linked = linked_repository(effect, workspace);
         let is_only_copy = effect.after.is_none() && !effect.is_undoable();
         if is_only_copy && adopted.failed.iter().any(|(failed, _)| !effects[*failed].is_undoable()) {
             adopted.left.push(index);
             continue;
         }
-        let is_left = repository.as_ref().is_some_and(|folder| broken.contains(folder));
+        let is_left = repository.iter().chain(&linked).any(|folder| broken.contains(folder));
         let done = if is_left { Err(AdoptError::Changed { path: effect.path.clone() }) } else { put(index) };
         match done {
             Ok(()) => adopted.done.push(index),
@@ -136,6 +144,13 @@ pub(crate) fn adopt(effects: &[Effect], put: &mut dyn FnMut(usize) -> Result<(),
         }
     }
     adopted
+}
+
+/// The repository that a `.git` file leads to.
+fn linked_repository(effect: &Effect, workspace: Option<&Path>) -> Option<RelPath> {
+    in_git_folder(&effect.path).filter(|place| place.names.is_empty())?;
+    let folder = linked_folder(&effect.path, effect.text_after()?, workspace)?;
+    in_git_folder(&folder).map(|place| place.folder)
 }
 
 /// Puts what a command wrote where it must not back to what was there. Answers with the paths where that failed.

@@ -8,7 +8,7 @@ use crate::adoption::put_back;
 use crate::command_answer::{CommandOutcome, unrecorded, without_output};
 use crate::comparison::compare;
 use crate::effect::Effect;
-use crate::effect_notes::EffectNotes;
+use crate::effect_notes::{EffectNotes, changed_directions};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::guard::{Guard, Sorted};
@@ -65,10 +65,12 @@ impl LocalWorkspace {
         };
         note_gaps(&before.snapshot, &after, &mut notes);
         let effects = self.without_own_changes(compare(&before.snapshot, &after), before.last_change);
-        let Sorted { allowed, refused } = Guard {
+        let Sorted { allowed, refused, .. } = Guard {
             protected: &self.root.policy().protected,
             hidden: &self.hidden,
             was_there: &|path| before.snapshot.entries.contains_key(path),
+            is_there_now: &|path| self.root.metadata(path).is_ok(),
+            workspace: self.root.path(),
         }
         .sort(effects);
         let mut failed = Vec::new();
@@ -81,6 +83,7 @@ impl LocalWorkspace {
         }
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
+        notes.directions = changed_directions(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
         let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };
         let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };

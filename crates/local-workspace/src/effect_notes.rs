@@ -5,7 +5,8 @@ use std::fmt::Display;
 use wap_core::ExecuteCommandResponse;
 
 use crate::command_answer::CommandOutcome;
-use crate::git_guard::Refusal;
+use crate::effect::Effect;
+use crate::git_guard::{Refusal, directions};
 
 /// How many paths a warning names.
 const NAMED: usize = 8;
@@ -23,6 +24,8 @@ pub(crate) struct EffectNotes {
     pub failed: Vec<(String, String)>,
     /// Paths of which the journal does not hold what was there, or what is there.
     pub not_undoable: Vec<String>,
+    /// Settings of repositories that now fetch from or push to elsewhere, by the settings file.
+    pub directions: Vec<(String, Vec<String>)>,
     /// Whole sentences.
     pub other: Vec<String>,
 }
@@ -86,10 +89,24 @@ impl EffectNotes {
             "",
         );
         say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");
+        let by_file = |(path, settings): &(String, Vec<String>)| format!("`{path}`: {}", listed(settings));
+        say(
+            self.directions.iter().map(by_file).collect(),
+            "changed where git fetches from or pushes to, show it to the user: ",
+            "",
+        );
         say(quoted(&self.not_undoable), "changed, not undoable: ", "");
         warnings.extend(self.other.iter().cloned());
         warnings
     }
+}
+
+/// Returns what effects change about where git fetches from and pushes to, by settings file.
+pub(crate) fn changed_directions<'a>(
+    effects: impl IntoIterator<Item = &'a Effect>,
+) -> Vec<(String, Vec<String>)> {
+    let named = effects.into_iter().map(|effect| (effect.path.to_string(), directions(effect)));
+    named.filter(|(_, settings)| !settings.is_empty()).collect()
 }
 
 fn quoted(paths: &[String]) -> Vec<String> {

@@ -1,11 +1,13 @@
 //! Which files of a repository make git run programs or look elsewhere, and so are not taken over from a command.
 
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rel_path::RelPath;
 
 use crate::effect::Effect;
-use crate::git_settings::harmful;
+use crate::git_settings::{changed_directions, harmful};
 use crate::present::PresentKind;
 
 /// The lists of steps of a rebase, with the lines that only move commits.
@@ -60,6 +62,8 @@ pub(crate) enum Refusal {
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
     Removal,
+    /// It belongs to a working tree of which something else is refused.
+    WorkingTree,
 }
 
 impl fmt::Display for Refusal {
@@ -80,6 +84,7 @@ impl fmt::Display for Refusal {
                 out.write_str("makes the workspace itself a bare repository")
             }
             Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
+            Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
         }
     }
@@ -156,12 +161,12 @@ impl InRepository<'_> {
     }
 
     /// Tells why an effect on this path is not taken over, if it is not.
-    pub(crate) fn refusal(&self, effect: &Effect) -> Option<Refusal> {
+    pub(crate) fn refusal(&self, effect: &Effect, workspace: Option<&Path>) -> Option<Refusal> {
         let after = effect.kind_after();
         if self.names.is_empty() {
             return match after {
                 Some(PresentKind::Folder) => None,
-                Some(PresentKind::File) if leads_into_repository(effect) => None,
+                Some(PresentKind::File) if leads_into_repository(effect, workspace) => None,
                 Some(PresentKind::File) => Some(Refusal::Redirection),
                 Some(PresentKind::Other) => Some(Refusal::Link),
                 None => Some(Refusal::Removal),
@@ -192,10 +197,18 @@ impl InRepository<'_> {
         if self.ends_with(&["info", "attributes"]) {
             return Some(Refusal::Attributes);
         }
+        // Old ways of naming remotes, which git still reads.
+        if self.first_is(&["remotes", "branches"]) && after.is_some() {
+            return Some(Refusal::Redirection);
+        }
+        if self.ends_with(&["gitdir"]) && self.is_of_worktree() && after.is_some() {
+            let leads_inside =
+                effect.text_after().and_then(|text| working_tree(&effect.path, text, workspace)).is_some();
+            return (!leads_inside).then_some(Refusal::Redirection);
+        }
         if self.ends_with(&["commondir"]) {
-            let is_of_worktree = self.first_is(&["worktrees"]) && self.names.len() == 3;
             let leads_up = effect.text_after().is_some_and(|text| text.trim_ascii() == b"../..");
-            let is_plain = is_of_worktree && (leads_up || after.is_none());
+            let is_plain = self.is_of_worktree() && (leads_up || after.is_none());
             return (!is_plain).then_some(Refusal::Redirection);
         }
         let is_alternates =
@@ -207,6 +220,12 @@ impl InRepository<'_> {
             return Some(Refusal::RebaseSteps);
         }
         None
+    }
+
+    /// Whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
+    fn is_of_worktree(&self) -> bool {
+        let length = self.names.len();
+        length >= 3 && self.names[length - 3].eq_ignore_ascii_case(b"worktrees")
     }
 
     fn settings_refusal(&self, effect: &Effect) -> Option<Refusal> {
@@ -229,14 +248,46 @@ impl InRepository<'_> {
     }
 }
 
+/// Returns what an effect changes about where git fetches from and pushes to.
+pub(crate) fn directions(effect: &Effect) -> Vec<String> {
+    let is_settings = in_git_folder(&effect.path)
+        .is_some_and(|place| place.ends_with(&["config"]) || place.ends_with(&["config.worktree"]));
+    let text = effect.text_after().filter(|_| is_settings);
+    text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
+}
+
 /// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
-fn leads_into_repository(effect: &Effect) -> bool {
-    let target = effect.text_after().and_then(|text| std::str::from_utf8(text).ok());
-    let Some(target) = target.and_then(|text| text.strip_prefix("gitdir:")) else { return false };
-    let Some(folder) = effect.path.parent() else { return false };
-    let Some(target) = joined(&folder, target.trim()) else { return false };
-    in_git_folder(&target)
-        .is_some_and(|place| place.names.len() >= 2 && place.first_is(&["modules", "worktrees"]))
+fn leads_into_repository(effect: &Effect, workspace: Option<&Path>) -> bool {
+    effect.text_after().and_then(|text| linked_folder(&effect.path, text, workspace)).is_some()
+}
+
+/// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a
+/// working tree.
+pub(crate) fn linked_folder(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
+    let target = std::str::from_utf8(text).ok()?.strip_prefix("gitdir:")?;
+    let target = named_path(&path.parent()?, target.trim(), workspace)?;
+    let place = in_git_folder(&target)?;
+    (place.names.len() >= 2 && place.first_is(&["modules", "worktrees"])).then_some(target)
+}
+
+/// Returns the working tree that the `gitdir` file at `path`, in a repository's `worktrees`, leads to.
+pub(crate) fn working_tree(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
+    let target = std::str::from_utf8(text).ok()?.trim_end_matches(['\n', '\r']);
+    let link = named_path(&path.parent()?, target, workspace)?;
+    let place = in_git_folder(&link)?;
+    let is_link = place.names.is_empty() && link.file_name() == Some(b".git");
+    link.parent().filter(|folder| is_link && !folder.is_root())
+}
+
+/// The path beneath the workspace that a `text` names from `folder`, on paper. Git writes absolute paths unless it is
+/// asked not to.
+fn named_path(folder: &RelPath, text: &str, workspace: Option<&Path>) -> Option<RelPath> {
+    if !text.starts_with('/') {
+        return joined(folder, text);
+    }
+    let workspace = workspace?.as_os_str().as_bytes();
+    let rest = text.as_bytes().strip_prefix(workspace)?.strip_prefix(b"/")?;
+    joined(&RelPath::root(), std::str::from_utf8(rest).ok()?)
 }
 
 /// The path that a relative `text` names from `folder`, on paper.

@@ -3,6 +3,7 @@
 //! It reads less than git does: whatever it does not understand counts as harmful, so that no way of writing a setting
 //! slips through because two readers differ.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
@@ -34,7 +35,6 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("branch.*", &["merge", "rebase", "description"]),
     ("branch", &["autosetupmerge", "autosetuprebase", "sort"]),
     ("remote.*", &["fetch", "push", "prune", "tagopt"]),
-    ("remote", &["pushdefault"]),
     ("submodule.*", &["active", "branch", "ignore", "fetchrecursesubmodules"]),
     ("pull", &["rebase", "ff"]),
     ("push", &["default", "autosetupremote", "followtags"]),
@@ -49,12 +49,26 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("gc", &["auto", "autodetach"]),
     ("rerere", &["enabled", "autoupdate"]),
     ("index", &["version"]),
-    ("extensions", &["objectformat", "refstorage"]),
+    ("extensions", &["objectformat", "refstorage", "relativeworktrees"]),
 ];
 
-/// Settings that name where to fetch from or push to, harmless if they do it plainly.
-const ADDRESSES: &[(&str, &[&str])] =
-    &[("branch.*", &["remote", "pushremote"]), ("remote.*", &["url", "pushurl"]), ("submodule.*", &["url"])];
+/// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
+const ADDRESSES: &[(&str, &[&str])] = &[("remote.*", &["url", "pushurl"]), ("submodule.*", &["url"])];
+
+/// Settings that name a remote, or an address in place of one.
+const REMOTES: &[(&str, &[&str])] = &[("branch.*", &["remote", "pushremote"]), ("remote", &["pushdefault"])];
+
+/// Settings that decide what goes where when git fetches or pushes, which the user should see.
+const DIRECTIONS: &[(&str, &[&str])] = &[
+    ("remote.*", &["url", "pushurl", "fetch", "push"]),
+    ("remote", &["pushdefault"]),
+    ("branch.*", &["remote", "pushremote"]),
+    ("push", &["default"]),
+    ("submodule.*", &["url"]),
+];
+
+/// The longest value that is shown, in characters.
+const SHOWN_CHARACTERS: usize = 100;
 
 /// One setting, as it is written in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +152,8 @@ pub(crate) fn harmful(
     is_worktree: &dyn Fn(&str) -> bool,
 ) -> Option<Vec<String>> {
     let harmful_of = |settings: Vec<Setting>| -> Vec<Setting> {
-        settings.into_iter().filter(|setting| !setting.is_harmless(is_worktree)).collect()
+        let remotes = remotes(&settings);
+        settings.into_iter().filter(|setting| !setting.is_harmless(is_worktree, &remotes)).collect()
     };
     let after = harmful_of(settings(after)?);
     // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
@@ -154,8 +169,46 @@ pub(crate) fn harmful(
     Some(if all.is_empty() { after.iter().map(Setting::to_string).collect() } else { all })
 }
 
+/// The names of the remotes that have an address.
+fn remotes(settings: &[Setting]) -> BTreeSet<String> {
+    let name = |setting: &Setting| {
+        let is_address = setting.key == "url" && setting.is_named;
+        setting.section.strip_prefix("remote.").filter(|_| is_address).map(str::to_owned)
+    };
+    settings.iter().filter_map(name).collect()
+}
+
+/// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
+/// otherwise, each with its value; those that are gone as well. Credentials are masked.
+pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
+    let directions = |bytes: &[u8]| -> Vec<Setting> {
+        let all = settings(bytes).unwrap_or_default();
+        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS)).collect()
+    };
+    let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
+    let new = after.iter().filter(|setting| !before.contains(setting)).map(Setting::shown);
+    let has_key = |one: &Setting| after.iter().any(|other| other.to_string() == one.to_string());
+    let gone = before.iter().filter(|setting| !has_key(setting)).map(|setting| format!("{setting} is gone"));
+    new.chain(gone).map(|text| text.chars().map(printable).collect()).collect()
+}
+
+/// What a line for people may hold.
+fn printable(character: char) -> char {
+    if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
+}
+
 impl Setting {
-    fn is_harmless(&self, is_worktree: &dyn Fn(&str) -> bool) -> bool {
+    /// Returns name and value for people.
+    fn shown(&self) -> String {
+        let value = self.value.as_deref().unwrap_or("true");
+        let masked = crate::git_credentials::mask(value.as_bytes());
+        let masked = String::from_utf8_lossy(&masked);
+        let short: String = masked.chars().take(SHOWN_CHARACTERS).collect();
+        let rest = if short.len() < masked.len() { "…" } else { "" };
+        format!("{self} = {short}{rest}")
+    }
+
+    fn is_harmless(&self, is_worktree: &dyn Fn(&str) -> bool, remotes: &BTreeSet<String>) -> bool {
         let value = self.value.as_deref();
         match (self.section.as_str(), self.key.as_str()) {
             ("core", "bare") => return value == Some("false"),
@@ -163,7 +216,11 @@ impl Setting {
             ("advice", _) => return true,
             _ => {}
         }
-        self.is_in(HARMLESS) || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
+        // `.` is this repository itself. What names no remote is an address.
+        let is_remote = |value: &str| value == "." || remotes.contains(value) || is_plain_address(value);
+        self.is_in(HARMLESS)
+            || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
+            || self.is_in(REMOTES) && value.is_some_and(is_remote)
     }
 
     fn is_in(&self, list: &[(&str, &[&str])]) -> bool {
@@ -180,21 +237,25 @@ impl Setting {
     }
 }
 
-/// Whether an address names a machine or a folder and no helper program.
+/// Whether an address names another machine and no helper program.
+///
+/// A folder of this machine is none: git runs the hooks of what it pushes to, as the user, and one in the workspace may
+/// lie where nobody looks.
 fn is_plain_address(address: &str) -> bool {
     let has_plain_characters = address.chars().all(|character| {
         character.is_alphanumeric()
             || matches!(character, '.' | '/' | ':' | '@' | '-' | '_' | '~' | '+' | '%')
     });
     let starts_like_option = |part: &str| part.starts_with('-');
-    let schemes = ["https://", "http://", "ssh://", "git://", "file://"];
-    let has_good_scheme = match address.split_once("://") {
+    let schemes = ["https://", "http://", "ssh://", "git://"];
+    let names_machine = match address.split_once("://") {
         Some(_) => schemes.iter().any(|scheme| address.starts_with(scheme)),
-        None => true,
+        // `host:path`; with a slash in front of the colon it is a path.
+        None => address.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/')),
     };
     // Two colons begin the name of a helper, `ext` for instance, which runs what follows.
     has_plain_characters
-        && has_good_scheme
+        && names_machine
         && !address.contains("::")
         && !address.is_empty()
         && !address.split(['/', '@', ':']).any(starts_like_option)
@@ -202,7 +263,7 @@ fn is_plain_address(address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::harmful;
+    use super::{changed_directions, harmful};
 
     fn judged(before: &str, after: &str) -> Option<Vec<String>> {
         harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == "../../../sub")
@@ -216,10 +277,11 @@ mod tests {
             "",
             "[remote \"origin\"]\n\turl = https://example.org/a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
             "[remote \"origin\"]\r\n\turl = git@example.org:a/b.git\r\n",
-            "[remote \"o\"]\n\turl = ../other\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
+            "[remote \"o\"]\n\turl = h:other\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
+            "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
             "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
             "[core]\n\tworktree = ../../../sub\n",
-            "[submodule \"x\"]\n\tactive = true\n\turl = /srv/x.git\n",
+            "[submodule \"x\"]\n\tactive = true\n\turl = https://h/x.git\n",
         ] {
             assert_eq!(judged(PLAIN, &format!("{PLAIN}{more}")), Some(vec![]), "{more}");
         }
@@ -244,6 +306,14 @@ mod tests {
             ("[url \"ext::sh -c x\"]\n\tinsteadOf = https:\n", "url.ext::sh -c x.insteadof"),
             ("[remote \"o\"]\n\turl = ext::sh\n", "remote.o.url"),
             ("[remote \"o\"]\n\turl = ssh://-oProxyCommand=x/y\n", "remote.o.url"),
+            ("[remote \"o\"]\n\turl = ./target/x.git\n", "remote.o.url"),
+            ("[remote \"o\"]\n\tpushurl = /srv/x.git\n", "remote.o.pushurl"),
+            ("[remote \"o\"]\n\turl = file:///srv/x.git\n", "remote.o.url"),
+            ("[remote \"o\"]\n\turl = a/b:c\n", "remote.o.url"),
+            ("[remote]\n\tpushDefault = target\n", "remote.pushdefault"),
+            ("[branch \"m\"]\n\tremote = target/x\n", "branch.m.remote"),
+            ("[branch \"m\"]\n\tpushRemote = target\n", "branch.m.pushremote"),
+            ("[submodule \"s\"]\n\turl = ./x\n", "submodule.s.url"),
             ("[remote \"o\"]\n\turl = \"ext\"::sh\n", "remote.o.url"),
             ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
             ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
@@ -255,6 +325,23 @@ mod tests {
             let named = judged(PLAIN, &format!("{PLAIN}{more}")).unwrap();
             assert_eq!(named.first().map(String::as_str), Some(name), "{more}");
         }
+    }
+
+    #[test]
+    fn directions_that_change_are_named_without_credentials() {
+        let remote =
+            |url: &str| format!("{PLAIN}[remote \"o\"]\n\turl = {url}\n[push]\n\tdefault = simple\n");
+        let named = |before: &str, after: &str| changed_directions(Some(before.as_bytes()), after.as_bytes());
+        assert_eq!(
+            named(PLAIN, &remote("https://me:secret@h/x")),
+            ["remote.o.url = https://***@h/x", "push.default = simple"]
+        );
+        assert_eq!(
+            named(&remote("https://h/x"), &remote("https://other/x")),
+            ["remote.o.url = https://other/x"]
+        );
+        assert_eq!(named(&remote("h:x"), PLAIN), ["remote.o.url is gone", "push.default is gone"]);
+        assert_eq!(named(&remote("h:x"), &remote("h:x")), [""; 0]);
     }
 
     #[test]
@@ -278,7 +365,7 @@ mod tests {
     #[test]
     fn what_the_user_has_set_stays_as_it_is() {
         let mine = format!("{PLAIN}[alias]\n\tst = status\n[core]\n\teditor = vi\n");
-        let with_remote = format!("{mine}[remote \"o\"]\n\turl = /srv/x\n");
+        let with_remote = format!("{mine}[remote \"o\"]\n\turl = h:srv/x\n");
         assert_eq!(judged(&mine, &with_remote), Some(vec![]));
         assert_eq!(judged(&mine, PLAIN), Some(vec!["alias.st".into(), "core.editor".into()]));
         let swapped = format!("{PLAIN}[core]\n\teditor = vi\n[alias]\n\tst = status\n");

@@ -1,20 +1,17 @@
 //! What of a command's effects is not taken over: whatever would make git or an editor run something, later and outside
 //! of every confinement.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use rel_path::{ProtectedNames, RelPath};
 
 use crate::effect::Effect;
-use crate::git_guard::{InRepository, Refusal, in_git_folder};
+use crate::git_guard::{Refusal, in_git_folder};
 use crate::hidden::Hidden;
 use crate::present::PresentKind;
-
-/// Names by which git knows a folder as a repository.
-const MARKS: [&[u8]; 4] = [b"HEAD", b"commondir", b"objects", b"refs"];
-
-/// Names in a repository's folder that decide what git runs or where it looks.
-const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"];
+use crate::repository_parts::{TouchedPaths, Transition};
+use crate::working_trees::WorkingTree;
 
 /// What sorts effects.
 pub(crate) struct Guard<'a> {
@@ -22,6 +19,11 @@ pub(crate) struct Guard<'a> {
     pub hidden: &'a Hidden,
     /// Tells whether something was at a path before the command.
     pub was_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Tells whether something is now at a path that none of the effects is about: file tools may have put it there
+    /// while the command ran.
+    pub is_there_now: &'a dyn Fn(&RelPath) -> bool,
+    /// The absolute path of the workspace.
+    pub workspace: Option<&'a Path>,
 }
 
 /// Effects, sorted.
@@ -29,19 +31,24 @@ pub(crate) struct Guard<'a> {
 pub(crate) struct Sorted {
     pub allowed: Vec<Effect>,
     pub refused: Vec<(Effect, Refusal)>,
+    /// Working trees that the allowed effects add, remove or move.
+    pub working_trees: Vec<WorkingTree>,
 }
 
 impl Guard<'_> {
     /// Sorts all effects of one command.
     pub(crate) fn sort(&self, effects: Vec<Effect>) -> Sorted {
-        let after: BTreeMap<RelPath, bool> =
-            effects.iter().map(|effect| (effect.path.clone(), effect.after.is_some())).collect();
-        let before: BTreeMap<RelPath, bool> =
-            effects.iter().map(|effect| (effect.path.clone(), effect.before.is_some())).collect();
-        let is_there = |path: &RelPath| after.get(path).copied().unwrap_or_else(|| (self.was_there)(path));
-        let was_there = |path: &RelPath| before.get(path).copied().unwrap_or_else(|| (self.was_there)(path));
+        let (mut before, mut after) = (TouchedPaths::default(), TouchedPaths::default());
+        for effect in &effects {
+            before.add(&effect.path, effect.before.is_some());
+            after.add(&effect.path, effect.after.is_some());
+        }
+        let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| (self.is_there_now)(path));
+        let was_there = |path: &RelPath| before.is_filled(path).unwrap_or_else(|| (self.was_there)(path));
+        let transition = Transition { was_there: &was_there, is_there: &is_there, workspace: self.workspace };
         let removed = self.removed_repositories(&effects, &is_there);
-        let mut sorted = Sorted::default();
+        let working_trees = WorkingTree::all(&effects, self.workspace);
+        let mut sorted = Sorted { working_trees, ..Sorted::default() };
         for effect in effects {
             let refusal = self
                 .listed(&effect)
@@ -51,14 +58,15 @@ impl Guard<'_> {
                         return Some(Refusal::Removal);
                     }
                     // A repository that goes as a whole takes its settings and hooks with it.
-                    if is_there(&place.folder) { place.refusal(&effect) } else { None }
+                    if is_there(&place.folder) { place.refusal(&effect, self.workspace) } else { None }
                 })
-                .or_else(|| in_bare_repository(&effect, &was_there, &is_there));
+                .or_else(|| transition.refusal(&effect));
             match refusal {
                 Some(refusal) => sorted.refused.push((effect, refusal)),
                 None => sorted.allowed.push(effect),
             }
         }
+        sorted.keep_working_trees_whole();
         sorted.keep_folders_that_stay();
         sorted
     }
@@ -71,7 +79,8 @@ impl Guard<'_> {
         is_there: &dyn Fn(&RelPath) -> bool,
     ) -> BTreeSet<RelPath> {
         let is_removal = |effect: &&Effect| {
-            in_git_folder(&effect.path).is_some_and(|place| place.refusal(effect) == Some(Refusal::Removal))
+            in_git_folder(&effect.path)
+                .is_some_and(|place| place.refusal(effect, self.workspace) == Some(Refusal::Removal))
         };
         let folders = effects.iter().filter(is_removal).filter_map(|effect| in_git_folder(&effect.path));
         let stays = |folder: &RelPath| {
@@ -114,47 +123,25 @@ fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
     RelPath::from_bytes(&names[names.len().checked_sub(count)?..].join(&b'/')).ok()
 }
 
-/// Tells whether an effect makes a folder a repository without a `.git`, or changes what git obeys in one that was.
-fn in_bare_repository(
-    effect: &Effect,
-    was_there: &dyn Fn(&RelPath) -> bool,
-    is_there: &dyn Fn(&RelPath) -> bool,
-) -> Option<Refusal> {
-    if in_git_folder(&effect.path).is_some() {
-        return None;
-    }
-    let names: Vec<_> = effect.path.components().collect();
-    let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
-    for (index, name) in names.iter().enumerate() {
-        let is_last = index + 1 == names.len();
-        let is_obeyed = is_last && is_one_of(name, &OBEYED)
-            || is_one_of(name, &[b"hooks", b"objects", b"refs"])
-            || is_one_of(name, &[b"info"])
-                && names.last().is_some_and(|last| is_one_of(last, &[b"attributes"]));
-        if !is_obeyed {
-            continue;
-        }
-        let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
-        if is_repository(&folder, was_there) {
-            let place = InRepository { folder, names: names[index..].to_vec() };
-            if let Some(refusal) = place.refusal(effect) {
-                return Some(refusal);
-            }
-        } else if effect.after.is_some() && is_repository(&folder, is_there) {
-            // Any part of it may be the one that was missing.
-            return Some(Refusal::BareRepository(folder));
-        }
-    }
-    None
-}
-
-/// Whether git would take a folder for a repository.
-fn is_repository(folder: &RelPath, is_there: &dyn Fn(&RelPath) -> bool) -> bool {
-    let has = |name: &[u8]| folder.child(name).is_ok_and(|path| is_there(&path));
-    has(MARKS[0]) && (has(MARKS[1]) || has(MARKS[2]) && has(MARKS[3]))
-}
-
 impl Sorted {
+    /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
+    /// of another one.
+    fn keep_working_trees_whole(&mut self) {
+        loop {
+            let is_torn =
+                |tree: &WorkingTree| self.refused.iter().any(|(effect, _)| tree.needs(&effect.path));
+            let Some(index) = self.working_trees.iter().position(is_torn) else { return };
+            let tree = self.working_trees.remove(index);
+            let (refused, allowed) = std::mem::take(&mut self.allowed)
+                .into_iter()
+                .partition(|effect: &Effect| tree.contains(&effect.path));
+            self.allowed = allowed;
+            self.refused.extend(refused.into_iter().map(|effect| (effect, Refusal::WorkingTree)));
+            // What goes goes before the folder that it is in.
+            self.refused.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+        }
+    }
+
     /// Folders whose removal cannot be, because something in them is not taken over, stay as well; and what would have
     /// come into the place of one goes the way of the others.
     fn keep_folders_that_stay(&mut self) {

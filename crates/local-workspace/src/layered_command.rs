@@ -11,7 +11,7 @@ use crate::adoption::{Adopted, adopt};
 use crate::command_answer::CommandOutcome;
 use crate::command_effects::{Recorded, not_undoable};
 use crate::effect::Effect;
-use crate::effect_notes::EffectNotes;
+use crate::effect_notes::{EffectNotes, changed_directions};
 use crate::engine::LocalWorkspace;
 use crate::git_guard::in_git_folder;
 use crate::guard::{Guard, Sorted};
@@ -79,17 +79,25 @@ impl LocalWorkspace {
         }
         let all = effects(layer, &self.root, &changes, KeepLimits::default());
         let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
-        let guard = Guard { protected, hidden: &self.hidden, was_there: &was_there };
-        let Sorted { allowed, refused } = guard.sort(all);
+        let guard = Guard {
+            protected,
+            hidden: &self.hidden,
+            was_there: &was_there,
+            is_there_now: &was_there,
+            workspace: self.root.path(),
+        };
+        let Sorted { allowed, refused, working_trees } = guard.sort(all);
         let in_use = repositories_in_use(&self.root, &changes);
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
                 || in_git_folder(&effect.path).is_some_and(|place| in_use.contains(&place.folder))
+                || working_trees.iter().any(|tree| tree.is_of(&in_use) && tree.contains(&effect.path))
         };
         let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.conflicts = conflicts.iter().map(shown_conflict).collect();
         notes.conflicts.dedup();
+        notes.directions = changed_directions(&wanted);
         notes.not_undoable.extend(not_undoable(&wanted));
         let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
         if !lost.is_empty() {
@@ -116,7 +124,7 @@ impl LocalWorkspace {
             return (outcome, false);
         }
         let change_of = |index: usize| changes.find(&wanted[index].path);
-        let adopted = adopt(&wanted, &mut |index| match change_of(index) {
+        let adopted = adopt(&wanted, self.root.path(), &mut |index| match change_of(index) {
             Some(change) => layer.adopt(change).map(drop),
             None => Err(AdoptError::NotInLayer { path: wanted[index].path.clone() }),
         });

@@ -57,6 +57,7 @@ mod publish;
 mod read;
 mod recovery;
 mod recovery_path;
+mod repository_parts;
 mod runs;
 mod search;
 mod step_conflicts;
@@ -75,6 +76,7 @@ mod undo_plan;
 mod unified_diff;
 mod warm;
 mod watched_reader;
+mod working_trees;
 
 pub use config::{EngineConfig, LayerUse, SandboxNeed};
 pub use differences::{FileDifference, differences};

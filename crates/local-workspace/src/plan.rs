@@ -12,10 +12,13 @@ use wap_core::{
 };
 
 use crate::edit_request::{content_bytes, operation};
+use crate::effect::{Effect, EffectSide};
 use crate::errors::{edit_error, fs_error, path_error};
+use crate::git_guard::Refusal;
 use crate::held_versions::{Edit, HeldVersions, compose, version};
 use crate::hidden::Hidden;
 use crate::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
+use crate::repository_parts::{Transition, folded, may_be_part};
 use crate::step_record::MapRecord;
 
 /// The most bytes of contents, before and after, that one plan holds.
@@ -33,6 +36,8 @@ pub(crate) struct Plan<'a> {
     order: Vec<RelPath>,
     /// How many files the plan leaves beneath each folder, by the folder's canonical path; none is 0.
     folders: BTreeMap<RelPath, usize>,
+    /// How many files the plan leaves at and beneath each path, by the path in lower case; none is 0.
+    folded: BTreeMap<Vec<u8>, usize>,
     /// How many bytes of contents the plan holds.
     held_bytes: u64,
 }
@@ -82,6 +87,7 @@ impl<'a> Plan<'a> {
             files: BTreeMap::new(),
             order: Vec::new(),
             folders: BTreeMap::new(),
+            folded: BTreeMap::new(),
             held_bytes: 0,
         }
     }
@@ -130,6 +136,7 @@ impl<'a> Plan<'a> {
             _ => write.content.clone().into_bytes(),
         };
         let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode));
+        self.check_repositories(&path, before.as_ref(), Some(&after))?;
         self.make_room(before.as_ref(), Some(&after))?;
         let (lines_added, lines_removed) = changed_lines(before.as_ref(), &after);
         let changed = FileChanged::Written(WriteFileResponse {
@@ -159,6 +166,7 @@ impl<'a> Plan<'a> {
         };
         let edited = self.edit(&path, &before, modify)?;
         let after = Present::file(edited.bytes, before.mode);
+        self.check_repositories(&path, Some(&before), Some(&after))?;
         self.make_room(Some(&before), Some(&after))?;
         let shifts = edited.line_map.shifts();
         let shifts =
@@ -229,6 +237,7 @@ impl<'a> Plan<'a> {
         let Some(before) = self.present(&path, asked)? else {
             return Err(not_found(&path, asked));
         };
+        self.check_repositories(&path, Some(&before), None)?;
         self.make_room(Some(&before), None)?;
         let changed = FileChanged::Deleted(DeleteFileResponse { success: true, path: path.to_string() });
         Ok(self.step(path, Some(before), None, changed, None))
@@ -305,10 +314,46 @@ impl<'a> Plan<'a> {
         if was_there == is_there {
             return;
         }
-        for folder in folders_above(path) {
-            let count = self.folders.entry(folder).or_default();
+        let change = |count: &mut usize| {
             *count = if is_there { *count + 1 } else { count.saturating_sub(1) };
+        };
+        change(self.folded.entry(folded(path)).or_default());
+        for folder in folders_above(path) {
+            change(self.folded.entry(folded(&folder)).or_default());
+            change(self.folders.entry(folder).or_default());
         }
+    }
+
+    /// Refuses a change with which git would take a folder for a repository, or obey something in one that it is.
+    fn check_repositories(
+        &self,
+        path: &RelPath,
+        before: Option<&Present>,
+        after: Option<&Present>,
+    ) -> Result<(), WapError> {
+        if !may_be_part(path) {
+            return Ok(());
+        }
+        let [before, after] = [before, after].map(|side| side.cloned().map(EffectSide::Kept));
+        let filled = after.is_some().then(|| folded(path));
+        let was_there = |other: &RelPath| self.is_there(other);
+        let is_there = |other: &RelPath| match &filled {
+            Some(filled) if is_at_or_above(&folded(other), filled) => true,
+            None if other == path => false,
+            _ => self.is_there(other),
+        };
+        let transition =
+            Transition { was_there: &was_there, is_there: &is_there, workspace: self.root.path() };
+        let effect = Effect { path: path.clone(), before, after };
+        transition.refusal(&effect).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))
+    }
+
+    /// Whether the plan leaves anything at a path.
+    fn is_there(&self, path: &RelPath) -> bool {
+        if self.folded.get(&folded(path)).is_some_and(|count| *count > 0) {
+            return true;
+        }
+        self.files.get(path).map_or_else(|| self.root.metadata(path).is_ok(), |file| file.after.is_some())
     }
 
     /// Whether the plan leaves a file beneath a folder.
@@ -385,6 +430,18 @@ impl<'a> Plan<'a> {
         self.held_bytes = bytes;
         Ok(())
     }
+}
+
+/// Whether a path, both in lower case, is another one or a folder that it lies in.
+fn is_at_or_above(folder: &[u8], path: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// The answer to a change that git would obey.
+pub(crate) fn repository_error(path: &RelPath, refusal: &Refusal) -> WapError {
+    let text =
+        format!("'{path}' is not changed, because git would obey it: {refusal}; use another name or folder");
+    WapError::new(Reason::Protected, text).with("path", path.to_string())
 }
 
 /// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.

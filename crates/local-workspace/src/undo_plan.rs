@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeNumber, ChangeState, JournalReader, RecordedChange};
+use change_journal::{ChangeNumber, ChangeState, ContentHash, EntryKind, JournalReader, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
+use crate::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git_guard::in_git_folder;
 use crate::hidden::Hidden;
+use crate::plan::repository_error;
 use crate::present::Present;
+use crate::repository_parts::{TouchedPaths, Transition, may_be_part};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
 
@@ -59,6 +62,7 @@ impl UndoPlan {
         }
         plan.keep_used_folders(ground, &mut obstacles);
         plan.check(ground, &mut obstacles);
+        plan.check_repositories(ground, &mut obstacles);
         plan.keep_repositories(&mut obstacles);
         if plan.paths.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
@@ -140,6 +144,33 @@ impl UndoPlan {
         }
     }
 
+    /// Makes sure that nothing is brought back with which git would take a folder for a repository, or that it would obey
+    /// in one that has become one since.
+    fn check_repositories(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        if !self.paths.iter().any(|path| may_be_part(&path.path)) {
+            return;
+        }
+        let mut after = TouchedPaths::default();
+        for path in &self.paths {
+            after.add(&path.path, path.wanted.is_some());
+        }
+        // What is brought back may need folders that are not there.
+        for path in self.paths.iter().filter(|path| path.wanted.is_some()) {
+            std::iter::successors(path.path.parent(), RelPath::parent)
+                .for_each(|folder| after.add(&folder, true));
+        }
+        let was_there = |path: &RelPath| ground.root.metadata(path).is_ok();
+        let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
+        let transition =
+            Transition { was_there: &was_there, is_there: &is_there, workspace: ground.root.path() };
+        for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
+            if let Some(refusal) = transition.refusal(&effect(ground, path)) {
+                let error = repository_error(&path.path, &refusal);
+                obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
+            }
+        }
+    }
+
     /// Adds the folders that files are put back into and that are no longer there.
     fn make_needed_folders(&mut self, ground: &UndoGround<'_>) -> Result<(), UndoError> {
         let known: BTreeSet<RelPath> = self.paths.iter().map(|path| path.path.clone()).collect();
@@ -175,6 +206,21 @@ impl UndoPlan {
             other_goes.cmp(&one_goes).then(if one_goes { by_path.reverse() } else { by_path })
         });
     }
+}
+
+/// What bringing one path back does to it.
+fn effect(ground: &UndoGround<'_>, path: &UndoPath) -> Effect {
+    let bytes = |hash: Option<ContentHash>| ground.journal.content(&hash?).ok().flatten();
+    let now = path.now.clone().map(|now| {
+        // The bytes of what the journal holds are left there.
+        let held = if now.bytes.is_empty() { bytes(Some(now.hash)) } else { None };
+        Present { bytes: held.map_or_else(|| now.bytes.clone(), Into::into), ..now }
+    });
+    let wanted = path.wanted.map(|side| match side.kind {
+        EntryKind::Folder => Present { mode: side.mode, ..Present::folder() },
+        kind => Present::recorded(kind, bytes(side.content).unwrap_or_default(), side.mode),
+    });
+    Effect { path: path.path.clone(), before: now.map(EffectSide::Kept), after: wanted.map(EffectSide::Kept) }
 }
 
 /// Single changes, with what goes with them: the folders that were made for a file, and what the same command did to the

@@ -80,6 +80,15 @@ const ESCAPES: &[Escape] = &[
         named: &["bare/HEAD", "bare/config"],
     },
     Escape {
+        name: "a hook of a repository that git pushes to",
+        has_repository: true,
+        script: "git init -q --bare target/evil.git && printf '#!/bin/sh\\nCANARY\\n' > target/evil.git/hooks/pre-receive && \
+                 chmod +x target/evil.git/hooks/pre-receive && git remote add evil ./target/evil.git && \
+                 git config remote.pushDefault evil",
+        trigger: "git push evil main",
+        named: &[".git/config"],
+    },
+    Escape {
         name: "a link in place of a repository",
         has_repository: true,
         script: "git init -q real && mv real/.git stored && SET stored/config core.fsmonitor 'CANARY' && \
@@ -93,6 +102,8 @@ fn fill(ground: &Ground, escape: &Escape) -> String {
     if escape.has_repository {
         git(&ground.root(), "init -q -b main .");
         ground.put("file", "x\n");
+        ground.put(".gitignore", "target/\n");
+        ground.put("target/made", "");
         git(&ground.root(), "add file");
         git(&ground.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
     }
@@ -154,6 +165,32 @@ fn nothing_that_a_command_leaves_makes_git_run_it() {
             }
         }
     }
+}
+
+#[test]
+fn where_git_pushes_to_is_named() {
+    let ground = Ground::new();
+    git(&ground.root(), "init -q -b main .");
+    let workspace = ground.open();
+    let script = "git remote add origin https://me:secret@example.org/a.git && git config branch.main.remote origin && \
+                  git config remote.pushDefault git@example.org:b.git";
+    let response = run(&workspace, script).unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    let warned = response.warnings.join("\n");
+    for name in [
+        "`.git/config`",
+        "remote.origin.url = https://***@example.org/a.git",
+        "remote.origin.fetch = +refs/heads/*:refs/remotes/origin/*",
+        "branch.main.remote = origin",
+        "remote.pushdefault = git@example.org:b.git",
+    ] {
+        assert!(warned.contains(name), "{name}: {warned}");
+    }
+    assert!(!warned.contains("secret"), "{warned}");
+    let settings = ground.text(".git/config").unwrap();
+    assert!(settings.contains("secret@example.org/a.git"), "it is taken over: {settings}");
+    // What decides nothing of the kind is not named.
+    assert_eq!(run(&workspace, "git config color.ui auto").unwrap().warnings, [""; 0]);
 }
 
 #[test]

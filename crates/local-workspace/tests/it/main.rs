@@ -40,6 +40,8 @@ mod power_loss;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
+mod repositories;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod searching;
@@ -53,3 +55,5 @@ mod undo;
 mod undo_properties;
 #[cfg(test)]
 mod warm;
+#[cfg(test)]
+mod working_trees;
