@@ -129,7 +129,8 @@ impl<'a> Plan<'a> {
             (WriteMode::Append, Some(present)) => [&*present.bytes, write.content.as_bytes()].concat(),
             _ => write.content.clone().into_bytes(),
         };
-        let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode));
+        let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode))
+            .with_attributes(before.as_ref().and_then(|present| present.attributes.clone()));
         self.make_room(before.as_ref(), Some(&after))?;
         let (lines_added, lines_removed) = changed_lines(before.as_ref(), &after);
         let changed = FileChanged::Written(WriteFileResponse {
@@ -158,7 +159,7 @@ impl<'a> Plan<'a> {
             return Err(not_found(&path, &modify.path));
         };
         let edited = self.edit(&path, &before, modify)?;
-        let after = Present::file(edited.bytes, before.mode);
+        let after = Present::file(edited.bytes, before.mode).with_attributes(before.attributes.clone());
         self.make_room(Some(&before), Some(&after))?;
         let shifts = edited.line_map.shifts();
         let shifts =

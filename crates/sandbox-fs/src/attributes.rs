@@ -42,6 +42,15 @@ impl FileAttributes {
     /// The most bytes that the names and values of one file may have together: 256 KiB. A file with more is not changed.
     pub const LIMIT_BYTES: usize = 256 * 1024;
 
+    /// Reads those of an open file or folder, which errors call `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::TooManyAttributes`], and [`FsError::AttributeNotKept`] for one that may not be read.
+    pub fn of_open(handle: impl AsFd, path: &RelPath) -> Result<FileAttributes, FsError> {
+        Bearer::open(handle.as_fd(), path).read()
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
