@@ -38,6 +38,30 @@ pub enum Content<'a> {
     NotKept(Option<ContentHash>),
 }
 
+/// The extended attributes of one side of a change, as they are handed to the journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Attributes<'a> {
+    /// Nobody has looked.
+    #[default]
+    Unknown,
+    /// These bytes, to be kept; empty where there are no attributes.
+    Bytes(&'a [u8]),
+    /// Attributes as they read back from the journal.
+    Recorded(RecordedAttributes),
+}
+
+/// The extended attributes of one side of a change, as they read back from the journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordedAttributes {
+    /// Nobody has looked.
+    #[default]
+    Unknown,
+    /// There were none.
+    None,
+    /// Those of this content, if it is still held.
+    Content(ContentHash),
+}
+
 /// One side of a change, as it is handed to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryRecord<'a> {
@@ -47,12 +71,19 @@ pub struct EntryRecord<'a> {
     pub content: Content<'a>,
     /// Its permission bits, where they matter.
     pub mode: Option<u32>,
+    /// Its extended attributes.
+    pub attributes: Attributes<'a>,
 }
 
 impl<'a> EntryRecord<'a> {
-    /// A regular file with `bytes` in it, its mode left open.
+    /// A regular file with `bytes` in it, its mode and attributes left open.
     pub fn file(bytes: &'a [u8]) -> Self {
-        Self { kind: EntryKind::File, content: Content::Bytes(bytes), mode: None }
+        Self {
+            kind: EntryKind::File,
+            content: Content::Bytes(bytes),
+            mode: None,
+            attributes: Attributes::Unknown,
+        }
     }
 }
 
@@ -105,6 +136,8 @@ pub struct Entry {
     pub length_bytes: Option<u64>,
     /// Its permission bits, where they matter.
     pub mode: Option<u32>,
+    /// Its extended attributes.
+    pub attributes: RecordedAttributes,
 }
 
 impl Entry {

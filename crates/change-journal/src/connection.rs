@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::Failure;
+use crate::schema;
 
 /// The database's file in the journal's folder.
 pub(crate) const DATABASE_NAME: &str = "journal.db";
@@ -66,6 +67,7 @@ impl Place {
             Self::Memory(_) => self.connect_to_write()?,
         };
         configure(&connection)?;
+        schema::show_as_newest(&connection)?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rusqlite::params;
 
+use crate::change::RecordedAttributes;
 use crate::connection::Place;
 use crate::content_store::BlobFiles;
 use crate::error::JournalError;
@@ -102,6 +103,7 @@ fn candidates(write: &Write<'_>) -> Result<Vec<Candidate>, JournalError> {
                  OR (run.finished_at_ms IS NOT NULL AND change.state IN ('settled', 'conflicted'))) AS is_over
          FROM content
              LEFT JOIN change ON change.before_content = content.hash OR change.after_content = content.hash
+                 OR change.before_attributes = content.hash OR change.after_attributes = content.hash
              LEFT JOIN run ON run.number = change.run
          GROUP BY content.hash",
     )?;
@@ -118,11 +120,17 @@ fn candidates(write: &Write<'_>) -> Result<Vec<Candidate>, JournalError> {
 
 fn contents_of(conversation: &str, write: &Write<'_>) -> Result<Vec<ContentHash>, JournalError> {
     let mut statement = write.connection.prepare_cached(
-        "SELECT before_content, after_content FROM change JOIN run ON run.number = change.run
+        "SELECT before_content, after_content, before_attributes, after_attributes FROM change JOIN run ON run.number = change.run
          WHERE run.conversation = ?1",
     )?;
-    let rows = statement.query_map(params![conversation], |row| Ok([row.get(0)?, row.get(1)?]))?;
-    let sides: Vec<[Option<ContentHash>; 2]> = rows.collect::<rusqlite::Result<_>>()?;
+    let attributes = |recorded: RecordedAttributes| match recorded {
+        RecordedAttributes::Content(hash) => Some(hash),
+        RecordedAttributes::Unknown | RecordedAttributes::None => None,
+    };
+    let rows = statement.query_map(params![conversation], |row| {
+        Ok([row.get(0)?, row.get(1)?, attributes(row.get(2)?), attributes(row.get(3)?)])
+    })?;
+    let sides: Vec<[Option<ContentHash>; 4]> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(sides.into_iter().flatten().flatten().collect())
 }
 

@@ -64,7 +64,8 @@ mod work;
 mod writer;
 
 pub use change::{
-    ChangeNumber, ChangeRecord, ChangeState, Content, Entry, EntryKind, EntryRecord, RecordedChange,
+    Attributes, ChangeNumber, ChangeRecord, ChangeState, Content, Entry, EntryKind, EntryRecord,
+    RecordedAttributes, RecordedChange,
 };
 pub use counters::JournalCounts;
 pub use document::{Document, DocumentHead, DocumentVersion, DocumentWrite};

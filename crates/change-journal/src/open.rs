@@ -104,7 +104,7 @@ pub(crate) fn place_to_read(folder: &Path) -> Result<Place, OpenError> {
     };
     let found = schema::version(&place.connect_to_read()?)?;
     match found {
-        schema::SUPPORTED => Ok(place),
+        1..=schema::SUPPORTED => Ok(place),
         _ => Err(OpenError::Newer { found, supported: schema::SUPPORTED }),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::change::{ChangeRecord, Content, EntryRecord};
+use crate::change::{Attributes, ChangeRecord, Content, EntryRecord, RecordedAttributes};
 use crate::content_store::{BlobFiles, ContentRow};
 use crate::document::DocumentWrite;
 use crate::error::{JournalError, Oversized};
@@ -67,7 +67,20 @@ impl Preparation<'_> {
                 (Some(hash), Some(bytes.len()), false)
             }
         };
-        Ok(EntryRow { kind: record.kind, content, length_bytes, mode: record.mode, must_be_held })
+        let attributes = match record.attributes {
+            Attributes::Unknown => RecordedAttributes::Unknown,
+            Attributes::Bytes([]) => RecordedAttributes::None,
+            Attributes::Bytes(bytes) => {
+                check(Oversized::Content, bytes.len(), self.limits.content_bytes)?;
+                let hash = ContentHash::of(bytes);
+                if seen.insert(hash) {
+                    contents.push(self.content(hash, bytes)?);
+                }
+                RecordedAttributes::Content(hash)
+            }
+            Attributes::Recorded(recorded) => recorded,
+        };
+        Ok(EntryRow { kind: record.kind, content, length_bytes, mode: record.mode, attributes, must_be_held })
     }
 
     fn content(&self, hash: ContentHash, bytes: &[u8]) -> Result<ContentRow, JournalError> {

@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
 
-use crate::change::{ChangeNumber, ChangeState, Entry, EntryKind, RecordedChange};
+use crate::change::{ChangeNumber, ChangeState, Entry, EntryKind, RecordedAttributes, RecordedChange};
 use crate::clock::time_of;
 use crate::document::{DocumentHead, DocumentVersion};
 use crate::hash::ContentHash;
@@ -23,6 +23,26 @@ impl FromSql for ContentHash {
             .try_into()
             .map(Self::from_bytes)
             .map_err(|_| FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: bytes.len() })
+    }
+}
+
+impl ToSql for RecordedAttributes {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            RecordedAttributes::Unknown => ValueRef::Null,
+            RecordedAttributes::None => ValueRef::Blob(&[]),
+            RecordedAttributes::Content(hash) => ValueRef::Blob(hash.as_bytes()),
+        }))
+    }
+}
+
+impl FromSql for RecordedAttributes {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Null => Ok(RecordedAttributes::Unknown),
+            ValueRef::Blob([]) => Ok(RecordedAttributes::None),
+            hash => ContentHash::column_result(hash).map(RecordedAttributes::Content),
+        }
     }
 }
 
@@ -112,8 +132,8 @@ pub(crate) fn step(row: &Row<'_>) -> Result<RecordedStep> {
 
 /// The columns of a change; the first parameter of the query is the name of this start of the machine.
 pub(crate) const CHANGE_COLUMNS: &str = "number, run, step_index, path, \
-     before_kind, before_content, before_length_bytes, before_mode, \
-     after_kind, after_content, after_length_bytes, after_mode, \
+     before_kind, before_content, before_length_bytes, before_mode, before_attributes, \
+     after_kind, after_content, after_length_bytes, after_mode, after_attributes, \
      state, undoes, recorded_at_ms, \
      (SELECT boot_id = ?1 FROM opening WHERE opening.number = change.opening) AS this_boot";
 
@@ -123,8 +143,14 @@ pub(crate) fn change(row: &Row<'_>) -> Result<RecordedChange> {
         run: row.get("run")?,
         step: row.get("step_index")?,
         path: row.get("path")?,
-        before: entry(row, ["before_kind", "before_content", "before_length_bytes", "before_mode"])?,
-        after: entry(row, ["after_kind", "after_content", "after_length_bytes", "after_mode"])?,
+        before: entry(
+            row,
+            ["before_kind", "before_content", "before_length_bytes", "before_mode", "before_attributes"],
+        )?,
+        after: entry(
+            row,
+            ["after_kind", "after_content", "after_length_bytes", "after_mode", "after_attributes"],
+        )?,
         state: row.get("state")?,
         undoes: row.get("undoes")?,
         recorded_at: time_of(row.get("recorded_at_ms")?),
@@ -132,13 +158,14 @@ pub(crate) fn change(row: &Row<'_>) -> Result<RecordedChange> {
     })
 }
 
-fn entry(row: &Row<'_>, [kind, content, length_bytes, mode]: [&str; 4]) -> Result<Option<Entry>> {
+fn entry(row: &Row<'_>, [kind, content, length_bytes, mode, attributes]: [&str; 5]) -> Result<Option<Entry>> {
     let Some(kind) = row.get(kind)? else { return Ok(None) };
     Ok(Some(Entry {
         kind,
         content: row.get(content)?,
         length_bytes: row.get::<_, Option<i64>>(length_bytes)?.map(i64::cast_unsigned),
         mode: row.get(mode)?,
+        attributes: row.get(attributes)?,
     }))
 }
 

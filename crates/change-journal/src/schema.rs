@@ -8,7 +8,7 @@ use crate::failure::Failure;
 const APPLICATION_ID: i32 = 0x6167_6a6c;
 
 /// The step from each version to the next; the first one starts from nothing.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
 
 /// The newest version that this program writes and reads.
 pub(crate) const SUPPORTED: u32 = MIGRATIONS.len() as u32;
@@ -21,6 +21,20 @@ pub(crate) fn version(connection: &Connection) -> Result<u32, Failure> {
         return Err(Failure::Damaged);
     }
     Ok(version)
+}
+
+/// Lets a connection that only reads see a database of an earlier version as one of the newest: what was not recorded
+/// then is unknown. Such a database may lie where nothing can be written.
+pub(crate) fn show_as_newest(connection: &Connection) -> Result<(), Failure> {
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version == 1 {
+        // If somebody brings the database up to date meanwhile, the columns of the table come first.
+        connection.execute_batch(
+            "CREATE TEMP VIEW change AS
+                 SELECT *, NULL AS before_attributes, NULL AS after_attributes FROM main.change",
+        )?;
+    }
+    Ok(())
 }
 
 /// Brings a database from version `from` to [`SUPPORTED`], each step in a transaction of its own.

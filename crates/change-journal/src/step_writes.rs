@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, params};
 
-use crate::change::{ChangeNumber, ChangeState, EntryKind};
+use crate::change::{ChangeNumber, ChangeState, EntryKind, RecordedAttributes};
 use crate::content_store::ContentRow;
 use crate::error::JournalError;
 use crate::hash::ContentHash;
@@ -20,6 +20,7 @@ pub(crate) struct EntryRow {
     pub(crate) content: Option<ContentHash>,
     pub(crate) length_bytes: Option<usize>,
     pub(crate) mode: Option<u32>,
+    pub(crate) attributes: RecordedAttributes,
     /// The caller relies on the journal's holding the content already.
     pub(crate) must_be_held: bool,
 }
@@ -69,8 +70,9 @@ fn insert_change(run: &OpenRun, change: &ChangeRow, write: &Write<'_>) -> Result
     let (before, after) = (change.before.as_ref(), change.after.as_ref());
     let mut statement = write.connection.prepare_cached(
         "INSERT INTO change (run, step_index, path, before_kind, before_content, before_length_bytes, before_mode,
-             after_kind, after_content, after_length_bytes, after_mode, state, undoes, opening, recorded_at_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+             after_kind, after_content, after_length_bytes, after_mode, state, undoes, opening, recorded_at_ms,
+             before_attributes, after_attributes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     statement.execute(params![
         run.number,
@@ -88,6 +90,8 @@ fn insert_change(run: &OpenRun, change: &ChangeRow, write: &Write<'_>) -> Result
         change.undoes,
         write.opening,
         write.now_ms,
+        before.map(|entry| entry.attributes),
+        after.map(|entry| entry.attributes),
     ])?;
     Ok(ChangeNumber(write.connection.last_insert_rowid().cast_unsigned()))
 }

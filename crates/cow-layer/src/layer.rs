@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rel_path::RelPath;
 use rustix::fs::{Mode, fchmod, mkdirat};
 use rustix::io::Errno;
-use sandbox_fs::{FileRoot, FsError};
+use sandbox_fs::{FileAttributes, FileRoot, FsError};
 
 use crate::access::OpenFolder;
 use crate::error::LayerError;
@@ -148,6 +148,28 @@ impl Layer {
         open().map(File::from).map_err(|errno| LayerError::at(path, errno))
     }
 
+    /// The extended attributes of a file or folder of the layer, without the notes of the overlay.
+    ///
+    /// # Errors
+    ///
+    /// [`LayerError::Workspace`], for instance if there are more than are kept, or if the layer has nothing there.
+    pub fn attributes(&self, path: &RelPath) -> Result<FileAttributes, LayerError> {
+        let open = || -> Result<FileAttributes, FsError> {
+            let at = |errno: Errno| FsError::Io { path: path.clone(), errno: errno.raw_os_error() };
+            let (folder, name) = self.upper_place(path).map_err(at)?;
+            let found =
+                handle::stat_at(&folder, name).and_then(|found| found.ok_or(Errno::NOENT)).map_err(at)?;
+            match found.kind {
+                Kind::File => FileAttributes::of_open(open_own(&folder, name, found.mode).map_err(at)?, path),
+                Kind::Folder => {
+                    FileAttributes::of_open(OpenFolder::open(&folder, name, found.mode).map_err(at)?, path)
+                }
+                _ => Ok(FileAttributes::default()),
+            }
+        };
+        open().map_err(LayerError::Workspace)
+    }
+
     /// The folder of the layer that holds `path`, and the path's last component.
     pub(crate) fn upper_place<'a>(&self, path: &'a RelPath) -> Result<(OpenFolder, &'a [u8]), Errno> {
         let name = path.file_name().ok_or(Errno::INVAL)?;
@@ -182,7 +204,7 @@ impl Layer {
 fn imitate(store: &LayerStore, upper: &OwnedFd) -> Result<(), Errno> {
     let workspace = handle::stat(store.workspace.handle())?;
     handle::give_like(upper, &workspace)?;
-    xattr::copy_access_lists(store.workspace.handle(), upper);
+    xattr::copy_access_lists(store.workspace.handle(), upper)?;
     fchmod(upper, Mode::from_raw_mode(workspace.mode))
 }
 

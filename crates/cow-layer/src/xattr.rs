@@ -97,13 +97,17 @@ fn notes(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
 }
 
 /// Gives one folder the access lists of another. Most folders have none.
-pub(crate) fn copy_access_lists(from: impl AsFd, to: impl AsFd) {
+///
+/// Permission bits alone would say something else: those of the group are what a list gives to others at most.
+pub(crate) fn copy_access_lists(from: impl AsFd, to: impl AsFd) -> Result<(), Errno> {
     let (from, to) = (handle::path_of(from), handle::path_of(to));
+    let mut value = vec![0_u8; 1 << 16];
     for list in ["system.posix_acl_access", "system.posix_acl_default"] {
-        let mut value = vec![0_u8; 4096];
-        if let Ok(length) = getxattr(from.as_str(), list, value.as_mut_slice()) {
-            // Without them new files get the permissions that the umask leaves, as where there are no lists.
-            let _ = setxattr(to.as_str(), list, &value[..length], rustix::fs::XattrFlags::empty());
+        match getxattr(from.as_str(), list, value.as_mut_slice()) {
+            Ok(length) => setxattr(to.as_str(), list, &value[..length], rustix::fs::XattrFlags::empty())?,
+            Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+            Err(other) => return Err(other),
         }
     }
+    Ok(())
 }

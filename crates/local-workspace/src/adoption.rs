@@ -11,7 +11,7 @@ use crate::effect::{Effect, EffectSide};
 use crate::folder_modes::FolderModes;
 use crate::git_guard::{in_git_folder, linked_folder};
 use crate::present::{Present, PresentKind};
-use crate::publish::publish_file;
+use crate::publish::{publish_file, without_mask};
 
 /// Where an effect stands in the order of adoption: a repository's references change only when everything that they
 /// lead to is there, and nothing goes that they may still lead to.
@@ -161,7 +161,10 @@ pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
             let mode = |side: &Option<EffectSide>| {
                 side.as_ref().filter(|side| side.kind() == PresentKind::Folder).and_then(EffectSide::mode)
             };
-            modes.add(&effect.path, mode(&effect.after), mode(&effect.before));
+            let is_new = effect.kind_after() != Some(PresentKind::Folder);
+            // Nobody has recorded the access list of a folder that has to be made again.
+            let wanted = mode(&effect.before).map(|mode| if is_new { without_mask(mode) } else { mode });
+            modes.add(&effect.path, mode(&effect.after), wanted);
         }
         modes
     };

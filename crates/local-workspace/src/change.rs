@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
-    ChangeNumber, ChangeRecord as JournalChange, Content, EntryKind, EntryRecord, StepKind, StepRecord,
+    Attributes, ChangeNumber, ChangeRecord as JournalChange, Content, EntryKind, EntryRecord, StepKind,
+    StepRecord,
 };
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
@@ -205,7 +206,12 @@ fn new_folders(plan: &Plan<'_>, planned: &[Result<PlannedStep, WapError>]) -> Ve
 }
 
 pub(crate) fn folder_creation(path: &RelPath) -> JournalChange<'_> {
-    let folder = EntryRecord { kind: EntryKind::Folder, content: Content::Bytes(&[]), mode: None };
+    let folder = EntryRecord {
+        kind: EntryKind::Folder,
+        content: Content::Bytes(&[]),
+        mode: None,
+        attributes: Attributes::Unknown,
+    };
     JournalChange::intended(path.as_bytes(), None, Some(folder))
 }
 

@@ -50,6 +50,7 @@ fn side(seen: &Seen) -> EffectSide {
             hash: ContentHash::of(bytes),
             bytes: bytes.clone(),
             mode: Some(mode),
+            attributes: None,
         }),
         (FileKind::File, None) => {
             EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode: Some(mode) })

@@ -1,6 +1,8 @@
 //! What a command did to one path.
 
-use change_journal::{ChangeRecord, Content, ContentHash, EntryRecord};
+use std::sync::Arc;
+
+use change_journal::{Attributes, ChangeRecord, Content, ContentHash, EntryRecord};
 use rel_path::RelPath;
 
 use crate::present::{Present, PresentKind};
@@ -83,6 +85,16 @@ impl EffectSide {
         EffectSide::Unkept(Unkept { kind: PresentKind::Other, hash: None, mode: None })
     }
 
+    /// The same with the attributes that a file or folder has, as far as it is kept.
+    pub(crate) fn with_attributes(self, read: impl FnOnce() -> Option<Arc<[u8]>>) -> EffectSide {
+        match self {
+            EffectSide::Kept(present) if present.kind != PresentKind::Other => {
+                EffectSide::Kept(present.with_attributes(read()))
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn kind(&self) -> PresentKind {
         match self {
             EffectSide::Kept(present) => present.kind,
@@ -108,7 +120,13 @@ impl EffectSide {
                     // This is how a special file looks to whoever reads a link.
                     PresentKind::Other | PresentKind::Folder => ContentHash::of(&[]),
                 };
-                Some(Present { kind: unkept.kind, bytes: [].into(), hash, mode: unkept.mode })
+                Some(Present {
+                    kind: unkept.kind,
+                    bytes: [].into(),
+                    hash,
+                    mode: unkept.mode,
+                    attributes: None,
+                })
             }
         }
     }
@@ -120,6 +138,7 @@ impl EffectSide {
                 kind: unkept.kind.entry_kind(),
                 content: Content::NotKept(unkept.hash),
                 mode: unkept.mode,
+                attributes: Attributes::Unknown,
             },
         }
     }

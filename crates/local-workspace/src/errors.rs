@@ -23,6 +23,10 @@ pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
         FsError::Protected { .. } => (Reason::Protected, None),
         FsError::ReadOnly { .. } => (Reason::ReadOnly, None),
         FsError::OsPermission { .. } => (Reason::OsPermission, None),
+        FsError::AttributeNotKept { .. } | FsError::TooManyAttributes { .. } => (
+            Reason::OsPermission,
+            Some("the user has to change this file, with a program that writes it in place"),
+        ),
         FsError::NotAFile { .. } => (Reason::NotAFile, None),
         FsError::NotAFolder { .. } => (Reason::NotADirectory, None),
         FsError::IsLink { .. } => (Reason::IsSymlink, None),

@@ -11,7 +11,7 @@ use sandbox_fs::FileRoot;
 use crate::build_folders::BuildFolders;
 use crate::effect::{Effect, EffectSide, Unkept};
 use crate::git_guard::in_git_folder;
-use crate::present::{Present, PresentKind};
+use crate::present::{Present, PresentKind, attribute_bytes};
 
 /// What is kept of one command's effects, before and after.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +119,18 @@ impl Reader<'_> {
             .after
             .as_ref()
             .map(|side| self.side(side, is_tree, |reader, limit| reader.read_after(change, limit)));
+        let before = before.map(|side| {
+            side.with_attributes(|| {
+                let found = self.root.attributes(&change.path).ok()?;
+                Some(attribute_bytes(&found))
+            })
+        });
+        let after = after.map(|side| {
+            side.with_attributes(|| {
+                let found = self.layer.attributes(&change.path).ok()?;
+                Some(attribute_bytes(&found))
+            })
+        });
         Effect { path: change.path.clone(), before, after }
     }
 

@@ -208,7 +208,8 @@ impl LocalWorkspace {
         let folder = change.path.parent()?;
         let name = [change.path.file_name()?, b".saved-meanwhile"].concat();
         let kept = folder.child(&name).ok()?;
-        self.root.stage(&kept, &bytes, FileMode::Keep).ok()?.publish(Expected::Absent).ok()?;
+        // Who may read their version is not known any more, so that it is for the owner to say.
+        self.root.stage(&kept, &bytes, FileMode::Exact(0o600)).ok()?.publish(Expected::Absent).ok()?;
         Some(kept)
     }
 }

@@ -135,7 +135,8 @@ impl<'a> Plan<'a> {
             (WriteMode::Append, Some(present)) => [&*present.bytes, write.content.as_bytes()].concat(),
             _ => write.content.clone().into_bytes(),
         };
-        let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode));
+        let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode))
+            .with_attributes(before.as_ref().and_then(|present| present.attributes.clone()));
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
         self.make_room(before.as_ref(), Some(&after))?;
         let (lines_added, lines_removed) = changed_lines(before.as_ref(), &after);
@@ -165,7 +166,7 @@ impl<'a> Plan<'a> {
             return Err(not_found(&path, &modify.path));
         };
         let edited = self.edit(&path, &before, modify)?;
-        let after = Present::file(edited.bytes, before.mode);
+        let after = Present::file(edited.bytes, before.mode).with_attributes(before.attributes.clone());
         self.check_repositories(&path, Some(&before), Some(&after))?;
         self.make_room(Some(&before), Some(&after))?;
         let shifts = edited.line_map.shifts();

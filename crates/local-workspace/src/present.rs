@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use change_journal::{Content, ContentHash, Entry, EntryKind, EntryRecord};
+use change_journal::{
+    Attributes, Content, ContentHash, Entry, EntryKind, EntryRecord, JournalReader, RecordedAttributes,
+};
 use rel_path::RelPath;
-use sandbox_fs::{FileKind, FileRoot, FsError};
+use sandbox_fs::{FileAttributes, FileKind, FileRoot, FsError};
 
 /// The largest content, before or after, that a change may have; larger files are refused for changes.
 pub(crate) const CONTENT_LIMIT_BYTES: u64 = 64 << 20;
@@ -18,6 +20,9 @@ pub(crate) struct Present {
     pub hash: ContentHash,
     /// Permission bits, where they are known.
     pub mode: Option<u32>,
+    /// Extended attributes as [`FileAttributes::to_bytes`] writes them, empty where there are none; `None` where nobody has
+    /// looked.
+    pub attributes: Option<Arc<[u8]>>,
 }
 
 /// What kind of thing a path holds.
@@ -32,7 +37,18 @@ pub(crate) enum PresentKind {
 
 impl Present {
     pub(crate) fn file(bytes: Vec<u8>, mode: Option<u32>) -> Present {
-        Present { kind: PresentKind::File, hash: ContentHash::of(&bytes), bytes: bytes.into(), mode }
+        Present {
+            kind: PresentKind::File,
+            hash: ContentHash::of(&bytes),
+            bytes: bytes.into(),
+            mode,
+            attributes: None,
+        }
+    }
+
+    /// The same with these attributes, if they are known.
+    pub(crate) fn with_attributes(self, attributes: Option<Arc<[u8]>>) -> Present {
+        Present { attributes, ..self }
     }
 
     /// Looks at a canonical path.
@@ -46,14 +62,22 @@ impl Present {
         };
         match metadata.kind {
             FileKind::File => {
-                let bytes = root.open_file(path)?.read_to_end(CONTENT_LIMIT_BYTES)?;
-                Ok(Some(Present::file(bytes, Some(metadata.mode & 0o7777))))
+                let file = root.open_file(path)?;
+                let bytes = file.read_to_end(CONTENT_LIMIT_BYTES)?;
+                let present = Present::file(bytes, Some(metadata.mode & 0o7777));
+                Ok(Some(present.with_attributes(Some(attribute_bytes(&file.attributes()?)))))
             }
             FileKind::Folder => Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }),
             _ => {
                 let bytes = root.link_target(path)?.unwrap_or_default();
                 let hash = ContentHash::of(&bytes);
-                Ok(Some(Present { kind: PresentKind::Other, hash, bytes: bytes.into(), mode: None }))
+                Ok(Some(Present {
+                    kind: PresentKind::Other,
+                    hash,
+                    bytes: bytes.into(),
+                    mode: None,
+                    attributes: None,
+                }))
             }
         }
     }
@@ -67,7 +91,8 @@ impl Present {
         match Present::on_disk(root, path) {
             Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {
                 let mode = root.metadata(path).ok().map(|metadata| metadata.mode & 0o7777);
-                Ok(Some(Present { mode, ..Present::folder() }))
+                let attributes = root.attributes(path).ok().map(|found| attribute_bytes(&found));
+                Ok(Some(Present { mode, attributes, ..Present::folder() }))
             }
             other => other,
         }
@@ -85,7 +110,7 @@ impl Present {
 
     /// A folder.
     pub(crate) fn folder() -> Present {
-        Present { kind: PresentKind::Folder, hash: ContentHash::of(&[]), bytes: Arc::new([]), mode: None }
+        Present { kind: PresentKind::Folder, ..Present::file(Vec::new(), None) }
     }
 
     /// The content as it is compared and shown.
@@ -100,12 +125,40 @@ impl Present {
 
     /// How the journal is told.
     pub(crate) fn entry(&self) -> EntryRecord<'_> {
-        EntryRecord { kind: self.kind.entry_kind(), content: Content::Bytes(&self.bytes), mode: self.mode }
+        let attributes = self.attributes.as_deref().map_or(Attributes::Unknown, Attributes::Bytes);
+        EntryRecord {
+            kind: self.kind.entry_kind(),
+            content: Content::Bytes(&self.bytes),
+            mode: self.mode,
+            attributes,
+        }
     }
 
     /// Whether this is what the journal has recorded, permission bits aside.
     pub(crate) fn is(&self, entry: &Entry) -> bool {
         entry.kind == self.kind.entry_kind() && entry.content == Some(self.hash)
+    }
+}
+
+/// Attributes as they are recorded.
+pub(crate) fn attribute_bytes(attributes: &FileAttributes) -> Arc<[u8]> {
+    if attributes.is_empty() { Arc::new([]) } else { attributes.to_bytes().into() }
+}
+
+/// Attributes that the journal has recorded, as far as it still holds them.
+pub(crate) fn kept_attributes(journal: &JournalReader, recorded: RecordedAttributes) -> Option<Arc<[u8]>> {
+    match recorded {
+        RecordedAttributes::Unknown => None,
+        RecordedAttributes::None => Some(Arc::new([])),
+        RecordedAttributes::Content(hash) => journal.content(&hash).ok().flatten().map(Arc::from),
+    }
+}
+
+/// Attributes as they were recorded; `None` if they are not known.
+pub(crate) fn recorded_attributes(bytes: Option<&[u8]>) -> Option<FileAttributes> {
+    match bytes? {
+        [] => Some(FileAttributes::default()),
+        bytes => FileAttributes::from_bytes(bytes),
     }
 }
 

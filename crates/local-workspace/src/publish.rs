@@ -2,11 +2,11 @@
 
 use change_journal::{Entry, EntryKind, RecordedChange};
 use rel_path::{ProtectedNames, RelPath};
-use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, WriteBits};
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, Staged, WriteBits};
 
 use crate::folder_modes::OWNER_BITS;
 use crate::git_guard::in_git_folder;
-use crate::present::{Present, PresentKind};
+use crate::present::{Present, PresentKind, recorded_attributes};
 
 /// The same root for putting back what had its name already, whatever a new file may be called.
 pub(crate) fn restoring_root(root: &FileRoot) -> Result<FileRoot, FsError> {
@@ -71,8 +71,7 @@ pub(crate) fn publish_and_hold(
 ) -> Result<Option<OpenFile>, FsError> {
     let before_file = before.filter(|present| present.kind == PresentKind::File);
     let after_file = after.filter(|present| present.kind == PresentKind::File);
-    let mode = decided_mode(before_file, after_file);
-    let publish = |after: &Present, expected| root.stage(path, &after.bytes, mode)?.publish(expected);
+    let publish = |after: &Present, expected| stage(root, path, before_file, after)?.publish(expected);
     if let (Some(before), Some(after)) = (before_file, after_file) {
         return Ok(publish(after, Expected::Content(before.fs_hash()))?.replaced);
     }
@@ -107,9 +106,49 @@ pub(crate) fn publish_and_hold(
     published.map(|()| removed)
 }
 
+/// Stages a version with the rights that it is to have: those of the file that it replaces, or those that were recorded.
+fn stage<'root>(
+    root: &'root FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: &Present,
+) -> Result<Staged<'root>, FsError> {
+    let mode = decided_mode(before, Some(after));
+    let recorded = recorded_attributes(after.attributes.as_deref());
+    match (before, recorded) {
+        // As with the bits: only a change that has other attributes after it than before decides them.
+        (Some(before), Some(recorded)) if is_changed(before, after) => {
+            root.stage_recorded(path, &after.bytes, mode, &recorded)
+        }
+        (Some(_), _) => root.stage(path, &after.bytes, mode),
+        (None, Some(recorded)) if after.mode.is_some() => {
+            root.stage_recorded(path, &after.bytes, mode, &recorded)
+        }
+        (None, None) => {
+            let mode = after.mode.map_or(mode, |bits| FileMode::Exact(without_mask(bits)));
+            root.stage(path, &after.bytes, mode)
+        }
+        // A new file: its rights are those that the folder gives.
+        (None, Some(_)) => root.stage(path, &after.bytes, mode),
+    }
+}
+
+fn is_changed(before: &Present, after: &Present) -> bool {
+    before.attributes.is_some() && before.attributes != after.attributes
+}
+
+/// Permission bits of a file or folder whose access list nobody has recorded, if it had one. The bits of its group may then be what
+/// the list gave to others at most, so that the group gets no more of them than everybody else.
+pub(crate) fn without_mask(mode: u32) -> u32 {
+    mode & !0o070 | mode & (mode & 0o007) << 3
+}
+
 /// Gives a folder the permission bits that it is to have, and those that let its owner fill it.
 fn give_mode(root: &FileRoot, path: &RelPath, folder: &Present) -> Result<(), FsError> {
     let Some(mode) = folder.mode else { return Ok(()) };
+    if let Some(attributes) = recorded_attributes(folder.attributes.as_deref()) {
+        root.set_folder_attributes(path, &attributes)?;
+    }
     root.set_folder_mode(path, mode | OWNER_BITS).map(drop)
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn recover(
         } else if !is_redoable(last(changes)) {
             recover_unkept(root, path, last(changes))
         } else if is_about_folders_only(changes) {
-            recover_folder(root, path, last(changes))
+            recover_folder(root, journal, path, last(changes))
         } else {
             recover_path(root, journal, path, changes)
         };

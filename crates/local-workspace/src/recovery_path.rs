@@ -1,11 +1,10 @@
 //! One path after a crash: what it holds, and bringing it to what was recorded last.
 
-use change_journal::{ChangeState, Entry, EntryKind, Journal, RecordedChange};
+use change_journal::{ChangeState, Entry, EntryKind, Journal, RecordedAttributes, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
-use crate::folder_modes::OWNER_BITS;
-use crate::present::{Present, PresentKind};
+use crate::present::{Present, PresentKind, kept_attributes};
 use crate::publish::publish_file;
 use crate::torn::is_torn;
 
@@ -52,6 +51,7 @@ pub(crate) fn is_about_folders_only(changes: &[RecordedChange]) -> bool {
 /// folder holds nothing of ours.
 pub(crate) fn recover_folder(
     root: &FileRoot,
+    journal: &Journal,
     path: &RelPath,
     last: &RecordedChange,
 ) -> Result<Found, FsError> {
@@ -59,10 +59,11 @@ pub(crate) fn recover_folder(
         return Ok(Found::InPlace);
     }
     let done = match (Present::of_any_kind(root, path)?, last.after) {
-        (None, Some(after)) => root.create_dirs(path).and_then(|_| match after.mode {
-            Some(mode) => root.set_folder_mode(path, mode | OWNER_BITS).map(drop),
-            None => Ok(()),
-        }),
+        (None, Some(after)) => {
+            let attributes = kept_attributes(journal.reader(), after.attributes);
+            let folder = Present { mode: after.mode, ..Present::folder() }.with_attributes(attributes);
+            publish_file(root, path, None, Some(&folder))
+        }
         (Some(now), None) if now.kind == PresentKind::Folder => root.remove_empty_folder(path),
         _ => return Ok(Found::InPlace),
     };
@@ -101,7 +102,10 @@ pub(crate) fn recover_path(
     let after = match &last.after {
         None => None,
         Some(entry) => match content(journal, entry) {
-            Some(bytes) => Some(Present::recorded(entry.kind, bytes, mode)),
+            Some(bytes) => {
+                let attributes = kept_attributes(journal.reader(), decided_attributes(last));
+                Some(Present::recorded(entry.kind, bytes, mode).with_attributes(attributes))
+            }
             None => return Ok(Found::Conflict),
         },
     };
@@ -137,6 +141,12 @@ pub(crate) fn recover_path(
 fn decided_mode(change: &RecordedChange) -> Option<u32> {
     let [before, after] = [change.before, change.after].map(|side| side.and_then(|entry| entry.mode));
     after.filter(|_| before != after)
+}
+
+/// The attributes that a change gives its file, if it has other ones after it than before.
+fn decided_attributes(change: &RecordedChange) -> RecordedAttributes {
+    let [before, after] = [change.before, change.after].map(|side| side.map(|entry| entry.attributes));
+    after.filter(|_| before != after).unwrap_or_default()
 }
 
 /// Whether an error means that somebody has put something there that is not replaced, now or later.

@@ -15,7 +15,7 @@ use crate::command_answer::CommandOutcome;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::folder_modes::FolderModes;
-use crate::present::{Present, PresentKind};
+use crate::present::{Present, PresentKind, kept_attributes};
 use crate::publish::{open_root, publish_file, restoring_root};
 use crate::recovery_path::is_redoable;
 use crate::runs::{EngineRun, Known};
@@ -300,10 +300,12 @@ impl LocalWorkspace {
 
     fn recorded(&self, side: &Side) -> Option<Present> {
         if side.kind == EntryKind::Folder {
-            return Some(Present { mode: side.mode, ..Present::folder() });
+            let folder = Present { mode: side.mode, ..Present::folder() };
+            return Some(folder.with_attributes(kept_attributes(self.journal.reader(), side.attributes)));
         }
         let bytes = self.journal.reader().content(&side.content?).ok().flatten()?;
-        Some(Present::recorded(side.kind, bytes, side.mode))
+        let attributes = kept_attributes(self.journal.reader(), side.attributes);
+        Some(Present::recorded(side.kind, bytes, side.mode).with_attributes(attributes))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use change_journal::{
-    ChangeNumber, ChangeRecord, Content, ContentHash, Entry, EntryKind, EntryRecord, RecordedChange,
+    Attributes, ChangeNumber, ChangeRecord, Content, ContentHash, Entry, EntryKind, EntryRecord,
+    RecordedAttributes, RecordedChange,
 };
 use rel_path::RelPath;
 use sandbox_fs::FsError;
@@ -11,7 +12,7 @@ use wap_core::WapError;
 
 use crate::errors::fs_error;
 use crate::present::{Present, PresentKind, is_behind_link};
-use crate::publish::needs_open_root;
+use crate::publish::{needs_open_root, without_mask};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::{InForce, WayBack};
 use crate::undo_plan::UndoGround;
@@ -46,17 +47,23 @@ pub(crate) struct Side {
     pub kind: EntryKind,
     pub content: Option<ContentHash>,
     pub mode: Option<u32>,
+    pub attributes: RecordedAttributes,
 }
 
 impl From<&Entry> for Side {
     fn from(entry: &Entry) -> Side {
-        Side { kind: entry.kind, content: entry.content, mode: entry.mode }
+        Side { kind: entry.kind, content: entry.content, mode: entry.mode, attributes: entry.attributes }
     }
 }
 
 impl From<&Present> for Side {
     fn from(present: &Present) -> Side {
-        Side { kind: present.kind.entry_kind(), content: Some(present.hash), mode: present.mode }
+        let attributes = match present.attributes.as_deref() {
+            None => RecordedAttributes::Unknown,
+            Some([]) => RecordedAttributes::None,
+            Some(bytes) => RecordedAttributes::Content(ContentHash::of(bytes)),
+        };
+        Side { kind: present.kind.entry_kind(), content: Some(present.hash), mode: present.mode, attributes }
     }
 }
 
@@ -121,7 +128,13 @@ impl UndoPath {
                 (_, Some(now)) if is_now => Content::Bytes(&now.bytes),
                 (hash, _) => Content::NotKept(hash),
             };
-            EntryRecord { kind: side.kind, content, mode: side.mode }
+            let attributes = match (side.attributes, self.now.as_ref()) {
+                (RecordedAttributes::Content(_), Some(now)) if is_now => {
+                    now.attributes.as_deref().map_or(Attributes::Unknown, Attributes::Bytes)
+                }
+                (recorded, _) => Attributes::Recorded(recorded),
+            };
+            EntryRecord { kind: side.kind, content, mode: side.mode, attributes }
         };
         let records = self.back.iter().enumerate().map(|(index, step)| ChangeRecord {
             undoes: step.undoes,
@@ -181,7 +194,7 @@ fn plan_folder(
     back: &[(ChangeNumber, RecordedChange)],
 ) -> Result<Option<UndoPath>, UndoObstacle> {
     let wanted = back.last().and_then(|(_, oldest)| oldest.before).map(|entry| Side::from(&entry));
-    let wanted = wanted.map(|wanted| Side { mode: folder_mode(now.as_ref(), wanted.mode, back), ..wanted });
+    let wanted = wanted.map(|wanted| wanted_folder(now.as_ref(), wanted, back));
     match (&now, wanted) {
         (None, None) => Ok(None),
         (Some(now), Some(wanted)) if now.kind == PresentKind::Folder && wanted.mode.is_some() => {
@@ -214,6 +227,7 @@ fn plan_file(
     let mut wanted = side;
     if let Some(wanted) = &mut wanted {
         wanted.mode = wanted_mode(now.as_ref(), wanted.mode, back);
+        wanted.attributes = wanted_attributes(now.as_ref(), wanted.attributes, back);
         check_kept(ground, wanted).map_err(|why| obstacle(path, why))?;
     }
     let now = now.map(|now| without_held_bytes(ground, now));
@@ -240,6 +254,16 @@ fn way_back(
     let changes: Vec<_> = back.iter().map(|(_, change)| change.clone()).collect();
     let needs_open_root = needs_open_root(path, &changes);
     UndoPath { path: path.clone(), now, wanted, back: steps, needs_open_root }
+}
+
+/// A folder as it is to come back. One that is there keeps what hangs on it.
+fn wanted_folder(now: Option<&Present>, wanted: Side, back: &[(ChangeNumber, RecordedChange)]) -> Side {
+    let mode = folder_mode(now, wanted.mode, back);
+    match (now, wanted.attributes) {
+        (Some(_), _) => Side { mode, attributes: RecordedAttributes::Unknown, ..wanted },
+        (None, RecordedAttributes::Unknown) => Side { mode: mode.map(without_mask), ..wanted },
+        (None, _) => Side { mode, ..wanted },
+    }
 }
 
 /// The permission bits that a folder is to get back, if changes of ours have given it those that it has.
@@ -273,6 +297,25 @@ fn wanted_mode(
     // Set-user, set-group and sticky bit are never given.
     let mode = if is_ours { recorded.map(|mode| mode & 0o777) } else { now.and_then(|now| now.mode) };
     mode.or(now.and_then(|now| now.mode))
+}
+
+/// The attributes to give, by the same rule: those that are there stay, unless a change of ours has touched them.
+fn wanted_attributes(
+    now: Option<&Present>,
+    recorded: RecordedAttributes,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> RecordedAttributes {
+    let is_known = |entry: &Entry| entry.attributes != RecordedAttributes::Unknown;
+    let touches = |change: &RecordedChange| match (change.before, change.after) {
+        (Some(before), Some(after)) if before.kind == EntryKind::File && after.kind == EntryKind::File => {
+            is_known(&before) && is_known(&after) && before.attributes != after.attributes
+        }
+        _ => true,
+    };
+    match now.filter(|now| now.kind == PresentKind::File) {
+        Some(now) if !back.iter().any(|(_, change)| touches(change)) => Side::from(now).attributes,
+        _ => recorded,
+    }
 }
 
 fn check_kept(ground: &UndoGround<'_>, wanted: &Side) -> Result<(), ObstacleKind> {

@@ -62,6 +62,22 @@ pub enum FsError {
         /// What was asked for.
         path: RelPath,
     },
+    /// An extended attribute of the file, an access control list for instance, cannot be carried over to a new version.
+    #[error("`{path}` cannot be changed: its attribute `{name}` would be lost")]
+    AttributeNotKept {
+        /// The resolved path.
+        path: RelPath,
+        /// The attribute.
+        name: String,
+    },
+    /// The extended attributes of the file are larger than what is carried over to a new version.
+    #[error("`{path}` cannot be changed: its extended attributes have more than {limit_bytes} bytes")]
+    TooManyAttributes {
+        /// The resolved path.
+        path: RelPath,
+        /// The limit.
+        limit_bytes: usize,
+    },
     /// The path names something other than a regular file.
     #[error("`{path}` is not a file but a {kind}")]
     NotAFile {
@@ -191,6 +207,12 @@ pub enum ReadOnlyReason {
     /// The file has no write bit for anyone.
     #[error("the file has no write permission for anyone")]
     NoWriteBit,
+    /// The file carries the flag `immutable`.
+    #[error("the file is marked as immutable (`chattr -i` takes the mark away)")]
+    Immutable,
+    /// The file carries the flag `append-only`.
+    #[error("the file is marked as append-only (`chattr -a` takes the mark away)")]
+    AppendOnly,
     /// The file system is mounted read-only, or the file is immutable.
     #[error("the file system is read-only")]
     FileSystem,

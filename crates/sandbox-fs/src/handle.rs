@@ -4,9 +4,10 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::error::ReadOnlyReason;
 use crate::metadata::Metadata;
 
 /// Flags that every opening has.
@@ -41,6 +42,20 @@ pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Metadata>
         Ok(stat) => Ok(Some(Metadata::from_stat(&stat))),
         Err(Errno::NOENT) => Ok(None),
         Err(other) => Err(other),
+    }
+}
+
+/// The mark on the entry `name` that keeps everybody, root too, from replacing it. File systems without such marks, and
+/// kernels without the question, leave it to the rename.
+pub(crate) fn mark_at(folder: impl AsFd, name: &[u8]) -> Option<ReadOnlyReason> {
+    let marks = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()).ok()?;
+    let marks = marks.stx_attributes & marks.stx_attributes_mask;
+    if marks.contains(StatxAttributes::IMMUTABLE) {
+        Some(ReadOnlyReason::Immutable)
+    } else if marks.contains(StatxAttributes::APPEND) {
+        Some(ReadOnlyReason::AppendOnly)
+    } else {
+        None
     }
 }
 

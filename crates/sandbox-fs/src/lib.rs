@@ -26,6 +26,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access_list;
+mod attributes;
 mod content_hash;
 mod create_dirs;
 mod error;
@@ -52,6 +54,7 @@ mod target;
 mod temp_name;
 mod walk;
 
+pub use attributes::FileAttributes;
 pub use content_hash::ContentHash;
 pub use error::{FsError, LinkEscape, ReadOnlyReason};
 pub use leftovers::Swept;

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use rel_path::RelPath;
 
+use crate::attributes::{Bearer, FileAttributes};
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ};
@@ -77,6 +78,15 @@ impl OpenFile {
     /// Whether the file is mounted where it is, so that it is another one's, too, and changes there.
     pub fn is_mounted(&self) -> bool {
         crate::walk::is_mount_root(&self.file)
+    }
+
+    /// The extended attributes that the file has now, without those that belong to its content alone.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::TooManyAttributes`] and [`FsError::AttributeNotKept`].
+    pub fn attributes(&self) -> Result<FileAttributes, FsError> {
+        Bearer::open(self.file.as_fd(), &self.path).read()
     }
 
     /// What is known about the file now, for telling whether it changed while it was read.

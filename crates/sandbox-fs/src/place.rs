@@ -109,6 +109,9 @@ impl FileRoot {
         if self.policy.hard_links == HardLinks::Refuse && found.links > 1 {
             return Err(FsError::HardLinked { path: path(), links: found.links });
         }
+        if let Some(reason) = handle::mark_at(&place.folder, &place.name) {
+            return Err(FsError::ReadOnly { path: path(), reason });
+        }
         if !bits_count {
             return Ok(());
         }

@@ -142,9 +142,14 @@ impl Staged<'_> {
         }
         self.remove_on_drop = false;
         match self.place.open_if_content(&self.temp_name, expected) {
-            Ok(Some(replaced)) => {
+            // Who may read it may have been decided anew in the moment between, and that must not be taken back.
+            Ok(Some(replaced)) if self.has_rights_of(&replaced).unwrap_or(false) => {
                 self.remove_on_drop = true;
                 Ok((PublishMethod::Exchanged, Some(replaced)))
+            }
+            Ok(Some(_)) => {
+                self.put_back()?;
+                Err(self.changed())
             }
             Ok(None) => {
                 self.put_back()?;
@@ -163,6 +168,9 @@ impl Staged<'_> {
     ) -> Result<(PublishMethod, Option<OpenFile>), FsError> {
         let seen = self.place.open_if_content(&self.place.name, expected)?;
         let replaced = seen.ok_or_else(|| self.changed())?;
+        if !self.has_rights_of(&replaced)? {
+            return Err(self.changed());
+        }
         self.rename_over()?;
         Ok((PublishMethod::CheckedThenRenamed, Some(replaced)))
     }

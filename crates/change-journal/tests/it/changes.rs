@@ -1,8 +1,8 @@
 //! Changes keep both sides, and their states only move forward.
 
 use change_journal::{
-    ChangeNumber, ChangeRecord, ChangeState, Content, ContentHash, EntryKind, EntryRecord, Journal,
-    JournalError, StepKind, StepRecord,
+    Attributes, ChangeNumber, ChangeRecord, ChangeState, Content, ContentHash, Entry, EntryKind, EntryRecord,
+    GarbageRule, Journal, JournalError, RecordedAttributes, StepKind, StepRecord,
 };
 
 use crate::support::{Folder, begin_new, file_step, key};
@@ -18,7 +18,12 @@ fn both_sides_read_back_as_they_were_recorded() {
     let run = begin_new(&journal, &key(1, "a"));
     let path = b"not utf-8 \xff/x";
     let before = EntryRecord { mode: Some(0o755), ..EntryRecord::file(b"old") };
-    let after = EntryRecord { kind: EntryKind::Symlink, content: Content::Bytes(b"target"), mode: None };
+    let after = EntryRecord {
+        kind: EntryKind::Symlink,
+        content: Content::Bytes(b"target"),
+        mode: None,
+        attributes: Attributes::Unknown,
+    };
     let numbers = journal
         .record_steps(
             run.number(),
@@ -60,7 +65,12 @@ fn held_content_must_really_be_held() {
     let journal = Journal::in_memory().unwrap();
     let run = begin_new(&journal, &key(1, "a"));
     let hash = ContentHash::of(b"first");
-    let held = EntryRecord { kind: EntryKind::File, content: Content::Held(hash), mode: None };
+    let held = EntryRecord {
+        kind: EntryKind::File,
+        content: Content::Held(hash),
+        mode: None,
+        attributes: Attributes::Unknown,
+    };
     let step = one_step(vec![ChangeRecord::intended(b"x", Some(held), Some(EntryRecord::file(b"second")))]);
 
     let refused = journal.record_steps(run.number(), 0, std::slice::from_ref(&step));
@@ -78,7 +88,9 @@ fn content_that_is_not_kept_is_known_by_its_hash_alone() {
     let journal = Journal::in_memory().unwrap();
     let run = begin_new(&journal, &key(1, "a"));
     let hash = ContentHash::of(b"huge");
-    let side = |content| Some(EntryRecord { kind: EntryKind::File, content, mode: None });
+    let side = |content| {
+        Some(EntryRecord { kind: EntryKind::File, content, mode: None, attributes: Attributes::Unknown })
+    };
     let change =
         ChangeRecord::intended(b"x", side(Content::NotKept(None)), side(Content::NotKept(Some(hash))));
     journal.record_steps(run.number(), 0, &[one_step(vec![change])]).unwrap();
@@ -228,4 +240,29 @@ fn effects_of_a_command_come_with_its_outcome() {
     let numbers = journal.finish_step(run.number(), 0, b"exit 0", &[change]).unwrap();
     assert_eq!(journal.reader().change(numbers[0]).unwrap().unwrap().path, b"out.o");
     assert_eq!(journal.counts().commits, 2);
+}
+
+#[test]
+fn attributes_read_back_and_are_kept_as_long_as_the_change() {
+    let journal = Journal::in_memory().unwrap();
+    let run = begin_new(&journal, &key(1, "a"));
+    let listed = EntryRecord { attributes: Attributes::Bytes(b"list"), ..EntryRecord::file(b"secret") };
+    let plain = EntryRecord { attributes: Attributes::Bytes(b""), ..EntryRecord::file(b"plain") };
+    let recorded = RecordedAttributes::Content(ContentHash::of(b"list"));
+    let again = EntryRecord { attributes: Attributes::Recorded(recorded), ..EntryRecord::file(b"x") };
+    let changes = vec![
+        ChangeRecord::intended(b"a", Some(listed), Some(plain)),
+        ChangeRecord::intended(b"b", Some(EntryRecord::file(b"unknown")), Some(again)),
+    ];
+    journal.record_steps(run.number(), 0, &[one_step(changes)]).unwrap();
+    let reader = journal.reader();
+    let read = reader.changes_of_run(run.number()).unwrap();
+    let sides = |index: usize| {
+        [read[index].before, read[index].after].map(|side: Option<Entry>| side.unwrap().attributes)
+    };
+    assert_eq!(sides(0), [recorded, RecordedAttributes::None]);
+    assert_eq!(sides(1), [RecordedAttributes::Unknown, recorded]);
+    let rule = GarbageRule { limit_bytes: 0, ..GarbageRule::default() };
+    journal.collect_garbage(&rule).unwrap();
+    assert_eq!(reader.content(&ContentHash::of(b"list")).unwrap().as_deref(), Some(&b"list"[..]));
 }

@@ -6,7 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, OpenError, OpenReport, RunState};
+use change_journal::{
+    DocumentWrite, Journal, JournalError, JournalLimits, JournalReader, OpenError, OpenReport,
+    RecordedAttributes, RunState,
+};
 use rusqlite::Connection;
 
 use crate::support::{Folder, begin_new, file_step, key};
@@ -132,15 +135,47 @@ fn only_one_of_many_openings_at_once_gets_the_journal() {
 }
 
 #[test]
+fn journal_of_the_first_schema_is_read_as_it_is_and_brought_up_to_date_by_a_writer() {
+    let folder = filled();
+    let connection = Connection::open(folder.database()).unwrap();
+    connection
+        .execute_batch(
+            "DROP INDEX change_by_before_attributes; DROP INDEX change_by_after_attributes;
+             ALTER TABLE change DROP COLUMN before_attributes; ALTER TABLE change DROP COLUMN after_attributes;
+             PRAGMA user_version = 1",
+        )
+        .unwrap();
+    drop(connection);
+    let attributes = |reader: &JournalReader| {
+        let changes = reader.changes_of_path(b"x", 100).unwrap();
+        assert_eq!(changes.len(), 20);
+        changes[0].after.unwrap().attributes
+    };
+    let reader = Journal::open_read_only(&folder.path()).unwrap();
+    assert_eq!(attributes(&reader), RecordedAttributes::Unknown);
+    let version = |expected: u32| {
+        let connection = Connection::open(folder.database()).unwrap();
+        let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(found, expected);
+    };
+    version(1);
+    let journal = folder.journal();
+    assert_eq!(attributes(journal.reader()), RecordedAttributes::Unknown);
+    assert_eq!(attributes(&reader), RecordedAttributes::Unknown);
+    drop(journal);
+    version(2);
+}
+
+#[test]
 fn newer_schema_is_refused_and_left_alone() {
     let folder = filled();
     Connection::open(folder.database()).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(folder.database()).unwrap();
     for _ in 0..2 {
         let refused = Journal::open(&folder.path(), JournalLimits::default()).unwrap_err();
-        assert!(matches!(refused, OpenError::Newer { found: 99, supported: 1 }), "{refused:?}");
+        assert!(matches!(refused, OpenError::Newer { found: 99, supported: 2 }), "{refused:?}");
         let refused = Journal::open_read_only(&folder.path()).unwrap_err();
-        assert!(matches!(refused, OpenError::Newer { found: 99, supported: 1 }), "{refused:?}");
+        assert!(matches!(refused, OpenError::Newer { found: 99, supported: 2 }), "{refused:?}");
     }
     assert!(fs::read(folder.database()).unwrap() == before);
 }

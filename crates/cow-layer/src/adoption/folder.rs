@@ -72,7 +72,7 @@ impl Adoption<'_> {
         }
         let folder = handle::open_at(place.0, place.1, FOLDER).map_err(at)?;
         handle::give_like(&folder, &model).map_err(at)?;
-        xattr::copy_access_lists(&model_folder, &folder);
+        xattr::copy_access_lists(&model_folder, &folder).map_err(at)?;
         handle::set_mode(&folder, mode | OWN_FOLDER).map_err(at)?;
         handle::stat(&folder).map_err(at)
     }

@@ -1,6 +1,7 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod attributes;
 mod big_files;
 #[cfg(test)]
 mod byte_exact;

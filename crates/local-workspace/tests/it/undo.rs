@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use change_journal::{
-    ChangeNumber, ChangeRecord, Content, ContentHash, EntryKind, EntryRecord, Journal, RunFilter, RunNumber,
-    RunState, StepKind, StepRecord,
+    Attributes, ChangeNumber, ChangeRecord, Content, ContentHash, EntryKind, EntryRecord, Journal, RunFilter,
+    RunNumber, RunState, StepKind, StepRecord,
 };
 use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoEffect, UndoError, UndoObstacle, Undone};
 use wap_core::*;
@@ -350,10 +350,21 @@ fn undo_that_a_crash_has_cut_short_is_carried_out() {
         kind: EntryKind::File,
         content: Content::Held(ContentHash::of(b"#!/bin/sh\n")),
         mode: Some(mode),
+        attributes: Attributes::Unknown,
     };
     let new_file = EntryRecord { content: Content::Held(ContentHash::of(b"x\n")), ..file(0o644) };
-    let folder = EntryRecord { kind: EntryKind::Folder, content: Content::Bytes(b""), mode: None };
-    let link = EntryRecord { kind: EntryKind::Symlink, content: Content::Bytes(b"tool"), mode: None };
+    let folder = EntryRecord {
+        kind: EntryKind::Folder,
+        content: Content::Bytes(b""),
+        mode: None,
+        attributes: Attributes::Unknown,
+    };
+    let link = EntryRecord {
+        kind: EntryKind::Symlink,
+        content: Content::Bytes(b"tool"),
+        mode: None,
+        attributes: Attributes::Unknown,
+    };
     let now = fs::metadata(ground.root().join("bits")).unwrap().permissions().mode() & 0o777;
     promise(
         &journal,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "what a machine cannot run is said")]
 
+mod attributes;
 mod change;
 #[path = "../corpus/mod.rs"]
 mod corpus;
