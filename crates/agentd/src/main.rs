@@ -32,6 +32,8 @@ mod setup;
 mod shared_workspace;
 mod state;
 mod state_birth;
+mod state_ignore;
+mod state_ownership;
 mod state_socket;
 mod summarizer_command;
 mod undo_request;

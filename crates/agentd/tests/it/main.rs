@@ -44,6 +44,7 @@ mod setup;
 mod shell_help;
 mod skip;
 mod socket_client;
+mod state_folders;
 mod stopped;
 mod transcripts;
 mod trials;
