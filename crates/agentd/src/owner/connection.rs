@@ -19,8 +19,8 @@ use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
 use crate::owner::{Begun, Host};
 use crate::owner_protocol::{
-    CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PRINTED, Printed, STARTED, Started, UNDO,
-    VERSION, Welcome,
+    CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started,
+    UNDO, VERSION, Welcome,
 };
 use crate::undo_request::{self, UndoRequest};
 
@@ -124,6 +124,8 @@ impl Client {
         }
         let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
         match message.method.as_str() {
+            // A client that gets something else at this moment knows from that.
+            PING => self.outgoing.send_unless_behind(json_rpc::response(&json!(id), &Value::Null)),
             CHANGE_FILES => {
                 self.begin(
                     id,
