@@ -17,6 +17,9 @@ const COMMAND_THREADS: usize = 8;
 /// How many calls may wait for a thread.
 const MOST_WAITING: usize = 4_096;
 
+/// How many bytes their requests may hold together; a single one may hold more.
+const MOST_WAITING_BYTES: usize = 64 << 20;
+
 /// After this long without work a thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -41,11 +44,11 @@ impl CallPool {
         }
     }
 
-    /// Has a thread for this kind of tool do something, now or when one is free.
-    pub(crate) fn run(&self, tool: Tool, job: Job) -> Result<(), Full> {
+    /// Has a thread for this kind of tool do something, now or when one is free. `bytes` is about what the job holds meanwhile.
+    pub(crate) fn run(&self, tool: Tool, bytes: usize, job: Job) -> Result<(), Full> {
         match tool.effect() {
-            ToolEffect::Runs => Lane::add(&self.commands, job),
-            ToolEffect::Reads | ToolEffect::Changes => Lane::add(&self.quick, job),
+            ToolEffect::Runs => Lane::add(&self.commands, bytes, job),
+            ToolEffect::Reads | ToolEffect::Changes => Lane::add(&self.quick, bytes, job),
         }
     }
 }
@@ -60,7 +63,9 @@ struct Lane {
 
 #[derive(Default)]
 struct LaneState {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<(usize, Job)>,
+    /// What the waiting jobs hold.
+    bytes: usize,
     threads: usize,
     idle: usize,
 }
@@ -80,12 +85,14 @@ impl Lane {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(lane: &Arc<Lane>, job: Job) -> Result<(), Full> {
+    fn add(lane: &Arc<Lane>, bytes: usize, job: Job) -> Result<(), Full> {
         let mut state = lane.lock();
-        if state.waiting.len() >= MOST_WAITING {
+        let has_room = state.waiting.is_empty() || state.bytes.saturating_add(bytes) <= MOST_WAITING_BYTES;
+        if state.waiting.len() >= MOST_WAITING || !has_room {
             return Err(Full);
         }
-        state.waiting.push_back(job);
+        state.waiting.push_back((bytes, job));
+        state.bytes += bytes;
         if state.idle >= state.waiting.len() || state.threads == lane.most_threads {
             drop(state);
             lane.work.notify_one();
@@ -99,6 +106,7 @@ impl Lane {
             Err(_) if state.threads > 0 => {}
             Err(_) => {
                 state.waiting.pop_back();
+                state.bytes -= bytes;
                 return Err(Full);
             }
         }
@@ -108,7 +116,8 @@ impl Lane {
     fn work_off(&self) {
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.waiting.pop_front() {
+            if let Some((bytes, job)) = state.waiting.pop_front() {
+                state.bytes -= bytes;
                 drop(state);
                 // A job that panics has told whoever waits for it by dropping what it holds.
                 let _ = catch_unwind(AssertUnwindSafe(job));
@@ -124,5 +133,34 @@ impl Lane {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes() {
+        let pool = CallPool::new();
+        let (release, released) = channel::<()>();
+        let released = Arc::new(Mutex::new(released));
+        let block = || {
+            let released = Arc::clone(&released);
+            Box::new(move || drop(released.lock().map(|released| released.recv()))) as Job
+        };
+        let tool = Tool::WriteFile;
+        // All threads are busy with these, some of which may still wait for theirs.
+        for _ in 0..QUICK_THREADS {
+            pool.run(tool, 1, block()).expect("there is room");
+        }
+        let waiting = (0..).take_while(|_| pool.run(tool, 16 << 20, block()).is_ok()).take(100).count();
+        assert!((3..=QUICK_THREADS + 5).contains(&waiting), "{waiting}");
+        assert!(pool.run(tool, 1 << 30, block()).is_err());
+        pool.run(Tool::ExecuteCommand, 1 << 30, Box::new(|| ()))
+            .expect("another lane, and nothing waits there");
+        drop(release);
     }
 }

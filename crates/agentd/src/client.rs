@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use wap_core::{
-    Call, CancelFlag, CommandObserver, Conversation, ConversationId, Origin, Reason, Request, Response,
-    Retention, RunKey, Tool, ToolEffect, WapError,
+    Call, CancelFlag, CommandObserver, Conversation, ConversationId, ModifyOperation, Origin, Reason,
+    Request, Response, Retention, RunKey, Tool, ToolEffect, WapError,
 };
 
 use crate::call_pool::CallPool;
@@ -50,7 +50,7 @@ impl Client {
         mut observer: Box<dyn CommandObserver>,
         done: impl FnOnce(Result<Response, WapError>) + Send + 'static,
     ) {
-        let tool = request.tool();
+        let (tool, bytes) = (request.tool(), weight_bytes(&request));
         let number = {
             let mut calls = self.lock();
             calls.next += 1;
@@ -71,7 +71,7 @@ impl Client {
                 }),
             );
         };
-        if self.pool.run(tool, Box::new(job)).is_err() {
+        if self.pool.run(tool, bytes, Box::new(job)).is_err() {
             end(&ending, Err(WapError::new(Reason::Busy, "too many calls wait already; try again")));
         }
     }
@@ -128,6 +128,29 @@ impl Client {
 
     fn lock(&self) -> MutexGuard<'_, Calls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// About how many bytes a request holds; the short texts that every request has are left out.
+fn weight_bytes(request: &Request) -> usize {
+    match request {
+        Request::WriteFile(request) => request.content.len(),
+        Request::ModifyFile(request) => request.operations.iter().map(operation_bytes).sum(),
+        Request::ExecuteCommand(request) => {
+            let variables = request.environment.iter().flatten();
+            request.command.len() + variables.map(|(name, value)| name.len() + value.len()).sum::<usize>()
+        }
+        _ => 0,
+    }
+}
+
+fn operation_bytes(operation: &ModifyOperation) -> usize {
+    match operation {
+        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
+            new_content.len()
+        }
+        ModifyOperation::RegexReplace { pattern, replacement, .. } => pattern.len() + replacement.len(),
+        _ => 0,
     }
 }
 

@@ -5,13 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-
-/// A text without characters that control a terminal, but for the ends of lines and tabs.
-fn for_terminal(text: &str) -> String {
-    let is_shown = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
-    let text = text.replace("\r\n", "\n");
-    text.chars().map(|character| if is_shown(character) { character } else { '\u{fffd}' }).collect()
-}
+use wap_core::visible_text;
 
 /// The two output streams and how much to say on them.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +18,8 @@ pub(crate) struct Console {
     live: bool,
     /// Whether results are read by a person.
     is_read: bool,
+    /// Whether results may have colours.
+    has_coloured_results: bool,
 }
 
 /// How a piece of progress looks.
@@ -47,6 +43,7 @@ impl Console {
             colours: terminal && !no_colour,
             live: terminal && !quiet,
             is_read: io::stdout().is_terminal(),
+            has_coloured_results: io::stdout().is_terminal() && !no_colour,
         }
     }
 
@@ -70,7 +67,7 @@ impl Console {
     pub(crate) fn raw_result(self, bytes: &[u8]) -> io::Result<()> {
         let mut output = io::stdout().lock();
         if self.is_read {
-            output.write_all(for_terminal(&String::from_utf8_lossy(bytes)).as_bytes())?;
+            output.write_all(visible_text(&String::from_utf8_lossy(bytes)).as_bytes())?;
         } else {
             output.write_all(bytes)?;
         }
@@ -82,9 +79,23 @@ impl Console {
         self.result(&serde_json::to_string_pretty(value).expect("results have string keys"));
     }
 
+    /// Prints a line of the result from pieces, each in its tone.
+    pub(crate) fn result_row(self, pieces: &[(Tone, &str)]) {
+        let line = row(pieces, self.has_coloured_results);
+        let mut output = io::stdout().lock();
+        let _ = writeln!(output, "{}", line.trim_end()).and_then(|()| output.flush());
+    }
+
     /// Prints a line of progress.
     pub(crate) fn progress(self, text: &str) {
         self.styled(Tone::Plain, text);
+    }
+
+    /// Prints a line of progress from pieces, each in its tone.
+    pub(crate) fn progress_row(self, pieces: &[(Tone, &str)]) {
+        if !self.quiet {
+            self.line(&row(pieces, self.colours));
+        }
     }
 
     /// Prints a line of progress that only `-v` shows.
@@ -96,27 +107,12 @@ impl Console {
 
     /// Prints a line of progress in a tone.
     pub(crate) fn styled(self, tone: Tone, text: &str) {
-        if !self.quiet {
-            self.line(&self.paint(tone, text));
-        }
+        self.progress_row(&[(tone, text)]);
     }
 
     /// Prints what must be seen even with `--quiet`.
     pub(crate) fn notice(self, text: &str) {
-        self.line(text);
-    }
-
-    /// Colours a text for standard error.
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
-        let code = match tone {
-            Tone::Plain => return text.to_owned(),
-            _ if !self.colours => return text.to_owned(),
-            Tone::Good => "32",
-            Tone::Bad => "31",
-            Tone::Faint => "2",
-            Tone::Strong => "1",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
+        self.line(&visible_text(text));
     }
 
     /// Shows a spinner with the time that has passed, on a terminal; elsewhere nothing.
@@ -128,7 +124,7 @@ impl Console {
         let style = ProgressStyle::with_template("  {spinner} {msg} {elapsed:.dim}")
             .expect("the template names only known fields");
         bar.set_style(style);
-        bar.set_message(text.to_owned());
+        bar.set_message(visible_text(text).into_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
         Spinner { bar: Some(bar) }
     }
@@ -140,12 +136,37 @@ impl Console {
         }
         let style = ProgressStyle::with_template("  {msg} {wide_bar} {pos}/{len} {elapsed:.dim}")
             .expect("the template names only known fields");
-        let bar = ProgressBar::new(0).with_style(style).with_message(text.to_owned());
+        let bar = ProgressBar::new(0).with_style(style).with_message(visible_text(text).into_owned());
         Bar { bar: Some(bar) }
     }
 
+    /// Prints a line that has no control characters but our own.
     fn line(self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}
+
+/// Joins pieces of a line. What comes from outside cannot control a terminal; only the tones do.
+fn row(pieces: &[(Tone, &str)], has_colours: bool) -> String {
+    let painted = pieces.iter().map(|(tone, text)| {
+        let text = visible_text(text);
+        match tone.code().filter(|_| has_colours) {
+            Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
+            None => text.into_owned(),
+        }
+    });
+    painted.collect()
+}
+
+impl Tone {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Tone::Plain => None,
+            Tone::Good => Some("32"),
+            Tone::Bad => Some("31"),
+            Tone::Faint => Some("2"),
+            Tone::Strong => Some("1"),
+        }
     }
 }
 
@@ -183,7 +204,7 @@ impl Spinner {
     /// Replaces the text, the last line of output for instance.
     pub(crate) fn say(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text.to_owned());
+            bar.set_message(visible_text(text).into_owned());
         }
     }
 }
@@ -198,17 +219,13 @@ impl Drop for Spinner {
 
 #[cfg(test)]
 mod tests {
-    use super::for_terminal;
+    use super::{Tone, row};
 
     #[test]
-    fn nothing_that_controls_a_terminal_gets_there() {
-        let cases = [
-            ("plain\ttext\r\nöäü 🙂\n", "plain\ttext\nöäü 🙂\n"),
-            ("\u{1b}[2Jgone\u{1b}]0;title\u{7}", "\u{fffd}[2Jgone\u{fffd}]0;title\u{fffd}"),
-            ("\u{9b}31m over\rwritten\u{8}\u{7f}", "\u{fffd}31m over\u{fffd}written\u{fffd}\u{fffd}"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(for_terminal(text), expected);
-        }
+    fn only_our_own_tones_control_a_terminal() {
+        let pieces =
+            [(Tone::Good, "ok\u{1b}[2J"), (Tone::Plain, " \u{1b}[31mpath\u{7}"), (Tone::Faint, "\u{202e}x")];
+        assert_eq!(row(&pieces, false), "ok path\u{fffd}\u{fffd}x");
+        assert_eq!(row(&pieces, true), "\u{1b}[32mok\u{1b}[0m path\u{fffd}\u{1b}[2m\u{fffd}x\u{1b}[0m");
     }
 }

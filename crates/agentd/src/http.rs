@@ -3,12 +3,14 @@
 //! Everything that knows `axum` and `hyper` stands in this module. It owns who may ask and how answers travel; it never
 //! decides what a tool does.
 
+mod bodies;
 mod calls;
 mod clients;
 mod connections;
 mod guard;
 mod impatience;
 mod llm4s;
+mod mcp_gate;
 mod metrics;
 mod open_api;
 mod refusal;

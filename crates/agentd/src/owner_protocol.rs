@@ -8,7 +8,7 @@ use serde_json::Value;
 use wap_core::{ConversationId, Origin, OutputStream, Retention, RunKey};
 
 /// Raised whenever what passes changes.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";
@@ -16,6 +16,8 @@ pub(crate) const HELLO: &str = "agentd/hello";
 pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
 /// Takes changes back: [`CallParams`] with an `UndoRequest`.
 pub(crate) const UNDO: &str = "agentd/undo";
+/// Asks whether the owner is there, without parameters: answered at once, whatever else it is doing.
+pub(crate) const PING: &str = "agentd/ping";
 /// Tells that a command has started: [`Started`].
 pub(crate) const STARTED: &str = "agentd/started";
 /// Tells what a command prints: [`Printed`].

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tagproto::{Block, CommandResult, CommandType, ExecutionObserver, Item};
-use wap_core::{FileChanged, OutputStream};
+use wap_core::{FileChanged, OutputStream, visible_text};
 
 use crate::console::{Console, Spinner, Tone};
 
@@ -57,26 +57,29 @@ impl ExecutionObserver for Progress {
     ) {
         self.spinner = None;
         let (mark, tone) = if result.success { ("ok", Tone::Good) } else { ("failed", Tone::Bad) };
-        let mut line = format!(
-            "  {:<7} {:<12} {}",
-            self.console.paint(tone, mark),
-            result.command_type.name(),
-            if result.success {
-                one_line(&result.summary)
-            } else {
-                one_line_of(&result.summary, REASON_CHARACTERS)
-            }
-        );
-        if let Some(counts) = changed.and_then(counts) {
-            line.push_str(&self.console.paint(Tone::Faint, &format!("  {counts}")));
-        }
+        let name = format!(" {:<12} ", result.command_type.name());
+        let summary = if result.success {
+            one_line(&result.summary)
+        } else {
+            one_line_of(&result.summary, REASON_CHARACTERS)
+        };
+        let mark = format!("{mark:<7}");
+        let counts = changed.and_then(counts).map(|counts| format!("  {counts}")).unwrap_or_default();
         let is_command =
             matches!(item, Item::Block(block) if matches!(block.value, Block::RunCommand { .. }));
-        if is_command {
-            let seconds = self.started.elapsed().as_secs_f64();
-            line.push_str(&self.console.paint(Tone::Faint, &format!("  {seconds:.1} s")));
-        }
-        self.console.progress(&line);
+        let took = if is_command {
+            format!("  {:.1} s", self.started.elapsed().as_secs_f64())
+        } else {
+            String::new()
+        };
+        self.console.progress_row(&[
+            (Tone::Plain, "  "),
+            (tone, &mark),
+            (Tone::Plain, &name),
+            (Tone::Plain, &summary),
+            (Tone::Faint, &counts),
+            (Tone::Faint, &took),
+        ]);
         if !result.success || matches!(result.command_type, CommandType::Block(tagproto::BlockKind::Message))
         {
             self.show(&result.output);
@@ -113,7 +116,8 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 fn one_line_of(text: &str, most_characters: usize) -> String {
-    let flat = printable(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    // A carriage return is white space here, as the ends of lines are.
+    let flat = printable(&text.replace('\r', "\n")).split_whitespace().collect::<Vec<_>>().join(" ");
     if flat.chars().count() <= most_characters {
         return flat;
     }
@@ -122,7 +126,5 @@ fn one_line_of(text: &str, most_characters: usize) -> String {
 
 /// A line without characters that control a terminal.
 pub(crate) fn printable(line: &str) -> String {
-    line.chars()
-        .map(|character| if character.is_control() && character != '\t' { '\u{fffd}' } else { character })
-        .collect()
+    visible_text(line).into_owned()
 }

@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::owner::{Door, Host};
 use crate::owner_protocol::{self, Hello};
 use crate::session_failure;
-use crate::state_birth;
+use crate::{state_birth, state_ignore, state_ownership};
 
 /// The name of the state folder within a workspace.
 pub(crate) const STATE_FOLDER: &str = ".agentd";
@@ -49,8 +49,17 @@ impl Places {
             None => workspace.join(STATE_FOLDER),
         };
         let places = Places { workspace, base };
+        places.is_of_this_user()?;
         places.believe(common.trust_state)?;
         Ok(places)
+    }
+
+    /// Fails if the state folder belongs to another user, or others may write into it.
+    fn is_of_this_user(&self) -> Result<(), Failure> {
+        state_ownership::check(&self.base).map_err(|error| {
+            let what = format!("the state folder {} is not used: {error}", self.base.display());
+            Failure::new(Exit::Refused, what).advise(error.advice())
+        })
     }
 
     /// Fails if the state folder came with the workspace's files. One outside was named by the user.
@@ -301,14 +310,12 @@ pub(crate) fn make_state_folder(places: &Places) -> Result<(), Failure> {
     if fs::symlink_metadata(&places.base).map_err(|error| failed(&error))?.file_type().is_symlink() {
         return Err(state_failure("it is a link", &places.base));
     }
+    // It may have been made since it was looked at.
+    places.is_of_this_user()?;
+    // The rule comes first: what is kept here must not get into a repository, whenever this process is killed.
+    state_ignore::ensure(&places.base).map_err(|error| failed(&error))?;
     // Nothing is in it yet, or it was looked at before.
-    state_birth::mark(&places.base).map_err(|error| failed(&error))?;
-    let ignore = places.base.join(".gitignore");
-    match fs::OpenOptions::new().write(true).create_new(true).open(&ignore) {
-        Ok(mut file) => io::Write::write_all(&mut file, b"*\n").map_err(|error| failed(&error)),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(failed(&error)),
-    }
+    state_birth::mark(&places.base).map_err(|error| failed(&error))
 }
 
 fn state_failure(why: &str, base: &Path) -> Failure {

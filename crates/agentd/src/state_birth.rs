@@ -13,14 +13,13 @@ use std::time::UNIX_EPOCH;
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
+use crate::state_ignore;
+
 /// The file that holds it.
 const FILE: &str = "birth";
 
 /// More bytes than that file ever has.
 const LIMIT_BYTES: u64 = 64;
-
-/// What is made together with a state folder, before it holds anything.
-const IGNORE_FILE: &str = ".gitignore";
 
 /// Whether a state folder may be believed. One that is not there, or that holds nothing yet, may be.
 pub(crate) fn is_own(folder: &Path) -> io::Result<bool> {
@@ -35,7 +34,8 @@ pub(crate) fn is_own(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         // Temporary forms of the mark are called as it is, and something more.
-        if name != IGNORE_FILE && !name.as_encoded_bytes().starts_with(FILE.as_bytes()) {
+        let name = name.as_encoded_bytes();
+        if !state_ignore::is_name(name) && !name.starts_with(FILE.as_bytes()) {
             return Ok(false);
         }
     }

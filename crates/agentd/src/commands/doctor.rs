@@ -46,12 +46,8 @@ pub(crate) fn doctor(common: &Common, config: &ConfigFile, probe: bool, console:
                 State::Limited => ("limited", Tone::Plain),
                 State::Missing => ("missing", Tone::Bad),
             };
-            console.result(&format!(
-                "{:<8} {:<13} {}",
-                console.paint(tone, mark),
-                finding.what,
-                finding.detail
-            ));
+            let rest = format!(" {:<13} {}", finding.what, finding.detail);
+            console.result_row(&[(tone, &format!("{mark:<8}")), (Tone::Plain, &rest)]);
         }
     }
     let is_missing = findings.iter().any(|finding| finding.state == State::Missing);

@@ -1,10 +1,11 @@
 //! `agentd log`: what was done, from the journal.
 
 use change_journal::{
-    EntryKind, JournalError, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter,
+    EntryKind, JournalError, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter, RunNumber,
 };
 use local_workspace::undone_by;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::Common;
 use crate::console::Console;
@@ -61,43 +62,145 @@ pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The same as a text, for a model.
-pub(crate) fn text(places: &Places, limit: u32) -> Result<String, Failure> {
-    let runs = match places.journal_reader()? {
-        Some(journal) => lines(&journal, limit).map_err(unreadable)?,
-        None => Vec::new(),
+/// Which part of the log a model asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogPage {
+    /// At most this many runs.
+    pub limit: u32,
+    /// Only runs before this one.
+    pub before: Option<u64>,
+    /// So many lines of the first run were shown before.
+    pub skip: u64,
+    /// The most characters of the answer, but for what says how to go on.
+    pub characters: usize,
+}
+
+/// The same as a text, for a model: as much as fits, and how to get the rest.
+pub(crate) fn page(places: &Places, asked: &LogPage) -> Result<String, Failure> {
+    let text = match places.journal_reader()? {
+        Some(journal) => pages(&journal, asked).map_err(unreadable)?,
+        None => String::new(),
     };
-    if runs.is_empty() {
-        return Ok("nothing was done here yet".to_owned());
+    Ok(if text.is_empty() { "nothing was done here yet".to_owned() } else { text })
+}
+
+fn pages(journal: &JournalReader, asked: &LogPage) -> Result<String, JournalError> {
+    let mut page = PageText { text: String::new(), left: asked.characters };
+    let (mut before, mut skip) = (asked.before.map(RunNumber), asked.skip);
+    let next = |before| journal.runs(&RunFilter { before, ..RunFilter::default() }, 1);
+    for _ in 0..asked.limit {
+        let Some(run) = next(before)?.pop() else { return Ok(page.text) };
+        before = Some(run.number);
+        if let Some(shown) = add_run(journal, &run, skip, &mut page)? {
+            let arguments = json!({ "before": run.number.0 + 1, "skip": shown });
+            page.note(&format!(
+                "the rest of this run and earlier ones are left out; go on with log {arguments}"
+            ));
+            return Ok(page.text);
+        }
+        skip = 0;
     }
-    Ok(rendered(&runs).iter().map(|line| format!("{line}\n")).collect())
+    if let (Some(before), false) = (before, next(before)?.is_empty()) {
+        let arguments = json!({ "before": before.0 });
+        page.note(&format!("earlier runs are left out; go on with log {arguments}"));
+    }
+    Ok(page.text)
+}
+
+/// Adds the lines of a run after the first `skip`. Returns how many lines of it were shown by now if not all of them fit. What
+/// is not shown is not worked out.
+fn add_run(
+    journal: &JournalReader,
+    run: &RecordedRun,
+    skip: u64,
+    page: &mut PageText,
+) -> Result<Option<u64>, JournalError> {
+    let mut head = run_head(&run_line_of(run));
+    if skip > 0 {
+        head.push_str("  (continued)");
+        // Where not even this fits, no line would.
+        let _ = page.add(&head);
+    }
+    let mut index = 0;
+    if index >= skip && !page.add(&head) {
+        return Ok(Some(index));
+    }
+    let changes = journal.changes_of_run(run.number)?;
+    for step in journal.steps(run.number)? {
+        index += 1;
+        let line = step_line(journal, step.clone(), &[])?;
+        if index >= skip && !page.add(&step_text(&line)) {
+            return Ok(Some(index));
+        }
+        for change in changes.iter().filter(|change| change.step == step.index) {
+            index += 1;
+            if index >= skip && !page.add(&change_text(&change_line(journal, change)?)) {
+                return Ok(Some(index));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A text that grows by lines as long as they fit.
+struct PageText {
+    text: String,
+    left: usize,
+}
+
+impl PageText {
+    /// Adds a line if it fits, or a first one as far as it does: each page goes on by one line at least.
+    fn add(&mut self, line: &str) -> bool {
+        let characters = line.chars().count().saturating_add(1);
+        if characters > self.left && !self.text.is_empty() {
+            return false;
+        }
+        self.text.extend(line.chars().take(self.left));
+        self.text.push('\n');
+        self.left = self.left.saturating_sub(characters);
+        true
+    }
+
+    fn note(&mut self, note: &str) {
+        self.text.push_str(&format!("[{note}]\n"));
+    }
 }
 
 fn rendered(runs: &[RunLine]) -> Vec<String> {
     let mut lines = Vec::new();
     for run in runs {
-        let unfinished = if run.finished { "" } else { "  (not finished)" };
-        let sequence = if run.sequence == 0 { String::new() } else { format!(" message {}", run.sequence) };
-        lines.push(format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation));
+        lines.push(run_head(run));
         for step in &run.steps {
-            let unknown = if step.finished { "" } else { "  (its end is not known)" };
-            lines.push(format!("  {}{unknown}", one_line(&step.description)));
-            for change in &step.changes {
-                let undoes = change.undoes.map(|number| format!("  undoes {number}"));
-                let undone = change.undone_by.map(|number| format!("  undone by {number}"));
-                lines.push(format!(
-                    "    {:>5}  {:<8} {}  {}{}{}",
-                    change.change,
-                    change.what,
-                    change.path,
-                    change.state,
-                    undoes.unwrap_or_default(),
-                    undone.unwrap_or_default()
-                ));
-            }
+            lines.push(step_text(step));
+            lines.extend(step.changes.iter().map(change_text));
         }
     }
     lines
+}
+
+fn run_head(run: &RunLine) -> String {
+    let unfinished = if run.finished { "" } else { "  (not finished)" };
+    let sequence = if run.sequence == 0 { String::new() } else { format!(" message {}", run.sequence) };
+    format!("{}  {}{sequence}{unfinished}", run.began_at, run.conversation)
+}
+
+fn step_text(step: &StepLine) -> String {
+    let unknown = if step.finished { "" } else { "  (its end is not known)" };
+    format!("  {}{unknown}", one_line(&step.description))
+}
+
+fn change_text(change: &ChangeLine) -> String {
+    let undoes = change.undoes.map(|number| format!("  undoes {number}"));
+    let undone = change.undone_by.map(|number| format!("  undone by {number}"));
+    format!(
+        "    {:>5}  {:<8} {}  {}{}{}",
+        change.change,
+        change.what,
+        change.path,
+        change.state,
+        undoes.unwrap_or_default(),
+        undone.unwrap_or_default()
+    )
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
@@ -113,16 +216,22 @@ fn lines(journal: &JournalReader, limit: u32) -> Result<Vec<RunLine>, JournalErr
 fn run_line(journal: &JournalReader, run: RecordedRun) -> Result<RunLine, JournalError> {
     let changes = journal.changes_of_run(run.number)?;
     let steps = journal.steps(run.number)?;
-    Ok(RunLine {
+    let steps = steps.into_iter().map(|step| step_line(journal, step, &changes)).collect::<Result<_, _>>()?;
+    Ok(RunLine { steps, ..run_line_of(&run) })
+}
+
+/// A run without its steps.
+fn run_line_of(run: &RecordedRun) -> RunLine {
+    RunLine {
         run: run.number.0,
-        conversation: run.key.conversation,
+        conversation: run.key.conversation.clone(),
         sequence: run.key.sequence,
         began_at: jiff::Timestamp::try_from(run.began_at)
             .map(|time| format!("{time:.0}"))
             .unwrap_or_default(),
         finished: run.finished_at.is_some(),
-        steps: steps.into_iter().map(|step| step_line(journal, step, &changes)).collect::<Result<_, _>>()?,
-    })
+        steps: Vec::new(),
+    }
 }
 
 fn step_line(

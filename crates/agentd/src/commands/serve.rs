@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown, Sockets};
 use crate::shared_workspace::SharedWorkspace;
+use crate::side_runtime::SideRuntime;
 use crate::state::Places;
 
 /// How many connections there may be, if the system allows as many open files.
@@ -56,33 +58,50 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
-    workspace.open()?;
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
+    let mcp_runtime = SideRuntime::start("mcp").map_err(failed)?;
     let mcp = mcp::config(&options.mcp, common, &places, console, &workspace);
     let code = Arc::clone(&mcp.code);
-    let beginning = Arc::clone(&code);
-    thread::Builder::new().name("opening".to_owned()).spawn(move || beginning.begin()).map_err(failed)?;
     let router = http::router(HttpConfig {
         workspace: Arc::clone(&workspace),
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),
         metrics: Arc::clone(&metrics),
         mcp,
+        mcp_runtime: mcp_runtime.handle(),
         root: places.workspace.display().to_string(),
         stop: cancel.clone(),
         sockets: sockets.clone(),
     });
-    announce(console, address, token_file);
     let shutdown = Shutdown::default();
     let told = shutdown.clone();
     let _guard = cancel.on_cancel(Box::new(move || told.tell()));
+    // Opening the workspace can take long, and those who look after the server ask meanwhile whether it is there. Calls wait
+    // for it; if it cannot be had, the server ends.
+    let (sender, failure) = channel();
+    let (opening, beginning, stopping) = (Arc::clone(&workspace), Arc::clone(&code), shutdown.clone());
+    let open = move || match opening.open() {
+        Ok(()) => {
+            announce(console, address, token_file);
+            beginning.begin();
+        }
+        Err(failure) => {
+            let _ = sender.send(failure);
+            stopping.tell();
+        }
+    };
+    thread::Builder::new().name("opening".to_owned()).spawn(open).map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(mcp_runtime);
+    if let Ok(failure) = failure.try_recv() {
+        return Err(failure);
+    }
     code.end();
     workspace.leave(&cancel);
     served.map_err(failed)?;

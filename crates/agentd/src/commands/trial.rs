@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::{BufRead, IsTerminal, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -110,7 +111,8 @@ impl Tried<'_> {
         let folder =
             tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(&self.places.base).map_err(shown)?;
         let state = folder.path().join("state");
-        fs::create_dir(&state).map_err(shown)?;
+        // It takes the place of the state folder, so it is closed to others as that is.
+        fs::DirBuilder::new().mode(0o700).create(&state).map_err(shown)?;
         state_birth::mark(&state).map_err(shown)?;
         fs::write(folder.path().join("reply.txt"), text).map_err(shown)?;
         self.sessions.copy_journal_to(&state.join("journal")).map_err(|error| error.to_string())?;

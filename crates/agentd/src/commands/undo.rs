@@ -78,23 +78,59 @@ fn origin() -> Origin {
     }
 }
 
-/// What came of an undo, as a text for a model; a refusal is an error.
-pub(crate) fn told(answer: Result<UndoAnswer, UndoRefusal>) -> Result<String, String> {
+/// What came of an undo, as a text of about so many characters for a model; a refusal is an error.
+pub(crate) fn told(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> Result<String, String> {
+    let mut page = Page { text: String::new(), left: characters, left_out: 0 };
     match answer {
         Ok(answer) => {
-            let mut told = lines(&answer.undone);
-            told.extend(
-                answer.taken_back_by.map(|number| format!("undoing change {number} takes this back")),
-            );
-            Ok(told.join("\n"))
+            lines(&answer.undone).iter().for_each(|line| page.add(line));
+            let run = answer.undone.run;
+            page.end(&format!(
+                "log {{\"before\":{},\"limit\":1}} lists what this undo did",
+                run.saturating_add(1)
+            ));
+            if let Some(number) = answer.taken_back_by {
+                page.text.push_str(&format!("undoing change {number} takes this back"));
+            }
+            Ok(page.text.trim_end().to_owned())
         }
         Err(refusal) => {
-            let mut told = vec![refusal.message];
+            page.add(&refusal.message);
             for obstacle in refusal.obstacles {
-                told.push(format!("`{}` {}", obstacle.path, obstacle.why));
-                told.push(obstacle.diff);
+                page.add(&format!("`{}` {}", obstacle.path, obstacle.why));
+                obstacle.diff.lines().for_each(|line| page.add(line));
             }
-            Err(told.join("\n"))
+            page.end(
+                "undo with the number of one change shows what is in its way, readFile what a file holds now",
+            );
+            Err(page.text.trim_end().to_owned())
+        }
+    }
+}
+
+/// Lines, as many as fit.
+struct Page {
+    text: String,
+    left: usize,
+    left_out: usize,
+}
+
+impl Page {
+    fn add(&mut self, line: &str) {
+        let characters = line.chars().count().saturating_add(1);
+        if self.left_out > 0 || characters > self.left {
+            self.left_out += 1;
+            return;
+        }
+        self.left -= characters;
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Says how many lines are left out, if any, and how to get them.
+    fn end(&mut self, how: &str) {
+        if self.left_out > 0 {
+            self.text.push_str(&format!("[{} lines are left out; {how}]\n", self.left_out));
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json_rpc::{self, INVALID_REQUEST, Message};
+use crate::json_size;
 use crate::line_input::{Line, read_line};
 use crate::shared_workspace::SharedWorkspace;
 use crate::state::Places;
@@ -100,6 +101,10 @@ impl Service {
                     self.send(json_rpc::error(&Value::Null, INVALID_REQUEST, &text, Some(&error)));
                 }
                 Line::Whole if line.iter().all(u8::is_ascii_whitespace) => {}
+                Line::Whole if let Err(error) = json_size::check(&line) => {
+                    let text = error.message();
+                    self.send(json_rpc::error(&Value::Null, INVALID_REQUEST, text, Some(&error)));
+                }
                 Line::Whole => match Message::parse(&line) {
                     Ok(message) => self.take(message),
                     Err(error) => self.send(json_rpc::error(&error.id, error.code, &error.text, None)),

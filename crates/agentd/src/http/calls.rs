@@ -1,9 +1,8 @@
 //! Calls of tools: a request's body in, the tool's response out.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use serde_json::Value;
@@ -14,12 +13,10 @@ use wap_core::{
 };
 
 use crate::client::Client;
+use crate::http::bodies::{self, Received, Share};
 use crate::http::clients;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::router::Server;
-
-/// How long a client may take to send a body.
-const BODY_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Stops a call whose client is gone.
 struct CancelOnDrop(CancelFlag);
@@ -50,29 +47,30 @@ pub(super) async fn tool(
             WapError::new(Reason::InvalidField, "the body has to be application/json").with("field", ".");
         return refusal_with(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
     }
-    match arguments(&head.headers, body).await {
-        Ok(arguments) => match ToolRequest::parse(tool.name(), arguments) {
-            Ok(request) => carry_out(&server, &client, request).await,
-            Err(error) => refusal(&error),
-        },
-        Err(error) => {
-            let mut response = match error.reason() {
-                Reason::Timeout => refusal_with(StatusCode::REQUEST_TIMEOUT, &error),
-                _ => refusal(&error),
-            };
-            // What is left of the body is not read, so nothing can follow it.
-            response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
-            response
-        }
+    let received = match server.bodies.read(&head.headers, body, Limits::MAX_REQUEST_BYTES).await {
+        Ok(received) => received,
+        Err(error) => return bodies::refused(&error),
+    };
+    let Received { bytes, share } = received;
+    let parsed = server.bodies.parse(bytes, move |bytes| ToolRequest::parse(tool.name(), arguments(bytes)?));
+    match parsed.await.flatten() {
+        Ok(request) => carry_out(&server, &client, request, share).await,
+        Err(error) => refusal(&error),
     }
 }
 
 /// `GET /v1/info`.
 pub(super) async fn info(State(server): State<Arc<Server>>) -> Response<Body> {
-    carry_out(&server, &server.clients.stranger("http"), ToolRequest::GetWorkspaceInfo).await
+    carry_out(&server, &server.clients.stranger("http"), ToolRequest::GetWorkspaceInfo, Share::default())
+        .await
 }
 
-async fn carry_out(server: &Server, client: &Arc<Client>, request: ToolRequest) -> Response<Body> {
+async fn carry_out(
+    server: &Server,
+    client: &Arc<Client>,
+    request: ToolRequest,
+    share: Share,
+) -> Response<Body> {
     let root = server.root.clone();
     let render = move |answer: Result<ToolResponse, WapError>| {
         let rendered = answer.map(|response| {
@@ -80,7 +78,7 @@ async fn carry_out(server: &Server, client: &Arc<Client>, request: ToolRequest) 
         });
         (rendered.is_ok(), rendered)
     };
-    match answered(server, client, request, Box::new(Unobserved), render).await {
+    match answered(server, client, request, share, Box::new(Unobserved), render).await {
         Some(Ok(body)) => json(StatusCode::OK, body),
         Some(Err(error)) => refusal(&error),
         None => refusal(&fault()),
@@ -93,11 +91,13 @@ pub(super) fn fault() -> WapError {
 }
 
 /// Has a call carried out; it is stopped when nobody waits for it any more. `render` tells whether it has succeeded, and
-/// works where the answer was worked out, and not on the thread that serves all connections.
+/// works where the answer was worked out, and not on the thread that serves all connections. The `share` of the request's body
+/// is given back when the call has ended, also if its client is gone before.
 pub(super) async fn answered<T: Send + 'static>(
     server: &Server,
     client: &Arc<Client>,
     request: ToolRequest,
+    share: Share,
     observer: Box<dyn CommandObserver>,
     render: impl FnOnce(Result<ToolResponse, WapError>) -> (bool, T) + Send + 'static,
 ) -> Option<T> {
@@ -109,6 +109,7 @@ pub(super) async fn answered<T: Send + 'static>(
     let (sender, answered) = oneshot::channel();
     let mut running = server.metrics.begin(request.tool());
     client.begin(request, cancel, observer, move |answer| {
+        drop(share);
         let _ = sender.send(render(answer));
     });
     let (has_succeeded, rendered) = answered.await.ok()?;
@@ -136,29 +137,11 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-async fn arguments(headers: &HeaderMap, body: Body) -> Result<Value, WapError> {
-    let body = read_body(headers, body, Limits::MAX_REQUEST_BYTES).await?;
+fn arguments(body: &[u8]) -> Result<Value, WapError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(&body).map_err(|error| {
+    serde_json::from_slice(body).map_err(|error| {
         WapError::new(Reason::InvalidField, format!("the body is not JSON: {error}")).with("field", ".")
     })
-}
-
-/// Reads a whole body of at most so many bytes.
-pub(super) async fn read_body(headers: &HeaderMap, body: Body, limit_bytes: u64) -> Result<Bytes, WapError> {
-    let too_large = || {
-        let text = format!("the body is longer than {limit_bytes} bytes");
-        WapError::new(Reason::RequestTooLarge, text).with("limit", limit_bytes)
-    };
-    let announced =
-        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > limit_bytes) {
-        return Err(too_large());
-    }
-    let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
-    let read = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, most)).await;
-    read.map_err(|_| WapError::new(Reason::Timeout, "the body did not arrive in time"))?
-        .map_err(|_| too_large())
 }

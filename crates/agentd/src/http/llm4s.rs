@@ -15,7 +15,8 @@ use tokio::sync::Semaphore;
 use wap_core::llm4s::{answer_text, decode_command};
 use wap_core::{Limits, Reason, Unobserved, WapError};
 
-use crate::http::calls::{self, read_body};
+use crate::http::bodies::{self, Received};
+use crate::http::calls;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::router::Server;
 
@@ -69,11 +70,16 @@ pub(super) async fn agent(State(server): State<Arc<Server>>, request: Request) -
         Ok(client) => client,
         Err(error) => return refusal(&error),
     };
-    let body = match read_body(&head.headers, body, Limits::MAX_REQUEST_BYTES).await {
-        Ok(body) => body,
+    let received = match server.bodies.read(&head.headers, body, Limits::MAX_REQUEST_BYTES).await {
+        Ok(received) => received,
+        Err(error) => return bodies::refused(&error),
+    };
+    let Received { bytes, share } = received;
+    let decode = |bytes: &[u8]| std::str::from_utf8(bytes).ok().and_then(|text| decode_command(text).ok());
+    let command = match server.bodies.parse(bytes, decode).await {
+        Ok(command) => command,
         Err(error) => return refusal(&error),
     };
-    let command = std::str::from_utf8(&body).ok().and_then(|text| decode_command(text).ok());
     let Some(command) = command else {
         let text = serde_json::json!({
             "$type": "WorkspaceAgentErrorResponse",
@@ -89,7 +95,7 @@ pub(super) async fn agent(State(server): State<Arc<Server>>, request: Request) -
         Ok(request) => {
             let named = id.clone();
             let render = move |answer: Result<_, WapError>| (answer.is_ok(), answer_text(&named, &answer));
-            match calls::answered(&server, &client, request, Box::new(Unobserved), render).await {
+            match calls::answered(&server, &client, request, share, Box::new(Unobserved), render).await {
                 Some(text) => text,
                 None => answer_text(&id, &Err(calls::fault())),
             }

@@ -8,15 +8,18 @@ use axum::extract::State;
 use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use tokio::runtime::Handle;
 use wap_core::{CancelFlag, CancelGuard, Limits, Reason, WapError};
 
 use crate::call_pool::CallPool;
+use crate::http::bodies::Bodies;
 use crate::http::clients::Clients;
 use crate::http::guard::{self, Guard};
+use crate::http::mcp_gate::{self, McpGate};
 use crate::http::metrics::Metrics;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::{Sockets, calls, llm4s, open_api};
-use crate::mcp::{HttpMcp, McpConfig};
+use crate::mcp::{HttpMcp, McpConfig, SessionRoom};
 use crate::shared_workspace::SharedWorkspace;
 
 /// What the server is made of.
@@ -27,6 +30,8 @@ pub(crate) struct HttpConfig {
     pub guard: Guard,
     pub metrics: Arc<Metrics>,
     pub mcp: McpConfig,
+    /// Where the service of MCP works.
+    pub mcp_runtime: Handle,
     /// The absolute path of the root: this is the native dialect.
     pub root: String,
     /// Raised when the server stops: then commands are ended.
@@ -38,6 +43,7 @@ pub(crate) struct HttpConfig {
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) clients: Clients,
+    pub(super) bodies: Bodies,
     pub(super) metrics: Arc<Metrics>,
     pub(super) root: String,
     pub(super) stop: CancelFlag,
@@ -49,7 +55,7 @@ pub(super) struct Server {
 
 /// Returns all addresses with their guard.
 pub(crate) fn router(config: HttpConfig) -> Router {
-    let HttpConfig { workspace, pool, guard, metrics, mcp, root, stop, sockets } = config;
+    let HttpConfig { workspace, pool, guard, metrics, mcp, mcp_runtime, root, stop, sockets } = config;
     let guard = Arc::new(guard);
     let mcp = HttpMcp {
         config: Arc::new(mcp),
@@ -63,7 +69,12 @@ pub(crate) fn router(config: HttpConfig) -> Router {
     let open_api =
         serde_json::to_vec(&open_api::document(guard.needs_token())).expect("the document has string keys");
     let clients = Clients::new(workspace, pool);
-    let server = Arc::new(Server { clients, metrics, root, stop, sockets, open_api, _sessions });
+    let bodies = Bodies::default();
+    let gate = McpGate { bodies: bodies.clone(), runtime: mcp_runtime, sessions: SessionRoom };
+    let mcp = Router::new()
+        .route_service("/mcp", mcp)
+        .route_layer(from_fn_with_state(Arc::new(gate), mcp_gate::pass));
+    let server = Arc::new(Server { clients, bodies, metrics, root, stop, sockets, open_api, _sessions });
     let closed = Router::new()
         .route("/v1/tools/{tool}", post(calls::tool))
         .route("/v1/info", get(calls::info))
@@ -71,7 +82,7 @@ pub(crate) fn router(config: HttpConfig) -> Router {
         .route("/metrics", get(metrics_text))
         .route("/ws", get(llm4s::socket))
         .route("/agent", post(llm4s::agent))
-        .route_service("/mcp", mcp)
+        .merge(mcp)
         .route_layer(from_fn_with_state(Arc::clone(&guard), guard::token));
     Router::new()
         .route("/", get(root_text))

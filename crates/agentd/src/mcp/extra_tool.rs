@@ -35,6 +35,8 @@ pub(crate) enum ExtraTool {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct LogArguments {
     pub limit: Option<u32>,
+    pub before: Option<u64>,
+    pub skip: Option<u64>,
 }
 
 /// The arguments of `undo`.
@@ -142,7 +144,9 @@ impl ExtraTool {
             ExtraTool::Log => json!({
                 "type": "object",
                 "properties": {
-                    "limit": { "type": "integer", "description": "At most this many runs; absent means 20." }
+                    "limit": { "type": "integer", "description": "Most runs, 1 to 1000; absent means 20." },
+                    "before": { "type": "integer", "description": "Only runs before this number." },
+                    "skip": { "type": "integer", "description": "Lines of the first run to pass over." }
                 }
             }),
             ExtraTool::ReadOutput => json!({

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use crate::call_pool::CallPool;
 use crate::client::Client;
+use crate::mcp::sessions::BoundedSessions;
 use crate::mcp::{McpConfig, McpServer, RecentOutputs};
 use crate::shared_workspace::SharedWorkspace;
 
@@ -18,6 +18,7 @@ pub(crate) struct HttpMcp {
     pub pool: CallPool,
     /// The names under which the server may be asked; who asks is checked before, and here once more.
     pub hosts: Vec<String>,
+    /// The longest body; it has arrived when the service sees it.
     pub most_body_bytes: usize,
 }
 
@@ -27,7 +28,7 @@ impl HttpMcp {
     /// The second value ends all sessions.
     pub(crate) fn into_service(
         self,
-    ) -> (StreamableHttpService<McpServer, LocalSessionManager>, Box<dyn FnOnce() + Send>) {
+    ) -> (StreamableHttpService<McpServer, BoundedSessions>, Box<dyn FnOnce() + Send>) {
         let HttpMcp { config, workspace, pool, hosts, most_body_bytes } = self;
         let outputs = Arc::new(RecentOutputs::default());
         let origins: Vec<String> = hosts
@@ -46,7 +47,7 @@ impl HttpMcp {
             Ok(McpServer::new(&config, client, &outputs))
         };
         let ending = server.cancellation_token.clone();
-        let service = StreamableHttpService::new(make, Arc::new(LocalSessionManager::default()), server);
+        let service = StreamableHttpService::new(make, Arc::new(BoundedSessions::default()), server);
         (service, Box::new(move || ending.cancel()))
     }
 }

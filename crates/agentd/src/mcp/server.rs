@@ -17,6 +17,7 @@ use wap_core::{Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, T
 
 use crate::client::Client;
 use crate::commands;
+use crate::commands::log::LogPage;
 use crate::exit::Failure;
 use crate::mcp::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
 use crate::mcp::{CodeTools, PageLimit, RecentOutputs, answer, progress, text, tool_list};
@@ -25,6 +26,9 @@ use crate::undo_request::UndoRequest;
 
 /// How many runs `log` lists when nothing else is asked for.
 const LOGGED_RUNS: u32 = 20;
+
+/// How many runs it lists at most in one answer.
+const MOST_LOGGED_RUNS: u32 = 1_000;
 
 /// What the user decides about the server.
 #[derive(Clone, Debug)]
@@ -147,12 +151,14 @@ impl McpServer {
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
         let (client, flag) = (Arc::clone(&self.client), cancel.clone());
+        let characters = self.config.page.characters();
         let (sender, answered) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let request = UndoRequest { change, ..UndoRequest::default() };
             let origin = client.origin();
             let call = Call { origin: &origin, cancel: &flag, time_left: None };
-            let told = client.workspace.undo(&request, &call).map(commands::undo::told);
+            let told = client.workspace.undo(&request, &call);
+            let told = told.map(|answer| commands::undo::told(answer, characters));
             let _ = sender.send(Ok(told));
         });
         match wait(answered, &cancel, context).await {
@@ -192,17 +198,19 @@ impl McpServer {
     }
 
     async fn log(&self, arguments: Value) -> CallToolResult {
-        let limit = match extra_tool::read::<LogArguments>(arguments) {
-            Ok(arguments) => arguments.limit.unwrap_or(LOGGED_RUNS),
+        let asked = match extra_tool::read::<LogArguments>(arguments) {
+            Ok(LogArguments { limit, before, skip }) => LogPage {
+                limit: limit.unwrap_or(LOGGED_RUNS).clamp(1, MOST_LOGGED_RUNS),
+                before,
+                skip: skip.unwrap_or(0),
+                characters: self.config.page.characters(),
+            },
             Err(error) => return self.failure(&error),
         };
         let places = self.config.places.clone();
-        let listed = tokio::task::spawn_blocking(move || commands::log::text(&places, limit)).await;
+        let listed = tokio::task::spawn_blocking(move || commands::log::page(&places, &asked)).await;
         match listed {
-            Ok(Ok(text)) => {
-                let (shown, _) = crate::mcp::page::head(&text, self.config.page.characters());
-                answer::plain(shown.to_owned())
-            }
+            Ok(Ok(text)) => answer::plain(text),
             Ok(Err(failure)) => self.failure(&as_error(&failure)),
             Err(_) => self.failure(&WapError::new(Reason::ReadError, "the journal cannot be read")),
         }

@@ -19,8 +19,8 @@ use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
 use crate::owner::{Begun, Host};
 use crate::owner_protocol::{
-    CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PRINTED, Printed, STARTED, Started, UNDO,
-    VERSION, Welcome,
+    CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started,
+    UNDO, VERSION, Welcome,
 };
 use crate::undo_request::{self, UndoRequest};
 
@@ -50,7 +50,7 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
     let mut line = Vec::new();
     while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
         match Message::parse(&line) {
-            Ok(message) => client.take(message),
+            Ok(message) => client.take(message, line.len()),
             Err(_) => break,
         }
     }
@@ -113,7 +113,8 @@ impl Client {
         self.outgoing.send(message, Some(begun));
     }
 
-    fn take(self: &Arc<Self>, message: Message) {
+    /// Takes a message of so many bytes.
+    fn take(self: &Arc<Self>, message: Message, bytes: usize) {
         if message.method == json_rpc::CANCEL {
             let id = message.params.get("id").and_then(Value::as_u64);
             let cancel = id.and_then(|id| self.running().get(&id).cloned());
@@ -124,9 +125,11 @@ impl Client {
         }
         let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
         match message.method.as_str() {
+            // A client that gets something else at this moment knows from that.
+            PING => self.outgoing.send_unless_behind(json_rpc::response(&json!(id), &Value::Null)),
             CHANGE_FILES => {
                 self.begin(
-                    id,
+                    (id, bytes),
                     Tool::ModifyFile,
                     message.params,
                     move |client, changes: Vec<FileChange>, call| {
@@ -134,27 +137,30 @@ impl Client {
                     },
                 );
             }
-            UNDO => {
-                self.begin(id, Tool::ModifyFile, message.params, move |client, request: UndoRequest, call| {
+            UNDO => self.begin(
+                (id, bytes),
+                Tool::ModifyFile,
+                message.params,
+                move |client, request: UndoRequest, call| {
                     let Host { journal, workspace, .. } = &*client.host;
                     Ok(rendered(id, &undo_request::carry_out(journal.reader(), workspace, &request, call)))
-                })
-            }
+                },
+            ),
             name => match name.parse::<Tool>() {
-                Ok(tool) => self.begin_tool(id, tool, message.params),
+                Ok(tool) => self.begin_tool((id, bytes), tool, message.params),
                 Err(error) => self.send(json_rpc::failure(&json!(id), &error)),
             },
         }
     }
 
-    fn begin_tool(self: &Arc<Self>, id: u64, tool: Tool, params: Value) {
+    fn begin_tool(self: &Arc<Self>, (id, bytes): (u64, usize), tool: Tool, params: Value) {
         if tool.effect() == ToolEffect::Runs && !self.may_run {
             let text = "the agentd that owns the state folder confines commands in another way: \
                         start both with the same --sandbox and --network, or stop that one";
             let error = WapError::new(Reason::SandboxUnavailable, text);
             return self.send(json_rpc::failure(&json!(id), &error));
         }
-        self.begin(id, tool, params, move |client, arguments: Value, call| {
+        self.begin((id, bytes), tool, params, move |client, arguments: Value, call| {
             let request = Request::parse(tool.name(), arguments)?;
             let mut observer = Forward { client, id };
             Ok(rendered(id, &request.answer(&*client.host.workspace, call, &mut observer)?))
@@ -164,7 +170,7 @@ impl Client {
     /// Has a thread carry a call out and send what comes of it.
     fn begin<R: DeserializeOwned>(
         self: &Arc<Self>,
-        id: u64,
+        (id, bytes): (u64, usize),
         tool: Tool,
         params: Value,
         carry_out: impl FnOnce(&Client, R, &Call<'_>) -> Result<Vec<u8>, WapError> + Send + 'static,
@@ -187,7 +193,7 @@ impl Client {
             client.running().remove(&id);
             client.answer(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)), begun);
         };
-        if self.host.pool.run(tool, Box::new(job)).is_err() {
+        if self.host.pool.run(tool, bytes, Box::new(job)).is_err() {
             self.running().remove(&id);
             let error = WapError::new(Reason::Busy, "too many calls wait already; try again");
             self.send(json_rpc::failure(&json!(id), &error));

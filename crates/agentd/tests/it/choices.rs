@@ -180,6 +180,78 @@ fn what_a_model_writes_cannot_control_the_terminal() {
     assert!(!listed.stdout.contains('\x1b'), "{listed:?}");
 }
 
+/// Whether a text that appeared on a terminal holds anything that controls it, apart from the ends of lines and the colours and
+/// cursor movements of our own.
+fn controls_it(text: &str) -> bool {
+    let own = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\r\n"];
+    let rest = own.iter().fold(text.to_owned(), |rest, own| rest.replace(own, ""));
+    rest.contains(|character: char| {
+        (character.is_control() && !matches!(character, '\n' | '\t'))
+            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    })
+}
+
+#[test]
+fn names_of_folders_and_files_cannot_control_the_terminal() {
+    let project = Project::new();
+    let odd = "odd\x1b]0;title\x07\x1b[5m\u{9b}7m\u{202e}name";
+    let workspace = project.workspace().join(odd);
+    fs::create_dir(&workspace).unwrap();
+    fs::write(workspace.join("f"), "x").unwrap();
+    let on_it = |arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.current_dir(&workspace);
+        command
+    };
+    let run = |arguments: &[&str]| Ran::of(on_it(arguments).output().unwrap());
+    let started = run(&["new", "--no-wait", "begin"]).ok();
+    assert!(started.stderr.contains("name/.agentd/outbox"), "{started:?}");
+    assert!(!controls_it(&started.stderr), "{started:?}");
+    fs::write(workspace.join("a\x1b[2Jb\u{202e}"), "x").unwrap();
+    let reply = project.reply_file(
+        "[RUN_COMMAND]\nprintf '\\033[31mred\\007\\342\\200\\256x'; touch \"$(printf 'c\\033[2Jd')\"; exit 1\n[/RUN_COMMAND]\n\
+         [MESSAGE]\nbold \x1b[1m bell \x07 turned \u{202e}\n[/MESSAGE]\n[READ_FILE path=\"f\"]\n",
+    );
+    let file = reply.to_str().unwrap();
+    let applied = run(&["apply", file]).ok();
+    assert!(!controls_it(&applied.stderr) && applied.stdout.contains("RUN_COMMAND"), "{applied:?}");
+    // What a model reads of it has no such thing either, on the disk as on the screen.
+    let outbox = run(&["outbox"]).ok().stdout;
+    assert!(outbox.contains("Output: redx") || outbox.contains("red\u{fffd}\u{fffd}x"), "{outbox:?}");
+    assert!(!controls_it(&outbox), "{outbox:?}");
+    for arguments in
+        [&["sessions"][..], &["log"], &["diff"], &["outbox"], &["doctor"], &["show", "nonsense"], &["gc"]]
+    {
+        let Some(shown) = on_a_terminal(&on_it(arguments), false) else {
+            skip("names_of_folders_and_files_cannot_control_the_terminal", "there is no program `script`");
+            return;
+        };
+        assert!(!shown.is_empty() && !controls_it(&shown), "{arguments:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal() {
+    let project = Project::new();
+    let content = "one \x1b[31mred\x1b[0m\nbell \x07\n";
+    project.write("raw.txt", content);
+    let id = project.begin("read");
+    project.apply("[READ_FILE path=\"raw.txt\"]\n", &[]).ok();
+    assert!(project.outbox(&id, 2).contains(content));
+    assert!(project.run(&["outbox"]).ok().stdout.contains(content), "a pipe gets it as it is");
+    let Some(shown) = on_a_terminal(&project.command(&["outbox"]), false) else {
+        skip(
+            "a_requested_file_is_exact_in_the_outbox_and_harmless_on_a_terminal",
+            "there is no program `script`",
+        );
+        return;
+    };
+    assert!(
+        shown.contains("one red") && shown.contains("bell \u{fffd}") && !controls_it(&shown),
+        "{shown:?}"
+    );
+}
+
 #[test]
 fn copy_puts_every_message_on_the_clipboard_or_says_why_not() {
     let project = Project::new();

@@ -76,6 +76,31 @@ fn whoever_answers_waits_for_no_file() {
     assert_eq!(syncs(&first), syncs(&again), "{first:?}");
 }
 
+#[test]
+fn a_process_killed_while_it_makes_a_state_folder_leaves_no_way_into_a_repository() {
+    const NEW: [&str; 3] = ["new", "--no-wait", "a task"];
+    const RULE: &str = "*\n";
+    let rule = |project: &Project| std::fs::read_to_string(project.base().join(".gitignore")).ok();
+    let mut killed_before_the_rule = 0;
+    for name in ["mkdir", "write", "fsync", "rename", "renameat", "renameat2"] {
+        let Some(name) = CallName::named(name) else { continue };
+        for number in 1..=3 {
+            let project = Project::new();
+            let injection = Injection { name, number, fault: Fault::Kill };
+            let Some(traced) = traced(tracer::run(&project.command(&NEW), Some(injection))) else { return };
+            if !traced.is_injected {
+                break;
+            }
+            let is_there = rule(&project).as_deref() == Some(RULE);
+            killed_before_the_rule += usize::from(!is_there);
+            assert!(is_there || !project.base().join("journal").exists(), "{injection:?} {traced:?}");
+            project.run(&NEW).ok();
+            assert_eq!(rule(&project).as_deref(), Some(RULE), "{injection:?}");
+        }
+    }
+    assert!(killed_before_the_rule >= 3, "only {killed_before_the_rule} came before the rule");
+}
+
 fn calls(cycle: &Cycle, name: &str) -> Vec<(CallName, u32)> {
     let name = CallName::named(name).unwrap();
     let count = cycle.counts.get(&name).copied().unwrap_or_default();

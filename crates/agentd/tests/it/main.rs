@@ -4,6 +4,7 @@
 mod at_once;
 mod bad_clients;
 mod bad_envelopes;
+mod budgets;
 mod choices;
 mod cocode;
 mod cocode_crashes;
@@ -44,6 +45,7 @@ mod setup;
 mod shell_help;
 mod skip;
 mod socket_client;
+mod state_folders;
 mod stopped;
 mod transcripts;
 mod trials;

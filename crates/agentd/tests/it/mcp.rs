@@ -307,6 +307,75 @@ fn wap_json_gives_the_exact_answers() {
 }
 
 #[test]
+fn a_log_that_is_too_long_is_read_page_by_page() {
+    let project = Project::new();
+    let mut client = start(&project, &["--tools", "log,undo", "--page", "1000"]);
+    assert_eq!(text(&mut client, "log", json!({})), "nothing was done here yet");
+    let command = "for i in $(seq 100 199); do echo $i > a-file-with-a-name-$i; done";
+    text(&mut client, "executeCommand", json!({ "command": command }));
+    for number in 0..5 {
+        call(&mut client, "writeFile", json!({ "path": format!("single-{number}"), "content": "" }));
+    }
+    let mut pages = Vec::new();
+    let mut arguments = json!({});
+    loop {
+        let page = text(&mut client, "log", arguments);
+        assert!(page.chars().count() < 1_300, "{page}");
+        let is_last = !page.contains("go on with log");
+        if !is_last {
+            arguments = follow_up(&page, "log");
+            assert!(page.contains("left out"), "{page}");
+        } else {
+            arguments = Value::Null;
+        }
+        pages.push(page);
+        if is_last {
+            break;
+        }
+    }
+    assert!(pages.len() > 5, "{pages:?}");
+    let all = pages.concat();
+    let named =
+        |name: &str| all.lines().filter(|line| line.split("  ").any(|part| part.trim() == name)).count();
+    for number in 100..200 {
+        assert_eq!(named(&format!("a-file-with-a-name-{number}")), 1, "{number}:\n{all}");
+    }
+    for number in 0..5 {
+        assert_eq!(named(&format!("single-{number}")), 1, "{number}:\n{all}");
+    }
+    // As many runs as are asked for, and where the others are.
+    let page = text(&mut client, "log", json!({ "limit": 2 }));
+    assert!(page.contains("single-4") && page.contains("single-3") && !page.contains("single-2"), "{page}");
+    let next = follow_up(&page, "log");
+    assert!(text(&mut client, "log", next).contains("single-2"));
+}
+
+#[test]
+fn an_undo_of_many_files_says_what_it_leaves_out() {
+    let project = Project::new();
+    let mut client = start(&project, &["--tools", "log,undo", "--page", "1000"]);
+    let command = "for i in $(seq 100 199); do echo $i > a-file-with-a-name-$i; done";
+    text(&mut client, "executeCommand", json!({ "command": command }));
+    let told = text(&mut client, "undo", json!({}));
+    assert!(told.chars().count() < 1_300, "{told}");
+    let shown = told.matches("a-file-with").count();
+    assert!(told.contains(&format!("[{} lines are left out; log", 100 - shown)), "{told}");
+    assert!(told.contains("takes this back"), "{told}");
+    assert!(!project.has("a-file-with-a-name-150"));
+    let listed = text(&mut client, "log", follow_up(&told, "log"));
+    assert!(listed.contains("a-file-with-a-name-1"), "{listed}");
+    // A refusal, too: what is in the way is more than fits.
+    text(&mut client, "executeCommand", json!({ "command": command }));
+    for number in 100..200 {
+        project.write(&format!("a-file-with-a-name-{number}"), "mine\n");
+    }
+    let refused = call(&mut client, "undo", json!({}));
+    let said = refused["content"][0]["text"].as_str().unwrap();
+    assert!(refused["isError"] == true && said.chars().count() < 1_300, "{refused}");
+    assert!(said.contains("has changed since") && said.contains("lines are left out; undo with"), "{said}");
+}
+
+#[test]
 fn cancelling_kills_the_command_and_progress_tells_of_it() {
     let project = Project::new();
     let mut client = start(&project, &[]);

@@ -85,6 +85,87 @@ fn a_session_that_waits_is_an_owner_like_any_other() {
 }
 
 #[test]
+fn an_owner_that_was_stopped_is_noticed_and_keeps_the_folder() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\n");
+    // Whoever drops it kills it, stopped or not.
+    let mut owner = wap(&project);
+    let mut other = wap(&project);
+    let owner_process = Pid::from_raw(owner.process_id().cast_signed());
+    kill(owner_process, Signal::SIGSTOP).unwrap();
+    // Both at once: a call that is on its way, and those of newcomers.
+    let id = other.request("writeFile", append("while it was stopped"));
+    let undo = project.run(&["undo"]).exits(5);
+    undo.says(&format!("process {owner_process} is using the state folder")).says("does not answer");
+    let arguments = r#"{"path":"b.txt","content":""}"#;
+    // What keeps `call` from calling at all is a matter of its usage.
+    project.run(&["call", "writeFile", arguments]).exits(2).says("does not answer");
+    project.run(&["wap"]).exits(5).says("does not answer");
+    let answer = other.answer(id);
+    let error = &answer["error"];
+    assert_eq!(error["data"]["details"]["reason"], "BUSY", "{answer}");
+    assert!(error["message"].as_str().unwrap().contains("does not answer"), "{answer}");
+    assert!(!error.to_string().contains(project.folder().to_str().unwrap()), "{answer}");
+    // Nobody has taken over: when it goes on, it is the owner as before, and the client that asked gets through again.
+    kill(owner_process, Signal::SIGCONT).unwrap();
+    eventually("the client is answered again", || {
+        other.ask("readFile", json!({ "path": "a.txt" }))["error"].is_null()
+    });
+    owner.does("modifyFile", replace(2, "TWO"));
+    assert_eq!(other.does("readFile", json!({ "path": "a.txt" }))["content"], "one\nTWO\n");
+    other.end().ok();
+    owner.end().ok();
+}
+
+#[test]
+fn a_stopped_owner_that_is_killed_is_followed_by_another() {
+    let project = Project::new();
+    let mut owner = wap(&project);
+    let mut other = wap(&project);
+    kill(Pid::from_raw(owner.process_id().cast_signed()), Signal::SIGSTOP).unwrap();
+    let id = other.request("writeFile", append("once"));
+    owner.kill();
+    assert!(other.answer(id)["error"].is_null());
+    assert_eq!(project.read("log.txt"), "once\n");
+    other.end().ok();
+}
+
+#[test]
+fn cancelling_does_not_wait_for_a_stopped_owner() {
+    let project = Project::new();
+    let owner = wap(&project);
+    let server = WebServer::start(&project, &["--no-token"]);
+    server.does("getWorkspaceInfo", &json!({}));
+    kill(Pid::from_raw(owner.process_id().cast_signed()), Signal::SIGSTOP).unwrap();
+    // More than the socket takes, so that whoever sends is kept waiting; and then the client goes.
+    let large = json!({ "path": "large", "content": "x".repeat(8 << 20) }).to_string();
+    for _ in 0..3 {
+        let mut stream = server.connect();
+        let head = server.head("POST", "/v1/tools/writeFile", &["Content-Type: application/json"]);
+        let length = large.len();
+        stream.write_all(format!("{head}Content-Length: {length}\r\n\r\n{large}").as_bytes()).unwrap();
+    }
+    for _ in 0..20 {
+        server.get("/healthz").has_status(200);
+        server.get("/metrics").has_status(200);
+    }
+    server.call("readFile", &json!({ "path": "large" })).fails(503, "EXECUTION_FAILED", "BUSY");
+    drop(owner);
+}
+
+#[test]
+fn an_owner_that_takes_long_is_not_taken_to_be_gone() {
+    let project = Project::new();
+    let owner = wap(&project);
+    let mut other = wap(&project);
+    // Longer than an owner may be silent; it says nothing of this command meanwhile.
+    let command = json!({ "command": "sleep 18; echo done", "timeout": 60_000 });
+    assert_eq!(other.does("executeCommand", command)["stdout"], "done\n");
+    other.end().ok();
+    owner.end().ok();
+}
+
+#[test]
 fn when_the_owner_is_killed_the_others_go_on() {
     let project = Project::new();
     let mut owner = wap(&project);
@@ -330,7 +411,7 @@ fn raw_client(project: &Project) -> UnixStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     let workspace = project.workspace().canonicalize().unwrap();
-    let hello = json!({ "version": 1, "workspace": workspace, "confinement": "" });
+    let hello = json!({ "version": 2, "workspace": workspace, "confinement": "" });
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "agentd/hello", "params": hello });
     writeln!(stream, "{hello}").unwrap();
     let mut welcome = String::new();
@@ -444,7 +525,7 @@ fn another_user_is_not_let_in() {
     let connects = |user: u32| {
         let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.settimeout(10)\ns.connect(sys.argv[1])\ns.sendall(sys.argv[2].encode()+b'\\n')\nsys.exit(0 if b'result' in s.recv(1000) else 7)";
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "agentd/hello", "params": {
-            "version": 1, "workspace": project.workspace().canonicalize().unwrap(), "confinement": "" } });
+            "version": 2, "workspace": project.workspace().canonicalize().unwrap(), "confinement": "" } });
         let mut python = std::process::Command::new("python3");
         python.arg("-c").arg(script).arg(base.join("agentd.sock")).arg(hello.to_string());
         python.stderr(std::process::Stdio::null()).uid(user).gid(user).status().unwrap().success()

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use wap_core::visible_text;
+
 /// Iterates over the lines of a text, cut at everything that some reader shows as a new line: LF, CR, CRLF, the
 /// vertical tab, the form feed, the information separators and Unicode's own.
 ///
@@ -30,18 +32,25 @@ pub(super) fn seen_lines_trimmed(text: &str) -> Vec<&str> {
     lines
 }
 
+/// Returns a text with its lines cut as [`seen_lines`] cuts them, and without what controls a terminal: a message is copied
+/// from one, and what stands in it comes from commands and models.
+pub(super) fn visible_lines(text: &str) -> String {
+    visible_text(&seen_lines_trimmed(text).join("\n")).into_owned()
+}
+
 /// Folds a text onto one line: every run of white space and controls is one blank, none at the ends.
 pub(super) fn fold(text: &str) -> String {
+    let text = visible_lines(text);
     let is_gap = |character: char| character.is_whitespace() || character.is_control();
     let words: Vec<&str> = text.split(is_gap).filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
 
-/// Writes a name on one line: controls and line breaks as `\xNN`, byte by byte.
+/// Writes a name on one line: controls, line breaks and what turns the direction of writing as `\xNN`, byte by byte.
 pub(super) fn escape_name(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for character in name.chars() {
-        if character.is_control() || breaks_line(character) {
+        if character.is_control() || breaks_line(character) || turns_direction(character) {
             let mut bytes = [0; 4];
             for byte in character.encode_utf8(&mut bytes).bytes() {
                 write!(escaped, "\\x{byte:02x}").expect("writing to a string cannot fail");
@@ -51,6 +60,10 @@ pub(super) fn escape_name(name: &str) -> String {
         }
     }
     escaped
+}
+
+fn turns_direction(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn breaks_line(character: char) -> bool {

@@ -3,7 +3,7 @@
 use wap_core::{EntryKind, ShownVersions};
 
 use super::budget::Allowance;
-use super::line_text::{escape_name, fold, seen_lines_trimmed};
+use super::line_text::{escape_name, fold, seen_lines_trimmed, visible_lines};
 use super::structure::{
     CONTEXT, CONTINUATION, EMPTY_WORKSPACE, FILES, HEADER, INDENT, LISTING, PROMPT, PROTOCOL, RESULTS,
     reads_as_structure,
@@ -138,7 +138,7 @@ fn write_prompt(out: &mut String, session: &Session) {
         out.push_str(&format!("{CONTINUATION}\n"));
         return;
     }
-    for line in seen_lines_trimmed(&session.task) {
+    for line in seen_lines_trimmed(&visible_lines(&session.task)) {
         if reads_as_structure(line) {
             out.push_str(INDENT);
         }

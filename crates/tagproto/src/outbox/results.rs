@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::budget::Allowance;
-use super::line_text::{fold, seen_lines_trimmed};
+use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{FAILED, FURTHER, NOTE, OUTPUT, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
 
@@ -63,15 +63,16 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     out.push_str(if result.success { SUCCEEDED } else { FAILED });
     out.push_str(result.command_type.name());
     out.push(':');
-    write_lines(out, &shortened(&seen_lines_trimmed(&result.summary)));
-    let output = seen_lines_trimmed(&result.output).join("\n");
+    write_lines(out, &shortened(&seen_lines_trimmed(&visible_lines(&result.summary))));
+    let output = visible_lines(&result.output);
+    let output = output.trim_matches('\n');
     if !output.is_empty() {
         out.push_str(OUTPUT);
         // What explains a failed edit is what the next edit refers to: it is never cut.
         let may_cut = result.command_type == CommandType::Block(BlockKind::RunCommand);
-        match cut_note(&output, limit_characters) {
+        match cut_note(output, limit_characters) {
             Some(cut) if may_cut => write_lines(out, &cut),
-            _ => write_lines(out, &output),
+            _ => write_lines(out, output),
         }
     }
 }

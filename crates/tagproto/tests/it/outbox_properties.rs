@@ -76,6 +76,12 @@ const PIECES: &[&str] = &[
     "\u{2029}",
     "\u{0}",
     "\u{1b}[2K",
+    "\u{1b}[31m",
+    "\u{1b}]0;title\u{7}",
+    "\u{9b}1m",
+    "\u{1b}",
+    "\u{7}",
+    "\u{202e}",
     "é",
     "(",
     ")",
@@ -148,7 +154,12 @@ fn session() -> impl Strategy<Value = Session> {
 }
 
 /// The lines of a text as any reader may see them, without the empty ones at the ends.
+/// What is shown of a text that has lines: nothing that controls a terminal.
 fn seen(text: &str) -> String {
+    wap_core::visible_text(&cut(text)).trim_matches('\n').to_owned()
+}
+
+fn cut(text: &str) -> String {
     let breaks =
         ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
     text.replace("\r\n", "\n").replace(breaks, "\n").trim_matches('\n').to_owned()
@@ -156,7 +167,8 @@ fn seen(text: &str) -> String {
 
 fn on_one_line(name: &str) -> String {
     let escape = |character: char| {
-        let escaped = character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
+        let escaped = character.is_control()
+            || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let bytes = character.to_string().into_bytes();
         if escaped {
             bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect()
@@ -168,6 +180,7 @@ fn on_one_line(name: &str) -> String {
 }
 
 fn folded(text: &str) -> String {
+    let text = seen(text);
     let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -235,6 +248,14 @@ proptest! {
     fn outbox_reads_back_as_what_was_written(session in session(), context in context(), sandbox in hostile()) {
         let Outbox { text, .. } = render_outbox(&session, &context, &sandbox);
         check(&session, &context, &sandbox, &text)?;
+    }
+
+    #[test]
+    fn nothing_but_a_requested_file_controls_a_terminal(session in session(), context in context(), sandbox in hostile()) {
+        let context = Context { files: Vec::new(), ..context };
+        let Outbox { text, .. } = render_outbox(&session, &context, &sandbox);
+        let visible = wap_core::visible_text(&text);
+        prop_assert_eq!(visible.as_ref(), text.as_str());
     }
 
     #[test]

@@ -14,3 +14,4 @@ mod request;
 mod schema;
 mod shown_versions;
 mod together;
+mod visible_text;

@@ -47,9 +47,8 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
                 (false, true) => ("failed", Tone::Bad),
                 (false, false) => ("advice", Tone::Plain),
             };
-            console.result(
-                format!("{:<7} {:<21} {}", console.paint(tone, mark), part.name, part.detail).trim_end(),
-            );
+            let rest = format!(" {:<21} {}", part.name, part.detail);
+            console.result_row(&[(tone, &format!("{mark:<7}")), (Tone::Plain, &rest)]);
         }
         if !report.passed {
             for line in &report.output {
@@ -103,12 +102,8 @@ pub(crate) fn doctor(common: &Common, console: Console, definitions: &CocodeDefi
                 (false, true) => ("missing", Tone::Bad),
                 (false, false) => ("limited", Tone::Plain),
             };
-            console.result(&format!(
-                "{:<8} {:<14} {}",
-                console.paint(tone, mark),
-                finding.what,
-                finding.detail
-            ));
+            let rest = format!(" {:<14} {}", finding.what, finding.detail);
+            console.result_row(&[(tone, &format!("{mark:<8}")), (Tone::Plain, &rest)]);
         }
     }
     Ok(if is_missing { Exit::Missing } else { Exit::Done })

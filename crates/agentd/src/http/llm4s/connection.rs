@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
@@ -74,7 +75,7 @@ pub(super) async fn serve(server: &Arc<Server>, socket: WebSocket) {
             received = incoming.next() => {
                 last_heard = tokio::time::Instant::now();
                 match received {
-                    Some(Ok(message)) => match connection.receive(message) {
+                    Some(Ok(message)) => match connection.receive(message).await {
                         Some(end) => break end,
                         None => continue,
                     },
@@ -133,21 +134,26 @@ fn ending(error: axum::Error) -> End {
 }
 
 impl Connection {
-    fn receive(self: &Arc<Self>, message: Message) -> Option<End> {
+    async fn receive(self: &Arc<Self>, message: Message) -> Option<End> {
         match message {
             Message::Text(text) if text.len() as u64 > Limits::MAX_REQUEST_BYTES => {
                 let error = format!("a message is longer than {} bytes", Limits::MAX_REQUEST_BYTES);
                 self.refuse(&error, Reason::RequestTooLarge.name(), None);
             }
-            Message::Text(text) => match decode(text.as_str()) {
-                Ok(Incoming::Command(command)) => self.begin(command),
-                Ok(Incoming::Cancel { command_id }) => self.cancel(&command_id),
-                Ok(Incoming::Heartbeat) => {
-                    let timestamp_ms = jiff::Timestamp::now().as_millisecond();
-                    self.queue.send(Outgoing::Heartbeat { timestamp_ms }.encode());
+            Message::Text(text) => {
+                // It was UTF-8 when it came.
+                let decode = |text: &[u8]| decode(std::str::from_utf8(text).unwrap_or_default());
+                match self.server.bodies.parse(Bytes::from(text), decode).await {
+                    Ok(Ok(Incoming::Command(command))) => self.begin(command),
+                    Ok(Ok(Incoming::Cancel { command_id })) => self.cancel(&command_id),
+                    Ok(Ok(Incoming::Heartbeat)) => {
+                        let timestamp_ms = jiff::Timestamp::now().as_millisecond();
+                        self.queue.send(Outgoing::Heartbeat { timestamp_ms }.encode());
+                    }
+                    Ok(Err(bad)) => self.refuse(&bad.to_string(), bad.code(), None),
+                    Err(error) => self.refuse(error.message(), error.reason().name(), None),
                 }
-                Err(bad) => self.refuse(&bad.to_string(), bad.code(), None),
-            },
+            }
             // The dialect is text.
             Message::Binary(_) => {
                 self.refuse(&BadMessage::Format.to_string(), BadMessage::Format.code(), None);

@@ -1,0 +1,91 @@
+//! Text from outside that a person is shown, at a terminal or in a chat window.
+
+use std::borrow::Cow;
+
+/// The longest string of a control sequence, a title for instance, in characters. Of a longer one only its beginning is
+/// replaced, so that one that never ends hides nothing.
+const LONGEST_STRING: usize = 1_000;
+
+/// What stands for a control character.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Returns a text without anything that controls a terminal or turns the direction of writing.
+///
+/// Control sequences, those of colours for instance, are removed, as is the carriage return of a line that ends in CRLF. Every
+/// other control character but the newline and the tab, and each character that embeds, overrides or isolates a direction, becomes
+/// U+FFFD. What is plain text stays byte for byte; doing it again changes nothing.
+///
+/// # Example
+///
+/// ```
+/// assert_eq!(wap_core::visible_text("\u{1b}[31mred\u{1b}[0m\r\nbell \u{7}\n"), "red\nbell \u{fffd}\n");
+/// ```
+#[must_use]
+pub fn visible_text(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(controls) else { return Cow::Borrowed(text) };
+    let mut visible = String::with_capacity(text.len());
+    visible.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(character) = rest.chars().next() {
+        let length = sequence_length(rest);
+        if length > 0 {
+            rest = &rest[length..];
+            continue;
+        }
+        if !rest.starts_with("\r\n") {
+            visible.push(if controls(character) { REPLACEMENT } else { character });
+        }
+        rest = &rest[character.len_utf8()..];
+    }
+    Cow::Owned(visible)
+}
+
+fn controls(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\n' | '\t'))
+        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns how long the control sequence is with which a text begins, in bytes; 0 if it begins with none that is whole.
+fn sequence_length(text: &str) -> usize {
+    let mut characters = text.char_indices();
+    let introducer = match characters.next() {
+        Some((_, '\u{1b}')) => characters.next().map(|(_, second)| second),
+        // The same in one character.
+        Some((_, '\u{9b}')) => Some('['),
+        Some((_, '\u{9d}')) => Some(']'),
+        Some((_, '\u{90}')) => Some('P'),
+        Some((_, '\u{98}')) => Some('X'),
+        Some((_, '\u{9e}')) => Some('^'),
+        Some((_, '\u{9f}')) => Some('_'),
+        _ => None,
+    };
+    match introducer {
+        // Parameters and more up to a final character.
+        Some('[') => match characters.find(|(_, character)| !matches!(character, ' '..='?')) {
+            Some((index, '@'..='~')) => index + 1,
+            _ => 0,
+        },
+        Some(']' | 'P' | 'X' | '^' | '_') => string_end(text, characters),
+        // Further characters of this range, then a final one.
+        Some(' '..='/') => match characters.find(|(_, character)| !matches!(character, ' '..='/')) {
+            Some((index, '0'..='~')) => index + 1,
+            _ => 0,
+        },
+        Some('0'..='~') => 2,
+        _ => 0,
+    }
+}
+
+/// Returns where a string ends, the bell or the string terminator behind it included; 0 if it does not end soon, on its line.
+fn string_end(text: &str, characters: std::str::CharIndices<'_>) -> usize {
+    for (index, character) in characters.take(LONGEST_STRING) {
+        match character {
+            '\u{7}' => return index + 1,
+            '\u{9c}' => return index + 2,
+            '\u{1b}' if text[index..].starts_with("\u{1b}\\") => return index + 2,
+            '\u{1b}' | '\n' => return 0,
+            _ => {}
+        }
+    }
+    0
+}

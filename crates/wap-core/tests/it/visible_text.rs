@@ -1,0 +1,57 @@
+//! Text from outside, made fit to be shown.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use wap_core::visible_text;
+
+#[test]
+fn control_sequences_are_removed_and_other_controls_are_seen() {
+    let cases = [
+        ("", ""),
+        ("plain\ttext\nöäü 🙂 \u{200d}\n", "plain\ttext\nöäü 🙂 \u{200d}\n"),
+        ("line\r\nline\r\n", "line\nline\n"),
+        ("10%\r20%", "10%\u{fffd}20%"),
+        ("\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;2;1;2;3mmore\u{1b}[K", "red more"),
+        ("\u{9b}31mred", "red"),
+        ("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b\u{9d}0;t\u{9c}c", "abc"),
+        ("\u{1b}P1$r\u{1b}\\x\u{1b}_app\u{7}y", "xy"),
+        ("\u{1b}(B\u{1b}7\u{1b}cend", "end"),
+        // What never ends hides nothing.
+        ("\u{1b}]0;title\nnext", "\u{fffd}]0;title\nnext"),
+        ("\u{1b}[12", "\u{fffd}[12"),
+        ("\u{1b}[\u{1b}[31mx", "\u{fffd}[x"),
+        ("\u{1b}", "\u{fffd}"),
+        ("\u{1b}\u{1b}c", "\u{fffd}"),
+        ("a\u{8}b\u{7f}c\u{0}d\u{85}", "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}"),
+        ("\u{202e}gpj.exe\u{2066}\u{2069}", "\u{fffd}gpj.exe\u{fffd}\u{fffd}"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(visible_text(text), expected, "{text:?}");
+    }
+    let long = format!("\u{1b}]{}\u{7}", "x".repeat(2_000));
+    assert!(visible_text(&long).starts_with("\u{fffd}]xxx"));
+    assert!(matches!(visible_text("nothing to do"), Cow::Borrowed(_)));
+}
+
+/// Whether a character may do anything but be seen.
+fn controls(character: char) -> bool {
+    let is_plain = matches!(character, '\n' | '\t');
+    let turns = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').any(|one| one == character);
+    (character.is_control() && !is_plain) || turns
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_controls_a_terminal_is_left(text in "[\u{1b}\u{9b}\u{9c}\u{7}\\[\\]P0-9;a-c\r\n\\\\ (\u{202e}]{0,40}") {
+        let visible = visible_text(&text).into_owned();
+        prop_assert!(!visible.contains(controls), "{visible:?}");
+        prop_assert_eq!(visible_text(&visible), visible.as_str());
+        prop_assert_eq!(visible.matches('\n').count(), text.matches('\n').count());
+    }
+
+    #[test]
+    fn plain_text_stays_as_it_is(text in "[a-zA-Z0-9äöü\\[\\];\n\t 🙂]{0,40}") {
+        prop_assert_eq!(visible_text(&text), text.as_str());
+    }
+}
