@@ -24,6 +24,8 @@ mod escapes;
 #[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
+mod failed_syncs;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod ground;
