@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use rusqlite::Connection;
 
 use crate::connection::Place;
+use crate::error::DatabaseFailure;
 use crate::failure::Failure;
 use crate::limits::JournalLimits;
 
@@ -62,6 +63,18 @@ impl Checkpointer {
             // A panic there has been reported by the thread itself and concerns nobody else.
             let _ = handle.join();
         }
+    }
+}
+
+/// Folds all of the log into the database, syncs that and empties the log, so that nothing depends any more on what the
+/// log's file holds, or on whether that has reached the disk.
+///
+/// A reader that is in the way, which nothing here is for long, is waited for.
+pub(crate) fn fold_all(connection: &Connection) -> Result<(), Failure> {
+    let is_in_use: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    match is_in_use {
+        true => Err(Failure::Database(DatabaseFailure { code: 0, text: "the log is in use" })),
+        false => Ok(()),
     }
 }
 

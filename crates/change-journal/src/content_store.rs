@@ -1,5 +1,6 @@
 //! Owns the bytes that are kept by hash: which ride in a commit and which become files of their own.
 
+use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -60,27 +61,35 @@ impl Work for KeepContent {
 pub(crate) struct BlobFiles {
     folder: PathBuf,
     counters: Arc<Counters>,
-    /// One writer at a time, so that a file that is found under its final name is complete and synced.
-    writing: Mutex<()>,
+    /// One writer at a time, so that a file that is found under its final name is complete and synced. Holds the folders
+    /// whose own names this process has synced: one that is there may have been made by a process that died before that.
+    writing: Mutex<HashSet<PathBuf>>,
 }
 
 impl BlobFiles {
     pub(crate) fn new(journal_folder: &Path, counters: Arc<Counters>) -> Self {
-        Self { folder: journal_folder.join(BLOBS_NAME), counters, writing: Mutex::new(()) }
+        Self { folder: journal_folder.join(BLOBS_NAME), counters, writing: Mutex::default() }
     }
 
     /// Makes sure that a synced file holds `bytes`. `known` says that a commit already refers to it.
     pub(crate) fn keep(&self, hash: &ContentHash, bytes: &[u8], known: bool) -> Result<(), JournalError> {
-        let _writing = self.writing.lock().expect("no code panics while it writes a blob");
+        let mut synced = self.writing.lock().expect("no code panics while it writes a blob");
         let path = path_of(&self.folder, hash);
         let shelf = path.parent().expect("a blob lies in a folder of the blobs' folder");
         let complete = fs::metadata(&path).is_ok_and(|found| found.len() == bytes.len() as u64);
         if complete && known {
             return Ok(());
         }
-        let kept = if complete { Ok(()) } else { self.write(shelf, &path, bytes) };
-        // A complete file without a commit may be the work of a process that died before it synced the folder.
-        Ok(kept.and_then(|()| self.sync_folder(shelf)).map_err(Failure::from)?)
+        let kept = self
+            .make_folders(shelf, &mut synced)
+            .and_then(|()| if complete { Ok(()) } else { self.write(shelf, &path, bytes) })
+            // A complete file without a commit may be the work of a process that died before it synced the folder.
+            .and_then(|()| self.sync_folder(shelf));
+        if kept.is_err() && !known {
+            // Were it found here the next time, its folder would be synced once more, which proves nothing after a failure.
+            let _ = fs::remove_file(&path);
+        }
+        Ok(kept.map_err(Failure::from)?)
     }
 
     /// Calls `each` with the path and the name of every file, while no content is being written.
@@ -98,14 +107,27 @@ impl BlobFiles {
         Ok(())
     }
 
-    fn write(&self, shelf: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    /// Makes the folders on the way to a blob where they are missing, and sees to it that their names are on the disk.
+    fn make_folders(&self, shelf: &Path, synced: &mut HashSet<PathBuf>) -> io::Result<()> {
         for folder in [self.folder.as_path(), shelf] {
             match DirBuilder::new().mode(0o700).create(folder) {
-                Ok(()) => self.sync_folder(folder.parent().expect("a folder in the journal's folder"))?,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                Ok(()) => {}
+                Err(_) if synced.contains(folder) => continue,
+                Err(_) => {}
             }
+            let parent = folder.parent().expect("a folder in the journal's folder");
+            if let Err(error) = self.sync_folder(parent) {
+                // An empty one is made anew the next time, so that there is something to sync then.
+                let _ = fs::remove_dir(folder);
+                return Err(error);
+            }
+            synced.insert(folder.to_owned());
         }
+        Ok(())
+    }
+
+    fn write(&self, shelf: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let unfinished = shelf.join("unfinished");
         let written = OpenOptions::new()
             .write(true)

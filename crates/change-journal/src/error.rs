@@ -118,9 +118,10 @@ pub enum JournalError {
     /// The database is damaged. It takes no more writes, and the next opening will set it aside.
     #[error("the journal is damaged")]
     Damaged,
-    /// An earlier failure left it unknown what is on the disk: the journal must be opened again.
-    #[error("the journal must be opened again after an earlier failure")]
-    MustReopen,
+    /// The disk did not take the log, and still does not. Whether the write is kept is only decided when it does: a
+    /// process that is killed before that may leave it. The next write tries again.
+    #[error("the disk does not take the journal's log now; the next write tries again")]
+    NotSynced,
     /// The journal was closed meanwhile.
     #[error("the journal is closed")]
     Closed,

@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     Missing,
     /// The database's pages make no sense.
     Damaged,
-    /// A sync failed: the kernel may have dropped the pages, so a second attempt would prove nothing.
+    /// A sync failed: the kernel may have dropped the pages, so that syncing them once more would prove nothing.
     SyncLost(DatabaseFailure),
     Io(io::Error),
     Database(DatabaseFailure),
@@ -88,7 +88,7 @@ impl From<Failure> for JournalError {
             Failure::Denied => Self::Io(io::ErrorKind::PermissionDenied.into()),
             Failure::Missing => Self::Io(io::ErrorKind::NotFound.into()),
             Failure::Damaged => Self::Damaged,
-            Failure::SyncLost(_) => Self::MustReopen,
+            Failure::SyncLost(_) => Self::NotSynced,
             Failure::Io(error) => Self::Io(error),
             Failure::Database(failure) => Self::Database(failure),
         }

@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
+use crate::checkpoint;
 use crate::clock;
 use crate::connection::{self, DATABASE_NAME, Place, with_suffix};
 use crate::error::OpenError;
@@ -64,7 +65,10 @@ pub(crate) fn ensure_folder(folder: &Path) -> Result<(), OpenError> {
 pub(crate) fn open_folder(folder: &Path, limits: &JournalLimits) -> Result<Opened, OpenError> {
     let place = Place::Folder(folder.to_owned());
     match inspect(folder, &place, limits)? {
-        Found::Sound(connection) => register(connection, false),
+        Found::Sound(connection) => {
+            renew_log(&connection)?;
+            register(connection, false)
+        }
         Found::Nothing => {
             create(folder, &set_aside::names(folder)?)?;
             register(place.connect_to_write()?, true)
@@ -166,6 +170,20 @@ fn check(folder: &Path, place: &Place, length: u64, limits: &JournalLimits) -> R
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(Failure::from)?;
     Ok(connection)
+}
+
+/// After a process that did not close the journal, nothing says that its log ever reached the disk: a sync may have
+/// failed, and the kernel then shows bytes that it no longer means to write. Commits on top of them would be lost with
+/// them. So all of it is written once more, into the database, and the log begins anew.
+fn renew_log(connection: &Connection) -> Result<(), Failure> {
+    if last_opening(connection)?.is_none_or(|(closed, _)| closed) {
+        return Ok(());
+    }
+    match checkpoint::fold_all(connection) {
+        Err(failure @ Failure::SyncLost(_)) => Err(failure),
+        // Without the space for it, or beside a reader that is in the way, the log stays as it is.
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Whether nothing worse than the end of a process has happened to the journal since it was last open.

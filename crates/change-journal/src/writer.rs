@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rusqlite::{Connection, params};
 
-use crate::checkpoint::Checkpointer;
+use crate::checkpoint::{self, Checkpointer};
 use crate::clock;
 use crate::connection::Place;
 use crate::counters::Counters;
@@ -18,6 +18,14 @@ use crate::work::{Job, Write};
 
 /// The largest number of lazy writes that are held back, whatever the delay.
 const LAZY_WRITES: usize = 1024;
+
+/// The most bytes of lazy writes that are kept while nothing can be committed, and how many they may be. Later ones are
+/// then lost, as they would be in a crash.
+const MOST_LAZY_BYTES: usize = 64 << 20;
+const MOST_LAZY_WRITES: usize = 16 * LAZY_WRITES;
+
+/// How often the log is begun anew for one group of writes. After that they fail, and the next group tries again.
+const RENEWALS: u32 = 3;
 
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
@@ -30,14 +38,16 @@ pub(crate) struct Writer {
     pub(crate) lazy: Vec<Box<dyn Job>>,
     /// When the oldest lazy write shall be on the disk.
     pub(crate) lazy_due: Option<Instant>,
-    /// Set when it is no longer known what is on the disk.
+    /// Set while nothing can be committed.
     pub(crate) stopped: Option<Stop>,
 }
 
-/// Why a writer takes no more writes.
-#[derive(Clone, Copy, Debug)]
+/// Why a writer commits nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
+    /// The database is damaged, which only the next opening can see to.
     Damaged,
+    /// It is not known what of the log is on the disk, until it is begun anew.
     SyncLost,
 }
 
@@ -56,6 +66,8 @@ impl Writer {
             }
         }
         self.write_lazy();
+        // A write that failed must not come back, so the log is not left as it is.
+        let _ = self.go_on(&mut 1);
         self.close();
     }
 
@@ -83,10 +95,8 @@ impl Writer {
         }
         let mut batch = std::mem::take(&mut self.lazy);
         self.lazy_due = None;
-        if let Some(stop) = self.stopped {
-            return batch.iter_mut().for_each(|job| job.answer(Some(stop.error())));
-        }
-        if self.commit(&mut batch, |counters| &counters.commits).is_ok() {
+        let mut renewals = RENEWALS;
+        if self.commit_renewing(&mut batch, &mut renewals, |counters| &counters.commits).is_ok() {
             return;
         }
         // One write may have been too much for all: each gets its own try, and the lazy ones wait further.
@@ -94,9 +104,27 @@ impl Writer {
         self.hold_back(lazy);
         for job in awaited {
             let mut alone = [job];
-            if let Err(failure) = self.commit(&mut alone, |counters| &counters.commits) {
+            let committed = self.commit_renewing(&mut alone, &mut renewals, |counters| &counters.commits);
+            if let Err(failure) = committed {
                 let [mut job] = alone;
                 job.answer(Some(failure));
+            }
+        }
+    }
+
+    /// Commits `jobs` and answers them, or keeps nothing of any and answers none. If the disk does not take the log, that
+    /// is begun anew before they are tried again.
+    fn commit_renewing(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        renewals: &mut u32,
+        counter: impl Fn(&Counters) -> &AtomicU64,
+    ) -> Result<(), JournalError> {
+        loop {
+            self.go_on(renewals)?;
+            match self.commit(jobs, &counter) {
+                Err(_) if self.stopped == Some(Stop::SyncLost) && *renewals > 0 => {}
+                ended => return ended,
             }
         }
     }
@@ -104,30 +132,80 @@ impl Writer {
     fn write_lazy(&mut self) {
         let mut batch = std::mem::take(&mut self.lazy);
         self.lazy_due = None;
-        if batch.is_empty() || self.stopped.is_some() {
+        if batch.is_empty() {
             return;
         }
-        if self.commit(&mut batch, |counters| &counters.background_commits).is_err() {
+        let committed = self.commit_renewing(&mut batch, &mut 1, |counters| &counters.background_commits);
+        if committed.is_err() {
             self.hold_back(batch);
         }
     }
 
-    fn hold_back(&mut self, lazy: Vec<Box<dyn Job>>) {
-        if !lazy.is_empty() && self.stopped.is_none() {
-            self.lazy_due = Some(Instant::now() + self.limits.lazy_delay);
-            self.lazy = lazy;
+    /// Keeps lazy writes for a later commit, the oldest ones if they are too many.
+    fn hold_back(&mut self, mut lazy: Vec<Box<dyn Job>>) {
+        if self.stopped == Some(Stop::Damaged) || lazy.is_empty() {
+            return;
+        }
+        let mut bytes = 0;
+        let fitting = lazy.iter().take(MOST_LAZY_WRITES).take_while(|job| {
+            bytes += job.weight_bytes();
+            bytes <= MOST_LAZY_BYTES
+        });
+        let fitting = fitting.count();
+        lazy.truncate(fitting);
+        self.lazy_due = Some(Instant::now() + self.limits.lazy_delay);
+        self.lazy = lazy;
+    }
+
+    /// Makes sure that something can be committed.
+    ///
+    /// After a failed sync, syncing the same file again proves nothing, because the kernel may have given up its pages. The
+    /// log is therefore begun anew, as long as `renewals` are left.
+    fn go_on(&mut self, renewals: &mut u32) -> Result<(), JournalError> {
+        match self.stopped {
+            None => Ok(()),
+            Some(Stop::Damaged) => Err(JournalError::Damaged),
+            Some(Stop::SyncLost) if *renewals == 0 => Err(JournalError::NotSynced),
+            Some(Stop::SyncLost) => {
+                *renewals -= 1;
+                let renewed = self.renew();
+                if let Err(Failure::Damaged) = renewed {
+                    self.place.mark_suspect();
+                    self.stopped = Some(Stop::Damaged);
+                }
+                renewed.map_err(|failure| match failure {
+                    Failure::Damaged => JournalError::Damaged,
+                    _ => JournalError::NotSynced,
+                })
+            }
         }
     }
 
-    /// Commits `jobs` and answers them, or keeps nothing of any and answers none.
+    /// Goes on with a fresh connection and an empty log.
+    ///
+    /// What was committed is folded from the log into the database, which is synced; a write whose sync failed is not in
+    /// force and goes with the log. Should its bytes come back because even the emptied log is lost with the power, the
+    /// commit at the end has made them invalid: it begins the log's next generation.
+    fn renew(&mut self) -> Result<(), Failure> {
+        let fresh = self.place.connect_to_write()?;
+        // This joins it to the index of the log, which knows what is in force, before the old connection leaves that.
+        fresh.query_row("SELECT max(number) FROM opening", [], |_| Ok(()))?;
+        drop(std::mem::replace(&mut self.connection, fresh));
+        checkpoint::fold_all(&self.connection)?;
+        let same = "UPDATE opening SET process_id = process_id WHERE number = ?1";
+        if self.connection.execute(same, [self.opening])? != 1 {
+            return Err(Failure::Damaged);
+        }
+        self.stopped = None;
+        Ok(())
+    }
+
+    /// Commits `jobs` once.
     fn commit(
         &mut self,
         jobs: &mut [Box<dyn Job>],
         counter: impl Fn(&Counters) -> &AtomicU64,
     ) -> Result<(), JournalError> {
-        if let Some(stop) = self.stopped {
-            return Err(stop.error());
-        }
         match self.apply_all(jobs) {
             Ok(refusals) => {
                 Counters::add(counter(&self.counters));
@@ -196,15 +274,6 @@ impl Writer {
             let closing = params![clock::now_ms(), opening];
             let _ = connection.execute("UPDATE opening SET closed_at_ms = ?1 WHERE number = ?2", closing);
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        }
-    }
-}
-
-impl Stop {
-    fn error(self) -> JournalError {
-        match self {
-            Self::Damaged => JournalError::Damaged,
-            Self::SyncLost => JournalError::MustReopen,
         }
     }
 }

@@ -147,6 +147,12 @@ impl LocalWorkspace {
         self.checkpoint.wait();
     }
 
+    /// Returns the paths of changes that the disk did not take when they were synced, and still has not taken. The journal
+    /// has them, and they are written again until the disk takes them, by the next opening too.
+    pub fn unsynced(&self) -> Vec<String> {
+        self.checkpoint.unsynced()
+    }
+
     /// Returns what other programs have written to files that had just been replaced or removed, since it was last asked.
     ///
     /// The last files that lost their names are watched, each until at least the next [`checkpoint`](Self::checkpoint).

@@ -74,6 +74,7 @@ mod undo_history;
 mod undo_path;
 mod undo_plan;
 mod unified_diff;
+mod unsynced;
 mod warm;
 mod watched_reader;
 mod working_trees;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeState, EntryKind, Journal, RecordedChange};
+use change_journal::{ChangeState, EntryKind, Journal, JournalError, RecordedChange};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 use wap_core::WapError;
@@ -17,6 +17,10 @@ use crate::recovery_path::{
     Found, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
 };
 use crate::step_conflicts::StepConflicts;
+use crate::unsynced;
+
+/// How many of the latest changes of a path are looked at for one that did not end in a conflict.
+const LATEST_CHANGES: u32 = 64;
 
 /// What was found and done when a workspace was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,11 +57,16 @@ pub(crate) fn recover(
     adopted: &AdoptedFromLayers,
 ) -> Result<Recovery, WapError> {
     let mut by_path: BTreeMap<RelPath, Vec<RecordedChange>> = BTreeMap::new();
-    for change in journal.reader().unsettled_changes().map_err(journal_error)? {
-        if let Ok(path) = RelPath::from_bytes(&change.path) {
-            by_path.entry(path).or_default().push(change);
-        }
+    let marked = unsynced::marked(journal).map_err(journal_error)?;
+    for mut change in journal.reader().unsettled_changes().map_err(journal_error)? {
+        let Ok(path) = RelPath::from_bytes(&change.path) else { continue };
+        // What the disk did not take may be gone without a loss of power, too.
+        change.this_boot &= !marked.contains(&change.number);
+        by_path.entry(path).or_default().push(change);
     }
+    settle_superseded(journal, &mut by_path).map_err(journal_error)?;
+    let open: BTreeSet<_> = by_path.values().flatten().map(|change| change.number).collect();
+    unsynced::unmark(journal, marked.difference(&open).copied());
     let mut recovery = Recovery::default();
     if by_path.is_empty() {
         return Ok(recovery);
@@ -87,6 +96,13 @@ pub(crate) fn recover(
         } else {
             recover_path(root, journal, path, changes)
         };
+        let found = match found {
+            Ok(Found::InPlace) if marked.contains(&last(changes).number) => {
+                // It looks as if it were in its place, which says nothing about the disk.
+                unsynced::write_again(root, journal, path, last(changes)).map(|_| Found::Redone)
+            }
+            found => found,
+        };
         match found {
             Ok(Found::InPlace) => {}
             Ok(Found::Redone) => recovery.redone.push(path.to_string()),
@@ -106,6 +122,10 @@ pub(crate) fn recover(
     }
     // What is settled is no conflict any more, so these are noted first.
     conflicts.note();
+    unsynced::unmark(
+        journal,
+        looked_at.iter().map(|(number, _)| *number).filter(|number| marked.contains(number)),
+    );
     checkpoint.add(looked_at);
     recovery.redone.sort_unstable();
     recovery.conflicts.sort_unstable();
@@ -118,6 +138,28 @@ pub(crate) fn recover(
     // A step that is asked for again must answer what was found here.
     journal.flush().map_err(journal_error)?;
     Ok(recovery)
+}
+
+/// Settles the changes of paths that were changed again by what is settled: had they come into force once more, they
+/// would take the place of the newer one.
+fn settle_superseded(
+    journal: &Journal,
+    by_path: &mut BTreeMap<RelPath, Vec<RecordedChange>>,
+) -> Result<(), JournalError> {
+    let mut superseded = BTreeSet::new();
+    for (path, changes) in by_path.iter() {
+        let newest = journal.reader().changes_of_path(path.as_bytes(), LATEST_CHANGES)?;
+        let newest = newest.iter().find(|change| change.state != ChangeState::Conflicted);
+        if let Some(newest) = newest.filter(|newest| newest.state == ChangeState::Settled) {
+            superseded
+                .extend(changes.iter().map(|change| change.number).filter(|number| *number < newest.number));
+        }
+    }
+    for changes in by_path.values_mut() {
+        changes.retain(|change| !superseded.contains(&change.number));
+    }
+    by_path.retain(|_, changes| !changes.is_empty());
+    journal.settle_changes(&superseded.into_iter().collect::<Vec<_>>())
 }
 
 /// The folders that are to get permission bits, or whose bits are in the way of what is done in them.

@@ -7,6 +7,7 @@ mod children;
 mod contents;
 mod crash;
 mod documents;
+mod failed_syncs;
 mod full_disk;
 mod garbage;
 mod log_cut;

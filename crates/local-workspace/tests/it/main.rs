@@ -25,6 +25,8 @@ mod escapes;
 #[cfg(test)]
 mod fs_attacks;
 #[cfg(test)]
+mod failed_syncs;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod ground;
