@@ -14,6 +14,7 @@
 //!
 //! The crate knows no protocol and starts no thread that outlives a call.
 
+mod asked_name;
 mod bag;
 mod deadline;
 mod doc_id;

@@ -25,6 +25,9 @@ const USES_OTHERS: f64 = 2.0;
 /// What prose and data are worth less, because they only tell of code.
 const NO_CODE: f64 = 1.0;
 
+/// What it is worth to define the one name that is asked for: more than all that can be said of it.
+const DEFINES_ASKED: f64 = 20.0;
+
 /// Puts together what a look at a file says of it. The result is above 0, and means something only beside that of other files.
 pub(crate) fn score(
     path: &str,
@@ -32,6 +35,7 @@ pub(crate) fn score(
     terms: &[Term],
     matches: &Matches<'_>,
     passage: &Passage,
+    defines_asked: bool,
 ) -> f64 {
     let asks_for_tests = terms.iter().any(|term| matches!(term.word.as_str(), "test" | "bench" | "exampl"));
     let length = f64::from(u32::try_from(length_bytes).unwrap_or(u32::MAX));
@@ -39,8 +43,9 @@ pub(crate) fn score(
         + passage.near
         + passage.defined
         + matches.in_head()
-        + file_name::asked_share(path, terms)
-        - (length / SHORT_BYTES).ln_1p();
+        + file_name::asked_share(path, terms);
+    // A name is defined in a long file as well as in a short one.
+    sum += if defines_asked { DEFINES_ASKED } else { -(length / SHORT_BYTES).ln_1p() };
     if !asks_for_tests && test_paths::uses_others(path) {
         sum -= USES_OTHERS;
     }

@@ -14,7 +14,7 @@ mod python;
 mod rust;
 mod rust_modules;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::language::Language;
 use crate::manifests::Manifests;
@@ -42,7 +42,6 @@ pub(crate) enum Lead {
 pub(crate) struct Project {
     pub(crate) files: Vec<ImportingFile>,
     numbers: HashMap<String, usize>,
-    folders: HashSet<String>,
     /// Files by their last name.
     by_name: HashMap<String, Vec<usize>>,
     manifests: Manifests,
@@ -54,13 +53,8 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new(files: Vec<ImportingFile>, manifests: Manifests) -> Project {
         let numbers = files.iter().enumerate().map(|(number, file)| (file.path.clone(), number)).collect();
-        let mut folders = HashSet::new();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
-            let mut folder = parent(&file.path);
-            while !folder.is_empty() && folders.insert(folder.to_owned()) {
-                folder = parent(folder);
-            }
             by_name.entry(last(&file.path).to_owned()).or_default().push(number);
         }
         let mut project = Project {
@@ -69,7 +63,6 @@ impl Project {
             rust: RustModules::default(),
             files,
             numbers,
-            folders,
             by_name,
             manifests,
         };
@@ -107,10 +100,6 @@ impl Project {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let first = self.files.partition_point(|file| file.path.as_str() < prefix.as_str());
         (first..self.files.len()).take_while(move |file| self.files[*file].path.starts_with(&prefix))
-    }
-
-    fn is_folder(&self, path: &str) -> bool {
-        path.is_empty() || self.folders.contains(path)
     }
 }
 

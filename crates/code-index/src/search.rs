@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use wap_core::{Call, CodeHit, IndexError, SearchCode, SearchCodeResponse};
 
+use crate::asked_name::AskedName;
 use crate::error::store_failed;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
@@ -19,6 +20,18 @@ use crate::{doc_id, excerpt, passage, ranking};
 const CANDIDATES: u32 = 24;
 /// How many bytes a token is.
 const BYTES_PER_TOKEN: usize = 4;
+
+/// How many files are looked at because they may define the name that is asked for.
+const DEFINING: u32 = 24;
+
+/// Files that may be worth showing, by number.
+struct Candidates {
+    terms: Vec<Term>,
+    /// Those that the store finds best by their words.
+    by_words: Vec<i64>,
+    /// Others that may define the name that is asked for.
+    by_name: Vec<i64>,
+}
 
 /// A file that was looked at.
 struct Seen {
@@ -35,11 +48,17 @@ impl LocalIndex {
         let began = Instant::now();
         check(call, began)?;
         let limit = request.limit.max(1);
-        let (terms, candidates) = self.candidates(call, request, limit)?;
+        let asked = AskedName::of(&request.query);
+        let Candidates { terms, by_words, by_name } =
+            self.candidates(call, request, asked.as_ref(), limit)?;
         let mut seen = Vec::new();
-        for candidate in candidates {
+        for candidate in by_words {
             check(call, began)?;
-            seen.extend(self.look_at(candidate, &terms)?);
+            seen.extend(self.look_at(candidate, &terms, asked.as_ref(), false)?);
+        }
+        for candidate in by_name {
+            check(call, began)?;
+            seen.extend(self.look_at(candidate, &terms, asked.as_ref(), true)?);
         }
         seen.sort_by(|left: &Seen, right: &Seen| {
             right.hit.score.total_cmp(&left.hit.score).then_with(|| left.hit.path.cmp(&right.hit.path))
@@ -52,20 +71,20 @@ impl LocalIndex {
         Ok(SearchCodeResponse { hits, freshness: self.freshness(stale)? })
     }
 
-    /// The files that the store finds best by their words, by number.
     fn candidates(
         &self,
         call: &Call<'_>,
         request: &SearchCode,
+        asked: Option<&AskedName<'_>>,
         limit: u32,
-    ) -> Result<(Vec<Term>, Vec<i64>), IndexError> {
+    ) -> Result<Candidates, IndexError> {
         let failed = |error: rusqlite::Error| store_failed(&error);
         let reader = self.store.reader();
         let interrupt = reader.get_interrupt_handle();
         let _guard = call.cancel.on_cancel(Box::new(move || interrupt.interrupt()));
         let terms = query::terms(&reader, &request.query).map_err(failed)?;
         if terms.is_empty() {
-            return Ok((terms, Vec::new()));
+            return Ok(Candidates { terms, by_words: Vec::new(), by_name: Vec::new() });
         }
         let wanted = limit.saturating_mul(2).clamp(CANDIDATES, 200);
         let [body, often, definitions, path] = ranking::PICKED_BY;
@@ -83,24 +102,58 @@ impl LocalIndex {
                 break;
             }
         }
-        Ok((terms, found))
+        let mut by_name = Vec::new();
+        if let Some(word) = asked.and_then(AskedName::word) {
+            let sql = format!(
+                "SELECT rowid FROM words WHERE words MATCH ?1 AND rank MATCH 'bm25(0.0, 0.0, 1.0, 0.0)'
+                ORDER BY rank LIMIT {DEFINING}"
+            );
+            let mut statement = reader.prepare_cached(&sql).map_err(failed)?;
+            let rows = statement.query_map([format!("definitions : \"{word}\"")], |row| row.get(0));
+            by_name = rows.and_then(Iterator::collect::<Result<Vec<i64>, _>>).map_err(failed)?;
+            by_name.retain(|file| !found.contains(file));
+        }
+        Ok(Candidates { terms, by_words: found, by_name })
     }
 
-    /// Looks at a file as it is now; `None` if it is gone.
-    fn look_at(&self, candidate: i64, terms: &[Term]) -> Result<Option<Seen>, IndexError> {
+    /// Looks at a file as it is now; `None` if it is gone, or has to define the name that is asked for and does not.
+    fn look_at(
+        &self,
+        candidate: i64,
+        terms: &[Term],
+        asked: Option<&AskedName<'_>>,
+        has_to_define: bool,
+    ) -> Result<Option<Seen>, IndexError> {
         let stored = self.store.file_by_id(candidate).map_err(|error| store_failed(&error))?;
         let Some(stored) = stored else { return Ok(None) };
+        let mut defined = definitions(&stored.definitions);
+        let named = asked.map_or_else(Vec::new, |asked| asked.definitions(&stored.path, &defined));
+        if has_to_define && named.is_empty() {
+            return Ok(None);
+        }
         let Some(present) = self.present(&stored.path) else { return Ok(None) };
         let is_stale = stored.hash != Some(present.hash);
         let lines = Lines::new(&present.content);
-        // Lines of definitions mean the text that was stored.
-        let definitions = if is_stale { Vec::new() } else { definitions(&stored.definitions) };
+        let defines_asked = !named.is_empty();
+        if is_stale {
+            // Lines of definitions mean the text that was stored.
+            defined.clear();
+        } else if defines_asked {
+            defined = named;
+        }
         let matches = Matches::find(&lines, &present.content, terms);
-        let passage = passage::find(&lines, &matches, &definitions);
+        let passage = passage::find(&lines, &matches, &defined);
         let piece = lines.range(passage.first, passage.last);
         let hit = CodeHit {
             doc_id: doc_id::write(&stored.path, passage.first, passage.last),
-            score: ranking::score(&stored.path, present.content.len(), terms, &matches, &passage),
+            score: ranking::score(
+                &stored.path,
+                present.content.len(),
+                terms,
+                &matches,
+                &passage,
+                defines_asked,
+            ),
             path: stored.path,
             snippet: excerpt::excerpt(piece, terms),
             line_start: passage.first as u64,

@@ -1,5 +1,7 @@
 //! Changes that are made all or none, for protocols that promise this.
 
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
+
 use crate::{
     Call, DeleteFile, FileChange, FileChanged, FileVersion, LineNumbers, ModifyFile, ModifyOperation,
     WapError, Workspace, WriteFile, WriteMode,
@@ -36,18 +38,47 @@ impl Reversible {
         Reversible { change: FileChange::Write(write), inverse }
     }
 
-    /// Exchanges lines of a file, one after the other, as they stand in this version of it. The lines that are exchanged are
-    /// put back with the line ending of the file where it is taken back.
+    /// Exchanges lines of a file, one after the other, as they stand in this version of it. Lines that an exchange leaves as
+    /// they are, are not written, so that their bytes stay. The others are put back with the line ending of the file where
+    /// it is taken back.
     #[must_use]
     pub fn edit(path: &str, version: Option<FileVersion>, exchanges: &[LineExchange]) -> Reversible {
         let modify = |operations, expected_version| {
             let (path, line_numbers) = (path.to_owned(), Some(LineNumbers::InTurn));
             FileChange::Modify(ModifyFile { path, operations, expected_version, line_numbers })
         };
+        let exchanges: Vec<LineExchange> = exchanges.iter().flat_map(LineExchange::changed).collect();
         let forth = exchanges.iter().filter_map(|one| exchange(one.at, &one.old, &one.new)).collect();
         // The last one first: then each finds what it has left.
         let back = exchanges.iter().rev().filter_map(|one| exchange(one.at, &one.new, &one.old)).collect();
         Reversible { change: modify(forth, version), inverse: modify(back, None) }
+    }
+}
+
+/// How many lines on either side are compared to find those that stay in the middle.
+const COMPARED_LINES: usize = 2_000;
+
+impl LineExchange {
+    /// Returns the pieces of the exchange in which something changes, in their order.
+    fn changed(&self) -> Vec<LineExchange> {
+        let (mut old, mut new) = (&self.old[..], &self.new[..]);
+        while let ([rest_of_old @ .., one], [rest_of_new @ .., other]) = (old, new)
+            && one == other
+        {
+            (old, new) = (rest_of_old, rest_of_new);
+        }
+        let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+        (old, new) = (&old[head..], &new[head..]);
+        let at = self.at + head;
+        if old.len().max(new.len()) > COMPARED_LINES {
+            return vec![LineExchange { at, old: old.to_vec(), new: new.to_vec() }];
+        }
+        let piece = |change: DiffOp| {
+            let (old, new) = (&old[change.old_range()], &new[change.new_range()]);
+            LineExchange { at: at + change.new_range().start, old: old.to_vec(), new: new.to_vec() }
+        };
+        let changes = capture_diff_slices(Algorithm::Myers, old, new).into_iter();
+        changes.filter(|change| change.tag() != DiffTag::Equal).map(piece).collect()
     }
 }
 

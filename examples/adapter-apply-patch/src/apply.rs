@@ -22,9 +22,7 @@ pub enum Refusal {
     #[error("nothing was changed: the chunk at line {1} of the reply does not fit '{0}': {2}")]
     Chunk(String, usize, String),
     /// A file that is to be deleted or moved, and that could not be put back byte by byte if the rest failed.
-    #[error(
-        "'{0}' is no UTF-8 text with one kind of line ending, so a patch does not delete or move it; nothing was changed"
-    )]
+    #[error("'{0}' is no UTF-8 text, so a patch does not delete or move it; nothing was changed")]
     NotPlain(String),
     /// The changes could not be made.
     #[error(transparent)]
@@ -60,7 +58,7 @@ pub fn apply<W: Workspace + ?Sized>(
                     None => changes.push(Reversible::edit(&path, draft.version, &draft.exchanges)),
                     Some(to) => {
                         deletions.push(deletion(&path, &file)?);
-                        changes.push(moved(&path, &to, &draft, &file)?);
+                        changes.push(moved(&to, &draft, &file));
                     }
                 }
             }
@@ -94,10 +92,10 @@ fn deletion(path: &str, file: &ReadFileResponse) -> Result<Reversible, Refusal> 
 }
 
 /// The file at its new path.
-fn moved(from: &str, to: &str, draft: &Draft, file: &ReadFileResponse) -> Result<Reversible, Refusal> {
+fn moved(to: &str, draft: &Draft, file: &ReadFileResponse) -> Reversible {
     let mut create = Reversible::create(to, &[]);
     if let FileChange::Write(write) = &mut create.change {
-        write.content = draft.text_like(&file.content).ok_or_else(|| Refusal::NotPlain(from.to_owned()))?;
+        write.content = draft.text_like(&file.content);
     }
-    Ok(create)
+    create
 }

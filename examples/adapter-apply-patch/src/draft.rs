@@ -14,28 +14,34 @@ pub(crate) struct Draft {
     /// The lines as the chunks so far leave them.
     pub(crate) lines: Vec<String>,
     pub(crate) exchanges: Vec<LineExchange>,
+    /// What each line ends with; nothing for new ones, and for the last one of a file without an ending.
+    endings: Vec<Option<&'static str>>,
     /// Below this index nothing was looked for yet.
     next: usize,
 }
 
 impl Draft {
     pub(crate) fn of(file: &ReadFileResponse) -> Draft {
-        let lines = file.content.trim_start_matches(MARK).lines().map(str::to_owned).collect();
-        Draft { version: file.version.clone(), lines, exchanges: Vec::new(), next: 0 }
+        let text = file.content.trim_start_matches(MARK);
+        let lines = text.lines().map(str::to_owned).collect();
+        let endings = text.split_inclusive('\n').map(ending).collect();
+        Draft { version: file.version.clone(), lines, exchanges: Vec::new(), endings, next: 0 }
     }
 
-    /// Returns the whole text with the line ending, the mark and the end of the one that it was made from; nothing if that
-    /// has several kinds of line endings.
-    pub(crate) fn text_like(&self, original: &str) -> Option<String> {
-        let (all, windows) = (original.matches('\n').count(), original.matches("\r\n").count());
-        let ending = match windows {
-            0 => "\n",
-            some if some == all => "\r\n",
-            _ => return None,
-        };
-        let mark = if original.starts_with(MARK) { MARK.to_string() } else { String::new() };
+    /// Returns the whole text as the file would have it: lines that stay keep their endings, new ones get the most common one
+    /// of the original, and the last one has an ending if the original's has.
+    pub(crate) fn text_like(&self, original: &str) -> String {
+        let usual = usual_ending(original);
         let is_ended = original.is_empty() || original.ends_with('\n');
-        Some(mark + &self.lines.join(ending) + if is_ended && !self.lines.is_empty() { ending } else { "" })
+        let mut text = if original.starts_with(MARK) { MARK.to_string() } else { String::new() };
+        for (index, (line, ending)) in self.lines.iter().zip(&self.endings).enumerate() {
+            text.push_str(line);
+            // A blank line without an ending would be no line.
+            if index + 1 < self.lines.len() || is_ended || line.is_empty() {
+                text.push_str(ending.unwrap_or(usual));
+            }
+        }
+        text
     }
 
     /// Finds a chunk's lines and exchanges them.
@@ -48,17 +54,39 @@ impl Draft {
         for anchor in &chunk.anchors {
             from = self.anchor(anchor, from)? + 1;
         }
-        let at = self.place(chunk, from)?;
-        self.lines.splice(at..at + chunk.old.len(), chunk.new.iter().cloned());
-        self.next = at + chunk.new.len();
-        // Lines that stay are not written again, so that their bytes stay.
-        let same = |pair: &(&String, &String)| pair.0 == pair.1;
-        let head = chunk.old.iter().zip(&chunk.new).take_while(same).count();
-        let (old, new) = (&chunk.old[head..], &chunk.new[head..]);
-        let tail = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
-        let (old, new) = (old[..old.len() - tail].to_vec(), new[..new.len() - tail].to_vec());
-        self.exchanges.push(LineExchange { at: at + head, old, new });
+        let shorter = chunk.without_blank_end();
+        let (at, chunk) = match (self.place(chunk, from), &shorter) {
+            // Lines that only come stand before no blank line that only ends the chunk.
+            (_, Some(shorter)) if shorter.old.is_empty() => (self.place(shorter, from)?, shorter),
+            (Ok(at), Some(shorter)) if self.place(shorter, from) != Ok(at) => {
+                return Err("only the blank line at its end says where: write that as a line of one blank, or add lines"
+                    .to_owned());
+            }
+            (Ok(at), _) => (at, chunk),
+            (Err(why), Some(shorter)) => (self.place(shorter, from).map_err(|_| why)?, shorter),
+            (Err(why), None) => return Err(why),
+        };
+        self.exchange(at, chunk);
         Ok(())
+    }
+
+    fn exchange(&mut self, at: usize, chunk: &Chunk) {
+        let mut endings = vec![None; chunk.new.len()];
+        let mut done = (0, 0);
+        // Lines that stay are not written again, so that their bytes stay.
+        for &(old, new) in chunk.kept.iter().chain([&(chunk.old.len(), chunk.new.len())]) {
+            if (old, new) != done {
+                let (gone, come) = (chunk.old[done.0..old].to_vec(), chunk.new[done.1..new].to_vec());
+                self.exchanges.push(LineExchange { at: at + done.1, old: gone, new: come });
+            }
+            if let Some(ending) = endings.get_mut(new) {
+                *ending = self.endings[at + old];
+            }
+            done = (old + 1, new + 1);
+        }
+        self.lines.splice(at..at + chunk.old.len(), chunk.new.iter().cloned());
+        self.endings.splice(at..at + chunk.old.len(), endings);
+        self.next = at + chunk.new.len();
     }
 
     fn anchor(&self, anchor: &str, from: usize) -> Result<usize, String> {
@@ -132,6 +160,21 @@ impl Draft {
         } else {
             "its lines are not there: read the file again and copy them as they are".to_owned()
         })
+    }
+}
+
+/// What a line ends with.
+fn ending(line: &str) -> Option<&'static str> {
+    ["\r\n", "\n"].into_iter().find(|ending| line.ends_with(ending))
+}
+
+/// What most lines of a text end with; the first of them on a tie.
+fn usual_ending(text: &str) -> &'static str {
+    let (all, windows) = (text.matches('\n').count(), text.matches("\r\n").count());
+    match (windows * 2).cmp(&all) {
+        std::cmp::Ordering::Greater => "\r\n",
+        std::cmp::Ordering::Less => "\n",
+        std::cmp::Ordering::Equal => text.split_inclusive('\n').find_map(ending).unwrap_or("\n"),
     }
 }
 

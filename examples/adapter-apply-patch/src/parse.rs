@@ -35,6 +35,10 @@ pub struct Chunk {
     pub old: Vec<String>,
     /// The lines to put there: those that stay and those that come.
     pub new: Vec<String>,
+    /// The lines that stay: their indexes in `old` and in `new`.
+    pub kept: Vec<(usize, usize)>,
+    /// How many lines at the end are blank without a sign. They stay, or only stand between parts of the patch.
+    pub unsigned_blank: usize,
     /// Whether the lines are the last ones of the file.
     pub is_at_end: bool,
     /// The line of the reply at which the chunk begins, 1-based.
@@ -80,33 +84,53 @@ impl Section {
     }
 }
 
+/// The line before a patch.
+const BEGIN: &str = "*** Begin Patch";
+/// The line behind it.
+const END: &str = "*** End Patch";
+
 /// Reads the patch of a reply; what stands before and after it is prose.
 ///
 /// # Errors
 ///
 /// [`ParseError`]. A patch is read whole or refused.
 pub fn parse(reply: &str) -> Result<Vec<Section>, ParseError> {
-    let mut lines = (1..).zip(reply.lines()).skip_while(|(_, line)| line.trim() != "*** Begin Patch");
-    lines.next().ok_or(ParseError::NoPatch)?;
+    let mut lines = (1..).zip(reply.lines()).skip_while(|(_, line)| line.trim() != BEGIN).peekable();
+    let (_, first) = lines.peek().ok_or(ParseError::NoPatch)?;
+    let indentation = indentation(first, reply);
+    lines.next();
     let mut sections: Vec<(usize, Section)> = Vec::new();
+    let mut blank_number = None;
     loop {
         let (number, line) = lines.next().ok_or(ParseError::NoEnd)?;
-        if line.trim() == "*** End Patch" {
+        let line = line.strip_prefix(indentation).unwrap_or(line);
+        if line.trim() == END {
             break;
         }
-        if let Some(section) = header(line) {
+        // Within an update, an indented line is one of the file.
+        let is_update = matches!(sections.last(), Some((_, Section::Update { .. })));
+        if let Some(section) = header(if is_update { line } else { line.trim_start() }) {
+            blank_number = None;
             if sections.iter().any(|(_, other)| other.path() == section.path()) {
                 return Err(ParseError::Twice(number, section.path().to_owned()));
             }
             sections.push((number, section));
             continue;
         }
+        if !is_update && line.trim().is_empty() {
+            // Between sections it means nothing; a new file goes on behind none.
+            blank_number = blank_number.or(Some((number, line)));
+            continue;
+        }
+        if let Some((number, line)) = blank_number {
+            return Err(ParseError::Line(number, line.to_owned()));
+        }
         let is_taken = sections.last_mut().is_some_and(|(_, section)| take(section, number, line));
         if !is_taken {
             return Err(ParseError::Line(number, line.chars().take(100).collect()));
         }
     }
-    if let Some((number, _)) = lines.find(|(_, line)| line.trim() == "*** Begin Patch") {
+    if let Some((number, _)) = lines.find(|(_, line)| line.trim() == BEGIN) {
         return Err(ParseError::Second(number));
     }
     match sections.iter().find(|(_, section)| section.is_empty()) {
@@ -114,6 +138,17 @@ pub fn parse(reply: &str) -> Result<Vec<Section>, ParseError> {
         None if sections.is_empty() => Err(ParseError::Empty(1)),
         None => Ok(sections.into_iter().map(|(_, section)| section).collect()),
     }
+}
+
+/// What stands before every line of the patch, as in the item of a list; nothing if a line does not have it.
+fn indentation<'a>(first: &'a str, reply: &str) -> &'a str {
+    let blanks = &first[..first.len() - first.trim_start().len()];
+    let mut patch = reply.lines().skip_while(|line| line.trim() != BEGIN);
+    let is_everywhere = patch
+        .by_ref()
+        .take_while(|line| line.trim() != END)
+        .all(|line| line.trim().is_empty() || line.starts_with(blanks));
+    if is_everywhere { blanks } else { "" }
 }
 
 /// The line that begins a section.
@@ -131,7 +166,7 @@ fn header(line: &str) -> Option<Section> {
 /// Adds a line to a section; false if it has no place there.
 fn take(section: &mut Section, line_number: usize, line: &str) -> bool {
     match section {
-        Section::Delete { .. } => line.trim().is_empty(),
+        Section::Delete { .. } => false,
         Section::Add { lines, .. } => {
             line.strip_prefix('+').map(|rest| lines.push(rest.to_owned())).is_some()
         }
@@ -140,6 +175,9 @@ fn take(section: &mut Section, line_number: usize, line: &str) -> bool {
                 let is_first = move_to.is_none() && chunks.is_empty() && !path.trim().is_empty();
                 *move_to = Some(path.trim().to_owned());
                 return is_first;
+            }
+            if line.is_empty() && chunks.last().is_none_or(|last| last.is_at_end) {
+                return true;
             }
             if let Some(anchor) = line.strip_prefix("@@") {
                 let begins = chunks.last().is_none_or(|last| !last.old.is_empty() || !last.new.is_empty());
@@ -165,10 +203,12 @@ impl Chunk {
             self.is_at_end = true;
             return !self.old.is_empty() || !self.new.is_empty();
         }
+        self.unsigned_blank = if line.is_empty() { self.unsigned_blank + 1 } else { 0 };
         let mut characters = line.chars();
         match characters.next() {
             // Models leave out the blank before a blank line that stays.
             None | Some(' ') => {
+                self.kept.push((self.old.len(), self.new.len()));
                 self.old.push(characters.as_str().to_owned());
                 self.new.push(characters.as_str().to_owned());
             }
@@ -177,5 +217,15 @@ impl Chunk {
             Some(_) => return false,
         }
         true
+    }
+
+    /// Returns the chunk without the blank lines at its end that have no sign; nothing if there are none.
+    pub(crate) fn without_blank_end(&self) -> Option<Chunk> {
+        let blank = Some(self.unsigned_blank).filter(|blank| *blank > 0)?;
+        let mut chunk = Chunk { unsigned_blank: 0, ..self.clone() };
+        chunk.old.truncate(self.old.len() - blank);
+        chunk.new.truncate(self.new.len() - blank);
+        chunk.kept.truncate(self.kept.len() - blank);
+        Some(chunk)
     }
 }

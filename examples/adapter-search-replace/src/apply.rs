@@ -20,6 +20,12 @@ pub enum Refusal {
     /// A block without an end, or with its parts in another order; the line of the reply.
     #[error("the block at line {0} of the reply is not whole: it needs `=======` and then `>>>>>>> REPLACE`")]
     NotWhole(usize),
+    /// A block with a second line that divides it; the line of the reply.
+    #[error(
+        "the block at line {0} of the reply has two lines `=======`, so where SEARCH ends is not sure: leave one out, or \
+         if it belongs to the file, write all three marks of the block with eight signs instead of seven"
+    )]
+    DividedTwice(usize),
     /// The file of the block at this line of the reply cannot be read.
     #[error("the file of the block at line {0} of the reply: {1}")]
     File(usize, #[source] WapError),
@@ -79,14 +85,20 @@ impl Draft {
     }
 
     fn take(&mut self, block: &Block) -> Result<(), Refusal> {
-        let found = places(&self.lines, &block.search, |file, wanted| file == wanted);
+        let (mut old, mut new) = (&block.search[..], &block.replace[..]);
+        let mut found = places(&self.lines, old, |file, wanted| file == wanted);
+        let blank = blank_lines(old);
+        if found.is_empty() && blank < old.len() && new.starts_with(&old[..blank]) {
+            // Blank lines that both parts begin with change nothing; models put them there.
+            (old, new) = (&old[blank..], &new[blank..]);
+            found = places(&self.lines, old, |file, wanted| file == wanted);
+        }
         let [at] = found[..] else {
             let why = explain(&self.lines, block, &found);
             return Err(Refusal::Search(self.path.clone(), block.line_number, why));
         };
-        self.lines.splice(at..at + block.search.len(), block.replace.iter().cloned());
-        let (old, new) = (block.search.clone(), block.replace.clone());
-        self.exchanges.push(LineExchange { at, old, new });
+        self.lines.splice(at..at + old.len(), new.iter().cloned());
+        self.exchanges.push(LineExchange { at, old: old.to_vec(), new: new.to_vec() });
         Ok(())
     }
 
@@ -96,6 +108,11 @@ impl Draft {
             version => Reversible::edit(&self.path, version, &self.exchanges),
         }
     }
+}
+
+/// How many blank lines a text begins with.
+fn blank_lines(lines: &[String]) -> usize {
+    lines.iter().take_while(|line| line.trim().is_empty()).count()
 }
 
 /// The line indexes at which some lines stand; no lines stand everywhere, and so once only in an empty file.
@@ -122,6 +139,13 @@ fn explain(file: &[String], block: &Block, found: &[usize]) -> String {
         let ((has, wanted), number) =
             pairs.find(|((has, wanted), _)| has != wanted).expect("not all are the same");
         return format!("differ in blanks: line {number} of the file is {has:?}, the block has {wanted:?}");
+    }
+    let blank = blank_lines(&block.search);
+    if blank < block.search.len()
+        && let [at] = places(file, &block.search[blank..], |file, wanted| file == wanted)[..]
+    {
+        let number = at + 1;
+        return format!("stand at line {number} without the blank ones before them: leave those out");
     }
     match places(file, &block.replace, |file, wanted| file == wanted)[..] {
         [at] => format!("are not there, and the REPLACE lines stand at line {} already", at + 1),

@@ -15,8 +15,17 @@ pub struct Block {
     pub line_number: usize,
 }
 
-/// What begins and ends a block; the first cannot stand in one.
-const MARKS: [&str; 2] = ["<<<<<<< SEARCH", ">>>>>>> REPLACE"];
+/// How many signs a mark may have: usually seven. All marks of a block have the same number.
+const SIGNS: std::ops::RangeInclusive<usize> = 5..=9;
+
+/// A path that stands on a line of its own.
+struct Said {
+    path: String,
+    /// Whether the line can hardly be anything but a path.
+    is_plain: bool,
+    /// Whether a file may be made under this name: not under a word of prose.
+    may_be_new: bool,
+}
 
 /// Reads all blocks of a reply; what stands between them is prose.
 ///
@@ -27,25 +36,72 @@ pub fn parse(reply: &str) -> Result<Vec<Block>, Refusal> {
     let (mut blocks, mut said) = (Vec::<Block>::new(), None);
     let mut lines = reply.lines().zip(1..);
     while let Some((line, line_number)) = lines.next() {
-        if line.trim_end() == MARKS[0] {
-            let path = said.take().or_else(|| Some(blocks.last()?.path.clone()));
-            let path = path.ok_or(Refusal::NoPath(line_number))?;
-            let mut part = |end: &str| {
+        if let Some(signs) = SIGNS.into_iter().find(|signs| is_mark(line, '<', *signs)) {
+            let mut part = |end: char| {
                 let mut part = Vec::new();
                 loop {
                     match lines.next() {
-                        Some((line, _)) if line.trim_end() == end => return Ok(part),
-                        Some((line, _)) if !MARKS.contains(&line.trim_end()) => part.push(line.to_owned()),
+                        Some((line, _)) if is_mark(line, end, signs) => return Ok(part),
+                        // A second one: either may be the one that divides the parts.
+                        Some((line, _)) if is_mark(line, '=', signs) => {
+                            return Err(Refusal::DividedTwice(line_number));
+                        }
+                        Some((line, _)) if !['<', '>'].iter().any(|sign| is_mark(line, *sign, signs)) => {
+                            part.push(line.to_owned());
+                        }
                         _ => return Err(Refusal::NotWhole(line_number)),
                     }
                 }
             };
-            blocks.push(Block { path, search: part("=======")?, replace: part(MARKS[1])?, line_number });
-        } else if !line.trim_start().starts_with("```") {
-            // The line just before the block counts, or the one before the fence around it.
-            let name = line.trim().trim_matches(['`', '*', '#', ':', ' ']);
-            said = (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned());
+            let (search, replace) = (part('=')?, part('>')?);
+            let path = match said.take() {
+                Some(Said { may_be_new: false, .. }) if search.is_empty() => None,
+                Some(Said { path, .. }) => Some(path),
+                None => blocks.last().map(|block| block.path.clone()),
+            };
+            let path = path.ok_or(Refusal::NoPath(line_number))?;
+            blocks.push(Block { path, search, replace, line_number });
+        } else if line.trim().is_empty() {
+            said = said.filter(|said| said.is_plain);
+        } else if !is_fence(line) {
+            // The last line before the block counts, or the one before the fence around it.
+            said = Said::on(line);
         }
     }
     if blocks.is_empty() { Err(Refusal::NoBlock) } else { Ok(blocks) }
+}
+
+/// Tells whether a line begins (`<`), divides (`=`) or ends (`>`) a block that has so many signs in its marks.
+fn is_mark(line: &str, sign: char, signs: usize) -> bool {
+    let word = line.trim_end().trim_start_matches(sign);
+    line.trim_end().len() - word.len() == signs
+        && word
+            == match sign {
+                '<' => " SEARCH",
+                '>' => " REPLACE",
+                _ => "",
+            }
+}
+
+/// Tells whether a line stands around a block: backticks, tildes, or a tag alone, as `<source>`.
+fn is_fence(line: &str) -> bool {
+    let line = line.trim();
+    let tag = line.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let name = tag.map(|tag| tag.trim_start_matches('/').split(' ').next().unwrap_or_default());
+    line.starts_with("```")
+        || line.starts_with("~~~")
+        || name.is_some_and(|name| {
+            name.chars().all(|one| one.is_alphanumeric() || matches!(one, '-' | '_' | ':'))
+        })
+}
+
+impl Said {
+    fn on(line: &str) -> Option<Said> {
+        let line = line.trim();
+        let path = line.trim_matches(['`', '*', '#', ':', ' ']).to_owned();
+        let is_plain = line.contains('`') || path.contains('/') || path.trim_end_matches('.').contains('.');
+        let is_bare = path == line && path.ends_with(|last: char| last.is_alphanumeric());
+        let is_one = !path.is_empty() && !path.contains(' ');
+        is_one.then_some(Said { path, is_plain, may_be_new: is_plain || is_bare })
+    }
 }

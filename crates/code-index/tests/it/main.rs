@@ -8,6 +8,7 @@ mod freshness;
 mod hidden;
 mod hostile;
 mod planted;
+mod python_imports;
 mod ranking;
 mod remote;
 mod remote_harm;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::fixture::{Fixture, paths};
+use crate::fixture::{Fixture, paths, search};
 
 #[test]
 fn every_sign_of_a_right_file_counts() {
@@ -36,6 +36,47 @@ fn files_that_are_called_or_define_what_is_asked_for_are_found_among_many_that_m
     let found = paths(&index, "lease");
     assert!(found.contains(&"src/lease.rs".to_owned()), "{found:?}");
     assert!(found.contains(&"src/held.rs".to_owned()), "{found:?}");
+}
+
+#[test]
+fn an_exact_name_finds_its_definition_first_and_shows_it() {
+    let docs =
+        (0..40).map(|number| (format!("docs/{number}.md"), "Call `read_file`, read_file(). ".repeat(400)));
+    let near = (0..40).map(|number| {
+        (format!("near/{number}.rs"), "fn read() { read_file(); }\nfn read_file_of() {}\n".repeat(5))
+    });
+    let code = [
+        ("tests/reading.rs", "fn read_file() {}\n".to_owned()),
+        (
+            "src/long.rs",
+            format!(
+                "{}impl Reader {{\n    fn read_file(&self) {{}}\n}}\n",
+                "// Something else.\n".repeat(3_000)
+            ),
+        ),
+        ("src/get.py", "class Getter:\n    def get(self): pass\n\ndef other(): pass\n".to_owned()),
+        ("src/many.py", "def get_more(): get()\n".repeat(50)),
+    ];
+    let code = code.map(|(path, content)| (path.to_owned(), content));
+    let fixture = Fixture::new(docs.chain(near).chain(code));
+    let index = fixture.index();
+    let first = |query: &str| {
+        let hit = search(&index, query).hits.swap_remove(0);
+        (hit.path, hit.snippet)
+    };
+    for query in ["read_file", " `read_file()` ", "Reader::read_file", "reader.Reader.read_file"] {
+        let (path, snippet) = first(query);
+        assert_eq!(path, "src/long.rs", "{query}");
+        assert!(snippet.contains("fn read_file(&self)"), "{query}: {snippet}");
+    }
+    assert_eq!(paths(&index, "read_file")[1], "tests/reading.rs");
+    for query in ["get", "Getter.get", "get.other"] {
+        assert_eq!(first(query).0, "src/get.py", "{query}");
+    }
+    // Another spelling, or more than a name, is a search for words as ever.
+    assert_ne!(first("READ_FILE").0, "src/long.rs");
+    assert_ne!(first("call read_file").0, "src/long.rs");
+    assert_ne!(first("Writer::read_file").0, "src/long.rs");
 }
 
 /// A text of pieces, each with how often it is repeated.

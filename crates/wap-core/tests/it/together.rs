@@ -47,3 +47,13 @@ fn one_failure_takes_the_others_back() {
         assert_eq!(workspace.files(), before, "the failing one at {position}");
     }
 }
+
+#[test]
+fn lines_that_an_exchange_leaves_keep_their_endings() {
+    let workspace = MemoryWorkspace::with_files([("a", "1\r\n2\n3\r\n4\n5\r\n6\n7\n")]);
+    let exchanges: [(usize, &[&str], &[&str]); 2] =
+        [(0, &["1", "2", "3", "4", "5"], &["1", "II", "3", "3.5", "5"]), (5, &["6"], &["6"])];
+    let changes = [edit(&workspace, "a", &exchanges)];
+    change_together(&workspace, &Caller::new().call(0), &changes).unwrap();
+    assert_eq!(workspace.text("a").unwrap(), "1\r\nII\n3\r\n3.5\n5\r\n6\n7\n");
+}

@@ -18,6 +18,6 @@ fn the_code_is_as_short_as_the_guide_says() {
     let lib = include_str!("../../src/lib.rs");
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
     let code = [lib].iter().chain(&SOURCES).flat_map(|source| source.lines()).filter(is_code).count();
-    assert!(code < 150, "{code}");
+    assert!(code < 220, "{code}");
     assert!(GUIDE.contains(&format!("{code} lines of code")), "{code}");
 }
