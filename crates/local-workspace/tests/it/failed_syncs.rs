@@ -20,7 +20,9 @@ fn with_failing_syncs(child_name: &str, ground: &Ground, name: &str, fault: &str
     let program = child(child_name, ground.path());
     let trace = ground.path().join("trace");
     let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-e", "trace=fsync", "-e", &format!("inject=fsync:{fault}"), "-o"]).arg(&trace);
+    command
+        .args(["-f", "-qq", "-e", "trace=fsync", "-e", &format!("inject=fsync:{fault}"), "-o"])
+        .arg(&trace);
     command.arg("-P").arg(ground.root().join(name)).arg("--").arg(program.get_program());
     command.args(program.get_args());
     for (name, value) in program.get_envs() {

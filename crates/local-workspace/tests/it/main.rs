@@ -23,9 +23,9 @@ mod dry_run;
 #[cfg(test)]
 mod escapes;
 #[cfg(test)]
-mod fs_attacks;
-#[cfg(test)]
 mod failed_syncs;
+#[cfg(test)]
+mod fs_attacks;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]

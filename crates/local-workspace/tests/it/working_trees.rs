@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use change_journal::{
-    ChangeNumber, ChangeRecord, Content, Entry, EntryKind, EntryRecord, Journal, RunNumber, RunState,
-    StepKind,
+    Attributes, ChangeNumber, ChangeRecord, Content, Entry, EntryKind, EntryRecord, Journal, RunNumber,
+    RunState, StepKind,
 };
 use local_workspace::{LocalWorkspace, Undo};
 use wap_core::*;
@@ -201,5 +201,6 @@ fn promise_again(journal: &Journal, changes: &[(Vec<u8>, Side, Side)]) {
 
 fn entry(side: &Side) -> Option<EntryRecord<'_>> {
     let (kind, bytes, mode) = side.as_ref()?;
-    Some(EntryRecord { kind: *kind, content: Content::Bytes(bytes), mode: *mode })
+    let content = Content::Bytes(bytes);
+    Some(EntryRecord { kind: *kind, content, mode: *mode, attributes: Attributes::Unknown })
 }
