@@ -33,11 +33,14 @@ impl Isolation {
     /// A control group with limits on the whole command's memory and processes.
     pub(crate) const GROUP: Isolation = Isolation(1 << 10);
 
+    /// A user of the command's own, who is root inside and nobody outside: for root.
+    pub(crate) const OWN_IDS: Isolation = Isolation(1 << 11);
+
     /// Every layer.
-    pub(crate) const ALL: Isolation = Isolation((1 << 11) - 1);
+    pub(crate) const ALL: Isolation = Isolation((1 << 12) - 1);
 
     /// The layers that cannot do without a process namespace and without each other.
-    pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111);
+    pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111 | Isolation::OWN_IDS.0);
 
     pub(crate) fn bits(self) -> u64 {
         self.0

@@ -29,6 +29,8 @@ mod limits;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod own_ids;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod reserve;
