@@ -21,6 +21,7 @@ use crate::control_group::ControlGroup;
 use crate::isolation::Isolation;
 use crate::mount_entry::MountEntry;
 use crate::new_root::NewRoot;
+use crate::own_ids::OwnIds;
 use crate::preparation::Preparation;
 use crate::request::{Order, Request};
 use crate::shell_process::ShellProcess;
@@ -39,6 +40,8 @@ pub(crate) struct InitEnds {
     pub(crate) lifeline: OwnedFd,
     /// The user's and the group's id of the spawner.
     pub(crate) ids: (u32, u32),
+    /// The user to become, with [`Isolation::OWN_IDS`].
+    pub(crate) own_ids: Option<OwnIds>,
     /// The control group to enter, if it was not created in it.
     pub(crate) group: Option<ControlGroup>,
 }
@@ -78,6 +81,7 @@ impl RequestFiles {
 struct Prepared {
     /// The new root; `None` without a root of its own.
     root: Option<NewRoot>,
+    own_ids: Option<OwnIds>,
     /// `None` if the file tree must be finished first.
     shell: Option<ShellProcess>,
     /// Keeps the mounts, for the spawner to take them down: their end takes the kernel some time, and nobody should
@@ -87,10 +91,10 @@ struct Prepared {
 
 /// Is the init of one command: makes what can be made, waits for the request, and runs it.
 pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilters) -> ! {
-    let InitEnds { orders, lifeline, ids, group } = ends;
+    let InitEnds { orders, lifeline, ids, own_ids, group } = ends;
     // First of all: what it did before would not be limited.
     let entered = group.map_or(Ok(()), |group| group.enter()).at(Step::ControlGroup);
-    let prepared = entered.and_then(|()| prepare(preparation, ids, &lifeline, filters));
+    let prepared = entered.and_then(|()| prepare(preparation, ids, own_ids, &lifeline, filters));
     let packet = channel::receive(&orders).ok().flatten();
     let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
         sys::exit_now(EXIT_BROKEN)
@@ -117,11 +121,19 @@ pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilte
 fn prepare(
     preparation: &Preparation,
     ids: (u32, u32),
+    own_ids: Option<OwnIds>,
     lifeline: &OwnedFd,
     filters: &CallFilters,
 ) -> Result<Prepared, StepError> {
     let isolation = preparation.isolation;
     sys::block_all_signals().at(Step::ParentDeath)?;
+    if let Some(own_ids) = &own_ids {
+        // Root owns this file. The shell process, which inherits the score, could not write it.
+        let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+        own_ids.adopt().at(Step::OwnIds)?;
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::OwnIds)?;
+    }
+    // Only now: becoming another user ends it.
     follow_parent(isolation.contains(Isolation::PROCESSES), lifeline)?;
     if isolation.contains(Isolation::USER) {
         // Its own id files belong to root while it cannot be dumped.
@@ -135,9 +147,10 @@ fn prepare(
     if !isolation.contains(Isolation::PROCESSES) {
         set_child_subreaper(Some(rustix::process::getpid())).at(Step::Session)?;
     }
-    let mut prepared = Prepared { root: None, shell: None, mounts: None };
+    let kept = own_ids.as_ref().map(OwnIds::try_clone).transpose().at(Step::Descriptors)?;
+    let mut prepared = Prepared { root: None, shell: None, mounts: None, own_ids: kept };
     if isolation.contains(Isolation::ROOT) {
-        let root = NewRoot::begin(&preparation.mounts, isolation.contains(Isolation::USER))?;
+        let root = NewRoot::begin(&preparation.mounts, isolation.contains(Isolation::USER), own_ids)?;
         prepared.mounts = File::open("/proc/self/ns/mnt").ok().map(OwnedFd::from);
         if preparation.is_closed {
             root.enter().at(Step::PivotRoot)?;
@@ -148,7 +161,7 @@ fn prepare(
         confine::limit_capabilities().at(Step::Capabilities)?;
     }
     if preparation.is_closed {
-        prepared.shell = Some(ShellProcess::create(preparation, filters)?);
+        prepared.shell = Some(ShellProcess::create(preparation, prepared.own_ids.as_ref(), filters)?);
     }
     Ok(prepared)
 }
@@ -160,7 +173,7 @@ fn start(
     files: &RequestFiles,
     filters: &CallFilters,
 ) -> Result<(Pid, Option<OwnedFd>), StepError> {
-    let Prepared { root, mut shell, mut mounts } = prepared;
+    let Prepared { root, mut shell, mut mounts, own_ids } = prepared;
     if let Some(root) = root {
         let order = files.read_order()?;
         root.finish(&order.mounts)?;
@@ -171,14 +184,19 @@ fn start(
             mounts = None;
         }
     }
+    if let Some(own_ids) = &own_ids {
+        for pipe in [&files.stdout, &files.stderr] {
+            own_ids.give(pipe).at(Step::OwnIds)?;
+        }
+    }
+    let shell = match shell.take() {
+        Some(shell) => shell,
+        None => ShellProcess::create(preparation, own_ids.as_ref(), filters)?,
+    };
     if preparation.isolation.contains(Isolation::PRIVILEGES) {
         confine::drop_capabilities().at(Step::Capabilities)?;
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
     }
-    let shell = match shell.take() {
-        Some(shell) => shell,
-        None => ShellProcess::create(preparation, filters)?,
-    };
     Ok((shell.start(files)?, mounts))
 }
 

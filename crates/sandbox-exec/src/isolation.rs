@@ -36,11 +36,14 @@ impl Isolation {
     /// The filter of modes and owners.
     pub(crate) const MODES: Isolation = Isolation(1 << 11);
 
+    /// A user of the command's own, who is root inside and nobody outside: for root.
+    pub(crate) const OWN_IDS: Isolation = Isolation(1 << 12);
+
     /// Every layer.
-    pub(crate) const ALL: Isolation = Isolation((1 << 12) - 1);
+    pub(crate) const ALL: Isolation = Isolation((1 << 13) - 1);
 
     /// The layers that cannot do without a process namespace and without each other.
-    pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111);
+    pub(crate) const NAMESPACES: Isolation = Isolation(0b11_1111 | Isolation::OWN_IDS.0);
 
     pub(crate) fn bits(self) -> u64 {
         self.0

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -104,6 +104,8 @@ pub struct Launcher {
     scratch: PathBuf,
     isolation: Isolation,
     report: SandboxReport,
+    /// What holds since a folder was met on which root cannot be exchanged with the commands' own user.
+    lesser_report: OnceLock<SandboxReport>,
 }
 
 impl Launcher {
@@ -122,14 +124,18 @@ impl Launcher {
             scratch: config.scratch,
             isolation: Isolation::NOTHING,
             report: SandboxReport::unconfined(),
+            lesser_report: OnceLock::new(),
         };
         (launcher.isolation, launcher.report) = self_test::find_confinement(&launcher, config.highest_level)?;
         Ok(launcher)
     }
 
     /// Returns what confines commands on this machine.
+    ///
+    /// Only one thing in it can change: commands of root are a user of their own until a command works with a folder
+    /// whose file system cannot map owners. From then on they are root, and `missing` says so.
     pub fn report(&self) -> &SandboxReport {
-        &self.report
+        self.lesser_report.get().unwrap_or(&self.report)
     }
 
     /// Tries a long list of ways out of the sandbox from inside, with the confinement that commands get.
@@ -139,7 +145,7 @@ impl Launcher {
     /// # Errors
     /// [`ProbeError`]; the launcher stays usable.
     pub fn probe(&self) -> Result<Vec<Escape>, ProbeError> {
-        self_test::probe(self, self.isolation)
+        self_test::probe(self, self.isolation())
     }
 
     /// Starts a command and returns once its shell is executing.
@@ -149,7 +155,20 @@ impl Launcher {
     /// # Errors
     /// Each kind of [`SpawnError`]; the launcher stays usable after all of them.
     pub fn spawn(&self, policy: &Policy, command: &ShellCommand) -> Result<Running, SpawnError> {
-        self.start_task(policy, command, self.isolation, &self.scratch, None)
+        let isolation = self.isolation();
+        match self.start_task(policy, command, isolation, &self.scratch, None) {
+            Err(SpawnError::Step(error))
+                if error.step == Step::OwnIds && isolation.contains(Isolation::OWN_IDS) =>
+            {
+                self.lesser_report.get_or_init(|| {
+                    let mut report = self.report.clone();
+                    report.missing.push(format!("{}: {error}", self_test::OWN_IDS));
+                    report
+                });
+                self.start_task(policy, command, self.isolation(), &self.scratch, None)
+            }
+            started => started,
+        }
     }
 
     /// Starts a command with these layers, or `task` in its place.
@@ -173,6 +192,14 @@ impl Launcher {
         let mut started = self.start_request(&request)?;
         started.folder = folder;
         Ok(Running::new(started, started_at, command.timeout(), policy.limits, unprotected))
+    }
+
+    fn isolation(&self) -> Isolation {
+        if self.lesser_report.get().is_some() {
+            self.isolation.without(Isolation::OWN_IDS)
+        } else {
+            self.isolation
+        }
     }
 
     pub(crate) fn user(&self) -> &User {

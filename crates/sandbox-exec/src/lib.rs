@@ -33,6 +33,7 @@ mod mount_entry;
 mod mount_watch;
 mod new_root;
 mod outcome;
+mod own_ids;
 mod plan;
 mod policy;
 mod preparation;

@@ -8,6 +8,8 @@ use crate::wire::{Decoder, Encoder};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     ReadOnly,
+    /// As [`Access::ReadOnly`]; where commands have a user of their own, it meets these files as a stranger.
+    System,
     Writable,
     /// A device file: the only kind of mount on which devices work.
     Device,
@@ -151,6 +153,7 @@ impl MountEntry {
                     Access::ReadOnly => 0,
                     Access::Writable => 1,
                     Access::Device => 2,
+                    Access::System => 3,
                 });
             }
             MountEntry::Layer { upper, work, uncovered, .. } => {
@@ -186,6 +189,7 @@ impl MountEntry {
                     0 => Access::ReadOnly,
                     1 => Access::Writable,
                     2 => Access::Device,
+                    3 => Access::System,
                     _ => return None,
                 },
             },

@@ -19,6 +19,7 @@ use rustix::mount::{
 
 use crate::layer_mount;
 use crate::mount_entry::{Access, MountEntry};
+use crate::own_ids::OwnIds;
 use crate::proc_mount;
 use crate::step::{AtStep, Step, StepError};
 use crate::sys::{MountAttributes, set_mount_attributes};
@@ -33,20 +34,29 @@ const EMPTY_FILE: &str = ".hidden/file";
 /// Where a file lies for the moment in which it is mounted over another one.
 const MASK: &str = ".hidden/mask";
 
+/// Where the folders of a layer lie that are not seen otherwise.
+const LAYER: &str = ".hidden/layer";
+
 /// The root under construction.
 pub(crate) struct NewRoot {
     root: OwnedFd,
     has_own_users: bool,
+    own_ids: Option<OwnIds>,
 }
 
 impl NewRoot {
     /// Begins the new root with these entries. The old one is still this process's root until [`NewRoot::enter`].
     ///
-    /// `has_own_users` says that this process is in a user namespace made for the command.
-    pub(crate) fn begin(entries: &[MountEntry], has_own_users: bool) -> Result<NewRoot, StepError> {
+    /// `has_own_users` says that this process is in a user namespace made for the command, `own_ids` that the command will
+    /// be a user of its own.
+    pub(crate) fn begin(
+        entries: &[MountEntry],
+        has_own_users: bool,
+        own_ids: Option<OwnIds>,
+    ) -> Result<NewRoot, StepError> {
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
             .at(Step::PrivateMounts)?;
-        let new_root = NewRoot::create(has_own_users).at(Step::Root)?;
+        let new_root = NewRoot::create(has_own_users, own_ids).at(Step::Root)?;
         entries.iter().try_for_each(|entry| new_root.make(entry))?;
         Ok(new_root)
     }
@@ -56,11 +66,11 @@ impl NewRoot {
         entries.iter().try_for_each(|entry| self.make(entry))
     }
 
-    fn create(has_own_users: bool) -> rustix::io::Result<NewRoot> {
+    fn create(has_own_users: bool, own_ids: Option<OwnIds>) -> rustix::io::Result<NewRoot> {
         let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
-        let new_root = NewRoot { root, has_own_users };
+        let new_root = NewRoot { root, has_own_users, own_ids };
         new_root.make_folder(Path::new(EMPTY_FOLDER), 0o000)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
         Ok(new_root)
@@ -77,9 +87,7 @@ impl NewRoot {
             MountEntry::File { target, contents, mode } => {
                 self.make_file(inside(target), contents, *mode).at(Step::Root)
             }
-            MountEntry::Bind { source, target, access } => {
-                self.bind(source, inside(target), *access).at(Step::Bind)
-            }
+            MountEntry::Bind { source, target, access } => self.bind(source, inside(target), *access),
             MountEntry::Layer { target, upper, work, uncovered } => {
                 self.mount_layer(target, [upper, work], uncovered).at(Step::Layer)
             }
@@ -102,23 +110,47 @@ impl NewRoot {
     }
 
     /// Shows a tree of the old root.
-    fn bind(&self, source: &Path, target: &Path, access: Access) -> rustix::io::Result<()> {
-        let source = open_outside(source)?;
-        if FileType::from_raw_mode(fstat(&source)?.st_mode) == FileType::Directory {
+    fn bind(&self, source: &Path, target: &Path, access: Access) -> Result<(), StepError> {
+        let source = open_outside(source).at(Step::Bind)?;
+        let tree = copy_tree(&source).at(Step::Bind)?;
+        self.map_owners(&tree, access).at(Step::OwnIds)?;
+        self.attach_bound(&source, &tree, target, access).at(Step::Bind)
+    }
+
+    /// Makes a tree's files of root the command's own.
+    fn map_owners(&self, tree: &OwnedFd, access: Access) -> rustix::io::Result<()> {
+        let Some(own_ids) = &self.own_ids else { return Ok(()) };
+        if matches!(access, Access::System | Access::Device) {
+            return Ok(());
+        }
+        match (own_ids.map_owners(tree), access) {
+            // The command then sees less of it, and nothing more.
+            (Err(Errno::INVAL | Errno::PERM), Access::ReadOnly) => Ok(()),
+            (mapped, _) => mapped,
+        }
+    }
+
+    fn attach_bound(
+        &self,
+        source: &OwnedFd,
+        tree: &OwnedFd,
+        target: &Path,
+        access: Access,
+    ) -> rustix::io::Result<()> {
+        if FileType::from_raw_mode(fstat(source)?.st_mode) == FileType::Directory {
             self.make_folder(target, 0o755)?;
         } else {
             self.make_file(target, b"", 0o644)?;
         }
-        let tree = copy_tree(&source)?;
         let attributes = match access {
-            Access::ReadOnly => {
+            Access::ReadOnly | Access::System => {
                 MountAttributes::READ_ONLY.and(MountAttributes::NO_SETUID).and(MountAttributes::NO_DEVICES)
             }
             Access::Writable => MountAttributes::NO_SETUID.and(MountAttributes::NO_DEVICES),
             Access::Device => MountAttributes::NO_SETUID,
         };
-        set_mount_attributes(&tree, attributes, true)?;
-        self.attach(&tree, target)
+        set_mount_attributes(tree, attributes, true)?;
+        self.attach(tree, target)
     }
 
     /// Mounts a layer over the tree that is bound at the target, and shows the uncovered folders of that tree in it.
@@ -132,10 +164,8 @@ impl NewRoot {
         uncovered: &[PathBuf],
     ) -> rustix::io::Result<()> {
         let lower = self.open(inside(target))?;
-        let open = |folder: &PathBuf| {
-            if folder.starts_with(target) { self.open(inside(folder)) } else { open_outside(folder) }
-        };
-        let [upper, work] = folders.map(open);
+        let are_beside = folders.iter().any(|folder| !folder.starts_with(target));
+        let [upper, work] = self.open_layer(target, folders)?;
         let mut trees = Vec::new();
         for folder in uncovered {
             match self.open(inside(folder)) {
@@ -143,8 +173,34 @@ impl NewRoot {
                 place => trees.push((folder, copy_tree(&place?)?)),
             }
         }
-        attach(&layer_mount::mount(&lower, &upper?, &work?)?, lower.as_fd(), Path::new(""))?;
+        attach(&layer_mount::mount(&lower, &upper, &work)?, lower.as_fd(), Path::new(""))?;
+        if are_beside && self.own_ids.is_some() {
+            // The layer has them now, and nobody else is to.
+            rustix::process::fchdir(&self.root)?;
+            unmount(LAYER, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
+        }
         trees.iter().try_for_each(|(folder, tree)| self.attach(tree, inside(folder)))
+    }
+
+    /// Opens a layer's own folders: in the new root, if they are seen there.
+    fn open_layer(&self, target: &Path, folders: [&PathBuf; 2]) -> rustix::io::Result<[OwnedFd; 2]> {
+        let [upper, work] = folders;
+        if folders.iter().all(|folder| folder.starts_with(target)) {
+            return Ok([self.open(inside(upper))?, self.open(inside(work))?]);
+        }
+        let Some(own_ids) = &self.own_ids else { return Ok([open_outside(upper)?, open_outside(work)?]) };
+        // What is made in the layer belongs to root. Both folders must lie on one mount.
+        let common = |folder: &&Path| work.starts_with(folder);
+        let parent = upper.ancestors().find(common).ok_or(Errno::XDEV)?;
+        let tree = copy_tree(&open_outside(parent)?)?;
+        own_ids.map_owners(&tree)?;
+        self.make_folder(Path::new(LAYER), 0o700)?;
+        self.attach(&tree, Path::new(LAYER))?;
+        let open = |folder: &Path| {
+            self.open(&Path::new(LAYER).join(folder.strip_prefix(parent).unwrap_or(Path::new(""))))
+        };
+        let opened = [open(upper)?, open(work)?];
+        Ok(opened)
     }
 
     /// Binds something onto itself: a mount point can be neither renamed nor removed.

@@ -27,6 +27,9 @@ use crate::step::Step;
 /// What is missing without a control group: resource limits are for one process each.
 const MEMORY_LIMIT: &str = "limit on the whole command's memory";
 
+/// What is missing where root runs commands as itself.
+pub(crate) const OWN_IDS: &str = "user for commands of root";
+
 /// How long each part of the self-test may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
@@ -70,8 +73,9 @@ fn wanted(highest: Level) -> Isolation {
         }
         Level::Full => Isolation::ALL,
     };
-    // Root needs no user namespace to make the others, and inside one it would not be itself.
-    if rustix::process::geteuid().is_root() { all.without(Isolation::USER) } else { all }
+    // Root needs no user namespace to make the others. It gets a user for commands instead.
+    let is_root = rustix::process::geteuid().is_root();
+    all.without(if is_root { Isolation::USER } else { Isolation::OWN_IDS })
 }
 
 /// Returns the layers that cannot be had when this step fails.
@@ -93,6 +97,7 @@ fn layers_of(step: Step, isolation: Isolation) -> Isolation {
         Step::Landlock => Isolation::LANDLOCK,
         Step::ControlGroup => Isolation::GROUP,
         Step::Seccomp => Isolation::FILTER | Isolation::NO_SOCKETS | Isolation::MODES,
+        Step::OwnIds => Isolation::OWN_IDS,
         _ => Isolation::NOTHING,
     }
 }
@@ -101,6 +106,7 @@ fn layer_name(step: Step, isolation: Isolation) -> &'static str {
     match layers_of(step, isolation) {
         Isolation::CGROUP => "cgroup namespace",
         Isolation::GROUP => MEMORY_LIMIT,
+        Isolation::OWN_IDS => OWN_IDS,
         Isolation::NAMESPACES => "namespaces",
         Isolation::PRIVILEGES => "privileges",
         Isolation::LANDLOCK => "landlock",
@@ -161,7 +167,7 @@ fn judge(
         || has(Isolation::USER)
         || (has(Isolation::PRIVILEGES) && !rustix::process::geteuid().is_root())
         || (has(Isolation::PROCESSES) && is_process_limit_per_namespace());
-    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP | Isolation::GROUP))
+    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP | Isolation::GROUP | Isolation::OWN_IDS))
         && is_refused(Attack::ALL)
         && kill_reaches_all
         && has_process_limit;

@@ -16,6 +16,7 @@ use crate::confine;
 use crate::escapes;
 use crate::init::{EXIT_BROKEN, RequestFiles};
 use crate::isolation::Isolation;
+use crate::own_ids::OwnIds;
 use crate::preparation::Preparation;
 use crate::request::Task;
 use crate::step::{AtStep, Step, StepError};
@@ -32,13 +33,14 @@ impl ShellProcess {
     /// made.
     pub(crate) fn create(
         preparation: &Preparation,
+        own_ids: Option<&OwnIds>,
         filters: &CallFilters,
     ) -> Result<ShellProcess, StepError> {
         let (orders, its_end) = channel::pair().at(Step::Fork)?;
         match sys::clone_process(0).at(Step::Fork)? {
             Cloned::Child => {
                 drop(orders);
-                let error = match become_shell(preparation, filters, &its_end) {
+                let error = match become_shell(preparation, own_ids, filters, &its_end) {
                     Ok(never) => match never {},
                     Err(error) => error,
                 };
@@ -76,9 +78,16 @@ impl ShellProcess {
 /// Confines this process for good, waits for the request, and executes the shell.
 fn become_shell(
     preparation: &Preparation,
+    own_ids: Option<&OwnIds>,
     filters: &CallFilters,
     orders: &OwnedFd,
 ) -> Result<Infallible, StepError> {
+    if let Some(own_ids) = own_ids {
+        own_ids.enter().at(Step::OwnIds)?;
+        // There it has every capability, and could gain every one.
+        confine::limit_capabilities().at(Step::Capabilities)?;
+    }
+    // Only now: entering a user namespace ends it.
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentDeath)?;
     rustix::process::setsid().at(Step::Session)?;
     let nothing = File::open("/dev/null").at(Step::Descriptors)?;

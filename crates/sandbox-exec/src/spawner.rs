@@ -23,6 +23,7 @@ use crate::control_group::{ControlGroup, ControlGroups};
 use crate::init::{self, InitEnds, RequestFiles};
 use crate::isolation::Isolation;
 use crate::mount_watch::MountWatch;
+use crate::own_ids::OwnIds;
 use crate::preparation::Preparation;
 use crate::request::Request;
 use crate::step::{AtStep, Step, StepError};
@@ -60,6 +61,8 @@ struct Spawner {
     filters: Result<CallFilters, StepError>,
     groups: ControlGroups,
     mount_watch: MountWatch,
+    /// Made when it is first needed.
+    own_ids: Option<OwnIds>,
     children: Vec<Child>,
     reserve: Option<Reserve>,
     /// Whether something of a command that has ended goes on.
@@ -94,6 +97,7 @@ impl Spawner {
             filters: CallFilters::compile(),
             groups: ControlGroups::find(),
             mount_watch: MountWatch::start(),
+            own_ids: None,
             children: Vec::new(),
             reserve: None,
             has_orphans: false,
@@ -260,6 +264,7 @@ impl Spawner {
         inherited: Option<RequestFiles>,
     ) -> Result<(usize, Option<RequestFiles>), StepError> {
         let isolation = preparation.isolation;
+        let own_ids = self.own_ids(isolation)?;
         let filters = self.filters.as_ref().map_err(|error| *error)?;
         let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         // Made before the clone, so that the child has them: a child that cannot have its copies must not run.
@@ -284,7 +289,7 @@ impl Spawner {
                 self.own = None;
                 drop((inherited, orders));
                 let group = group.filter(|_| !is_inside);
-                init::run(preparation, InitEnds { orders: init_end, lifeline, ids, group }, filters)
+                init::run(preparation, InitEnds { orders: init_end, lifeline, ids, own_ids, group }, filters)
             }
             Ok(Cloned::Parent { child: pid, pidfd }) => {
                 let owns_namespace = isolation.contains(Isolation::PROCESSES);
@@ -308,6 +313,18 @@ impl Spawner {
                 Err(StepError::new(Step::Clone, errno))
             }
         }
+    }
+
+    /// Returns a handle of the commands' own user, if they are to be that user.
+    fn own_ids(&mut self, isolation: Isolation) -> Result<Option<OwnIds>, StepError> {
+        if !isolation.contains(Isolation::OWN_IDS) {
+            return Ok(None);
+        }
+        let own_ids = match self.own_ids.take() {
+            Some(own_ids) => own_ids,
+            None => OwnIds::make().at(Step::OwnIds)?,
+        };
+        self.own_ids.insert(own_ids).try_clone().map(Some).at(Step::Descriptors)
     }
 
     fn kill(&mut self, index: usize) {

@@ -74,6 +74,8 @@ steps! {
     ControlGroup = 24, "make a control group";
     /// The copy-on-write layer could not be mounted.
     Layer = 25, "mount a copy-on-write layer";
+    /// A user of the command's own could not be had, or a file system does not take it.
+    OwnIds = 26, "make a user for commands";
 }
 
 impl fmt::Display for Step {

@@ -93,7 +93,7 @@ pub(crate) fn entries(policy: &Policy, home: &Path) -> Vec<MountEntry> {
         match fs::read_link(tree) {
             // Merged systems: `/bin` is a link to `usr/bin`.
             Ok(to) => entries.push(MountEntry::Symlink { target: tree.into(), to }),
-            Err(_) => entries.extend(bind(tree, Access::ReadOnly)),
+            Err(_) => entries.extend(bind(tree, Access::System)),
         }
     }
     for folder in ["/sys", "/run", "/mnt", "/srv", "/var"] {
@@ -101,9 +101,9 @@ pub(crate) fn entries(policy: &Policy, home: &Path) -> Vec<MountEntry> {
     }
     entries.push(MountEntry::Proc { process_limit: policy.limits.processes });
     entries.extend(devices());
-    entries.extend(SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::ReadOnly)));
+    entries.extend(SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
     if policy.network {
-        entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::ReadOnly)));
+        entries.extend(NETWORK_SETTINGS.iter().filter_map(|path| bind(Path::new(path), Access::System)));
     }
     entries.extend(accounts(home));
     entries

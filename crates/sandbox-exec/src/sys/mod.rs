@@ -12,7 +12,7 @@ mod refused_modes;
 mod signals;
 
 pub(crate) use descriptors::{close_inherited, close_on_execute_from};
-pub(crate) use mount_attributes::{MountAttributes, set_mount_attributes};
+pub(crate) use mount_attributes::{MountAttributes, map_mount_ids, set_mount_attributes};
 pub(crate) use process::{Cloned, clone_process, clone_process_into, execute, exit_now, unshare};
 pub(crate) use refused_calls::RefusedCall;
 pub(crate) use signals::{block_all_signals, default_signals, wait_for_signal};

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 
 use super::descriptors::last_errno;
 
@@ -24,13 +24,24 @@ impl MountAttributes {
     }
 }
 
+/// Maps the ids of a whole tree of mounts as a user namespace says: what the namespace calls 0 is who owns the files of
+/// root. No mount of the tree may be attached anywhere.
+pub(crate) fn map_mount_ids(mount: impl AsFd, namespace: impl AsFd) -> Result<()> {
+    let descriptor = u64::try_from(namespace.as_fd().as_raw_fd()).map_err(|_| Errno::BADF)?;
+    set_attributes(mount, libc::MOUNT_ATTR_IDMAP, descriptor, true)
+}
+
 /// Switches attributes on for the mount that `mount` refers to, and with `recursive` for all mounts beneath it.
 pub(crate) fn set_mount_attributes(
     mount: impl AsFd,
     attributes: MountAttributes,
     recursive: bool,
 ) -> Result<()> {
-    let request = libc::mount_attr { attr_set: attributes.0, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    set_attributes(mount, attributes.0, 0, recursive)
+}
+
+fn set_attributes(mount: impl AsFd, attr_set: u64, userns_fd: u64, recursive: bool) -> Result<()> {
+    let request = libc::mount_attr { attr_set, attr_clr: 0, propagation: 0, userns_fd };
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: the path is a NUL-terminated string and `request` a valid `mount_attr` of the size given; the kernel
     // only reads them during the call.

@@ -113,6 +113,12 @@ const EXCEPTIONS: &[Exception] = &[
         Some(Attacker::Root),
         "root without capabilities may make one, but not map itself into it",
     ),
+    holds(
+        "userns",
+        &[Level::Namespaces],
+        Some(Attacker::Ordinary),
+        "in the namespace that it is in, no further one may be made",
+    ),
     fails("pidfd-getfd", &[Level::Namespaces], "its parent is the shell in its own namespace"),
     fails("listen-port", &[Level::Namespaces], "it may listen, in a network of its own"),
     fails(

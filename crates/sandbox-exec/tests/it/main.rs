@@ -31,6 +31,8 @@ mod modes;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod own_ids;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod reserve;
