@@ -57,6 +57,7 @@ mod publish;
 mod read;
 mod recovery;
 mod recovery_path;
+mod rights;
 mod runs;
 mod search;
 mod step_conflicts;

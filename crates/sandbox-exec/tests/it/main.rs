@@ -44,3 +44,6 @@ mod survivors;
 mod toolchains;
 #[cfg(test)]
 mod tree_image;
+#[cfg(test)]
+#[path = "../tricks/mod.rs"]
+mod tricks;
