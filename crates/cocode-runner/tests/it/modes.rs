@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::ground::{Ground, MARKED};
-use crate::tricks::{left_in, tricks};
+use crate::tricks::{Trick, left_in, tricks};
 
 /// The folders in which a confined agent may write, as its script names them.
 const PLACES: [&str; 4] = ["$R/tricks", "$W/tricks", "$W/cocode/objects/tricks", "$O/tricks"];
@@ -27,9 +27,9 @@ fn no_trick_of_an_agent_leaves_anything_anywhere() {
             .to_owned();
         for trick in tricks().iter().filter(|trick| trick.is_possible() && !trick.is_own) {
             for place in PLACES {
-                let own =
-                    format!("mkdir -p \"{place}/{0}\" && cd \"{place}/{0}\" && {1}", trick.name, trick.setup);
-                script.push_str(&format!("( {own} && {{ {}; }} ) >> $R/said 2>&1; ", trick.command));
+                let command = format!("{} && {}", trick.setup, trick.command);
+                let text = Trick { command, ..trick.clone() }.in_folder(place);
+                script.push_str(&format!("( {text} ) >> $R/said 2>&1; "));
             }
         }
         script.push_str(&format!("cd $R; ls $W/tricks | wc -l > count; git add -A; {MARKED}"));

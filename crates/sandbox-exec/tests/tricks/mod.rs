@@ -23,8 +23,8 @@ pub(crate) struct Trick {
     pub(crate) leaves: String,
     /// Whether it is about a file of the user's that had the bits before.
     pub(crate) is_own: bool,
-    who: String,
-    program: Option<String>,
+    pub(crate) who: String,
+    pub(crate) program: Option<String>,
 }
 
 pub(crate) fn tricks() -> Vec<Trick> {
@@ -61,9 +61,9 @@ impl Trick {
             }
     }
 
-    /// The command, in a folder of its own beneath the one in which it is run.
+    /// The command, in a folder of its own beneath `folder`, in which the shell fills variables in.
     pub(crate) fn in_folder(&self, folder: &str) -> String {
-        format!("mkdir -p '{folder}/{0}' && cd '{folder}/{0}' && {{ {1}; }}", self.name, self.command)
+        format!("mkdir -p \"{folder}/{0}\" && cd \"{folder}/{0}\" && {{ {1}; }}", self.name, self.command)
     }
 
     /// Makes the trick's folder with what the user has in it.
