@@ -12,6 +12,7 @@ mod agents_file;
 mod branch_follower;
 mod child_output;
 mod clean;
+mod closed_folder;
 mod contract_check;
 mod definition;
 mod doctor;

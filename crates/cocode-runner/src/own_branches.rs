@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::closed_folder;
 use crate::error::RunnerError;
 use crate::foreign_file;
 use crate::git::GitError;
@@ -66,7 +67,10 @@ impl OwnBranches {
 
     /// Makes the folders, with the branch at `commit` in them.
     pub(crate) fn make(&self, commit: &str) -> Result<(), RunnerError> {
-        for folder in [&self.heads, &self.logs, &self.shared_heads, &self.shared_logs] {
+        for folder in [&self.heads, &self.logs] {
+            closed_folder::make(folder).map_err(file_error("make", folder))?;
+        }
+        for folder in [&self.shared_heads, &self.shared_logs] {
             fs::create_dir_all(folder).map_err(file_error("make", folder))?;
         }
         // Git removes these folders when it has packed what is in them, and with the folder the agent's view of its own.

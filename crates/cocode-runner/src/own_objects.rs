@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::closed_folder;
 use crate::error::RunnerError;
 use crate::git::GitError;
 use crate::loose_objects;
@@ -64,7 +65,7 @@ impl OwnObjects {
     /// Makes the folders.
     pub(crate) fn make(&self, repository: &Repository) -> Result<(), RunnerError> {
         for folder in [self.own.join("info"), self.own.join("pack"), self.shared.join("info")] {
-            fs::create_dir_all(&folder).map_err(file_error("make", &folder))?;
+            closed_folder::make(&folder).map_err(file_error("make", &folder))?;
         }
         let mut text = String::new();
         for folder in std::iter::once(self.shared.clone()).chain(self.elsewhere(repository)?) {

@@ -130,6 +130,7 @@ impl Runner {
         let worktree = record.worktree();
         let mut work = Work::default();
         if let Some(worktree) = &worktree {
+            worktree.close(&self.repository.common_folder)?;
             take_over(&self.repository, worktree, record)?;
             work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
         }
@@ -181,7 +182,12 @@ impl Runner {
 
     /// Marks what a process left behind that is no more. Its agents have died with it.
     fn recover(&self) -> Result<(), RunnerError> {
-        for mut record in self.store.records()?.into_iter().filter(|record| !record.state.is_final()) {
+        let records = self.store.records()?;
+        for worktree in records.iter().filter_map(AgentRecord::worktree) {
+            // Those of an older version were open. One that cannot be closed keeps nothing else from working.
+            let _ = worktree.close(&self.repository.common_folder);
+        }
+        for mut record in records.into_iter().filter(|record| !record.state.is_final()) {
             if record.state == AgentState::Pending {
                 record.state = AgentState::Failed;
                 record.detail = Some("the run ended before it was started".to_owned());

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, linkat, openat};
 use rustix::io::Errno;
 
+use crate::closed_folder;
+
 /// The folder of packs, in a folder of objects.
 const PACKS: &str = "pack";
 
@@ -57,7 +59,7 @@ impl TakenObjects {
 
     /// Takes what is there now and was not taken before.
     pub(crate) fn refresh(&mut self) -> io::Result<()> {
-        fs::create_dir_all(self.folder.join(PACKS))?;
+        closed_folder::make(&self.folder.join(PACKS))?;
         let Ok(objects) = open_folder(CWD, &self.from) else { return Ok(()) };
         // Packs come last: when objects are packed, the pack is there before they go.
         for number in 0..=u8::MAX {
@@ -67,7 +69,7 @@ impl TakenObjects {
             if found.is_empty() {
                 continue;
             }
-            fs::create_dir_all(self.folder.join(&name))?;
+            closed_folder::make(&self.folder.join(&name))?;
             self.take(&folder, &name, found)?;
         }
         let Ok(packs) = open_folder(&objects, Path::new(PACKS)) else { return Ok(()) };

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::closed_folder;
 use crate::error::RunnerError;
 use crate::git::{GitError, GitPlace};
 use crate::repository::Repository;
@@ -39,8 +40,23 @@ impl Worktree {
         let folder = ["rev-parse", "--absolute-git-dir"];
         let git_folder = PathBuf::from(repository.git.run(GitPlace::Folder(path), &folder)?);
         let worktree = Worktree { path: path.to_owned(), git_folder };
+        worktree.close(&repository.common_folder)?;
         worktree.prepare(&repository.common_folder)?;
         Ok(worktree)
+    }
+
+    /// Closes its git folder, and the folder of what the agent has to itself in there, to everybody but their owner. An
+    /// agent may open its own again: it is closed once more when the agent has ended, and whenever it is found open.
+    pub(crate) fn close(&self, common_folder: &Path) -> Result<(), RunnerError> {
+        // What a record or a worktree says is no reason to close a folder that is none of these.
+        let all = fs::canonicalize(common_folder.join("worktrees")).ok();
+        if all.is_none() || self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) != all {
+            return Ok(());
+        }
+        for folder in [&self.git_folder, &self.git_folder.join(OWN_FOLDER)] {
+            closed_folder::close(folder).map_err(file_error("close", folder))?;
+        }
+        Ok(())
     }
 
     /// Makes what must be there so that it can be made writable, or be kept from being made.

@@ -28,7 +28,9 @@ impl Layer {
     /// workspace stays in the layer, and [`Layer::open_before`] opens it.
     ///
     /// A folder is made for its owner to write in, whatever its permissions are to be, until
-    /// [`Layer::finish_folders`]. A file's set-user and set-group bits are left out.
+    /// [`Layer::finish_folders`]. Rights that the user has not given, as
+    /// [`LayerChanges::left_out`](crate::LayerChanges::left_out) lists them, are left out, whatever the list says that is
+    /// given back after a crash.
     ///
     /// # Errors
     ///

@@ -14,8 +14,9 @@ use crate::adopt::Adopted;
 use crate::change::{LayerChange, Side, Stamp};
 use crate::error::AdoptError;
 use crate::exchange::{At, Exchanged};
-use crate::handle::{self, Entry, FOLDER, FOLDER_PATH, Kind, SET_ID_BITS};
+use crate::handle::{self, Entry, FOLDER, FOLDER_PATH, Kind};
 use crate::layer::Layer;
+use crate::rights::Rights;
 use crate::tree;
 
 /// One change on its way: the workspace's folder, held open, and the name in it.
@@ -129,13 +130,23 @@ impl<'a> Adoption<'a> {
         })
     }
 
+    /// What entries at this place of the workspace may have. What is there now may be the layer's own already, which has
+    /// no more than that.
+    fn rights(&self) -> Result<Rights, AdoptError> {
+        let around = handle::stat(&self.folder).map_err(|errno| self.error(errno))?;
+        Ok(Rights::at(&around, self.found()?.as_ref()))
+    }
+
     /// The layer's entry, if it is the one that was looked at.
     fn own_entry(&self, place: At<'_>, ours: &Stamp) -> Result<Entry, AdoptError> {
         let found = handle::stat_at(place.0, place.1).map_err(|errno| self.error(errno))?;
         let mut entry = found.filter(|found| found.inode == ours.inode).ok_or_else(|| self.not_in_layer())?;
+        if entry.kind == Kind::Device {
+            return Err(AdoptError::Device { path: self.change.path.clone() });
+        }
         // A crash may have come while it was prepared. Bits that the workspace is not to have are not given back: the
         // same file may be there already under another name.
-        let mode = if entry.kind == Kind::File { ours.mode & !SET_ID_BITS } else { ours.mode };
+        let mode = self.rights()?.mode(entry.kind, ours.mode);
         if entry.kind != Kind::Link && entry.mode != mode {
             handle::set_mode_at(place.0, place.1, mode).map_err(|errno| self.error(errno))?;
             entry.mode = mode;
@@ -148,10 +159,10 @@ impl<'a> Adoption<'a> {
     fn prepare(&self, place: At<'_>, entry: &Entry) -> Result<Option<Widened>, AdoptError> {
         let at = |errno| self.error(errno);
         if entry.kind != Kind::Folder {
-            tree::prepare_entry(place.0, place.1, entry).map_err(at)?;
+            tree::prepare_entry(place.0, place.1, entry, &self.rights()?).map_err(at)?;
             return Ok(None);
         }
-        tree::prepare(place.0, place.1, entry).map_err(at)?;
+        tree::prepare(place.0, place.1, entry, &self.rights()?).map_err(at)?;
         let folder = handle::open_at(place.0, place.1, FOLDER_PATH).map_err(at)?;
         Widened::open(folder, entry.mode).map_err(at)
     }

@@ -48,7 +48,8 @@ pub enum Side {
     },
     /// A folder; what is in it are changes of their own, unless the change is one of a tree.
     Folder {
-        /// Permission bits (`0o7777`).
+        /// Permission bits (`0o7777`); those of the layer without the set-user and set-group bits that it has neither
+        /// from before nor from the workspace's folder around it.
         mode: u32,
     },
     /// A pipe, a socket or a device.

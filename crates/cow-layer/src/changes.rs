@@ -4,6 +4,7 @@ use rel_path::RelPath;
 
 use crate::adoption_order;
 use crate::change::LayerChange;
+use crate::left_out::LeftOut;
 use crate::moment::Moment;
 
 /// Everything that is different in a layer, sorted by the bytes of the paths.
@@ -11,6 +12,7 @@ use crate::moment::Moment;
 pub struct LayerChanges {
     pub(crate) list: Vec<LayerChange>,
     pub(crate) unnameable: u64,
+    pub(crate) left_out: Vec<LeftOut>,
     /// When the layer was looked at.
     pub(crate) seen_at: Moment,
 }
@@ -46,6 +48,12 @@ impl LayerChanges {
     /// listed and cannot be adopted, unless as a part of a tree.
     pub fn unnameable(&self) -> u64 {
         self.unnameable
+    }
+
+    /// What entries of the layer do not bring into the workspace, because it would give others rights that the user has
+    /// not given: the first hundred. A list that [`Layer::sealed`](crate::Layer::sealed) gives back has none.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// The changes in an order in which they can be adopted: what is new or different, each folder before what is in

@@ -112,6 +112,12 @@ pub enum AdoptError {
         /// The path.
         path: RelPath,
     },
+    /// It is a device, and those are not adopted.
+    #[error("`{path}` is a device, which does not come into the workspace")]
+    Device {
+        /// The path.
+        path: RelPath,
+    },
     /// Somebody kept saving while versions were exchanged. Their last one is in the layer, and
     /// [`Layer::open_before`](crate::Layer::open_before) opens it.
     #[error("`{path}` kept changing while it was put in its place")]

@@ -9,6 +9,7 @@ use crate::change::{LayerChange, Side};
 use crate::error::AdoptError;
 use crate::handle::{self, FOLDER, Kind};
 use crate::layer::Layer;
+use crate::rights::SET_ID_BITS;
 
 impl Layer {
     /// Gives every folder among these changes, which were adopted, the permissions that it had in the layer. Comes
@@ -59,6 +60,7 @@ impl Layer {
         else {
             return Err(AdoptError::NotInLayer { path: change.path.clone() });
         };
+        let after = &(after & !(SET_ID_BITS & !before));
         let folder = handle::open_at(self.workspace.handle(), b".", FOLDER).map_err(at)?;
         let now = handle::stat(&folder).map_err(at)?.mode;
         if now == *after {
@@ -74,6 +76,8 @@ impl Layer {
 
 fn set_final_mode(folder: std::os::fd::BorrowedFd<'_>, mode: u32) -> Result<(), Errno> {
     let found = handle::stat(folder)?;
+    // It was adopted with those of these bits that it may have.
+    let mode = mode & !(SET_ID_BITS & !found.mode);
     if found.kind != Kind::Folder || found.mode == mode || found.mode != mode | 0o700 {
         return Ok(());
     }

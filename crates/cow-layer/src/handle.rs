@@ -14,9 +14,6 @@ pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 /// A file to read, which must not block when it turns out to be something else.
 pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// The set-user and the set-group bit, which a file of the layer never brings into the workspace.
-pub(crate) const SET_ID_BITS: u32 = 0o6000;
-
 /// What kind of thing an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -25,6 +22,9 @@ pub(crate) enum Kind {
     Link,
     /// A character device with the numbers 0 and 0: what an overlay puts in the place of a removed entry.
     Whiteout,
+    /// Any other device.
+    Device,
+    /// A pipe or a socket.
     Special,
 }
 
@@ -54,6 +54,7 @@ impl Entry {
             FileType::Directory => Kind::Folder,
             FileType::Symlink => Kind::Link,
             FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Whiteout,
+            FileType::CharacterDevice | FileType::BlockDevice => Kind::Device,
             _ => Kind::Special,
         };
         Entry {

@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use crate::handle::{self, Entry, FILE_READ, Kind, SET_ID_BITS};
+use crate::handle::{self, Entry, FILE_READ, Kind};
+use crate::rights::SET_ID_BITS;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -31,7 +32,7 @@ pub(crate) fn is_same(
         }
         Kind::Link => Ok(handle::link_target(upper, name)? == handle::link_target(lower, name)?),
         // Two pipes are alike, and nothing of one can be in the other.
-        Kind::Special => Ok(above.mode == beneath.mode),
+        Kind::Special | Kind::Device => Ok(above.mode == beneath.mode),
         Kind::Folder | Kind::Whiteout => Ok(false),
     }
 }

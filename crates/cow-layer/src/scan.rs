@@ -18,9 +18,11 @@ use crate::access::{OWN_FOLDER, OpenFolder};
 use crate::change::{LayerChange, Side, Stamp};
 use crate::changes::LayerChanges;
 use crate::error::LayerError;
-use crate::handle::{self, Entry, FOLDER, Kind, SET_ID_BITS};
+use crate::handle::{self, Entry, FOLDER, Kind};
 use crate::layer::{Layer, UPPER};
+use crate::left_out::{LeftOut, NAMED};
 use crate::moment::Moment;
+use crate::rights::{Right, Rights, SET_ID_BITS};
 use crate::same_content::is_same;
 use crate::scan_rules::ScanRules;
 use crate::xattr::{self, Opacity};
@@ -65,13 +67,14 @@ impl Layer {
         let above = handle::stat_at(&self.folder, UPPER).map_err(of_layer)?.ok_or(LayerError::Incomplete)?;
         let upper = OpenFolder::open(&self.folder, UPPER, above.mode).map_err(of_layer)?;
         let mut scan = Scan::new(self.moment, seen_at, rules);
-        scan.folder(&root, (&upper, &above), (lower.as_fd(), &beneath), Context::default())?;
+        let rights = Rights::at(&beneath, None);
+        scan.folder(&root, (&upper, &above), (lower.as_fd(), &beneath), Context::new(rights))?;
         Ok(scan.finish())
     }
 }
 
 /// What holds for everything in a folder.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Context {
     /// Somebody changed a folder above in a way that makes everything in it theirs.
     saved_meanwhile: bool,
@@ -79,11 +82,17 @@ struct Context {
     is_opaque: bool,
     /// The permissions that the folder has or gets, if its owner may not change what is in it.
     closed: Option<u32>,
+    /// What entries that are new may have.
+    rights: Rights,
 }
 
 impl Context {
-    fn below(saved_meanwhile: bool, mode: u32) -> Context {
-        Context { saved_meanwhile, closed: closed(mode), ..Context::default() }
+    fn new(rights: Rights) -> Context {
+        Context { saved_meanwhile: false, is_opaque: false, closed: None, rights }
+    }
+
+    fn below(self, saved_meanwhile: bool, mode: u32) -> Context {
+        Context { saved_meanwhile, closed: closed(mode), ..Context::new(self.rights) }
     }
 }
 
@@ -99,6 +108,7 @@ struct Scan<'a> {
     seen_at: Moment,
     changes: Vec<LayerChange>,
     unnameable: u64,
+    left_out: Vec<LeftOut>,
     looked_at: u64,
     /// Whether any file of the workspace is gone from its place, so that a copied file may have come from there.
     has_removed_files: bool,
@@ -114,6 +124,7 @@ impl<'a> Scan<'a> {
             seen_at,
             changes: Vec::new(),
             unnameable: 0,
+            left_out: Vec::new(),
             looked_at: 0,
             has_removed_files: false,
             orphans: HashSet::new(),
@@ -138,9 +149,14 @@ impl<'a> Scan<'a> {
             let saved_meanwhile = context.saved_meanwhile || is_changed;
             return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
         }
-        if above.mode != beneath.mode {
-            let [before, after] = [beneath, above]
-                .map(|entry| Some(Found { side: Side::Folder { mode: entry.mode }, entry: *entry }));
+        // A folder that was there has no more than it had.
+        let mode = above.mode & !(SET_ID_BITS & !beneath.mode);
+        if mode != above.mode {
+            self.leave_out(path, Right::SetIdBits);
+        }
+        if mode != beneath.mode {
+            let [before, after] = [(beneath, beneath.mode), (above, mode)]
+                .map(|(entry, mode)| Some(Found { side: Side::Folder { mode }, entry: *entry }));
             let change = self.change(path, before, after, false, context);
             self.changes.push(change);
         }
@@ -148,6 +164,7 @@ impl<'a> Scan<'a> {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
             is_opaque: opacity == Opacity::Opaque,
             closed: closed(above.mode),
+            rights: Rights::at(beneath, None),
         };
         let names = handle::names(upper.0).map_err(at)?;
         for name in &names {
@@ -184,6 +201,7 @@ impl<'a> Scan<'a> {
         };
         let beneath =
             handle::stat_at(lower.0, name).map_err(at)?.filter(|found| found.kind != Kind::Whiteout);
+        let context = Context { rights: Rights::at(lower.1, beneath.as_ref()), ..context };
         if above.kind == Kind::Folder {
             return self.folder_entry(&path, name, (upper.0, &above), (lower.0, beneath), context);
         }
@@ -193,12 +211,16 @@ impl<'a> Scan<'a> {
         {
             return Ok(());
         }
+        self.look_at_rights(&path, (upper.0.as_fd(), name, &above), context).map_err(at)?;
+        if above.kind == Kind::Device {
+            return Ok(());
+        }
         let mut saved_meanwhile = context.saved_meanwhile || self.is_later(beneath.as_ref());
         match &beneath {
             Some(beneath) if beneath.kind == Kind::Folder => {
                 let inside = match handle::open_at(lower.0, name, FOLDER) {
                     Ok(folder) => {
-                        let below = Context::below(saved_meanwhile, beneath.mode);
+                        let below = context.below(saved_meanwhile, beneath.mode);
                         self.removed_children(&path, folder.as_fd(), below)?
                     }
                     Err(_) => Tally::unknown(),
@@ -213,7 +235,7 @@ impl<'a> Scan<'a> {
             None => {}
         }
         let before = beneath.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
-        let after = own_side_of(upper.0.as_fd(), name, &above).map_err(at)?;
+        let after = own_side_of(upper.0.as_fd(), name, &above, &context.rights).map_err(at)?;
         let change = self.change(&path, before, Some(after), saved_meanwhile, context);
         self.changes.push(change);
         Ok(())
@@ -252,6 +274,7 @@ impl<'a> Scan<'a> {
             saved_meanwhile: context.saved_meanwhile || self.is_later(lower.1.as_ref()) || is_orphan,
             ..context
         };
+        self.look_at_rights(path, (parent.as_fd(), name, above), context).map_err(at)?;
         let before = lower.1.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
         self.new_folder(path, (&folder, above), before, context).map(drop)
     }
@@ -274,6 +297,25 @@ impl<'a> Scan<'a> {
         self.collapse(first, true, &tally);
         self.unnameable = unnameable;
         Ok(())
+    }
+
+    /// Notes what an entry of the layer does not bring.
+    fn look_at_rights(
+        &mut self,
+        path: &RelPath,
+        (folder, name, entry): (BorrowedFd<'_>, &[u8], &Entry),
+        context: Context,
+    ) -> Result<(), Errno> {
+        for right in context.rights.beyond(folder, name, entry)? {
+            self.leave_out(path, right);
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, path: &RelPath, right: Right) {
+        if self.left_out.len() < NAMED {
+            self.left_out.push(LeftOut { path: path.clone(), right });
+        }
     }
 
     fn look(&mut self) -> Result<(), LayerError> {
@@ -335,7 +377,12 @@ impl<'a> Scan<'a> {
             }
         }
         self.changes.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
-        LayerChanges { list: self.changes, unnameable: self.unnameable, seen_at: self.seen_at }
+        LayerChanges {
+            list: self.changes,
+            unnameable: self.unnameable,
+            left_out: self.left_out,
+            seen_at: self.seen_at,
+        }
     }
 }
 
@@ -344,10 +391,10 @@ fn closed(mode: u32) -> Option<u32> {
 }
 
 /// One side as the layer has it: without the bits that are not adopted.
-fn own_side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
+fn own_side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry, rights: &Rights) -> Result<Found, Errno> {
     let mut found = side_of(folder, name, entry)?;
     if let Side::File { mode, .. } = &mut found.side {
-        *mode &= !SET_ID_BITS;
+        *mode = rights.mode(entry.kind, *mode);
     }
     Ok(found)
 }
@@ -357,7 +404,7 @@ fn side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, 
         Kind::File => Side::File { mode: entry.mode, size_bytes: entry.size_bytes },
         Kind::Folder => Side::Folder { mode: entry.mode },
         Kind::Link => Side::Symlink { target: handle::link_target(folder, name)? },
-        Kind::Whiteout | Kind::Special => Side::Special,
+        Kind::Whiteout | Kind::Device | Kind::Special => Side::Special,
     };
     Ok(Found { side, entry: *entry })
 }

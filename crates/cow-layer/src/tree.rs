@@ -5,8 +5,9 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use crate::access::OpenFolder;
-use crate::handle::{self, Entry, FOLDER, Kind, SET_ID_BITS};
+use crate::handle::{self, Entry, FOLDER, Kind};
 use crate::moment::Moment;
+use crate::rights::Rights;
 use crate::xattr;
 
 /// How deep a tree is walked: every level holds a folder open.
@@ -67,21 +68,29 @@ fn visit_at(
 }
 
 /// Makes a tree of the layer fit for the workspace: without an overlay's notes, without the marks of removed entries,
-/// without the bits that would let others run a file with this user's rights.
-pub(crate) fn prepare(parent: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
+/// without devices, and without rights that are not among these.
+pub(crate) fn prepare(parent: impl AsFd, name: &[u8], entry: &Entry, rights: &Rights) -> Result<(), Errno> {
     visit(parent, name, entry, &mut |folder, name, entry| {
-        if entry.kind == Kind::Whiteout {
+        if matches!(entry.kind, Kind::Whiteout | Kind::Device) {
             return handle::unlink_at(folder, name);
         }
-        prepare_entry(folder, name, entry)
+        prepare_entry(folder, name, entry, rights)
     })
 }
 
 /// The same for a single entry.
-pub(crate) fn prepare_entry(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
+pub(crate) fn prepare_entry(
+    folder: impl AsFd,
+    name: &[u8],
+    entry: &Entry,
+    rights: &Rights,
+) -> Result<(), Errno> {
     xattr::strip(&folder, name, entry)?;
-    if entry.kind == Kind::File && entry.mode & SET_ID_BITS != 0 {
-        handle::set_mode_at(&folder, name, entry.mode & !SET_ID_BITS)?;
+    // A change of owner takes bits away, too: those that stay are given last.
+    rights.mend(&folder, name, entry)?;
+    let mode = rights.mode(entry.kind, entry.mode);
+    if entry.kind != Kind::Link && entry.mode != mode {
+        handle::set_mode_at(&folder, name, mode)?;
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ fn has(folder: impl AsFd, name: &[u8], attribute: &str) -> bool {
 
 /// Removes an overlay's notes from an entry. `entry` is what is known about it.
 pub(crate) fn strip(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
-    if matches!(entry.kind, Kind::Link | Kind::Special | Kind::Whiteout) {
+    if matches!(entry.kind, Kind::Link | Kind::Special | Kind::Device | Kind::Whiteout) {
         // Such files cannot have attributes of this family.
         return Ok(());
     }

@@ -13,6 +13,7 @@ use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::guard::{Guard, Sorted};
 use crate::publish::open_root;
+use crate::rights::take_set_id_bits;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
 use crate::tree_snapshot::{SnapshotGround, SnapshotLimits, TreeSnapshot};
@@ -65,6 +66,9 @@ impl LocalWorkspace {
         };
         note_gaps(&before.snapshot, &after, &mut notes);
         let effects = self.without_own_changes(compare(&before.snapshot, &after), before.last_change);
+        let (taken, kept) = take_set_id_bits(&self.root, &effects, &before.snapshot, &after);
+        notes.rights = taken;
+        notes.rights_kept = kept;
         let Sorted { allowed, refused, .. } = Guard {
             protected: &self.root.policy().protected,
             hidden: &self.hidden,

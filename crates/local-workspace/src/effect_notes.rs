@@ -7,6 +7,7 @@ use wap_core::ExecuteCommandResponse;
 use crate::command_answer::CommandOutcome;
 use crate::effect::Effect;
 use crate::git_guard::{Refusal, directions};
+use crate::rights::Right;
 
 /// How many paths a warning names.
 const NAMED: usize = 8;
@@ -20,6 +21,10 @@ pub(crate) struct EffectNotes {
     pub not_put_back: Vec<String>,
     /// Paths that somebody else has changed, which stay as those left them.
     pub conflicts: Vec<String>,
+    /// Paths with rights that they did not keep.
+    pub rights: Vec<(String, Right)>,
+    /// Paths whose set-user-ID and set-group-ID bits could not be taken away.
+    pub rights_kept: Vec<String>,
     /// Paths that could not be brought into their place, with the reason.
     pub failed: Vec<(String, String)>,
     /// Paths of which the journal does not hold what was there, or what is there.
@@ -78,6 +83,20 @@ impl EffectNotes {
         };
         let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
         say(self.refused_by_reason(), "not kept, because git or an editor would obey it: ", "");
+        for right in Right::ALL {
+            let paths: Vec<_> = self
+                .rights
+                .iter()
+                .filter(|(_, found)| found == right)
+                .map(|(path, _)| path.clone())
+                .collect();
+            say(quoted(&paths), right.refusal(), "");
+        }
+        say(
+            quoted(&self.rights_kept),
+            "have set-user-ID or set-group-ID bits that could not be taken away: ",
+            "",
+        );
         say(
             quoted(&self.not_put_back),
             "could not be put back, look before you use git or an editor here: ",

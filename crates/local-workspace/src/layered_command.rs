@@ -77,6 +77,8 @@ impl LocalWorkspace {
                 changes.unnameable()
             ));
         }
+        notes.rights =
+            changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
         let all = effects(layer, &self.root, &changes, KeepLimits::default());
         let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
         let guard = Guard {

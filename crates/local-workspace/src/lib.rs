@@ -58,6 +58,7 @@ mod read;
 mod recovery;
 mod recovery_path;
 mod repository_parts;
+mod rights;
 mod runs;
 mod search;
 mod step_conflicts;

@@ -48,6 +48,7 @@ mod rename;
 mod resolve;
 mod root;
 mod root_rules;
+mod set_id_bits;
 mod stage;
 mod sync;
 mod target;

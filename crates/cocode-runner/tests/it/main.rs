@@ -6,10 +6,13 @@ mod confinement;
 mod contract;
 mod definitions;
 mod ground;
+mod modes;
 mod own_objects;
 mod picking;
 mod processes;
 mod recovering;
 mod refusals;
 mod siblings;
+#[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
+mod tricks;
 mod verdicts;

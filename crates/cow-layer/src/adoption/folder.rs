@@ -12,6 +12,7 @@ use crate::error::AdoptError;
 use crate::exchange::{self, At};
 use crate::handle::{self, Entry, FOLDER, FOLDER_PATH, Kind};
 use crate::layer::Layer;
+use crate::rights::SET_ID_BITS;
 use crate::xattr;
 
 impl Adoption<'_> {
@@ -65,6 +66,10 @@ impl Adoption<'_> {
         let (upper, name) = self.upper_place()?;
         let model = handle::stat_at(&upper, name).map_err(at)?;
         let model = model.filter(|model| model.kind == Kind::Folder).ok_or_else(|| self.not_in_layer())?;
+        let rights = self.rights()?;
+        let (user, group) = rights.owner(&model).unwrap_or((model.user, model.group));
+        let model = Entry { user, group, ..model };
+        let mode = rights.mode(Kind::Folder, mode);
         let model_folder = handle::open_at(&upper, name, FOLDER_PATH).map_err(at)?;
         match mkdirat(place.0, place.1, Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -84,6 +89,7 @@ impl Adoption<'_> {
             other => self.error(other),
         })?;
         let found = handle::stat(&folder).map_err(|errno| self.error(errno))?;
+        let mode = mode & !(SET_ID_BITS & !before.mode);
         let wide = mode | OWN_FOLDER;
         match found.mode {
             _ if found.inode != before.inode => Err(self.changed()),

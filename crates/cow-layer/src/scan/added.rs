@@ -23,10 +23,11 @@ impl Scan<'_> {
         let (folder, above) = upper;
         let first = self.changes.len();
         self.has_removed_files |= before.is_some();
-        let after = Found { side: Side::Folder { mode: above.mode }, entry: *above };
+        let mode = context.rights.mode(Kind::Folder, above.mode);
+        let after = Found { side: Side::Folder { mode }, entry: *above };
         let change = self.change(path, before, Some(after), context.saved_meanwhile, context);
         self.changes.push(change);
-        let below = Context::below(context.saved_meanwhile, above.mode);
+        let below = context.below(context.saved_meanwhile, above.mode);
         let mut tally = Tally::default();
         for name in handle::names(folder).map_err(|errno| LayerError::at(path, errno))? {
             tally.add(self.new_entry(path, folder, &name, below)?);
@@ -55,11 +56,15 @@ impl Scan<'_> {
             return Ok(tally);
         };
         let at = |errno| LayerError::at(&path, errno);
+        self.look_at_rights(&path, (folder.as_fd(), name, &above), context).map_err(at)?;
+        if above.kind == Kind::Device {
+            return Ok(Tally::default());
+        }
         if above.kind == Kind::Folder {
             let below = OpenFolder::open(folder, name, above.mode).map_err(at)?;
             tally.add(self.new_folder(&path, (&below, &above), None, context)?);
         } else {
-            let after = own_side_of(folder.as_fd(), name, &above).map_err(at)?;
+            let after = own_side_of(folder.as_fd(), name, &above, &context.rights).map_err(at)?;
             let change = self.change(&path, None, Some(after), context.saved_meanwhile, context);
             self.changes.push(change);
         }

@@ -39,7 +39,7 @@ impl Scan<'_> {
             self.has_removed_files |= beneath.kind == Kind::File;
             return Ok(tally);
         }
-        let below = Context::below(tally.saved_meanwhile, beneath.mode);
+        let below = context.below(tally.saved_meanwhile, beneath.mode);
         let inside = match handle::open_at(lower, name, FOLDER) {
             Ok(folder) => self.removed_children(&path, folder.as_fd(), below)?,
             Err(_) => Tally::unknown(),

@@ -16,6 +16,8 @@ mod limits;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
+mod rights;
+#[cfg(test)]
 mod saved_meanwhile;
 #[cfg(test)]
 mod stores;

@@ -37,6 +37,8 @@ mod late_writes;
 #[cfg(test)]
 mod line_numbers;
 #[cfg(test)]
+mod modes;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 mod power_loss;
@@ -52,6 +54,9 @@ mod searching;
 mod steps;
 #[cfg(test)]
 mod tree;
+#[cfg(test)]
+#[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
+mod tricks;
 #[cfg(test)]
 mod undo;
 #[cfg(test)]

@@ -255,7 +255,7 @@ pub(crate) fn check(name: &str, scene: &mut Scene, outcome: Option<&Outcome>) ->
         | "fchmodat2-set-user-id"
         | "tar-set-user-id"
         | "mknod-whiteout" => {
-            let left = crate::modes::left_in(&workspace);
+            let left = crate::tricks::left_in(&workspace);
             require(!left.iter().any(|(kind, _)| matches!(*kind, "bits" | "device")), "something is left")
         }
         "stdin-read" => require(stdout == "got::1\n", "not at its end"),

@@ -47,4 +47,7 @@ mod toolchains;
 #[cfg(test)]
 mod tree_image;
 #[cfg(test)]
+#[path = "../tricks/mod.rs"]
+mod tricks;
+#[cfg(test)]
 mod user_limits;

@@ -2,132 +2,43 @@
 //! anywhere that it may write, at any level with a filter; unconfined every trick does.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
-use rustix::io::Errno;
 use sandbox_exec::{Ending, Level};
-use serde_json::Value;
 
 use crate::exec_attacks::become_ordinary;
 use crate::ground::{Ground, stderr, stdout};
+use crate::tricks::{GROUP, left_in, tricks};
 
 /// Tells a copy of this program that it is the one that runs as somebody else.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_MODES";
 
-/// The group of the tricks that want one more than the user's own.
-const GROUP: &str = "12345";
-
 const CONFINED: [Level; 4] = [Level::Full, Level::Namespaces, Level::Landlock, Level::Process];
-
-fn tricks() -> Vec<Value> {
-    let fixture: Value =
-        serde_json::from_str(include_str!("../../../../fixtures/modes/tricks.json")).unwrap();
-    let tricks = fixture["tricks"].as_array().unwrap().clone();
-    assert!(tricks.len() >= 25);
-    tricks
-}
-
-fn text<'a>(trick: &'a Value, key: &str) -> &'a str {
-    trick[key].as_str().unwrap_or_default()
-}
-
-/// Whether this user can carry a trick out where nothing refuses it.
-fn is_possible(trick: &Value) -> bool {
-    let is_root = rustix::process::geteuid().is_root();
-    let is_installed = match trick["program"].as_str() {
-        None => true,
-        Some(program) => {
-            ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].iter().any(|at| Path::new(at).join(program).exists())
-        }
-    };
-    is_installed
-        && match text(trick, "who") {
-            "anyone" => true,
-            "member" => is_root || is_member(),
-            "root" => is_root,
-            other => panic!("{other}"),
-        }
-}
-
-fn is_member() -> bool {
-    rustix::process::getgroups().unwrap().iter().any(|group| group.as_raw().to_string() == GROUP)
-}
-
-/// What of the four kinds is in a folder.
-pub(crate) fn left_in(folder: &Path) -> Vec<(&'static str, String)> {
-    let mut left = Vec::new();
-    look_at(folder, &mut left);
-    left
-}
-
-fn look_at(path: &Path, left: &mut Vec<(&'static str, String)>) {
-    let found = fs::symlink_metadata(path).unwrap();
-    let name = || format!("{} {:o} {}:{}", path.display(), found.mode(), found.uid(), found.gid());
-    if !found.is_symlink() && found.mode() & 0o6000 != 0 {
-        left.push(("bits", name()));
-    }
-    let kind = found.file_type();
-    if kind.is_char_device() || kind.is_block_device() {
-        left.push(("device", name()));
-    }
-    let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    if (found.uid(), found.gid()) != own {
-        left.push(("owner", name()));
-    }
-    let mut value = [0_u8; 64];
-    match rustix::fs::lgetxattr(path, "security.capability", &mut value[..]) {
-        Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
-        other => left.push(("capability", format!("{} {other:?}", name()))),
-    }
-    if found.is_dir() {
-        for entry in fs::read_dir(path).unwrap() {
-            look_at(&entry.unwrap().path(), left);
-        }
-    }
-}
-
-/// Makes an empty folder for a trick in the workspace, with what the user has there.
-fn set_up(ground: &Ground, trick: &Value) -> std::path::PathBuf {
-    let folder = ground.workspace().join(text(trick, "name"));
-    fs::create_dir(&folder).unwrap();
-    // Whatever group a temporary folder hands on.
-    std::os::unix::fs::chown(&folder, None, Some(rustix::process::getegid().as_raw())).unwrap();
-    let setup = trick["setup"].as_str().unwrap_or(":");
-    assert!(
-        Command::new("sh").args(["-c", setup]).current_dir(&folder).status().unwrap().success(),
-        "{trick}"
-    );
-    folder
-}
 
 fn nothing_is_left_at(level: Level) {
     let ground = Ground::at_level(level);
     assert_eq!(ground.launcher.report().level, level, "not run: {}", ground.launcher.report());
-    for trick in tricks() {
-        // The kernel does it by itself where the user's own file keeps its name or its number: see the layers' test.
-        if trick["own"] == true {
-            continue;
-        }
-        let folder = set_up(&ground, &trick);
-        let outcome =
-            ground.run(&format!("cd {} && {{ {}; }}", text(&trick, "name"), text(&trick, "command")));
+    // What happens to a file of the user's that had the bits before is not up to calls, but to who looks afterwards.
+    for trick in tricks().iter().filter(|trick| !trick.is_own) {
+        let folder = trick.set_up(&ground.workspace());
+        let outcome = ground.run(&trick.in_folder("."));
         let left = left_in(&folder);
-        assert!(left.is_empty(), "{level:?} {}: {left:?}\n{}", text(&trick, "name"), stderr(&outcome));
+        assert!(left.is_empty(), "{level:?} {}: {left:?}\n{}", trick.name, stderr(&outcome));
     }
 }
 
 fn every_trick_bites() {
     let ground = Ground::at_level(Level::None);
-    for trick in tricks().iter().filter(|trick| is_possible(trick)) {
-        let folder = set_up(&ground, trick);
-        let outcome = ground.run(&format!("cd {} && {{ {}; }}", text(trick, "name"), text(trick, "command")));
+    for trick in tricks().iter().filter(|trick| trick.is_possible()) {
+        trick.bites(&ground.workspace());
+        let folder = trick.set_up(&ground.workspace());
+        let outcome = ground.run(&trick.in_folder("."));
         let left = left_in(&folder);
-        let leaves = text(trick, "leaves");
-        assert!(left.iter().any(|(kind, _)| *kind == leaves), "{trick}: {left:?}\n{}", stderr(&outcome));
         // Nothing of this kind stays for longer than it takes to look.
         fs::remove_dir_all(&folder).unwrap();
+        let is_left = left.iter().any(|(kind, _)| *kind == trick.leaves);
+        assert!(is_left, "{trick:?}: {left:?}\n{}", stderr(&outcome));
     }
 }
 

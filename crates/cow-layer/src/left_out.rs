@@ -1,0 +1,18 @@
+//! What of a layer's entries stays in the layer.
+
+use rel_path::RelPath;
+
+use crate::rights::Right;
+
+/// How many are named.
+pub(crate) const NAMED: usize = 100;
+
+/// An entry of the layer with rights that it does not bring into the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Its path, also beneath a folder that is one change.
+    pub path: RelPath,
+    /// What it does not bring.
+    pub right: Right,
+}
