@@ -184,6 +184,14 @@ pub enum RunnerError {
         what: &'static str,
     },
     /// The merge would not be clean.
+    /// Git would not check out what the agent has committed.
+    #[error("git does not take what the agent '{agent}' has committed: {why}")]
+    Unsound {
+        /// The agent.
+        agent: AgentName,
+        /// Which entry, and what is wrong with it.
+        why: String,
+    },
     #[error("{branch} does not merge cleanly")]
     Conflicts {
         /// The branch.

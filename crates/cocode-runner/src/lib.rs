@@ -28,6 +28,7 @@ mod hub_issue;
 mod log_file;
 mod loose_objects;
 mod object_import;
+mod object_check;
 mod own_branches;
 mod own_objects;
 mod own_repository;

@@ -13,6 +13,7 @@ use crate::error::RunnerError;
 use crate::evidence::Work;
 use crate::git::Git;
 use crate::host::Host;
+use crate::object_check::{self, submodules};
 use crate::own_repository::{self, take_objects_again, take_over};
 use crate::plan::body_file;
 use crate::record::AgentRecord;
@@ -141,6 +142,13 @@ impl Runner {
             record.warnings.push("the commit that its HEAD is at is damaged".to_owned());
             work = Work::default();
         }
+        if let Some(head) = work.head.as_mut().filter(|head| head.commit != record.start_commit) {
+            head.unsound = self.unsound(record, &head.commit)?;
+            if head.unsound.is_none() {
+                let found = submodules(&self.repository, &record.start_commit, &head.commit);
+                record.warnings.extend(found.unwrap_or_else(|error| Some(told(&error))));
+            }
+        }
         let is_clean = match &worktree {
             Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
                 Some(worktree.is_clean(&self.repository)?)
@@ -192,6 +200,12 @@ impl Runner {
                 // An agent can leave a git folder of which git makes nothing. That says something about this agent alone.
                 if let Err(error) = self.judge(&mut record, &body, || None) {
                     record.warnings.push(told(&error));
+    /// Says what git refuses of an agent's commits, if anything.
+    pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
+        let folder = self.config.state_folder.join("checked").join(record.key());
+        object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
+    }
+
                 }
             }
             record.ended_at_ms = Some(now_ms());

@@ -116,7 +116,7 @@ fn done_without_a_change_is_not_ready() {
     assert_eq!(chat.end(), 1);
     let agent = &desk.status()["agents"][0];
     assert_eq!((&agent["state"], &agent["exit_code"]), (&"completed".into(), &0.into()), "{agent}");
-    assert_eq!(failures(&desk), ["descends", "new", "marker"]);
+    assert_eq!(failures(&desk), ["descends", "new", "changes", "marker"]);
 }
 
 #[test]

@@ -15,7 +15,9 @@ use cocode_runner::{
 use sandbox_exec::{Level, SpawnerProgram};
 use tempfile::TempDir;
 
-pub(crate) const MARKED: &str = "git commit -q --allow-empty -m 'fix: x
+/// A change and a commit that says the marker. The file is another one for each agent, so that all of them merge.
+pub(crate) const MARKED: &str =
+    "D=done-$(basename \"$PWD\"); echo x >> $D; git add $D; git commit -q -m 'fix: x
 
 cocode ready for check'";
 

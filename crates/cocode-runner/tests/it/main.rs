@@ -12,4 +12,5 @@ mod processes;
 mod recovering;
 mod refusals;
 mod siblings;
+mod soundness;
 mod verdicts;
