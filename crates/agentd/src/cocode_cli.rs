@@ -48,6 +48,12 @@ pub(crate) enum CocodeCommand {
         /// Those of every run, not only of the newest.
         #[arg(long)]
         all: bool,
+        /// Remove all of this agent, with files that are not committed and commits that are merged nowhere.
+        #[arg(long, value_name = "NAME", conflicts_with = "all")]
+        force: Option<String>,
+        /// Its issue [default: that of its newest run].
+        #[arg(long, value_name = "N", requires = "force")]
+        issue: Option<IssueNumber>,
         /// Say what would be done.
         #[arg(long)]
         dry_run: bool,

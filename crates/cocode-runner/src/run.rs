@@ -480,4 +480,5 @@ pub(crate) fn told(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+        left_by_check: Vec::new(),
 }

@@ -13,6 +13,7 @@ use crate::error::RunnerError;
 use crate::evidence::Work;
 use crate::git::Git;
 use crate::host::Host;
+use crate::left_file;
 use crate::object_check::{self, submodules};
 use crate::own_repository::{self, take_objects_again, take_over};
 use crate::plan::body_file;
@@ -173,14 +174,27 @@ impl Runner {
             is_clean,
             check: None,
         };
-        let mut was_checked = false;
+        let (mut was_checked, mut left) = (false, Vec::new());
         if record.check.is_some() {
             let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
-            let result = if Verdict::of(&evidence).ready { check() } else { None };
+            let result = match &worktree {
+                Some(worktree) if Verdict::of(&evidence).ready => {
+                    let before = left_file::find(&self.repository, worktree);
+                    let result = check();
+                    let after = left_file::find(&self.repository, worktree);
+                    // Without both nothing is known of it, and all that is there keeps the worktree.
+                    if let (Ok(before), Ok(after)) = (before, after) {
+                        left = left_file::new_since(&before, after);
+                    }
+                    result
+                }
+                _ => None,
+            };
             was_checked = result.is_some();
             evidence.check = result.or_else(|| Some(not_run()));
         }
         record.verdict = Some(Verdict::of(&evidence));
+        record.left_by_check = left;
         match &worktree {
             Some(worktree) if was_checked => take_objects_again(&self.repository, worktree, record),
             _ => Ok(()),

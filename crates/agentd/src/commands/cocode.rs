@@ -8,11 +8,11 @@ mod paste;
 mod run;
 mod view;
 
-use cocode_runner::{PickWay, diff, request_cancel};
+use cocode_runner::{Cleaned, PickWay, diff, request_cancel};
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::cocode_cli::{CocodeCommand, CocodePlace};
+use crate::cocode_cli::{CocodeAgent, CocodeCommand, CocodePlace};
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Outcome};
 
@@ -58,22 +58,28 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
             }
             Ok(Exit::Done)
         }
-        CocodeCommand::Clean { all, dry_run, place } => clean(common, console, *all, *dry_run, place),
+        CocodeCommand::Clean { all, force: None, dry_run, place, .. } => {
+            let has_records = !records(common)?.is_empty();
+            let clean = || open(common, place)?.clean(*all, *dry_run).map_err(explain);
+            show_cleaned(console, *dry_run, if has_records { clean()? } else { Vec::new() })
+        }
+        CocodeCommand::Clean { force: Some(name), issue, dry_run, place, .. } => {
+            let record = find(records(common)?, &CocodeAgent { name: name.clone(), issue: *issue })?;
+            let cleaned = open(common, place)?.clean_by_force(&record, *dry_run).map_err(explain)?;
+            show_cleaned(console, *dry_run, vec![cleaned])
+        }
         CocodeCommand::Check { command } => harness::check(common, console, command),
         CocodeCommand::Doctor { definitions } => harness::doctor(common, console, definitions),
         CocodeCommand::Paste => paste::run(common, console),
     }
 }
 
-fn clean(common: &Common, console: Console, all: bool, dry_run: bool, place: &CocodePlace) -> Outcome {
+fn show_cleaned(console: Console, dry_run: bool, agents: Vec<Cleaned>) -> Outcome {
     #[derive(Serialize)]
     struct Report<T> {
         dry_run: bool,
         agents: T,
     }
-    let has_records = !records(common)?.is_empty();
-    let agents =
-        if has_records { open(common, place)?.clean(all, dry_run).map_err(explain)? } else { Vec::new() };
     if console.json {
         console.json_result(&Report { dry_run, agents });
         return Ok(Exit::Done);
