@@ -201,6 +201,12 @@ impl Runner {
         }
     }
 
+    /// Says what git refuses of an agent's commits, if anything.
+    pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
+        let folder = self.config.state_folder.join("checked").join(record.key());
+        object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
+    }
+
     /// Marks what a process left behind that is no more. Its agents have died with it.
     fn recover(&self) -> Result<(), RunnerError> {
         for mut record in self.store.records()?.into_iter().filter(|record| !record.state.is_final()) {
@@ -214,12 +220,6 @@ impl Runner {
                 // An agent can leave a git folder of which git makes nothing. That says something about this agent alone.
                 if let Err(error) = self.judge(&mut record, &body, || None) {
                     record.warnings.push(told(&error));
-    /// Says what git refuses of an agent's commits, if anything.
-    pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
-        let folder = self.config.state_folder.join("checked").join(record.key());
-        object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
-    }
-
                 }
             }
             record.ended_at_ms = Some(now_ms());

@@ -63,7 +63,8 @@ pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfi
         repository: places.workspace.clone(),
         state_folder: places.base.join("cocode"),
         worktrees,
-        private: vec![places.base.clone(), user_state],
+        // The file that defines agents holds what other agents are given, and says how each is confined.
+        private: [places.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
         host: host(),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
