@@ -1,5 +1,6 @@
 //! `agentd cocode`: coding agents in git worktrees.
 
+mod cache_folders;
 mod compare;
 mod ground;
 mod harness;
