@@ -102,6 +102,9 @@ pub(crate) struct CocodeRun {
     /// What the message of an agent's last commit must say [default: cocode ready for check].
     #[arg(long, value_name = "TEXT")]
     pub marker: Option<ReadyMarker>,
+    /// A shell command that must pass in each agent's worktree, in the place of what agents.toml says.
+    #[arg(long, value_name = "COMMAND")]
+    pub check: Option<String>,
     /// How many agents run at once, 1 to 20 [default: 5].
     #[arg(long, value_name = "N")]
     pub parallel: Option<u64>,

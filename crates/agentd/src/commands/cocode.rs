@@ -62,6 +62,8 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
         CocodeCommand::Clean { all, force: None, dry_run, place, .. } => {
             let has_records = !records(common)?.is_empty();
             let clean = || open(common, place)?.clean(*all, *dry_run).map_err(explain);
+            } else if !picked.is_checked {
+                console.styled(Tone::Bad, "  unchecked: only the agent itself says that it works");
             show_cleaned(console, *dry_run, if has_records { clean()? } else { Vec::new() })
         }
         CocodeCommand::Clean { force: Some(name), issue, dry_run, place, .. } => {

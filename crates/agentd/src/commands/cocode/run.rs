@@ -74,6 +74,12 @@ fn request(common: &Common, asked: &CocodeRun) -> Result<RunRequest, Failure> {
         agents.iter_mut().for_each(|agent| agent.timeout = None);
     }
     if let Some(count) = asked.parallel {
+    if let Some(check) = &asked.check {
+        if check.trim().is_empty() {
+            return Err(Failure::new(Exit::Usage, "the command of --check is empty"));
+        }
+        agents.iter_mut().for_each(|agent| agent.check = Some(check.clone()));
+    }
         limits.parallel = RunLimits::parallel_of(count).map_err(usage)?;
     }
     let (body, url) = body(common, asked)?;
