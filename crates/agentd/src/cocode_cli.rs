@@ -9,7 +9,7 @@ use cocode_env::{IssueNumber, IssueUrl, ReadyMarker};
 #[derive(Debug, Subcommand)]
 pub(crate) enum CocodeCommand {
     /// Run agents on an issue, each in a worktree and a branch of its own, and judge what they commit.
-    Run(CocodeRun),
+    Run(Box<CocodeRun>),
     /// List the agents that are running or have run.
     Status,
     /// Print an agent's log.

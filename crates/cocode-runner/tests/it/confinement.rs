@@ -134,14 +134,16 @@ fn what_an_agent_leaves_never_runs_outside() {
 #[test]
 fn no_agent_has_a_network_that_it_is_not_to_have() {
     // Nothing keeps what runs at this level from the network.
-    let ground = Ground { level: Level::Process, ..Ground::new() };
+    let mut ground = Ground::new();
+    ground.level = Level::Process;
     let offline = || AgentDefinition { has_network: false, ..agent("a", MARKED) };
     let record = ground.run_agent(offline());
     assert_eq!((record.state, record.exit_code), (AgentState::Failed, None), "{record:?}");
     assert!(record.detail.unwrap().contains("it is to have no network"));
     assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.start_commit, "it was not started");
     // The same with the network, and where something keeps it from there.
-    let ground = Ground { level: Level::Process, ..Ground::new() };
+    let mut ground = Ground::new();
+    ground.level = Level::Process;
     assert_eq!(ground.run_agent(agent("a", MARKED)).state, AgentState::Ready);
     assert_eq!(Ground::new().run_agent(offline()).state, AgentState::Ready);
     let open = AgentDefinition { is_confined: false, ..offline() };
