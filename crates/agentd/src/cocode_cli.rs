@@ -9,7 +9,7 @@ use cocode_env::{IssueNumber, IssueUrl, ReadyMarker};
 #[derive(Debug, Subcommand)]
 pub(crate) enum CocodeCommand {
     /// Run agents on an issue, each in a worktree and a branch of its own, and judge what they commit.
-    Run(CocodeRun),
+    Run(Box<CocodeRun>),
     /// List the agents that are running or have run.
     Status,
     /// Print an agent's log.
@@ -48,6 +48,12 @@ pub(crate) enum CocodeCommand {
         /// Those of every run, not only of the newest.
         #[arg(long)]
         all: bool,
+        /// Remove all of this agent, with files that are not committed and commits that are merged nowhere.
+        #[arg(long, value_name = "NAME", conflicts_with = "all")]
+        force: Option<String>,
+        /// Its issue [default: that of its newest run].
+        #[arg(long, value_name = "N", requires = "force")]
+        issue: Option<IssueNumber>,
         /// Say what would be done.
         #[arg(long)]
         dry_run: bool,
@@ -96,6 +102,9 @@ pub(crate) struct CocodeRun {
     /// What the message of an agent's last commit must say [default: cocode ready for check].
     #[arg(long, value_name = "TEXT")]
     pub marker: Option<ReadyMarker>,
+    /// A shell command that must pass in each agent's worktree, in the place of what agents.toml says.
+    #[arg(long, value_name = "COMMAND")]
+    pub check: Option<String>,
     /// How many agents run at once, 1 to 20 [default: 5].
     #[arg(long, value_name = "N")]
     pub parallel: Option<u64>,

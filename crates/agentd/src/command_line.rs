@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 
 use crate::cli::{Cli, Command};
+use crate::config::obeyed_options;
 use crate::config::{ConfigFile, definition};
 use crate::exit::{Exit, Failure};
 
@@ -35,6 +36,7 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
         None => (0, ["resume"].as_slice()),
         // These say what there is, whatever anybody has set.
         Some(Command::Completions { .. } | Command::Man { .. }) => {
+            obeyed_options::check(&command_of(&matches), &long_names(&definition, &given(&matches)))?;
             return Ok(Invocation { cli, config: ConfigFile::default() });
         }
         Some(_) => return settled(&definition, &arguments, &matches, cli),
@@ -57,16 +59,15 @@ fn settled(
     cli: Cli,
 ) -> Result<Invocation, Failure> {
     let is_call = matches!(cli.command, Some(Command::Call { .. }));
+    let (command, given) = (command_of(matches), given(matches));
+    let long_names = long_names(definition, &given);
+    obeyed_options::check(&command, &long_names)?;
     // `call` ends with 0, 1 or 2 only.
     let config = ConfigFile::read(&cli.common, definition)
         .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?;
-    let (command, given) = (command_of(matches), given(matches));
     let (settled, lowered) = config.settle(definition.clone(), &command, &given);
     let (_, mut cli) = parse(&settled, arguments);
-    let long_names = given.iter().filter_map(|id| {
-        definition.get_arguments().find(|arg| arg.get_id() == id)?.get_long().map(str::to_owned)
-    });
-    cli.common.given = long_names.collect();
+    cli.common.given = long_names;
     cli.common.lowered = lowered;
     Ok(Invocation { cli, config })
 }
@@ -92,6 +93,12 @@ fn given(matches: &ArgMatches) -> BTreeSet<Id> {
         matches.ids().filter(is_given).cloned().collect::<Vec<_>>()
     });
     given.collect()
+}
+
+/// The long names of the common options among these.
+fn long_names(definition: &Definition, given: &BTreeSet<Id>) -> BTreeSet<String> {
+    let common = definition.get_arguments().filter(|arg| given.contains(arg.get_id()));
+    common.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
 /// Fails if words that are no command do not look like a task either.

@@ -5,6 +5,7 @@
 
 mod config_file;
 mod fault;
+pub(crate) mod obeyed_options;
 mod reading;
 mod settable;
 

@@ -31,8 +31,10 @@ pub struct Evidence<'a> {
 pub struct HeadCommit {
     /// Its name.
     pub commit: String,
-    /// Its whole message.
+    /// Its message, or as much of it as is read.
     pub message: String,
+    /// Whether that is all of the message: one that is longer than is read does not count.
+    pub is_message_whole: bool,
     /// How many parents it has.
     pub parents: usize,
     /// When it was committed, in seconds since 1970, as it says itself.
@@ -41,6 +43,11 @@ pub struct HeadCommit {
     pub descends_from_start: bool,
     /// Whether the worktree's own log of `HEAD` shows it being made there, not fetched, merged or reset to.
     pub was_made_here: bool,
+    /// Whether its tree is another one than that of the start commit.
+    pub changes_tree: bool,
+    /// What git refuses of the commits since the start, for people: an entry of a tree with the name `..`, for
+    /// instance, which no checkout makes. `None` if git takes all of it.
+    pub unsound: Option<String>,
 }
 
 /// What a check command came to.
@@ -86,6 +93,10 @@ pub enum PartName {
     Descends,
     /// `HEAD` was committed after the launch, in this worktree.
     New,
+    /// The tree of `HEAD` is another one than that of the start. A commit without changes is no work.
+    Changes,
+    /// Git takes everything that was committed since the start: no entry of a tree is one that it refuses to check out.
+    Sound,
     /// The message of `HEAD` says the marker as the agent's own word.
     Marker,
     /// Nothing is uncommitted or untracked. Only if asked for.
@@ -101,6 +112,8 @@ impl PartName {
             PartName::ExitCode => "exit_code",
             PartName::Descends => "descends",
             PartName::New => "new",
+            PartName::Changes => "changes",
+            PartName::Sound => "sound",
             PartName::Marker => "marker",
             PartName::CleanTree => "clean_tree",
             PartName::Check => "check",
@@ -116,6 +129,8 @@ impl Verdict {
             part(PartName::ExitCode, exit_code(evidence.exit_code)),
             part(PartName::Descends, descends(head, evidence.start_commit)),
             part(PartName::New, is_new(head, evidence)),
+            part(PartName::Changes, changes(head, evidence.start_commit)),
+            part(PartName::Sound, is_sound(head)),
             part(PartName::Marker, marker(head, evidence)),
         ];
         if let Some(is_clean) = evidence.is_clean {
@@ -131,6 +146,11 @@ impl Verdict {
             marker_present: head.is_some_and(|head| evidence.marker.is_in(&head.message)),
             parts,
         }
+    }
+
+    /// Whether a check command has passed. Without one nothing but the agent's own word says that the work is done.
+    pub fn is_checked(&self) -> bool {
+        self.parts.iter().any(|part| part.name == PartName::Check && part.holds)
     }
 
     /// Returns the first part that does not hold.
@@ -176,8 +196,29 @@ fn is_new(head: Option<&HeadCommit>, evidence: &Evidence<'_>) -> Result<(), Stri
     }
 }
 
+fn changes(head: Option<&HeadCommit>, start: &str) -> Result<(), String> {
+    match head {
+        None => Err("there is no commit".to_owned()),
+        Some(head) if head.commit == start => Err("there is no new commit".to_owned()),
+        Some(head) if !head.changes_tree => {
+            Err("its files are those of the start: nothing was changed".to_owned())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn is_sound(head: Option<&HeadCommit>) -> Result<(), String> {
+    match head.and_then(|head| head.unsound.as_ref()) {
+        Some(why) => Err(format!("git does not take what it committed: {why}")),
+        None => Ok(()),
+    }
+}
+
 fn marker(head: Option<&HeadCommit>, evidence: &Evidence<'_>) -> Result<(), String> {
     let Some(head) = head else { return Err("there is no commit".to_owned()) };
+    if !head.is_message_whole {
+        return Err("the message of the last commit is longer than is read".to_owned());
+    }
     let found = MarkerUse::of(evidence.marker, &head.message, evidence.issue_body);
     let why = match found {
         MarkerUse::Said if head.commit == evidence.start_commit => {

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use sandbox_exec::{GitIdentity, Policy};
 
 use crate::definition::{AgentCommand, AgentDefinition};
+use crate::error::RunnerError;
 use crate::host::Host;
 use crate::own_repository::OwnRepository;
+use crate::runner::Runner;
 use crate::worktree::{Worktree, kept_objects, shared_folders};
 
 /// Places in the home folder where programs keep credentials: an agent never sees them.
@@ -129,6 +131,42 @@ pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, 
     let private = ground.private.iter().flat_map(|folder| all_but(folder, ground.worktrees));
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();
     policy
+}
+
+impl Runner {
+    /// Fails if a definition lists something to write by which the agent would get out of its confinement: credentials, the
+    /// repository, what this program keeps, or the home folder as a whole.
+    pub(crate) fn check_writable(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
+        let host = &self.config.host;
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let home = real(&host.home);
+        let credentials: Vec<PathBuf> =
+            CREDENTIALS.iter().map(|place| real(&host.home.join(place))).collect();
+        let repository = [&self.repository.root, &self.repository.common_folder].map(|path| real(path));
+        let private = self.config.private.iter().chain([&self.config.worktrees, &self.config.state_folder]);
+        let private: Vec<PathBuf> = private.map(|path| real(path)).collect();
+        for listed in &definition.writable {
+            let path = host.expand_home(listed);
+            let real = real(&path);
+            let is_near = |other: &PathBuf| real.starts_with(other) || other.starts_with(&real);
+            let why = if !path.is_absolute() {
+                "it is no absolute path"
+            } else if home.starts_with(&real) {
+                "it is the home folder, or holds it"
+            } else if credentials.iter().any(|place| real.starts_with(place)) {
+                "programs keep credentials there"
+            } else if repository.iter().any(is_near) {
+                "the repository is there"
+            } else if private.iter().any(is_near) {
+                "this program keeps its own files there"
+            } else {
+                continue;
+            };
+            let (agent, path) = (definition.name.clone(), listed.clone());
+            return Err(RunnerError::Writable { agent, path, why });
+        }
+        Ok(())
+    }
 }
 
 /// The entries of the home folder, each to be shown by itself: the folder stays a private one, so that a program can

@@ -76,12 +76,11 @@ impl<'a> BranchFollower<'a> {
         let commits = self.log.new_commits();
         let now = [self.branches.tip(), self.branches.head_commit()];
         // Git writes the log before it moves the branch, and whoever is told of a commit wants to see it.
-        let newest = commits.last().map(|entry| entry.commit.clone());
-        let newest = newest
-            .filter(|commit| OwnBranches::is_name(commit) && !now.iter().flatten().any(|one| one == commit));
-        if let Some(commit) = newest {
-            let _ = self.import.bring(&commit);
+        if let Some(newest) = commits.last() {
+            let _ = self.import.bring(&newest.commit);
         }
+        // Before the branch is moved, which takes a call of git more.
+        tell_commits(&self.agent, commits, self.observer);
         if now != self.seen {
             if now[0] != self.seen[0] && now[0].is_some() {
                 let _ = self.branches.carry_over_with(self.repository, &mut self.import);
@@ -91,7 +90,6 @@ impl<'a> BranchFollower<'a> {
             }
             self.seen = now;
         }
-        tell_commits(&self.agent, commits, self.observer);
         self.look_at_index();
     }
 

@@ -9,10 +9,37 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, prlimit, waitid,
+};
 
 /// How long a command may take to end when it is asked to.
 const PARTING: Duration = Duration::from_secs(2);
+
+/// The most bytes that are kept of what a command says is wrong. The rest is read and dropped.
+const MOST_ERROR_BYTES: u64 = 1 << 20;
+
+/// What a command may use up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// How long it may take; without one as long as it likes.
+    pub(crate) limit: Option<Duration>,
+    /// How many bytes are read of its output.
+    pub(crate) output_bytes: u64,
+    /// How much memory of its own each of its processes may have, in bytes.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+/// How a command has ended.
+#[derive(Debug)]
+pub(crate) enum Ran {
+    /// By itself.
+    Ended(Output),
+    /// It was killed, because it took too long.
+    TooSlow,
+    /// It was killed, because it printed more than is read, which is what is here.
+    TooLong(Vec<u8>),
+}
 
 /// What a command reads.
 #[derive(Debug)]
@@ -23,14 +50,11 @@ pub(crate) enum Input<'a> {
     File(File),
 }
 
-/// Runs a command that is killed, with all that it has started, when it takes longer than `limit`. `None` if it was.
+/// Runs a command that is killed, with all that it has started, when it uses up more than `bounds` say.
 ///
 /// A pipe of its output that was not asked for is empty.
-pub(crate) fn output(
-    mut command: Command,
-    input: Input<'_>,
-    limit: Option<Duration>,
-) -> io::Result<Option<Output>> {
+pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> io::Result<Ran> {
+    let limit = bounds.limit;
     let text = match input {
         Input::Text(text) if !text.is_empty() => {
             command.stdin(Stdio::piped());
@@ -50,6 +74,10 @@ pub(crate) fn output(
     }
     let mut child = command.spawn()?;
     let group = Pid::from_child(&child);
+    if let Some(bytes) = bounds.memory_bytes {
+        // It can only have ended already.
+        let _ = prlimit(Some(group), Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) });
+    }
     let (done, is_done) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let killer = limit.map(|limit| {
@@ -71,8 +99,16 @@ pub(crate) fn output(
             scope.spawn(move || stdin.write_all(text.as_bytes()));
         }
         let mut errors = child.stderr.take();
-        let stderr = scope.spawn(move || read(errors.as_mut()));
-        let stdout = read(child.stdout.take().as_mut());
+        let stderr = scope.spawn(move || read_errors(errors.as_mut()));
+        let (stdout, is_too_long) = read(child.stdout.take().as_mut(), bounds.output_bytes);
+        if is_too_long {
+            // Not awaited yet, so the number is still its own.
+            let _ = if limit.is_some() {
+                kill_process_group(group, Signal::KILL)
+            } else {
+                kill_process(group, Signal::KILL)
+            };
+        }
         let stderr = stderr.join().unwrap_or_default();
         if killer.is_some() {
             wait_until_over(&child);
@@ -80,7 +116,15 @@ pub(crate) fn output(
         drop(done);
         let was_killed = killer.is_some_and(|killer| killer.join().unwrap_or(false));
         let status = child.wait()?;
-        Ok((!was_killed).then_some(Output { status, stdout, stderr }))
+        Ok(match (is_too_long, was_killed) {
+            (true, _) => {
+                let mut stdout = stdout;
+                stdout.truncate(usize::try_from(bounds.output_bytes).unwrap_or(usize::MAX));
+                Ran::TooLong(stdout)
+            }
+            (false, true) => Ran::TooSlow,
+            (false, false) => Ran::Ended(Output { status, stdout, stderr }),
+        })
     })
 }
 
@@ -90,10 +134,20 @@ fn wait_until_over(child: &Child) {
     while let Err(Errno::INTR) = waitid(WaitId::Pid(Pid::from_child(child)), options) {}
 }
 
-/// Reads what there is; a pipe that breaks has said all it had to.
-fn read(pipe: Option<&mut impl Read>) -> Vec<u8> {
+/// Reads what there is, and whether there is more than so many bytes; a pipe that breaks has said all it had to.
+fn read(pipe: Option<&mut impl Read>, most_bytes: u64) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
-    let _ = pipe.map(|pipe| pipe.read_to_end(&mut bytes));
+    let _ = pipe.map(|pipe| pipe.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes));
+    let is_too_long = bytes.len() as u64 > most_bytes;
+    (bytes, is_too_long)
+}
+
+/// Reads all of it, so that nothing waits, and keeps its beginning.
+fn read_errors(mut pipe: Option<&mut impl Read>) -> Vec<u8> {
+    let (bytes, is_too_long) = read(pipe.as_mut(), MOST_ERROR_BYTES);
+    if is_too_long {
+        let _ = pipe.map(|pipe| io::copy(pipe, &mut io::sink()));
+    }
     bytes
 }
 
@@ -101,10 +155,47 @@ fn read(pipe: Option<&mut impl Read>) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn run(script: &str, input: Input<'_>, limit_ms: Option<u64>) -> Option<Output> {
+    const MOST: u64 = 2 << 20;
+
+    fn ran(script: &str, input: Input<'_>, limit_ms: Option<u64>, memory_bytes: Option<u64>) -> Ran {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped());
-        output(command, input, limit_ms.map(Duration::from_millis)).unwrap()
+        let limit = limit_ms.map(Duration::from_millis);
+        output(command, input, Bounds { limit, output_bytes: MOST, memory_bytes }).unwrap()
+    }
+
+    fn run(script: &str, input: Input<'_>, limit_ms: Option<u64>) -> Option<Output> {
+        match ran(script, input, limit_ms, None) {
+            Ran::Ended(output) => Some(output),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_prints_without_end_is_killed_and_not_kept() {
+        for limit in [None, Some(60_000)] {
+            let ended = ran("exec yes", Input::Nothing, limit, None);
+            assert!(matches!(ended, Ran::TooLong(start) if start.len() as u64 == MOST));
+            let all = run(&format!("head -c {MOST} /dev/zero"), Input::Nothing, limit).unwrap();
+            assert_eq!(all.stdout.len() as u64, MOST);
+            let errors = run("yes | head -c 9000000 >&2; echo out", Input::Nothing, limit).unwrap();
+            assert_eq!(
+                (errors.stderr.len() as u64, errors.stdout),
+                (MOST_ERROR_BYTES + 1, b"out\n".to_vec())
+            );
+        }
+    }
+
+    #[test]
+    fn what_takes_too_much_memory_fails() {
+        // It is given its bound when it runs already, so it waits for a moment in which it has it for certain.
+        let script = "until grep -q 'Max data size *[0-9]' /proc/self/limits; do sleep 0.05; done; \
+                      head -c 200000000 /dev/zero | tail -c 150000000 >/dev/null";
+        let ended = |memory| match ran(script, Input::Nothing, Some(60_000), Some(memory)) {
+            Ran::Ended(output) => output.status.success(),
+            _ => false,
+        };
+        assert!(!ended(64 << 20) && ended(1 << 30));
     }
 
     #[test]

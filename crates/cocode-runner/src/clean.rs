@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::RunnerError;
 use crate::git::GitError;
+use crate::left_file::{self, LeftFile, named};
 use crate::log_file;
 use crate::loose_objects;
 use crate::object_import::ObjectImport;
@@ -48,45 +49,61 @@ impl Runner {
         let newest = records.first().map(|record| record.run.clone()).unwrap_or_default();
         let mut cleaned = Vec::new();
         for record in records.iter().filter(|record| every_run || record.run == newest) {
-            let mut why = match self.reason_to_keep(record) {
-                Ok(why) => why,
-                Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
-                Err(error) => Some(told(&error)),
-            };
-            if why.is_none() && !dry_run {
-                why = self.remove(record).err().map(|error| told(&error));
-            }
-            cleaned.push(Cleaned {
-                agent: record.agent.clone(),
-                issue: record.issue,
-                branch: record.branch.clone(),
-                worktree: record.worktree.clone(),
-                removed: why.is_none(),
-                why,
-            });
+            cleaned.push(self.clean_one(record, false, dry_run)?);
         }
         Ok(cleaned)
     }
 
-    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
-        let keep = |why: &str| Ok(Some(why.to_owned()));
+    /// Removes the worktree, branch, log and record of one agent that has ended, with all that is in no commit and all
+    /// commits that are merged nowhere. What is not what the runner made is kept all the same.
+    ///
+    /// # Errors
+    /// Those of [`Runner::clean`].
+    pub fn clean_by_force(&self, record: &AgentRecord, dry_run: bool) -> Result<Cleaned, RunnerError> {
+        self.clean_one(record, true, dry_run)
+    }
+
+    fn clean_one(&self, record: &AgentRecord, by_force: bool, dry_run: bool) -> Result<Cleaned, RunnerError> {
+        let mut why = match self.reason_to_keep(record) {
+            Ok(Some(Keep::Loss(_))) if by_force => None,
+            Ok(why) => why.map(Keep::why),
+            Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
+            Err(error) => Some(told(&error)),
+        };
+        if why.is_none() && !dry_run {
+            why = self.remove(record, by_force).err().map(|error| told(&error));
+        }
+        Ok(Cleaned {
+            agent: record.agent.clone(),
+            issue: record.issue,
+            branch: record.branch.clone(),
+            worktree: record.worktree.clone(),
+            removed: why.is_none(),
+            why,
+        })
+    }
+
+    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<Keep>, RunnerError> {
+        let keep = |why: &str| Ok(Some(Keep::Loss(why.to_owned())));
+        let other = |why: &str| Ok(Some(Keep::Other(why.to_owned())));
         if !record.state.is_final() {
-            return keep("it is still running");
+            return other("it is still running");
         }
         let repository = &self.repository;
         let mut commits = Vec::new();
         match record.worktree() {
             None if record.worktree.symlink_metadata().is_ok() => {
-                return keep("its folder is not a worktree that was made for it");
+                return other("its folder is not a worktree that was made for it");
             }
             None => {}
             Some(worktree) => {
                 if worktree.path.symlink_metadata().is_ok() {
                     if !is_linked(&worktree) {
-                        return keep("its folder is no longer the worktree that was made for it");
+                        return other("its folder is no longer the worktree that was made for it");
                     }
-                    if !worktree.is_clean(repository)? {
-                        return keep("it holds files that are not committed");
+                    let files = self.left_in(record, &worktree)?.1;
+                    if !files.is_empty() {
+                        return keep(&format!("it holds files that are not committed: {}", named(&files)));
                     }
                 }
                 if worktree.git_folder.is_dir() {
@@ -137,7 +154,19 @@ impl Runner {
         Ok(false)
     }
 
-    fn remove(&self, record: &AgentRecord) -> Result<(), RunnerError> {
+    /// What is in no commit of a worktree: all of it, and without what the agent's check has left there and nobody has touched
+    /// since.
+    fn left_in(
+        &self,
+        record: &AgentRecord,
+        worktree: &Worktree,
+    ) -> Result<(Vec<LeftFile>, Vec<LeftFile>), RunnerError> {
+        let all = left_file::find(&self.repository, worktree)?;
+        let others = all.iter().filter(|file| !record.left_by_check.contains(file)).cloned().collect();
+        Ok((all, others))
+    }
+
+    fn remove(&self, record: &AgentRecord, by_force: bool) -> Result<(), RunnerError> {
         let repository = &self.repository;
         if let Some(worktree) = record.worktree()
             && worktree.git_folder.is_dir()
@@ -145,8 +174,18 @@ impl Runner {
             let path = worktree.path.to_string_lossy().into_owned();
             // Git would remove the worktree, stop here, and not know it again afterwards.
             loose_objects::reopen_all(&worktree.git_folder);
-            // Without force: git itself refuses if there is anything that was not seen above.
-            repository.git.run(repository.place(), &["worktree", "remove", "--", &path])?;
+            let is_there = worktree.path.symlink_metadata().is_ok();
+            let is_left_by_check = || -> Result<bool, RunnerError> {
+                let (all, others) = self.left_in(record, &worktree)?;
+                Ok(!all.is_empty() && others.is_empty())
+            };
+            let mut arguments = vec!["worktree", "remove"];
+            // Without force where that can be: git itself then refuses if there is anything that was not seen above.
+            if by_force || (is_there && is_left_by_check()?) {
+                arguments.push("--force");
+            }
+            arguments.extend(["--", &path]);
+            repository.git.run(repository.place(), &arguments)?;
         }
         let reference = format!("refs/heads/{}", record.branch);
         if let Some(commit) = repository.commit(&reference) {
@@ -163,6 +202,22 @@ impl Runner {
         // The folder of this repository's worktrees goes with the last of them; it stays if anything is in it.
         let _ = fs::remove_dir(self.worktrees_folder());
         Ok(())
+    }
+}
+
+/// Why something is kept.
+enum Keep {
+    /// Something would be lost.
+    Loss(String),
+    /// It is at work, or not what was made for it.
+    Other(String),
+}
+
+impl Keep {
+    fn why(self) -> String {
+        match self {
+            Keep::Loss(why) | Keep::Other(why) => why,
+        }
     }
 }
 

@@ -13,16 +13,26 @@ use serde::Serialize;
 use crate::definition::AgentDefinition;
 use crate::error::RunnerError;
 use crate::event::{RunEvent, RunObserver};
+use crate::git::GitError;
 use crate::host::Host;
+use crate::object_import::LIMIT;
 use crate::plan::RunRequest;
 use crate::record::AgentRecord;
+use crate::repository::Repository;
 use crate::run_limits::RunLimits;
 use crate::runner::{Runner, RunnerConfig};
 use crate::stop::StopFlag;
 use crate::worktree::file_error;
 
-/// The issue that the agent is given.
-const BODY: &str = "Greet the world\n\nThe file greeting.txt says 'Hello'. Make it say 'Hello, world'.\n";
+/// The issue that the agent is given. A program that understands no text can do what it asks for, too.
+const BODY: &str = "Note this issue\n\nAdd a line that names this issue as '#1' to a file: to CHANGES.txt, or to another \
+     one that fits better.\n";
+
+/// What an added line has to hold then.
+const ASKED_FOR: &str = "#1";
+
+/// How many bytes of the agent's changes are looked through for it.
+const MOST_CHANGES_BYTES: u64 = 4 << 20;
 
 /// The part about the deadline.
 const IN_TIME: &str = "in_time";
@@ -136,12 +146,41 @@ pub fn check_contract(
         Some(worktree) if worktree.path.is_dir() => worktree.is_clean(&runner.repository)?,
         _ => false,
     };
-    let parts = parts(&record, &seen, is_clean, before == after);
+    let is_done = has_done_it(&runner.repository, &record)?;
+    let parts = parts(&record, &seen, is_clean, before == after, is_done);
     let output = seen.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(CheckReport { passed: parts.iter().all(|part| part.holds || !part.required), parts, output })
 }
 
-fn parts(record: &AgentRecord, seen: &Seen, is_clean: bool, is_untouched: bool) -> Vec<CheckPart> {
+/// Whether the agent has committed what its issue asks for.
+fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, GitError> {
+    let Some(head) = record.head.as_deref().filter(|head| repository.commit(head).is_some()) else {
+        return Ok(false);
+    };
+    let arguments = [
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--unified=0",
+        &record.start_commit,
+        head,
+        "--",
+    ];
+    let git = repository.git.within(LIMIT);
+    let (changes, _) = git.run_for_start(repository.place(), &arguments, MOST_CHANGES_BYTES)?;
+    let changes = String::from_utf8_lossy(&changes);
+    let mut added = changes.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ "));
+    Ok(added.any(|line| line.contains(ASKED_FOR)))
+}
+
+fn parts(
+    record: &AgentRecord,
+    seen: &Seen,
+    is_clean: bool,
+    is_untouched: bool,
+    is_done: bool,
+) -> Vec<CheckPart> {
     let part = |name, holds, required, detail: String| CheckPart { name, holds, required, detail };
     let told = record.detail.clone().unwrap_or_default();
     let has_started = record.launched_at_ms.is_some() && record.exit_code.is_some();
@@ -156,6 +195,8 @@ fn parts(record: &AgentRecord, seen: &Seen, is_clean: bool, is_untouched: bool) 
     parts.push(part("on_branch", on_branch, true, record.warnings.join("; ")));
     parts.push(part("repository_untouched", is_untouched, true, String::new()));
     parts.push(part("commits", record.commits > 0, true, commits));
+    let undone = format!("no line with '{ASKED_FOR}' was added, which is what the issue asks for");
+    parts.push(part("task", is_done, true, if is_done { String::new() } else { undone }));
     let left = if is_clean { "" } else { "files are left that are not committed" };
     parts.push(part("clean_tree", is_clean, false, left.to_owned()));
     let is_structured = *seen.structured.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,9 +223,9 @@ fn make_repository(host: &Host, folder: &Path) -> Result<(), RunnerError> {
             command.env(format!("GIT_{role}_EMAIL"), "check@localhost");
         }
         let output = command.args(arguments).current_dir(folder).output();
-        let output = output.map_err(crate::git::GitError::NotStarted)?;
+        let output = output.map_err(GitError::NotStarted)?;
         if !output.status.success() {
-            return Err(crate::git::GitError::Failed {
+            return Err(GitError::Failed {
                 command: arguments[0].to_owned(),
                 reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
                 exit_code: output.status.code(),

@@ -91,6 +91,22 @@ pub enum RunnerError {
         /// The variable.
         variable: String,
     },
+    /// The agent's definition lists something that no agent may change.
+    #[error("the agent '{agent}' cannot be given '{path}' to write: {why}")]
+    Writable {
+        /// The agent.
+        agent: AgentName,
+        /// The path as the definition has it.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The agent is to have no network, and nothing keeps it from there.
+    #[error("the agent '{agent}' is to have no network, and without confinement nothing keeps it from there")]
+    OpenNetwork {
+        /// The agent.
+        agent: AgentName,
+    },
     /// An agent's command cannot be run.
     #[error("the command of the agent '{agent}' cannot be run")]
     Command {
@@ -167,6 +183,14 @@ pub enum RunnerError {
     NothingToPick {
         /// The agent.
         agent: AgentName,
+    },
+    /// Git would not check out what the agent has committed.
+    #[error("git does not take what the agent '{agent}' has committed: {why}")]
+    Unsound {
+        /// The agent.
+        agent: AgentName,
+        /// Which entry, and what is wrong with it.
+        why: String,
     },
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use cocode_env::HeadCommit;
 
@@ -9,6 +10,12 @@ use crate::git::GitError;
 use crate::head_log;
 use crate::repository::Repository;
 use crate::worktree::Worktree;
+
+/// The most bytes that are read of a commit: its author writes as much as it likes.
+const MOST_COMMIT_BYTES: u64 = 256 << 10;
+
+/// How long each look at the commits may take.
+const LOOK_LIMIT: Duration = Duration::from_secs(60);
 
 /// What an agent's worktree holds.
 #[derive(Clone, Debug, Default)]
@@ -31,17 +38,26 @@ impl Work {
         if !worktree.path.is_dir() || !worktree.git_folder.is_dir() || holds_pipes(&worktree.git_folder) {
             return Ok(Work::default());
         }
-        let git = &repository.git;
+        let git = &repository.git.within(LOOK_LIMIT);
         let place = worktree.place(&repository.common_folder);
         let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let Some(commit) = git.ask(place, &head)? else { return Ok(Work::default()) };
-        let text = git.run(place, &["cat-file", "commit", &commit])?;
-        let (headers, message) = text.split_once("\n\n").unwrap_or((text.as_str(), ""));
+        let (bytes, is_message_whole) =
+            git.run_for_start(place, &["cat-file", "commit", &commit], MOST_COMMIT_BYTES)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let (headers, message) = text.split_once("\n\n").unwrap_or((&text, ""));
         let parents = headers.lines().filter(|line| line.starts_with("parent ")).count();
         let committer = headers.lines().find_map(|line| line.strip_prefix("committer "));
-        let committed_at = committer
-            .and_then(|line| line.rsplit(' ').nth(1)?.parse().ok())
-            .ok_or(GitError::Answer { command: "cat-file" })?;
+        let committed_at = committer.and_then(|line| line.rsplit(' ').nth(1)?.parse().ok());
+        let committed_at = match committed_at {
+            Some(committed_at) => committed_at,
+            // Behind what was read; the message is then, too, and does not count.
+            None if !is_message_whole => i64::MIN,
+            None => return Err(GitError::Answer { command: "cat-file" }),
+        };
+        let trees = [start, &commit].map(|commit| format!("{commit}^{{tree}}"));
+        let trees = git.run(place, &["rev-parse", &trees[0], &trees[1]])?;
+        let changes_tree = trees.split_once('\n').is_none_or(|(start, now)| start != now);
         let is_ancestor = git.ask(place, &["merge-base", "--is-ancestor", start, &commit])?.is_some();
         let range = format!("{start}..{commit}");
         let count = git.run(place, &["rev-list", "--count", &range, "--"])?;
@@ -52,7 +68,10 @@ impl Work {
             head: Some(HeadCommit {
                 was_made_here: head_log::shows_made(&worktree.git_folder, &commit),
                 descends_from_start: is_ancestor,
+                changes_tree,
+                unsound: None,
                 message: message.to_owned(),
+                is_message_whole,
                 parents,
                 committed_at,
                 commit,

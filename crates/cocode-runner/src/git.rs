@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::child_output::{self, Input};
+use crate::child_output::{self, Bounds, Input, Ran};
 use crate::host::Host;
 
 /// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
@@ -19,6 +19,13 @@ const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
 /// The largest piece of memory that git may take for one thing: a small file can say that it holds any number of bytes. What
 /// is larger than `core.bigFileThreshold` goes through it in parts.
 const MOST_AT_ONCE: &str = "1g";
+
+/// How much memory git may have in all where it reads what an agent has made: a deep chain of deltas, for instance, or a tree of
+/// millions of entries. Files that it maps are not counted.
+const MOST_MEMORY_BYTES: u64 = 4 << 30;
+
+/// How much of what git prints is held in memory.
+const MOST_OUTPUT_BYTES: u64 = 64 << 20;
 
 /// Variables of the user's environment that git needs, the last three to sign a merge; all others, `GIT_*` above all, are
 /// dropped.
@@ -48,6 +55,14 @@ pub enum GitError {
         /// Its first argument.
         command: String,
     },
+    /// It was killed, because it printed more than is read.
+    #[error("git {command} prints more than {limit_bytes} bytes, which is the most that is read")]
+    TooLong {
+        /// Its first argument.
+        command: String,
+        /// How much is read.
+        limit_bytes: u64,
+    },
     /// It answered something that cannot be read.
     #[error("git {command} gave an answer that cannot be read")]
     Answer {
@@ -73,6 +88,10 @@ pub(crate) struct Git {
     filters: Vec<OsString>,
     /// How long it may take wherever it works; without one it may take as long as it likes but in a worktree.
     limit: Option<Duration>,
+    /// How much memory it may have, if that is bounded.
+    memory_bytes: Option<u64>,
+    /// How much of what it prints is read.
+    output_bytes: u64,
 }
 
 impl Git {
@@ -89,7 +108,14 @@ impl Git {
         ];
         let environment =
             kept.chain(fixed.map(|(name, value)| (name.into(), OsString::from(value)))).collect();
-        Git { environment, hooks, filters: Vec::new(), limit: None }
+        Git {
+            environment,
+            hooks,
+            filters: Vec::new(),
+            limit: None,
+            memory_bytes: None,
+            output_bytes: MOST_OUTPUT_BYTES,
+        }
     }
 
     /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
@@ -118,7 +144,7 @@ impl Git {
 
     /// The same with an end after so long, and with a bound on what it holds in memory: for what an agent has made.
     pub(crate) fn within(&self, limit: Duration) -> Git {
-        let mut git = Git { limit: Some(limit), ..self.clone() };
+        let mut git = Git { limit: Some(limit), memory_bytes: Some(MOST_MEMORY_BYTES), ..self.clone() };
         git.environment.push(("GIT_ALLOC_LIMIT".into(), MOST_AT_ONCE.into()));
         git
     }
@@ -187,6 +213,33 @@ impl Git {
         self.start(place, arguments, Input::File(input), None)?.success(arguments).map(drop)
     }
 
+    /// Runs git and returns the first so many bytes that it prints, and whether they are all.
+    pub(crate) fn run_for_start(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        most_bytes: u64,
+    ) -> Result<(Vec<u8>, bool), GitError> {
+        let git = Git { output_bytes: most_bytes, ..self.clone() };
+        let answer = git.start(place, arguments, Input::Nothing, None)?;
+        match answer.longer_than {
+            Some(_) => Ok((answer.output, false)),
+            None => answer.success(arguments).map(|output| (output, true)),
+        }
+    }
+
+    /// Runs git with a file on its standard input, from where the file stands. Returns whether it succeeded, and what it said
+    /// beside what it printed.
+    pub(crate) fn judge_from(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        input: File,
+    ) -> Result<(bool, String), GitError> {
+        let answer = self.start(place, arguments, Input::File(input), None)?;
+        Ok((answer.code == Some(0), answer.said))
+    }
+
     /// Runs git and takes exit code 1 for "no".
     pub(crate) fn ask<S: AsRef<OsStr>>(
         &self,
@@ -235,12 +288,17 @@ impl Git {
             GitPlace::Folder(_) => None,
             GitPlace::Worktree { .. } => Some(WORKTREE_LIMIT),
         });
-        let output = child_output::output(command, input, limit).map_err(GitError::NotStarted)?;
-        let Some(output) = output else {
-            return Err(GitError::TooSlow { command: first_of(arguments) });
+        let bounds = Bounds { limit, output_bytes: self.output_bytes, memory_bytes: self.memory_bytes };
+        let output = match child_output::output(command, input, bounds).map_err(GitError::NotStarted)? {
+            Ran::Ended(output) => output,
+            Ran::TooSlow => return Err(GitError::TooSlow { command: first_of(arguments) }),
+            Ran::TooLong(start) => {
+                let said = String::new();
+                return Ok(Answer { code: None, output: start, said, longer_than: Some(self.output_bytes) });
+            }
         };
-        let reason = reason(&String::from_utf8_lossy(&output.stderr));
-        Ok(Answer { code: output.status.code(), output: output.stdout, reason })
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok(Answer { code: output.status.code(), output: output.stdout, said, longer_than: None })
     }
 }
 
@@ -248,16 +306,21 @@ impl Git {
 struct Answer {
     code: Option<i32>,
     output: Vec<u8>,
-    reason: String,
+    /// What it said beside that.
+    said: String,
+    /// How much of its output was read, if it was not all.
+    longer_than: Option<u64>,
 }
 
 impl Answer {
     /// What it printed, if it succeeded.
     fn success<S: AsRef<OsStr>>(self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
-        match self.code {
-            Some(0) => Ok(self.output),
-            exit_code => {
-                Err(GitError::Failed { command: first_of(arguments), reason: self.reason, exit_code })
+        match (self.code, self.longer_than) {
+            (_, Some(limit_bytes)) => Err(GitError::TooLong { command: first_of(arguments), limit_bytes }),
+            (Some(0), None) => Ok(self.output),
+            (exit_code, None) => {
+                let reason = reason(&self.said);
+                Err(GitError::Failed { command: first_of(arguments), reason, exit_code })
             }
         }
     }
@@ -287,7 +350,7 @@ fn text(output: Vec<u8>) -> String {
 const REASON_BYTES: usize = 400;
 
 /// What git says is wrong, on one line: all that it calls an error, with what it indents below; else its last line.
-fn reason(said: &str) -> String {
+pub(crate) fn reason(said: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for line in said.lines().filter(|line| !line.trim().is_empty()) {
         let error = ["fatal: ", "error: "].iter().find_map(|prefix| line.strip_prefix(prefix));

@@ -4,9 +4,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::foreign_file;
+use crate::own_branches::OwnBranches;
 
 /// The most that is read of a log, in bytes, from its end.
 const LIMIT_BYTES: u64 = 1 << 20;
+
+/// The most bytes of a subject: git writes the whole first line of a message into the log, however long.
+const MOST_SUBJECT_BYTES: usize = 1000;
 
 /// How the text of an entry begins with which `HEAD` went to a commit that was there already.
 const MOVES: [&str; 5] = ["reset:", "checkout:", "rebase (start)", "clone:", "Branch:"];
@@ -23,7 +27,7 @@ pub(crate) struct HeadEntry {
 impl HeadEntry {
     fn parse(line: &str) -> Option<HeadEntry> {
         let (facts, action) = line.split_once('\t').unwrap_or((line, ""));
-        let commit = facts.split(' ').nth(1)?;
+        let commit = facts.split(' ').nth(1).filter(|commit| OwnBranches::is_name(commit))?;
         Some(HeadEntry { commit: commit.to_owned(), action: action.to_owned() })
     }
 
@@ -35,9 +39,10 @@ impl HeadEntry {
             || MOVES.iter().any(|prefix| self.action.starts_with(prefix))
     }
 
-    /// Returns the subject of the commit that was made.
+    /// Returns the subject of the commit that was made, or the beginning of a long one.
     pub(crate) fn subject(&self) -> &str {
-        self.action.split_once(": ").map_or(self.action.as_str(), |(_, subject)| subject)
+        let subject = self.action.split_once(": ").map_or(self.action.as_str(), |(_, subject)| subject);
+        &subject[..subject.floor_char_boundary(MOST_SUBJECT_BYTES)]
     }
 }
 
@@ -93,8 +98,13 @@ impl HeadFollower {
             Ok(bytes)
         };
         let bytes = read().unwrap_or_default();
-        // A line that is still being written is left for the next time.
-        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
+        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+            // A line that is still being written is left for the next time, but none that goes on for longer than is read.
+            if bytes.len() as u64 == LIMIT_BYTES {
+                self.read_bytes += LIMIT_BYTES;
+            }
+            return Vec::new();
+        };
         self.read_bytes += end as u64 + 1;
         let text = String::from_utf8_lossy(&bytes[..end]);
         text.lines().filter_map(HeadEntry::parse).filter(|entry| !entry.is_move()).collect()
@@ -103,4 +113,35 @@ impl HeadFollower {
 
 fn path(git_folder: &Path) -> PathBuf {
     git_folder.join("logs/HEAD")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn line(commit: &str, action: &str) -> String {
+        format!("{} {commit} A <a@b> 1 +0000\tcommit: {action}\n", "0".repeat(40))
+    }
+
+    #[test]
+    fn a_line_without_end_does_not_hide_what_comes_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("logs")).unwrap();
+        let log = folder.path().join("logs/HEAD");
+        fs::write(&log, "").unwrap();
+        let mut follower = HeadFollower::new(folder.path());
+        let (one, two) = ("1".repeat(40), "2".repeat(40));
+        let long = "x".repeat(3 << 20);
+        fs::write(&log, [line(&one, &long), line("none", "no name"), line(&two, "two")].concat()).unwrap();
+        let mut found = Vec::new();
+        for _ in 0..8 {
+            found.extend(follower.new_commits());
+        }
+        // Of the first nothing is left but its end, which is no entry.
+        assert_eq!(found.iter().map(|entry| entry.subject()).collect::<Vec<_>>(), ["two"]);
+        let entry = HeadEntry::parse(&line(&one, &"ö".repeat(9_000))).unwrap();
+        assert!(entry.subject().len() <= MOST_SUBJECT_BYTES && entry.commit == one);
+    }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use cocode_env::AgentName;
+use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
 use crate::error::RunnerError;
@@ -40,6 +40,8 @@ pub struct Picked {
     pub way: PickWay,
     /// Whether the agent is verified ready.
     pub is_ready: bool,
+    /// Whether a check has passed, as a part of that.
+    pub is_checked: bool,
     /// Whether it was done.
     pub done: bool,
 }
@@ -80,13 +82,17 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
-    /// [`RunnerError::Conflicts`], [`RunnerError::InTheWay`]; nothing is changed then.
+    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`]; nothing is changed then.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
         if !record.state.is_final() {
             return Err(RunnerError::NotEnded { agent: record.agent.clone() });
         }
         let commit = work_of(repository, record)?;
+        // Not what the verdict says: it may be older than this check, and the branch may have been moved since.
+        if let Some(why) = self.unsound(record, &commit)? {
+            return Err(RunnerError::Unsound { agent: record.agent.clone(), why });
+        }
         if let Some(what) = repository.unfinished()? {
             return Err(RunnerError::Unfinished { what });
         }
@@ -125,7 +131,16 @@ impl Runner {
             }
         }
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
-        Ok(Picked { agent: record.agent.clone(), branch: record.branch.clone(), commit, way, is_ready, done })
+        let is_checked = record.verdict.as_ref().is_some_and(Verdict::is_checked);
+        Ok(Picked {
+            agent: record.agent.clone(),
+            branch: record.branch.clone(),
+            commit,
+            way,
+            is_ready,
+            is_checked,
+            done,
+        })
     }
 }
 

@@ -135,6 +135,10 @@ impl Runner {
         url: &IssueUrl,
     ) -> Result<PlannedAgent, RunnerError> {
         let agent = &definition.name;
+        if !definition.is_confined && !definition.has_network {
+            return Err(RunnerError::OpenNetwork { agent: agent.clone() });
+        }
+        self.check_writable(definition)?;
         let branch = branch_name(request.issue, agent);
         let worktree = self.worktrees_folder().join(format!("{}-{agent}", request.issue));
         if self.repository.has_branch(&branch) {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use cocode_env::{AgentName, AgentState, IssueNumber, IssueUrl, ReadyMarker, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::left_file::LeftFile;
+
 /// What is kept of an agent, from before anything is made for it until it is cleaned away.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentRecord {
@@ -58,6 +60,9 @@ pub struct AgentRecord {
     pub clean_tree: bool,
     /// The command that is part of the verdict.
     pub check: Option<String>,
+    /// What that command has left in the worktree, so that it keeps nobody from removing it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_by_check: Vec<LeftFile>,
 }
 
 impl AgentRecord {

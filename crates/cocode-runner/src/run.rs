@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
 use sandbox_exec::{
-    FileConfinement, GitIdentity, Launcher, Outcome, OutputStream, Policy, ShellCommand, Timeout,
+    FileConfinement, GitIdentity, Launcher, NetworkConfinement, Outcome, OutputStream, Policy, ShellCommand,
+    Timeout,
 };
 
 use crate::agent_policy::{PolicyGround, policy};
@@ -188,6 +189,10 @@ impl Runner {
             Ok(launcher) => launcher,
             Err(detail) => return Ok(Ended::unstarted(detail)),
         };
+        if !agent.definition.has_network && launcher.report().net == NetworkConfinement::Open {
+            let detail = "it is to have no network, and this machine does not keep it from there";
+            return Ok(Ended::unstarted(detail.to_owned()));
+        }
         let own = self.own_repository(launcher, agent, &worktree);
         match &own {
             Some(own) => own.make(&self.repository, &shared.plan.base.commit)?,
@@ -229,7 +234,14 @@ impl Runner {
             BranchFollower::new(name.clone(), own.branches, import, repository, head_log, observer, start)
         });
         let mut streams = [LogStream::new(), LogStream::new()];
+        let packed_refs = self.repository.common_folder.join("packed-refs.lock");
+        let untidied = format!("error: Unable to create '{}': ", packed_refs.display());
+        let is_confined = agent.definition.is_confined;
         let mut take = |line: &str| {
+            // Git would tidy up references at some commits, which no confined agent may. The commit is made all the same.
+            if is_confined && line.starts_with(&untidied) {
+                return;
+            }
             log.add(line);
             shared.observer.event(&RunEvent::Log { agent: name.clone(), line: LogLine::parse(line) });
         };
@@ -468,6 +480,7 @@ fn new_record(
         warnings: Vec::new(),
         clean_tree: agent.definition.clean_tree,
         check: agent.definition.check.clone(),
+        left_by_check: Vec::new(),
     }
 }
 

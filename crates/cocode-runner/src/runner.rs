@@ -13,6 +13,8 @@ use crate::error::RunnerError;
 use crate::evidence::Work;
 use crate::git::Git;
 use crate::host::Host;
+use crate::left_file;
+use crate::object_check::{self, submodules};
 use crate::own_repository::{self, take_objects_again, take_over};
 use crate::plan::body_file;
 use crate::record::AgentRecord;
@@ -142,6 +144,13 @@ impl Runner {
             record.warnings.push("the commit that its HEAD is at is damaged".to_owned());
             work = Work::default();
         }
+        if let Some(head) = work.head.as_mut().filter(|head| head.commit != record.start_commit) {
+            head.unsound = self.unsound(record, &head.commit)?;
+            if head.unsound.is_none() {
+                let found = submodules(&self.repository, &record.start_commit, &head.commit);
+                record.warnings.extend(found.unwrap_or_else(|error| Some(told(&error))));
+            }
+        }
         let is_clean = match &worktree {
             Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
                 Some(worktree.is_clean(&self.repository)?)
@@ -166,18 +175,37 @@ impl Runner {
             is_clean,
             check: None,
         };
-        let mut was_checked = false;
+        let (mut was_checked, mut left) = (false, Vec::new());
         if record.check.is_some() {
             let not_run = || CheckResult { passed: false, detail: "it was not run".to_owned() };
-            let result = if Verdict::of(&evidence).ready { check() } else { None };
+            let result = match &worktree {
+                Some(worktree) if Verdict::of(&evidence).ready => {
+                    let before = left_file::find(&self.repository, worktree);
+                    let result = check();
+                    let after = left_file::find(&self.repository, worktree);
+                    // Without both nothing is known of it, and all that is there keeps the worktree.
+                    if let (Ok(before), Ok(after)) = (before, after) {
+                        left = left_file::new_since(&before, after);
+                    }
+                    result
+                }
+                _ => None,
+            };
             was_checked = result.is_some();
             evidence.check = result.or_else(|| Some(not_run()));
         }
         record.verdict = Some(Verdict::of(&evidence));
+        record.left_by_check = left;
         match &worktree {
             Some(worktree) if was_checked => take_objects_again(&self.repository, worktree, record),
             _ => Ok(()),
         }
+    }
+
+    /// Says what git refuses of an agent's commits, if anything.
+    pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
+        let folder = self.config.state_folder.join("checked").join(record.key());
+        object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
     }
 
     /// Marks what a process left behind that is no more. Its agents have died with it.

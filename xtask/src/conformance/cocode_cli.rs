@@ -29,7 +29,7 @@ fn cli(case: &Value) -> Result<Outcome, Problem> {
     }
     ground.stub(
         "stub-agent",
-        "#!/bin/sh\necho '[INFO] at work'\ngit commit -q --allow-empty -m \"$COCODE_READY_MARKER\"\n",
+        "#!/bin/sh\necho '[INFO] at work'\necho x > done\ngit add done\ngit commit -q -m \"$COCODE_READY_MARKER\"\n",
     )?;
     let settings = ground.root.join("home/.config/agentd");
     fs::create_dir_all(&settings)?;

@@ -109,6 +109,8 @@ fn judge(
 ) -> Outcome {
     let code = record.exit_code.unwrap_or(-1);
     let verdict = record.verdict.as_ref();
+    let parts = verdict.into_iter().flat_map(|verdict| &verdict.parts);
+    let failed: Vec<&str> = parts.filter(|part| !part.holds).map(|part| part.name.name()).collect();
     let value = |name: &str| lines.iter().find_map(|line| line.strip_prefix(&format!("{name}=")));
     let user_path = ground.host.search_path().to_string_lossy().into_owned();
     let mut actual = json!({
@@ -116,6 +118,7 @@ fn judge(
         "state": record.state.name(),
         "outcome": ExitMeaning::of(code).name(),
         "ready": record.state == AgentState::Ready,
+        "failed": failed,
         "marker_present": verdict.is_some_and(|verdict| verdict.marker_present),
         "signal": code - 128,
         "stdout": lines,

@@ -13,7 +13,7 @@ pub(super) struct Ruling {
 }
 
 /// All of them. The case as it stands must fail, else the row is no longer needed.
-const RULINGS: [Ruling; 9] = [
+const RULINGS: [Ruling; 11] = [
     Ruling {
         file: "wap.json",
         case: "modify_insert_past_end",
@@ -32,6 +32,18 @@ const RULINGS: [Ruling; 9] = [
         "PATH": "the user's"
     }"#,
         reason: "an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+    },
+    Ruling {
+        file: "cocode.json",
+        case: "run_ready_detached_head",
+        expect: r#"{ "ready": false, "failed": ["changes"], "warn": "HEAD is not on the agent's branch" }"#,
+        reason: "a commit without changes is not ready (docs/cocode.md, The verdict)",
+    },
+    Ruling {
+        file: "cocode.json",
+        case: "run_ready_substring",
+        expect: r#"{ "ready": false, "failed": ["changes"] }"#,
+        reason: "a commit without changes is not ready (docs/cocode.md, The verdict)",
     },
     // The other ones hold what another implementation does, and a sentence about what is better.
     Ruling {

@@ -1,5 +1,7 @@
 //! `agentd cocode`: coding agents in git worktrees.
 
+mod agent_confinement;
+mod cache_folders;
 mod compare;
 mod ground;
 mod harness;
@@ -8,18 +10,23 @@ mod paste;
 mod run;
 mod view;
 
-use cocode_runner::{PickWay, diff, request_cancel};
+use cocode_runner::{Cleaned, PickWay, diff, request_cancel};
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::cocode_cli::{CocodeCommand, CocodePlace};
+use crate::cocode_cli::{CocodeAgent, CocodeCommand, CocodePlace};
 use crate::console::{Console, Tone};
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Failure, Outcome};
 
 use ground::{config, explain, find, open, records, state_folder};
 
 /// Runs what the command line asks for.
 pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) -> Outcome {
+    if common.read_only && changes_something(command) {
+        let failure =
+            Failure::new(Exit::Refused, "--read-only refuses whatever runs agents or changes something");
+        return Err(failure.advise("`agentd cocode status`, `logs`, `diff` and `doctor` only look"));
+    }
     match command {
         CocodeCommand::Run(asked) => run::run(common, console, asked),
         CocodeCommand::Status => look::status(common, console),
@@ -55,25 +62,43 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
             console.result(&format!("{} {}", picked.branch, how.replace("  ", " ").trim()));
             if !picked.is_ready {
                 console.styled(Tone::Bad, "  the agent is not verified ready");
+            } else if !picked.is_checked {
+                console.styled(Tone::Bad, "  unchecked: only the agent itself says that it works");
             }
             Ok(Exit::Done)
         }
-        CocodeCommand::Clean { all, dry_run, place } => clean(common, console, *all, *dry_run, place),
+        CocodeCommand::Clean { all, force: None, dry_run, place, .. } => {
+            let has_records = !records(common)?.is_empty();
+            let clean = || open(common, place)?.clean(*all, *dry_run).map_err(explain);
+            show_cleaned(console, *dry_run, if has_records { clean()? } else { Vec::new() })
+        }
+        CocodeCommand::Clean { force: Some(name), issue, dry_run, place, .. } => {
+            let record = find(records(common)?, &CocodeAgent { name: name.clone(), issue: *issue })?;
+            let cleaned = open(common, place)?.clean_by_force(&record, *dry_run).map_err(explain)?;
+            show_cleaned(console, *dry_run, vec![cleaned])
+        }
         CocodeCommand::Check { command } => harness::check(common, console, command),
         CocodeCommand::Doctor { definitions } => harness::doctor(common, console, definitions),
         CocodeCommand::Paste => paste::run(common, console),
     }
 }
 
-fn clean(common: &Common, console: Console, all: bool, dry_run: bool, place: &CocodePlace) -> Outcome {
+/// Whether a command starts or ends anything, or changes the repository, the worktrees or what is kept of them. Its dry run
+/// settles what an earlier run has left behind, too.
+fn changes_something(command: &CocodeCommand) -> bool {
+    use CocodeCommand::{Cancel, Check, Clean, Diff, Doctor, Logs, Paste, Pick, Run, Status};
+    match command {
+        Run(_) | Cancel { .. } | Pick { .. } | Clean { .. } | Check { .. } | Paste => true,
+        Status | Logs { .. } | Diff { .. } | Doctor { .. } => false,
+    }
+}
+
+fn show_cleaned(console: Console, dry_run: bool, agents: Vec<Cleaned>) -> Outcome {
     #[derive(Serialize)]
     struct Report<T> {
         dry_run: bool,
         agents: T,
     }
-    let has_records = !records(common)?.is_empty();
-    let agents =
-        if has_records { open(common, place)?.clean(all, dry_run).map_err(explain)? } else { Vec::new() };
     if console.json {
         console.json_result(&Report { dry_run, agents });
         return Ok(Exit::Done);

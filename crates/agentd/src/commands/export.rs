@@ -26,6 +26,10 @@ struct Report<'a> {
 
 /// Writes the transcript of a session into a new file, or to standard output for `-`.
 pub(crate) fn export(common: &Common, console: Console, id: &str, file: &Path) -> Outcome {
+    if common.read_only && file != Path::new("-") {
+        return Err(Failure::new(Exit::Refused, "--read-only refuses to write a file")
+            .advise("`--export -` prints the transcript"));
+    }
     let id = parse_id(id)?;
     let journal = reader(common)?;
     let root = state::open_root(common, &Places::find(common)?)?;

@@ -28,6 +28,9 @@ struct Report {
 
 /// Removes contents and outputs that no unfinished session needs, and says what.
 pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Outcome {
+    if common.read_only {
+        return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));
+    }
     let places = Places::find(common)?;
     if !places.has_sessions() {
         console.notice("nothing is kept here");

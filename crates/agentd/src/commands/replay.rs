@@ -31,6 +31,9 @@ struct Report<'a> {
 
 /// Replays a transcript in a folder that is gone afterwards, and fails if anything comes out otherwise.
 pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome {
+    if common.read_only {
+        return Err(Failure::new(Exit::Refused, "--read-only refuses to carry out what a transcript holds"));
+    }
     let transcript = Transcript::parse(&read(file)?)
         .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
     let cancel = cancel_flag()?;

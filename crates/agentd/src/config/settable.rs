@@ -3,6 +3,7 @@
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command, CommandFactory, Id};
 
+use super::obeyed_options;
 use crate::cli::Cli;
 
 /// A table of the file: options of some commands.
@@ -23,7 +24,14 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "",
         commands: &[""],
         but_for: &[],
-        options: &["sandbox", "network", "layer", "cache", "read-only", "quiet", "verbose"],
+        options: &["sandbox", "read-only", "quiet", "verbose"],
+    },
+    // What an agent may use stands in agents.toml: most cannot work without the network.
+    SettableTable {
+        name: "",
+        commands: &[""],
+        but_for: &["cocode"],
+        options: &["network", "layer", "cache"],
     },
     // How long agents may run stands in agents.toml, and summaries are an agent's work as well.
     SettableTable { name: "", commands: &[""], but_for: &["cocode", "codali"], options: &["timeout"] },
@@ -122,9 +130,10 @@ pub(super) fn option_of<'a>(command: &'a Command, long: &str) -> Option<&'a Arg>
 /// The command line. A flag that a file may set can also be unset, `--quiet=off` for instance.
 pub(crate) fn definition() -> Command {
     let places = TABLES.iter().flat_map(|table| table.commands.iter().map(move |command| (table, *command)));
-    places.fold(Cli::command(), |definition, (table, words)| {
+    let definition = places.fold(Cli::command(), |definition, (table, words)| {
         change_at(definition, words, &|command| with_switches(command, table.options))
-    })
+    });
+    obeyed_options::hide_others(definition)
 }
 
 /// Changes a command, found by its words, within a definition.

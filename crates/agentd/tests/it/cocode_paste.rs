@@ -109,6 +109,26 @@ fn two_rounds_by_files_end_with_a_commit_that_is_ready() {
 }
 
 #[test]
+fn caches_and_what_git_ignores_are_not_committed() {
+    let desk = Desk::new();
+    let (mut chat, _) = Chat::start(&desk, &[]);
+    let command = "mkdir -p m/__pycache__ build/deep plain && echo x > m/__pycache__/m.pyc && echo x > m/m.py && \
+        echo 'Signature: 8a477f597d28d172789f06886806bc55' > build/CACHEDIR.TAG && echo x > build/deep/o && \
+        echo 'not one' > plain/CACHEDIR.TAG && echo x > 'plain/:(top) *' && echo '*.log' >> .gitignore && \
+        echo x > x.log && echo two > a.txt";
+    chat.reply(&format!("[RUN_COMMAND]\n{command}\n[/RUN_COMMAND]\n"));
+    assert!(chat.message().contains("[OK] RUN_COMMAND"));
+    chat.reply("[DONE]\nAdd m\n[/DONE]\n");
+    assert_eq!(chat.end(), 0);
+    let tree = desk.git(&["ls-tree", "-r", "--name-only", "cocode/5-paste"]);
+    let expected = [".gitignore", "a.txt", "m/m.py", "plain/:(top) *", "plain/CACHEDIR.TAG"];
+    assert_eq!(tree.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(desk.git(&["cat-file", "blob", "cocode/5-paste:a.txt"]), "two");
+    let log = desk.cocode(&["logs", "paste"]).stdout;
+    assert!(log.contains("not committed, as a cache: build/CACHEDIR.TAG and 2 more"), "{log}");
+}
+
+#[test]
 fn done_without_a_change_is_not_ready() {
     let desk = Desk::new();
     let (mut chat, _) = Chat::start(&desk, &[]);
@@ -116,7 +136,7 @@ fn done_without_a_change_is_not_ready() {
     assert_eq!(chat.end(), 1);
     let agent = &desk.status()["agents"][0];
     assert_eq!((&agent["state"], &agent["exit_code"]), (&"completed".into(), &0.into()), "{agent}");
-    assert_eq!(failures(&desk), ["descends", "new", "marker"]);
+    assert_eq!(failures(&desk), ["descends", "new", "changes", "marker"]);
 }
 
 #[test]

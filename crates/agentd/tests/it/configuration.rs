@@ -156,7 +156,7 @@ fn a_file_that_a_model_could_write_is_refused() {
     ];
     for (what, file, more) in cases {
         let config = ["--config", file.to_str().unwrap()];
-        let ran = desk.run(&[&["sessions"], &config[..], more].concat());
+        let ran = desk.run(&[&["resume"], &config[..], more].concat());
         assert!(ran.code == 4 && ran.stderr.contains("a model can write"), "{what}: {ran}");
         // `call` ends with 0, 1 or 2 only.
         desk.write(&[&config[..], more].concat()).exits(2);

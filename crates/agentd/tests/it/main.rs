@@ -11,6 +11,7 @@ mod cocode_crashes;
 mod cocode_desk;
 mod cocode_disk;
 mod cocode_logs;
+mod cocode_options;
 mod cocode_paste;
 mod code_indexes;
 mod configuration;

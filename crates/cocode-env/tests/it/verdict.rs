@@ -12,6 +12,9 @@ fn head() -> HeadCommit {
         committed_at: 100,
         descends_from_start: true,
         was_made_here: true,
+        is_message_whole: true,
+        changes_tree: true,
+        unsound: None,
     }
 }
 
@@ -49,8 +52,13 @@ fn each_part_alone_makes_it_not_ready() {
     assert_eq!(failures(Some(HeadCommit { parents: 2, ..head() })), [PartName::Marker]);
     assert_eq!(failures(Some(HeadCommit { message: "fix".into(), ..head() })), [PartName::Marker]);
     let start = HeadCommit { commit: START.into(), ..head() };
-    assert_eq!(failures(Some(start)), [PartName::Descends, PartName::New, PartName::Marker]);
-    assert_eq!(failures(None), [PartName::Descends, PartName::New, PartName::Marker]);
+    let uncommitted = [PartName::Descends, PartName::New, PartName::Changes, PartName::Marker];
+    assert_eq!(failures(Some(start)), uncommitted);
+    assert_eq!(failures(None), uncommitted);
+    assert_eq!(failures(Some(HeadCommit { changes_tree: false, ..head() })), [PartName::Changes]);
+    let unsound = Some("a/ contains '..'".to_owned());
+    assert_eq!(failures(Some(HeadCommit { unsound, ..head() })), [PartName::Sound]);
+    assert_eq!(failures(Some(HeadCommit { is_message_whole: false, ..head() })), [PartName::Marker]);
     let marker = ReadyMarker::default();
     for exit_code in [None, Some(1), Some(124), Some(137)] {
         let verdict = Verdict::of(&Evidence { exit_code, ..evidence(&marker, Some(head())) });
@@ -64,7 +72,9 @@ fn a_clean_tree_and_a_check_count_when_asked_for() {
     let marker = ReadyMarker::default();
     let check = |passed| Some(CheckResult { passed, detail: "exit code 1".into() });
     let of = |is_clean, check| Verdict::of(&Evidence { is_clean, check, ..evidence(&marker, Some(head())) });
-    assert!(of(Some(true), check(true)).ready);
+    assert!(of(Some(true), check(true)).ready && of(Some(true), check(true)).is_checked());
+    assert!(of(None, None).ready && !of(None, None).is_checked());
+    assert!(!of(None, check(false)).is_checked());
     assert_eq!(of(Some(false), None).first_failure().unwrap().name, PartName::CleanTree);
     let failed = of(None, check(false));
     assert_eq!(failed.first_failure().unwrap().why, "the check did not pass: exit code 1");

@@ -1,6 +1,6 @@
 use std::fs;
 
-use cocode_runner::StopFlag;
+use cocode_runner::{AgentDefinition, StopFlag};
 
 use crate::ground::{Ground, Log, MARKED, agent, request};
 
@@ -25,8 +25,8 @@ fn only_what_nothing_is_lost_by_is_removed() {
         lines
     };
     let expected = [
-        "changed: it holds files that are not committed",
-        "dirty: it holds files that are not committed",
+        "changed: it holds files that are not committed: a.txt",
+        "dirty: it holds files that are not committed: new.txt",
         "idle: removed",
         "work: it has commits that are merged nowhere",
     ];
@@ -163,4 +163,61 @@ fn a_commit_that_could_not_be_brought_is_not_lost() {
         assert_eq!(cleaned.why.as_deref(), why);
         assert_eq!(record.worktree.exists(), is_there);
     }
+}
+
+#[test]
+fn what_its_own_check_has_left_keeps_no_worktree() {
+    let ground = Ground::new();
+    // A file of the check's own, in a folder of its own, and one that it has changed.
+    let check = "mkdir -p out && echo x > out/report && echo x > 'with blank' && echo y >> a.txt";
+    let checked =
+        |name: &str, script: &str| AgentDefinition { check: Some(check.to_owned()), ..agent(name, script) };
+    let agents = vec![
+        checked("only", MARKED),
+        checked("own", &format!("{MARKED}; echo x > mine")),
+        checked("later", MARKED),
+        checked("touched", MARKED),
+    ];
+    let runner = ground.runner();
+    let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
+    assert!(records.iter().all(|record| record.left_by_check.len() == 3), "{records:?}");
+    for record in &records {
+        runner.pick(record, false).unwrap();
+    }
+    fs::write(records[2].worktree.join("out/notes"), "a person's").unwrap();
+    fs::write(records[3].worktree.join("out/report"), "a person's").unwrap();
+    let cleaned = runner.clean(false, false).unwrap();
+    let why = |name: &str| cleaned.iter().find(|one| one.agent.as_str() == name).unwrap().why.clone();
+    assert_eq!(why("only"), None);
+    assert!(!records[0].worktree.exists());
+    for (name, file) in [("own", "mine"), ("later", "out/notes"), ("touched", "out/report")] {
+        assert_eq!(why(name), Some(format!("it holds files that are not committed: {file}")));
+    }
+    assert_eq!(fs::read_to_string(records[3].worktree.join("out/report")).unwrap(), "a person's");
+}
+
+#[test]
+fn files_that_keep_a_worktree_are_named_and_force_removes_them() {
+    let ground = Ground::new();
+    let runner = ground.runner();
+    let agents = vec![agent("files", "touch 1 2 3 4 5 6 7"), agent("work", MARKED), agent("swapped", "true")];
+    let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
+    let cleaned = runner.clean(false, true).unwrap();
+    let why = cleaned.iter().find(|one| one.agent.as_str() == "files").unwrap().why.clone();
+    assert_eq!(why.as_deref(), Some("it holds files that are not committed: 1, 2, 3, 4, 5 and 2 more"));
+    for record in &records[..2] {
+        assert!(runner.clean_by_force(record, true).unwrap().removed && record.worktree.exists());
+        assert!(runner.clean_by_force(record, false).unwrap().removed && !record.worktree.exists());
+    }
+    // What is not what was made is nobody's to remove.
+    fs::remove_dir_all(&records[2].worktree).unwrap();
+    fs::create_dir(&records[2].worktree).unwrap();
+    fs::write(records[2].worktree.join("precious"), "kept").unwrap();
+    let cleaned = runner.clean_by_force(&records[2], false).unwrap();
+    assert_eq!(cleaned.why.as_deref(), Some("its folder is no longer the worktree that was made for it"));
+    assert!(records[2].worktree.join("precious").exists());
+    assert_eq!(
+        ground.git(&["branch", "--list", "--format=%(refname:short)", "cocode/*"]),
+        "cocode/7-swapped"
+    );
 }

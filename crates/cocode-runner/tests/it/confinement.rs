@@ -1,9 +1,10 @@
 use std::fs;
 
 use cocode_env::AgentState;
-use cocode_runner::{AgentDefinition, StopFlag};
+use cocode_runner::{AgentDefinition, RunnerError, StopFlag};
+use sandbox_exec::Level;
 
-use crate::ground::{Ground, Log, MARKED, agent, request};
+use crate::ground::{Ground, Log, MARKED, agent, refused, request};
 
 fn output(ground: &Ground, definition: AgentDefinition) -> Vec<String> {
     let log = Log::default();
@@ -128,4 +129,24 @@ fn what_an_agent_leaves_never_runs_outside() {
     // The control: plain git runs them.
     ground.git(&["checkout", "-q", "-b", "other"]);
     assert!(trap.exists());
+}
+
+#[test]
+fn no_agent_has_a_network_that_it_is_not_to_have() {
+    // Nothing keeps what runs at this level from the network.
+    let mut ground = Ground::new();
+    ground.level = Level::Process;
+    let offline = || AgentDefinition { has_network: false, ..agent("a", MARKED) };
+    let record = ground.run_agent(offline());
+    assert_eq!((record.state, record.exit_code), (AgentState::Failed, None), "{record:?}");
+    assert!(record.detail.unwrap().contains("it is to have no network"));
+    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.start_commit, "it was not started");
+    // The same with the network, and where something keeps it from there.
+    let mut ground = Ground::new();
+    ground.level = Level::Process;
+    assert_eq!(ground.run_agent(agent("a", MARKED)).state, AgentState::Ready);
+    assert_eq!(Ground::new().run_agent(offline()).state, AgentState::Ready);
+    let open = AgentDefinition { is_confined: false, ..offline() };
+    let error = refused(Ground::new().runner().plan(&request(vec![open])));
+    assert!(matches!(error, RunnerError::OpenNetwork { .. }), "{error}");
 }

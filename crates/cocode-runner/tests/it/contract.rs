@@ -33,12 +33,16 @@ fn the_example_in_rust_keeps_the_contract() {
 
 #[test]
 fn each_breach_of_the_contract_is_named() {
-    let cases: [(&str, &[&str]); 5] = [
-        ("exit 2", &["exit_code", "descends", "new", "marker", "commits"]),
-        ("true", &["descends", "new", "marker", "commits"]),
-        ("git commit -q --allow-empty -m x", &["marker"]),
-        (&format!("{MARKED}; exit 1"), &["exit_code"]),
-        (&format!("git checkout -q --detach; {MARKED}"), &["on_branch"]),
+    let work = "echo 'for #1' > note && git add .";
+    let cases: [(&str, &[&str]); 7] = [
+        ("exit 2", &["exit_code", "descends", "new", "changes", "marker", "commits", "task"]),
+        ("true", &["descends", "new", "changes", "marker", "commits", "task"]),
+        (&format!("{work}; git commit -q -m x"), &["marker"]),
+        (&format!("{work}; {MARKED}; exit 1"), &["exit_code"]),
+        (&format!("{work}; git checkout -q --detach; {MARKED}"), &["on_branch"]),
+        // All that it says is right, but it has done something else.
+        (MARKED, &["task"]),
+        (&format!("echo x > '#1'; git add .; {MARKED}"), &["task"]),
     ];
     for (script, expected) in cases {
         let report = check(&agent("check", script));

@@ -13,6 +13,7 @@ mod processes;
 mod recovering;
 mod refusals;
 mod siblings;
+mod soundness;
 #[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
 mod tricks;
 mod verdicts;

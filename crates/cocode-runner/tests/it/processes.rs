@@ -188,3 +188,23 @@ fn an_agent_whose_check_is_cancelled_is_cancelled() {
     let record = ground.run_agent(definition);
     assert_eq!((record.state, record.exit_code), (AgentState::Completed, Some(0)), "{record:?}");
 }
+
+#[test]
+fn what_git_says_of_references_that_it_leaves_untidied_is_no_error() {
+    // Git deletes a reference of its own in this, and would lock the packed ones for it.
+    let script = "echo x > f; git add f; git commit -qm one; git cherry-pick -n HEAD; git cherry-pick HEAD; \
+                  ls $(git rev-parse --git-common-dir)/packed-refs.lock; echo \"error: Unable to create 'x'\"";
+    let run = |ground: &Ground| {
+        let log = Log::default();
+        ground.runner().run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap();
+        log.lines()
+    };
+    let of_it = |line: &&String| line.contains("Unable to create") && line.contains("packed-refs.lock");
+    let lines = run(&Ground::new());
+    assert_eq!(lines.iter().find(of_it), None, "{lines:?}");
+    assert!(lines.contains(&"error: Unable to create 'x'".to_owned()), "others are shown: {lines:?}");
+    assert!(
+        lines.iter().any(|line| line.contains("packed-refs.lock")),
+        "so are other lines about it: {lines:?}"
+    );
+}

@@ -294,7 +294,7 @@ fn a_branch_that_somebody_else_has_moved_is_left_there() {
     });
     assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), side);
     assert!(record.warnings.contains(&"somebody else has moved its branch".to_owned()), "{record:?}");
-    assert_eq!(failures(&record), ["descends", "new", "marker"]);
+    assert_eq!(failures(&record), ["descends", "new", "changes", "marker"]);
 }
 
 #[test]

@@ -11,33 +11,43 @@ fn an_honest_agent_is_ready() {
     assert_eq!(ground.git(&["log", "-1", "--format=%an %s", "cocode/7-a"]), "Somebody fix: x");
 }
 
+/// Two commits whose changes come to nothing.
+const UNDONE: &str =
+    "echo x > b && git add . && git commit -qm x && git rm -q b && git commit -qm 'cocode ready for check'";
+
 #[test]
 fn markers_that_are_not_the_agents_word_do_not_count() {
-    let cases: [(&str, &str, &[&str]); 10] = [
-        ("nothing committed", "true", &["descends", "new", "marker"]),
-        ("no marker", "git commit -q --allow-empty -m x", &["marker"]),
+    let cases: [(&str, &str, &[&str]); 12] = [
+        ("nothing committed", "true", &["descends", "new", "changes", "marker"]),
+        ("nothing changed", "git commit -q --allow-empty -m 'cocode ready for check'", &["changes"]),
+        ("nothing changed in the end", UNDONE, &["changes"]),
+        ("no marker", "echo x > b && git add . && git commit -q -m x", &["marker"]),
         (
             "reverted",
             "echo x > b && git add . && git commit -qm 'cocode ready for check' && git revert --no-edit HEAD",
+            &["changes", "marker"],
+        ),
+        (
+            "quoted",
+            "echo x > b && git add . && git commit -qm 'Then say: cocode ready for check, please.'",
             &["marker"],
         ),
-        ("quoted", "git commit -q --allow-empty -m 'Then say: cocode ready for check, please.'", &["marker"]),
         ("amended away", &format!("{MARKED} && git commit -q --amend --allow-empty -m x"), &["marker"]),
         (
             "the start amended",
             "git commit -q --amend --allow-empty -m 'cocode ready for check'",
-            &["descends"],
+            &["descends", "changes"],
         ),
         (
             "merged",
             "git checkout -q --detach && git commit -q --allow-empty -m y && git checkout -q - && \
-             git commit -q --allow-empty -m x && git merge -q --no-ff -m 'cocode ready for check' @{-1}",
+             echo x > b && git add . && git commit -q -m x && git merge -q --no-ff -m 'cocode ready for check' @{-1}",
             &["marker"],
         ),
         ("more commits", &format!("{MARKED} && git commit -q --allow-empty -m more"), &["marker"]),
         (
             "an old date",
-            "GIT_COMMITTER_DATE='2001-01-01T00:00:00Z' git commit -q --allow-empty -m 'cocode ready for check'",
+            "echo x > b; git add .; GIT_COMMITTER_DATE='2001-01-01T00:00:00Z' git commit -q -m 'cocode ready for check'",
             &["new"],
         ),
         ("exit 1", &format!("{MARKED}; exit 1"), &["exit_code"]),
@@ -55,7 +65,7 @@ fn a_start_commit_with_the_marker_is_inherited() {
     ground.git(&["commit", "-q", "--allow-empty", "-m", "cocode ready for check"]);
     let record = ground.run("true");
     assert_eq!(record.state, AgentState::Completed);
-    assert_eq!(failures(&record), ["descends", "new", "marker"]);
+    assert_eq!(failures(&record), ["descends", "new", "changes", "marker"]);
 }
 
 #[test]
@@ -63,7 +73,9 @@ fn a_commit_that_was_there_before_is_not_the_agents() {
     let ground = Ground::new();
     ground.git(&["checkout", "-q", "-b", "side"]);
     // Its date lies in the future, so that the date alone would let it pass.
-    ground.git(&["-c", "user.name=x", "commit", "-q", "--allow-empty", "-m", "cocode ready for check"]);
+    std::fs::write(ground.repository().join("side.txt"), "x").unwrap();
+    ground.git(&["add", "side.txt"]);
+    ground.git(&["-c", "user.name=x", "commit", "-q", "-m", "cocode ready for check"]);
     let commit = ground.git(&["rev-parse", "side"]);
     ground.git(&["checkout", "-q", "main"]);
     for script in ["git merge -q --ff-only side", "git reset -q --hard side"] {
@@ -134,4 +146,20 @@ fn exit_codes_become_states() {
         assert_eq!((record.state, record.exit_code), (state, Some(code)));
         assert!(record.verdict.unwrap().marker_present);
     }
+}
+
+#[test]
+fn a_message_without_end_is_not_read_to_its_end() {
+    let say = |bytes: u32| {
+        format!(
+            "echo x > b && git add . && (printf 'cocode ready for check\\n\\n'; head -c {bytes} /dev/zero | tr '\\0' x) | \
+             git commit -q --file=-"
+        )
+    };
+    let long = Ground::new().run(&say(8 << 20));
+    assert_eq!(failures(&long), ["marker"], "{long:?}");
+    let why = &long.verdict.as_ref().unwrap().first_failure().unwrap().why;
+    assert_eq!(why, "the message of the last commit is longer than is read");
+    // The same message where it is not as long: it is its length that counts.
+    assert_eq!(Ground::new().run(&say(100 << 10)).state, AgentState::Ready);
 }

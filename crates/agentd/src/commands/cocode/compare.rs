@@ -1,6 +1,6 @@
 //! `agentd cocode run --compare`: the agents of one run beside each other.
 
-use cocode_env::{AgentName, AgentState, PartName};
+use cocode_env::{AgentName, AgentState, PartName, Verdict};
 use cocode_runner::{AgentRecord, Runner, WorkSize};
 use serde::Serialize;
 
@@ -20,9 +20,21 @@ struct Row<'a> {
     /// What the agent's check came to; `None` without a check, or where it was not reached.
     check_passed: Option<bool>,
     seconds: Option<f64>,
+    #[serde(skip)]
+    record: &'a AgentRecord,
 }
 
-/// Prints a table of the agents, those that are ready first and among them those with the smallest change.
+/// Where an agent stands among others: ready and checked, ready, or anything else.
+pub(crate) fn rank(record: &AgentRecord) -> u8 {
+    match (record.state, record.verdict.as_ref().is_some_and(Verdict::is_checked)) {
+        (AgentState::Ready, true) => 0,
+        (AgentState::Ready, false) => 1,
+        _ => 2,
+    }
+}
+
+/// Prints a table of the agents: those that are ready and have passed a check first, then those that only say themselves that
+/// they are done, and among each those with the smallest change. None is recommended that no check has passed.
 pub(crate) fn compare(console: Console, runner: &Runner, records: &[AgentRecord]) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Compared<'a> {
@@ -30,28 +42,34 @@ pub(crate) fn compare(console: Console, runner: &Runner, records: &[AgentRecord]
         agents: Vec<Row<'a>>,
     }
     let mut rows = records.iter().map(|record| row(runner, record)).collect::<Result<Vec<_>, _>>()?;
-    rows.sort_by_key(|row| (row.state != AgentState::Ready, row.size.lines_added + row.size.lines_removed));
+    rows.sort_by_key(|row| (rank(row.record), row.size.lines_added + row.size.lines_removed));
     if console.json {
         let compared = Compared { event: "compared", agents: rows };
         console.result(&serde_json::to_string(&compared).expect("rows have string keys"));
         return Ok(());
     }
-    console.result("\nagent        verdict     commits  files     lines  check      time");
+    console.result("\nagent        verdict     commits  files     lines  check         time");
     for row in &rows {
         let lines = format!("+{} -{}", row.size.lines_added, row.size.lines_removed);
         let check = match row.check_passed {
             Some(true) => "passed",
             Some(false) => "failed",
-            None => "-",
+            None => "unchecked",
         };
         let seconds = row.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s"));
         console.result(&format!(
-            "{:<12} {:<10} {:>8} {:>6} {lines:>9}  {check:<6} {seconds:>8}",
+            "{:<12} {:<10} {:>8} {:>6} {lines:>9}  {check:<9} {seconds:>8}",
             row.agent, row.state, row.commits, row.size.files
         ));
     }
-    if let Some(first) = rows.first().filter(|row| row.state == AgentState::Ready) {
-        console.result(&format!("\ntake one over with `agentd cocode pick {}`", first.agent));
+    match rows.first().map(|row| (rank(row.record), row.agent)) {
+        Some((0, agent)) => {
+            console.result(&format!("\ntake one over with `agentd cocode pick {agent}`"));
+        }
+        Some((1, _)) => console.result(
+            "\nno check has passed: look at `agentd cocode diff NAME` first, or run again with --check COMMAND",
+        ),
+        _ => {}
     }
     Ok(())
 }
@@ -66,5 +84,6 @@ fn row<'a>(runner: &Runner, record: &'a AgentRecord) -> Result<Row<'a>, Failure>
         size: runner.work_size(record).map_err(explain)?,
         check_passed: check.filter(|_| record.check.is_some()).map(|part| part.holds),
         seconds: seconds(record),
+        record,
     })
 }

@@ -63,7 +63,8 @@ pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfi
         repository: places.workspace.clone(),
         state_folder: places.base.join("cocode"),
         worktrees,
-        private: vec![places.base.clone(), user_state],
+        // The file that defines agents holds what other agents are given, and says how each is confined.
+        private: [places.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
         host: host(),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
@@ -72,14 +73,15 @@ pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfi
     })
 }
 
-/// What is known of agents. If nobody runs any, those that a process left behind are marked as lost first.
+/// What is known of agents. If nobody runs any, those that a process left behind are marked as lost first; not where
+/// nothing may be changed.
 pub(crate) fn records(common: &Common) -> Result<Vec<AgentRecord>, Failure> {
     let folder = state_folder(common)?;
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
     let records = read_records(&folder).map_err(explain)?;
-    if records.iter().all(|record| record.state.is_final()) {
+    if common.read_only || records.iter().all(|record| record.state.is_final()) {
         return Ok(records);
     }
     match open(common, &CocodePlace::default()) {

@@ -9,6 +9,7 @@ use cocode_runner::{
 use sandbox_exec::SpawnerProgram;
 use serde::Serialize;
 
+use super::agent_confinement::confine;
 use super::ground::{agents_file, explain, host, least_level};
 use crate::cli::Common;
 use crate::cocode_cli::CocodeDefinitions;
@@ -37,7 +38,9 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
     let stop = StopFlag::new();
     let raised = stop.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
-    let report = check_contract(&ground, &definition(command)?, &stop).map_err(explain)?;
+    let mut definition = definition(command)?;
+    confine(common, &mut definition)?;
+    let report = check_contract(&ground, &definition, &stop).map_err(explain)?;
     if console.json {
         console.json_result(&report);
     } else {

@@ -3,8 +3,10 @@
 //! The runner starts it like every other agent, as a process of this program: five variables in, commits out. It is a
 //! session in the worktree, whose messages a person carries to a chat and back; what confines it is the runner's.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,6 +18,7 @@ use serde::Serialize;
 use tagproto::{Dialect, Session};
 use wap_core::CancelFlag;
 
+use super::cache_folders::CacheFolders;
 use super::ground::told;
 use crate::cli::Common;
 use crate::commands::session::{cancel_flag, follow};
@@ -193,9 +196,29 @@ impl AgentRepository {
         })
     }
 
-    /// Commits everything that has changed. Returns whether there was anything.
+    /// Commits everything that has changed, but not new files that git would ignore or that are caches. Returns whether there was
+    /// anything.
     fn commit(&self, console: Console, message: &str) -> Result<bool, Failure> {
-        git(&self.worktree, &["add", "--all"], "")?;
+        git(&self.worktree, &["add", "--update"], "")?;
+        let (_, new) = git_bytes(&self.worktree, &["ls-files", "-z", "--others", "--exclude-standard"], b"")?;
+        let new = new.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let caches = CacheFolders::of(&self.worktree);
+        let (left_out, new): (Vec<_>, Vec<_>) =
+            new.map(|path| Path::new(OsStr::from_bytes(path))).partition(|path| caches.hold(path));
+        if !new.is_empty() {
+            let paths: Vec<u8> = new
+                .iter()
+                .flat_map(|path| [b":(top,literal)", path.as_os_str().as_bytes(), b"\0"].concat())
+                .collect();
+            git_bytes(&self.worktree, &["add", "--pathspec-from-file=-", "--pathspec-file-nul"], &paths)?;
+        }
+        if let Some(first) = left_out.first() {
+            let more = match left_out.len() {
+                1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            console.progress(&format!("[INFO] not committed, as a cache: {}{more}", first.display()));
+        }
         let (code, _) = git(&self.worktree, &["diff", "--cached", "--quiet"], "")?;
         if code == 0 {
             console.progress("[WARN] nothing has changed, so nothing is committed");
@@ -209,8 +232,14 @@ impl AgentRepository {
     }
 }
 
-/// Runs git and returns its exit code, 0 or 1, and what it printed.
+/// Runs git and returns its exit code, 0 or 1, and what it printed, as text.
 fn git(folder: &Path, arguments: &[&str], input: &str) -> Result<(i32, String), Failure> {
+    let (code, output) = git_bytes(folder, arguments, input.as_bytes())?;
+    Ok((code, String::from_utf8_lossy(&output).trim_end().to_owned()))
+}
+
+/// Runs git and returns its exit code, 0 or 1, and what it printed: names of files need not be text.
+fn git_bytes(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), Failure> {
     let failed = |error: &std::io::Error| Failure::new(Exit::Missing, format!("git: {error}"));
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder);
@@ -218,14 +247,13 @@ fn git(folder: &Path, arguments: &[&str], input: &str) -> Result<(i32, String), 
     let mut child = command.spawn().map_err(|error| failed(&error))?;
     let mut stdin = child.stdin.take().expect("it was asked for");
     // A git that fails may not read it all; it says why by itself.
-    let _ = stdin.write_all(input.as_bytes());
+    let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().map_err(|error| failed(&error))?;
-    let text = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
     match output.status.code() {
-        Some(0) => Ok((0, text)),
+        Some(0) => Ok((0, output.stdout)),
         // "No" where there is something to ask, and an error everywhere else.
-        Some(1) if arguments[0] == "diff" => Ok((1, text)),
+        Some(1) if arguments[0] == "diff" => Ok((1, output.stdout)),
         _ => {
             let errors = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             Err(Failure::new(Exit::Failed, format!("git {} failed: {errors}", arguments[0])))

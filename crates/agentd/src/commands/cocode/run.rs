@@ -10,6 +10,7 @@ use cocode_runner::{
 };
 use serde::Serialize;
 
+use super::agent_confinement::confine;
 use super::compare::compare;
 use super::ground::{agents_file, definition, explain, host, open, told};
 use super::view::View;
@@ -73,6 +74,13 @@ fn request(common: &Common, asked: &CocodeRun) -> Result<RunRequest, Failure> {
         // What is said now counts more than what a definition says.
         agents.iter_mut().for_each(|agent| agent.timeout = None);
     }
+    if let Some(check) = &asked.check {
+        if check.trim().is_empty() {
+            return Err(Failure::new(Exit::Usage, "the command of --check is empty"));
+        }
+        agents.iter_mut().for_each(|agent| agent.check = Some(check.clone()));
+    }
+    agents.iter_mut().try_for_each(|agent| confine(common, agent))?;
     if let Some(count) = asked.parallel {
         limits.parallel = RunLimits::parallel_of(count).map_err(usage)?;
     }

@@ -10,6 +10,7 @@ use cocode_runner::{AgentRecord, RunEvent, RunObserver, RunRequest};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::compare::rank;
 use crate::console::{Console, Tone};
 use crate::progress::one_line;
 
@@ -44,6 +45,8 @@ impl View {
         struct Finished {
             event: &'static str,
             ready: usize,
+            /// How many of those have passed a check.
+            checked: usize,
             agents: usize,
         }
         if let Some(live) = &self.live {
@@ -51,9 +54,12 @@ impl View {
         }
         let ready = records.iter().filter(|record| record.state == AgentState::Ready).count();
         if self.console.json {
-            json_line(self.console, &Finished { event: "finished", ready, agents: records.len() });
+            let checked = records.iter().filter(|record| rank(record) == 0).count();
+            json_line(self.console, &Finished { event: "finished", ready, checked, agents: records.len() });
             return;
         }
+        let mut records: Vec<&AgentRecord> = records.iter().collect();
+        records.sort_by_key(|record| rank(record));
         for record in records {
             self.console.result(&outcome(record));
         }
@@ -187,12 +193,14 @@ pub(crate) fn seconds(record: &AgentRecord) -> Option<f64> {
     Some(Duration::from_millis(milliseconds).as_secs_f64())
 }
 
-/// Why an agent is not ready, and what is odd about it.
+/// Why an agent is not ready, or that only it says so, and what is odd about it.
 fn reason(record: &AgentRecord) -> String {
     let failure = record.verdict.as_ref().and_then(|verdict| verdict.first_failure());
     let why = failure.map(|part| part.why.clone()).filter(|_| record.state != AgentState::Cancelled);
+    let unchecked = (rank(record) == 1).then(|| "unchecked".to_owned());
     let detail = record.detail.clone();
-    let parts: Vec<String> = why.into_iter().chain(detail).chain(record.warnings.iter().cloned()).collect();
+    let parts: Vec<String> =
+        why.into_iter().chain(unchecked).chain(detail).chain(record.warnings.iter().cloned()).collect();
     one_line_of(&parts.join("; "))
 }
 

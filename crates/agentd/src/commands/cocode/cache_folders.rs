@@ -1,0 +1,63 @@
+//! Folders of files that programs make for themselves, and make again.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Names of folders that hold nothing else, whether git is told to ignore them or not.
+const NAMES: [&str; 12] = [
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+    ".tox",
+    ".nox",
+    "node_modules",
+    ".gradle",
+    ".cache",
+    ".parcel-cache",
+    ".nyc_output",
+];
+
+/// The file by which a folder says that it is a cache, and how that file begins (<https://bford.info/cachedir/>).
+const TAG: (&str, &[u8]) = ("CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55");
+
+/// Finds out which files of a work tree lie in caches.
+pub(super) struct CacheFolders {
+    root: PathBuf,
+    /// Whether these folders say that they are caches.
+    tagged: RefCell<HashMap<PathBuf, bool>>,
+}
+
+impl CacheFolders {
+    pub(super) fn of(root: &Path) -> CacheFolders {
+        CacheFolders { root: root.to_owned(), tagged: RefCell::default() }
+    }
+
+    /// Whether a file, by its path in the work tree, lies in a cache.
+    pub(super) fn hold(&self, path: &Path) -> bool {
+        let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        folders.any(|folder| {
+            folder.file_name().is_some_and(|name| NAMES.iter().any(|cache| name == *cache))
+                || self.is_tagged(folder)
+        })
+    }
+
+    fn is_tagged(&self, folder: &Path) -> bool {
+        if let Some(known) = self.tagged.borrow().get(folder) {
+            return *known;
+        }
+        let file = self.root.join(folder).join(TAG.0);
+        let mut start = vec![0; TAG.1.len()];
+        // A pipe of that name would be waited for.
+        let is_file = file.symlink_metadata().is_ok_and(|found| found.is_file());
+        let is_tagged = is_file
+            && File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && start == TAG.1;
+        self.tagged.borrow_mut().insert(folder.to_owned(), is_tagged);
+        is_tagged
+    }
+}

@@ -1,0 +1,211 @@
+//! Which of the common options a command obeys.
+//!
+//! The common options are read in front of and behind every command. One that a command does not obey is refused, and not shown
+//! in its help: an option that protects must never be taken and forgotten. Options of the configuration file are those of all
+//! commands, and are no matter of this.
+
+use std::collections::BTreeSet;
+
+use clap::{Arg, Command};
+
+use crate::exit::{Exit, Failure};
+
+/// The common options that some command does not obey. All others are about how this program itself reads and prints.
+const COMMON: [&str; 10] = [
+    "workspace",
+    "base",
+    "trust-state",
+    "json",
+    "sandbox",
+    "network",
+    "layer",
+    "cache",
+    "timeout",
+    "read-only",
+];
+
+/// What commands obey that run shell commands for a model, or start what does.
+const ALL: &[&str] = &COMMON;
+
+/// What commands obey that look at a folder and at what is kept of it, and run nothing.
+const PLACES: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
+
+/// What commands obey that print what they print, and run nothing. Such a thing has always been read-only.
+const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
+
+/// Each command by its words, with what it obeys of the common options.
+const COMMANDS: [(&str, &[&str]); 36] = [
+    // On a project of its own, where everything is to be changed.
+    (
+        "demo",
+        &["workspace", "base", "trust-state", "json", "sandbox", "network", "layer", "cache", "timeout"],
+    ),
+    ("new", ALL),
+    ("resume", ALL),
+    ("apply", ALL),
+    ("outbox", PLACES),
+    ("sessions", PLACES),
+    ("show", PLACES),
+    ("replay", ALL),
+    ("gc", PLACES),
+    ("log", PLACES),
+    ("undo", PLACES),
+    ("diff", PLACES),
+    ("parse tag", PLACES),
+    ("parse codali", PLACES),
+    ("call", ALL),
+    (
+        "cocode run",
+        &["workspace", "base", "trust-state", "json", "sandbox", "network", "cache", "timeout", "read-only"],
+    ),
+    ("cocode status", PLACES),
+    ("cocode logs", TEXT),
+    ("cocode diff", TEXT),
+    ("cocode cancel", TEXT),
+    ("cocode pick", PLACES),
+    ("cocode clean", PLACES),
+    // On a repository of its own.
+    ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),
+    ("cocode doctor", &["workspace", "base", "json", "read-only"]),
+    ("cocode paste", TEXT),
+    ("wap", ALL),
+    ("setup", ALL),
+    ("serve", ALL),
+    ("mcp", ALL),
+    ("codali", ALL),
+    ("index build", PLACES),
+    ("index status", PLACES),
+    ("index search", PLACES),
+    ("doctor", &["workspace", "base", "trust-state", "json", "sandbox", "read-only"]),
+    ("completions", TEXT),
+    ("man", TEXT),
+];
+
+/// What to do in the place of an option that a command about agents does not obey.
+const INSTEAD: [(&str, &str); 5] = [
+    (
+        "sandbox",
+        "set sandbox = \"on\" in the agent's table of agents.toml, or give --sandbox to `agentd cocode run`",
+    ),
+    (
+        "network",
+        "set network = \"off\" in the agent's table of agents.toml, or give --network to `agentd cocode run`",
+    ),
+    (
+        "cache",
+        "list the folder as writable in the agent's table of agents.toml, or give --cache to `agentd cocode run`",
+    ),
+    (
+        "timeout",
+        "set timeout_seconds in the agent's table of agents.toml, or give --timeout to `agentd cocode run`",
+    ),
+    ("layer", "agents work in worktrees of their own; agents.toml has no key for layers"),
+];
+
+/// Whether a command, by its words, obeys a common option, by its long name. One that only has commands of its own obeys what one
+/// of those does.
+fn obeys(command: &str, option: &str) -> bool {
+    let is_of = |words: &str| {
+        words == command || words.strip_prefix(command).is_some_and(|rest| rest.starts_with(' '))
+    };
+    !COMMON.contains(&option)
+        || command.is_empty()
+        || COMMANDS.iter().any(|(words, options)| is_of(words) && options.contains(&option))
+}
+
+/// Fails if the command line gives a common option, by its long name, that the command does not obey.
+pub(crate) fn check(command: &str, given: &BTreeSet<String>) -> Result<(), Failure> {
+    let Some(option) = given.iter().find(|option| !obeys(command, option)) else { return Ok(()) };
+    let failure = Failure::new(Exit::Usage, format!("`agentd {command}` does not obey --{option}"));
+    let instead = INSTEAD.iter().find(|(name, _)| name == option);
+    Err(match instead.filter(|_| command.starts_with("cocode")) {
+        Some((_, instead)) => failure.advise(*instead),
+        None => {
+            failure.advise(format!("leave it out; `agentd {command} --help` lists the options that it obeys"))
+        }
+    })
+}
+
+/// Leaves the options out of every command's help that it does not obey. They are read all the same, to be refused with a reason.
+pub(crate) fn hide_others(definition: Command) -> Command {
+    let common: Vec<Arg> = definition.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    hide_in(definition, "", &common)
+}
+
+fn hide_in(command: Command, words: &str, common: &[Arg]) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = names.into_iter().fold(command, |command, name| {
+        let words = format!("{words} {name}").trim_start().to_owned();
+        command.mut_subcommand(name, |sub| hide_in(sub, &words, common))
+    });
+    if words.is_empty() {
+        return command;
+    }
+    let is_hidden = |arg: &&Arg| arg.get_long().is_some_and(|long| !obeys(words, long));
+    // A definition of its own stands in the place of the one that is handed down.
+    let hidden: Vec<Arg> = common.iter().filter(is_hidden).map(|arg| arg.clone().hide(true)).collect();
+    command.args(hidden)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::definition;
+    use super::*;
+
+    /// All commands that have none of their own, by their words.
+    fn leaves(command: &Command, words: &str) -> Vec<String> {
+        let subs: Vec<&Command> = command.get_subcommands().collect();
+        if subs.is_empty() {
+            return vec![words.to_owned()];
+        }
+        let under = |sub: &&Command| leaves(sub, format!("{words} {}", sub.get_name()).trim_start());
+        subs.iter().flat_map(under).collect()
+    }
+
+    fn find<'a>(definition: &'a Command, words: &str) -> &'a Command {
+        words.split(' ').fold(definition, |command, word| command.find_subcommand(word).unwrap())
+    }
+
+    #[test]
+    fn every_command_says_what_it_obeys() {
+        let found: BTreeSet<String> = leaves(&definition(), "").into_iter().collect();
+        let known: BTreeSet<String> = COMMANDS.iter().map(|(words, _)| (*words).to_owned()).collect();
+        assert_eq!(found, known);
+        let definition = definition();
+        let options = COMMANDS.iter().flat_map(|(_, options)| *options);
+        for option in options.chain(&COMMON) {
+            assert!(COMMON.contains(option), "{option}");
+            let arg = definition.get_arguments().find(|arg| arg.get_long() == Some(option));
+            assert!(arg.is_some_and(Arg::is_global_set), "{option}");
+        }
+    }
+
+    #[test]
+    fn help_shows_what_is_obeyed_and_nothing_else() {
+        let mut definition = definition();
+        definition.build();
+        for (words, options) in COMMANDS {
+            let help = find(&definition, words).clone().render_long_help().to_string();
+            for option in COMMON {
+                let shown = help.lines().any(|line| {
+                    let line = line.trim_start().trim_start_matches("-q, ").trim_start_matches("-v, ");
+                    line.strip_prefix("--").and_then(|rest| rest.strip_prefix(option)).is_some_and(|rest| {
+                        !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-')
+                    })
+                });
+                assert_eq!(shown, options.contains(&option), "{words} --{option}\n{help}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_option_that_is_not_obeyed_is_refused_wherever_it_stands() {
+        for (words, options) in COMMANDS {
+            for option in COMMON {
+                let checked = check(words, &BTreeSet::from([option.to_owned()]));
+                assert_eq!(checked.is_ok(), options.contains(&option), "{words} --{option}");
+            }
+            assert!(check(words, &["quiet", "verbose", "config"].map(str::to_owned).into()).is_ok());
+        }
+    }
+}

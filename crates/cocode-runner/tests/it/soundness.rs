@@ -1,0 +1,115 @@
+//! Commits that git stores, and does not check out.
+
+use std::num::NonZeroU32;
+
+use cocode_env::AgentState;
+use cocode_runner::{RunnerError, StopFlag};
+
+use crate::ground::{Ground, Log, agent, failures, refused, request};
+
+/// Functions for scripts: `entry MODE NAME OBJECT` writes an entry of a tree as git stores it, `commit` makes a commit with the
+/// marker of the tree `deep` that it reads, and has `HEAD` at it.
+const FUNCTIONS: &str = r#"
+    bytes() { for byte in $(echo $1 | sed 's/../0x& /g'); do printf "\\$(printf %03o $byte)"; done; }
+    entry() { printf '%s %b\000' "$1" "$2"; bytes $3; }
+    tree() { git hash-object -t tree -w --literally --stdin; }
+    B=$(echo x | git hash-object -w --stdin)
+    T=$(entry 100644 f $B | tree)
+    Z=0000000000000000000000000000000000000000
+    commit() {
+        C=$(entry 40000 deep $(tree) | tree)
+        C=$(printf 'x\n\ncocode ready for check\n' | git commit-tree -p HEAD $C)
+        git update-ref -m 'commit: x' HEAD $C
+    }
+"#;
+
+/// What a tree holds, and what is said of it.
+const REFUSED: [(&str, &str); 21] = [
+    ("entry 40000 .. $T", "'deep' contains '..'"),
+    ("entry 40000 . $T", "'deep' contains '.'"),
+    ("entry 40000 .git $T", "'deep' contains '.git'"),
+    ("entry 100644 .GiT $B", "'deep' contains '.git'"),
+    // A character that HFS+ leaves out of names.
+    (r"entry 40000 '.g\0342\0200\0214it' $T", "'deep' contains '.git'"),
+    ("entry 40000 git~1 $T", "'deep' contains '.git'"),
+    ("entry 40000 '.git ' $T", "'deep' contains '.git'"),
+    ("entry 40000 '.git::$INDEX_ALLOCATION' $T", "'deep' contains '.git'"),
+    (r"entry 100644 'a\\.git' $B", "'deep' contains '.git'"),
+    ("entry 100644 '' $B", "empty filename in tree entry"),
+    ("entry 100644 a/b $B", "'deep' contains full pathnames"),
+    ("entry 100644 a $B; entry 100644 a $B", "'deep' contains duplicate file entries"),
+    ("entry 100644 b $B; entry 100644 a $B", "'deep' not properly sorted"),
+    ("entry 104755 a $B", "'deep' contains bad file modes"),
+    ("entry 102755 a $B", "'deep' contains bad file modes"),
+    ("entry 60644 a $B", "'deep' contains bad file modes"),
+    ("entry 100777 a $B", "'deep' contains bad file modes"),
+    ("entry 120000 .gitmodules $B", ".gitmodules is a symbolic link"),
+    ("entry 120000 GITMOD~1 $B", ".gitmodules is a symbolic link"),
+    ("entry 100644 a $T", "expected type blob, found tree"),
+    ("entry 100644 a $Z", "null sha1"),
+];
+
+#[test]
+fn a_commit_that_git_does_not_check_out_is_not_ready_and_not_picked() {
+    let ground = Ground::new();
+    let script = |entries: &str| format!("{FUNCTIONS} {{ {entries}; }} | commit");
+    let agents = REFUSED.iter().enumerate();
+    let mut agents: Vec<_> =
+        agents.map(|(index, (entries, _))| agent(&format!("a{index}"), &script(entries))).collect();
+    // The same with nothing wrong: it is what is in the tree that counts.
+    agents.push(agent("sound", &script("entry 100644 a $B; entry 120000 b $B; entry 40000 c $T")));
+    agents.push(agent("module", &script("entry 160000 sub $(git rev-parse HEAD)")));
+    let mut request = request(agents);
+    request.limits.parallel = NonZeroU32::new(4).unwrap();
+    let runner = ground.runner();
+    let records = runner.run(&request, &StopFlag::new(), &Log::default()).unwrap();
+    for ((entries, said), record) in REFUSED.iter().zip(&records) {
+        // Git finds no commit where a tree is none at all.
+        let failed = failures(record);
+        if *said == "null sha1" || *said == "empty filename in tree entry" {
+            assert_ne!(failed, Vec::<&str>::new(), "{entries}: {record:?}");
+            continue;
+        }
+        assert_eq!(failed, ["sound"], "{entries}: {record:?}");
+        let why = record.verdict.as_ref().unwrap().first_failure().unwrap().why.clone();
+        assert!(why.contains(said), "{entries}: {why}");
+        let error = refused(runner.pick(record, true));
+        assert!(
+            matches!(&error, RunnerError::Unsound { why, .. } if why.contains(said)),
+            "{entries}: {error}"
+        );
+    }
+    let [.., sound, module] = &records[..] else { panic!("there are two more") };
+    assert_eq!(sound.state, AgentState::Ready, "{sound:?}");
+    assert!(sound.warnings.is_empty(), "{sound:?}");
+    assert_eq!(module.state, AgentState::Ready, "{module:?}");
+    assert_eq!(module.warnings, ["it has added or moved submodules: deep/sub"]);
+    assert!(runner.pick(sound, false).unwrap().done);
+    assert!(!ground.root.join("state/checked/7-sound").exists());
+}
+
+#[test]
+fn what_the_start_has_already_is_not_the_agents() {
+    let ground = Ground::new();
+    let modules = "[submodule \"a\"]\n\tpath = a\n\turl = -u./payload\n";
+    std::fs::write(ground.repository().join(".gitmodules"), modules).unwrap();
+    ground.git(&["add", "."]);
+    ground.git(&["commit", "-q", "-m", "odd, but there"]);
+    let record = ground.run(crate::ground::MARKED);
+    assert_eq!(record.state, AgentState::Ready, "{record:?}");
+    // The same as the agent's own work.
+    let ground = Ground::new();
+    let record = ground.run(&format!(
+        "printf '{}' > .gitmodules; git add .; {}",
+        modules.replace('\n', "\\n"),
+        crate::ground::MARKED
+    ));
+    assert_eq!(failures(&record), ["sound"], "{record:?}");
+}
+
+#[test]
+fn work_of_agents_that_share_objects_is_looked_at_as_well() {
+    let ground = Ground::shared();
+    let record = ground.run(&format!("{FUNCTIONS} entry 40000 .. $T | commit"));
+    assert_eq!(failures(&record), ["sound"], "{record:?}");
+}
