@@ -23,7 +23,7 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "",
         commands: &[""],
         but_for: &[],
-        options: &["sandbox", "network", "layer", "cache", "read-only", "quiet", "verbose"],
+        options: &["sandbox", "network", "layer", "cache", "read-only", "history-limit", "quiet", "verbose"],
     },
     // How long agents may run stands in agents.toml, and summaries are an agent's work as well.
     SettableTable { name: "", commands: &[""], but_for: &["cocode", "codali"], options: &["timeout"] },
