@@ -13,6 +13,7 @@ use clap_complete::Shell;
 
 use crate::cocode_cli::CocodeCommand;
 use crate::confinement::SandboxChoice;
+use crate::garbage_keeper::USUAL_LIMIT_BYTES;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
 use crate::remote_code_index;
@@ -78,6 +79,9 @@ pub(crate) struct Common {
     /// Refuse every change and every command.
     #[arg(long, global = true)]
     pub read_only: bool,
+    /// How many bytes of contents of files are kept for undoing. A process that stays removes the oldest beyond that.
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
+    pub history_limit: u64,
     /// Further folders that commands may read. No option: only this program asks for it, of itself.
     #[arg(skip)]
     pub readable: Vec<PathBuf>,
@@ -143,7 +147,7 @@ pub(crate) enum Command {
     /// Remove what is kept for finished sessions beyond the budget.
     Gc {
         /// How many bytes of contents of files may stay.
-        #[arg(long, value_name = "BYTES", default_value_t = 1 << 30)]
+        #[arg(long, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
         limit: u64,
     },
     /// List what was done, newest first.

@@ -13,6 +13,7 @@ mod confinement;
 mod console;
 mod covering;
 mod exit;
+mod garbage_keeper;
 mod history_file;
 mod http;
 mod interrupt;

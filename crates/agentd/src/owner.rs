@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ use change_journal::Journal;
 use local_workspace::{IndexLimits, LocalWorkspace};
 
 use crate::call_pool::CallPool;
+use crate::console::Console;
+use crate::garbage_keeper::GarbageKeeper;
 use crate::owner_protocol::Hello;
 use crate::state_socket;
 
@@ -109,6 +111,7 @@ pub(crate) struct Door {
     host: Arc<Host>,
     listening: Option<(UnixListener, JoinHandle<()>)>,
     state_folder: PathBuf,
+    keeper: OnceLock<GarbageKeeper>,
 }
 
 impl Door {
@@ -116,14 +119,17 @@ impl Door {
     pub(crate) fn open(state_folder: &Path, host: Host) -> Door {
         let host = Arc::new(host);
         let listening = start(state_folder, &host).ok();
-        Door { host, listening, state_folder: state_folder.to_owned() }
+        Door { host, listening, state_folder: state_folder.to_owned(), keeper: OnceLock::new() }
     }
 
-    /// Says that this process stays: clients may have it run commands, and searches are made quick for it.
-    pub(crate) fn stay(&self) {
+    /// Says that this process stays: clients may have it run commands, searches are made quick for it, and what is kept for undoing
+    /// is kept below a limit.
+    pub(crate) fn stay(&self, history_limit_bytes: u64, console: Console) {
         self.host.stays.store(true, Ordering::SeqCst);
         // Without a list of files, searches take longer, and that is all.
         let _ = self.host.workspace.keep_index(IndexLimits::default());
+        let Host { workspace, journal, .. } = &*self.host;
+        self.keeper.get_or_init(|| GarbageKeeper::start(workspace, journal, history_limit_bytes, console));
     }
 
     /// Begins no more commands for clients, and waits until those that run have ended, or until told not to.
@@ -139,6 +145,8 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
+        // While the folder is still ours.
+        drop(self.keeper.take());
         self.host.stays.store(false, Ordering::SeqCst);
         self.host.closing.store(true, Ordering::SeqCst);
         if let Some((listener, thread)) = self.listening.take() {

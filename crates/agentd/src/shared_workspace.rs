@@ -178,7 +178,7 @@ impl SharedWorkspace {
             let held = match state::open(&self.common, &self.places, self.console) {
                 Ok(opened) => {
                     if self.stays {
-                        opened.door.stay();
+                        opened.door.stay(self.common.history_limit, self.console);
                     }
                     return Ok(Access::Owner(Arc::new(opened)));
                 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970-01-01 UTC. Only people read them; no decision depends on them.
+/// Milliseconds since 1970-01-01 UTC. People read them; all that depends on them is how long unused contents stay.
 pub(crate) fn now_ms() -> i64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)

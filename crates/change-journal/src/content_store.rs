@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use rusqlite::params;
 
@@ -76,7 +77,9 @@ impl BlobFiles {
         let mut synced = self.writing.lock().expect("no code panics while it writes a blob");
         let path = path_of(&self.folder, hash);
         let shelf = path.parent().expect("a blob lies in a folder of the blobs' folder");
-        let complete = fs::metadata(&path).is_ok_and(|found| found.len() == bytes.len() as u64);
+        let complete = fs::metadata(&path).is_ok_and(|found| found.len() == bytes.len() as u64)
+            // Found useful: whoever removes files that no commit refers to leaves it until this commit is there.
+            && File::options().write(true).open(&path).is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok());
         if complete && known {
             return Ok(());
         }

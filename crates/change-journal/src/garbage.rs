@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::change::RecordedAttributes;
 use crate::connection::Place;
@@ -54,28 +55,25 @@ pub(crate) struct CollectGarbage {
 }
 
 /// A content and who refers to it.
-struct Candidate {
-    hash: ContentHash,
-    length_bytes: u64,
+pub(crate) struct Candidate {
+    pub(crate) hash: ContentHash,
+    pub(crate) length_bytes: u64,
     /// The newest run with a change that refers to it; `None` if there is none.
-    newest: Option<RunNumber>,
+    pub(crate) newest: Option<RunNumber>,
     /// Whether all of these runs are finished and all of these changes settled.
-    is_over: bool,
+    pub(crate) is_over: bool,
 }
 
 impl Work for CollectGarbage {
     type Value = GarbageReport;
 
     fn apply(&self, write: &Write<'_>) -> Result<GarbageReport, JournalError> {
-        let mut candidates = candidates(write)?;
+        let mut candidates = candidates(write.connection)?;
         let mut report = GarbageReport {
             kept_bytes: candidates.iter().map(|candidate| candidate.length_bytes).sum(),
             ..GarbageReport::default()
         };
-        let mut protected = self.rule.needed.clone();
-        for conversation in &self.rule.conversations {
-            protected.extend(contents_of(conversation, write)?);
-        }
+        let protected = protected_contents(&self.rule, write.connection)?;
         candidates.retain(|candidate| candidate.is_over && !protected.contains(&candidate.hash));
         // What no change refers to goes first, and without regard to the limit.
         candidates.sort_by_key(|candidate| candidate.newest);
@@ -96,8 +94,21 @@ impl Work for CollectGarbage {
     }
 }
 
-fn candidates(write: &Write<'_>) -> Result<Vec<Candidate>, JournalError> {
-    let mut statement = write.connection.prepare_cached(
+/// Returns what stays whatever its age.
+pub(crate) fn protected_contents(
+    rule: &GarbageRule,
+    connection: &Connection,
+) -> Result<HashSet<ContentHash>, JournalError> {
+    let mut protected = rule.needed.clone();
+    for conversation in &rule.conversations {
+        protected.extend(contents_of(conversation, connection)?);
+    }
+    Ok(protected)
+}
+
+/// Returns all contents.
+pub(crate) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, JournalError> {
+    let mut statement = connection.prepare_cached(
         "SELECT content.hash, content.length_bytes, max(run.number) AS newest,
              min(run.number IS NULL
                  OR (run.finished_at_ms IS NOT NULL AND change.state IN ('settled', 'conflicted'))) AS is_over
@@ -118,8 +129,8 @@ fn candidates(write: &Write<'_>) -> Result<Vec<Candidate>, JournalError> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn contents_of(conversation: &str, write: &Write<'_>) -> Result<Vec<ContentHash>, JournalError> {
-    let mut statement = write.connection.prepare_cached(
+fn contents_of(conversation: &str, connection: &Connection) -> Result<Vec<ContentHash>, JournalError> {
+    let mut statement = connection.prepare_cached(
         "SELECT before_content, after_content, before_attributes, after_attributes FROM change JOIN run ON run.number = change.run
          WHERE run.conversation = ?1",
     )?;
@@ -135,16 +146,18 @@ fn contents_of(conversation: &str, write: &Write<'_>) -> Result<Vec<ContentHash>
 }
 
 /// Counts the changes that had this content before them.
-fn cut_changes(hash: &ContentHash, write: &Write<'_>) -> Result<u64, JournalError> {
+pub(crate) fn cut_changes(hash: &ContentHash, write: &Write<'_>) -> Result<u64, JournalError> {
     let mut statement =
         write.connection.prepare_cached("SELECT count(*) FROM change WHERE before_content = ?1")?;
     Ok(statement.query_row([hash], |row| row.get::<_, i64>(0))?.cast_unsigned())
 }
 
-/// Removes the files of contents that the journal does not know. Returns how many, and their bytes.
+/// Removes the files of contents that the journal does not know, those only that were not used since `unused_since` if that is
+/// given. Returns how many, and their bytes.
 pub(crate) fn remove_stray_files(
     blobs: &BlobFiles,
     reader: &JournalReader,
+    unused_since: Option<SystemTime>,
 ) -> Result<(u64, u64), JournalError> {
     let (mut count, mut bytes) = (0, 0);
     blobs.each_file(|path, name| {
@@ -152,13 +165,22 @@ pub(crate) fn remove_stray_files(
             Ok(hash) => reader.holds_content(&hash)?,
             Err(_) => false,
         };
-        if !is_known && let Some(length) = remove(path)? {
+        let is_used = || unused_since.is_some_and(|time| !was_unused(path, time));
+        if !is_known
+            && !is_used()
+            && let Some(length) = remove(path)?
+        {
             count += 1;
             bytes += length;
         }
         Ok(())
     })?;
     Ok((count, bytes))
+}
+
+/// Whether a file was last written or found useful before this time; what cannot be found out is no.
+fn was_unused(path: &Path, since: SystemTime) -> bool {
+    fs::symlink_metadata(path).and_then(|found| found.modified()).is_ok_and(|modified| modified < since)
 }
 
 fn remove(path: &Path) -> Result<Option<u64>, JournalError> {

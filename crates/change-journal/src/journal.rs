@@ -392,7 +392,7 @@ impl Journal {
         // A content that is on its way into a commit has its file already.
         self.flush()?;
         let stray = || match &self.shared.blobs {
-            Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader),
+            Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader, None),
             None => Ok((0, 0)),
         };
         let (files_removed, files_bytes) = stray()?;
@@ -454,7 +454,11 @@ impl Journal {
         Preparation { limits, reader, blobs: blobs.as_ref() }
     }
 
-    fn wait_for<W: Work>(&self, work: W) -> Result<W::Value, JournalError> {
+    pub(crate) fn blobs(&self) -> Option<&BlobFiles> {
+        self.shared.blobs.as_ref()
+    }
+
+    pub(crate) fn wait_for<W: Work>(&self, work: W) -> Result<W::Value, JournalError> {
         let (reply, answer) = sync_channel(1);
         self.enqueue(Queued::new(work, Some(reply)))?;
         answer.recv().map_err(|_| JournalError::Closed)?

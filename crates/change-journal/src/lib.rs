@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background_garbage;
 mod change;
 mod checkpoint;
 mod clock;

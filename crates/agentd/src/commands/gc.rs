@@ -1,14 +1,12 @@
 //! `agentd gc`: removing what is kept for finished sessions beyond a budget.
 
-use std::collections::HashSet;
-
-use change_journal::{GarbageReport, GarbageRule, RunNumber};
+use change_journal::{GarbageReport, RunNumber};
 use serde::Serialize;
-use tag_session::{needed_contents, session_summaries};
 
 use crate::cli::Common;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::garbage_keeper;
 use crate::session_failure::explain;
 use crate::state::{self, Places};
 
@@ -38,12 +36,7 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
     }
     let sessions = state::open(common, &places, console)?;
     let journal = sessions.journal_reader();
-    let unfinished: HashSet<String> = session_summaries(journal)
-        .map_err(explain)?
-        .into_iter()
-        .filter(|summary| !summary.complete)
-        .map(|summary| summary.session)
-        .collect();
+    let unfinished = garbage_keeper::unfinished(journal).map_err(explain)?;
     let failed = |error| Failure::new(Exit::Failed, format!("the journal failed: {error}"));
     // Files must hold what the journal promises before their contents may go.
     sessions.workspace().checkpoint();
@@ -52,11 +45,7 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
         run.is_some_and(|run| unfinished.contains(&run.key.conversation))
     };
     let (outputs_removed, outputs_bytes) = sessions.workspace().discard_outputs(&is_needed);
-    let rule = GarbageRule {
-        limit_bytes,
-        needed: needed_contents(journal).map_err(explain)?,
-        conversations: unfinished.iter().cloned().collect(),
-    };
+    let rule = garbage_keeper::rule(journal, &unfinished, limit_bytes).map_err(explain)?;
     let GarbageReport {
         contents_removed,
         contents_bytes,

@@ -102,7 +102,7 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
 
 /// Follows a session; meanwhile other processes may work on the same folder through this one.
 fn stay_with(opened: &Opened, session: &Loop<'_>) -> Outcome {
-    opened.door.stay();
+    opened.door.stay(session.common.history_limit, session.console);
     let outcome = session.follow();
     opened.door.wait_for_commands(&|| false);
     if matches!(outcome, Ok(Exit::Interrupted)) {

@@ -24,7 +24,7 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "",
         commands: &[""],
         but_for: &[],
-        options: &["sandbox", "read-only", "quiet", "verbose"],
+        options: &["sandbox", "read-only", "history-limit", "quiet", "verbose"],
     },
     // What an agent may use stands in agents.toml: most cannot work without the network.
     SettableTable {

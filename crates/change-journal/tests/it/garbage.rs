@@ -175,3 +175,80 @@ fn a_database_that_was_made_without_giving_back_learns_it() {
     drop(journal);
     assert_eq!(mode(), 2);
 }
+
+#[test]
+fn collecting_in_the_background_keeps_what_collecting_keeps_and_what_is_young() {
+    let journal = Journal::in_memory().unwrap();
+    let [a, b, c, d] = [b'a', b'b', b'c', b'd'].map(|letter| long(letter, 100));
+    replace(&journal, "over", &a, &b);
+    replace(&journal, "open", &b, &c);
+    begin(&journal, "over", b"not", b"settled");
+    replace(&journal, "over", &c, &d);
+    let needed: HashSet<_> = [journal.keep_content(b"needed").unwrap()].into();
+    journal.keep_content(b"shown a moment ago").unwrap();
+    let rule = GarbageRule { needed, conversations: ["open".to_owned()].into(), limit_bytes: 0 };
+    let asked = std::cell::Cell::new(0);
+    let goes_on = || {
+        asked.set(asked.get() + 1);
+        true
+    };
+    let report = journal.collect_in_background(&rule, &goes_on).unwrap();
+    assert!(asked.get() > 0);
+    assert_eq!((report.contents_removed, report.contents_bytes), (2, 200), "{report:?}");
+    assert_eq!(report.kept_bytes, journal.reader().held_bytes().unwrap());
+    assert_eq!([&a, &b, &c, &d].map(|bytes| holds(&journal, bytes)), [false, true, true, false]);
+    for kept in [&b"not"[..], b"settled", b"needed", b"shown a moment ago"] {
+        assert!(holds(&journal, kept), "{kept:?}");
+    }
+    // The control: asked for by a person, what was only shown goes too.
+    journal.collect_garbage(&rule).unwrap();
+    assert!(!holds(&journal, b"shown a moment ago"));
+}
+
+#[test]
+fn collecting_in_the_background_stops_at_the_limit_and_when_it_is_told() {
+    let journal = Journal::in_memory().unwrap();
+    for letter in b'a'..=b'z' {
+        replace(&journal, "over", &long(letter, 1_000), b"x");
+    }
+    let rule = |limit_bytes| GarbageRule { limit_bytes, ..GarbageRule::default() };
+    let nothing = journal.collect_in_background(&rule(u64::MAX), &|| true).unwrap();
+    assert_eq!(nothing.contents_removed, 0);
+    let stopped = journal.collect_in_background(&rule(0), &|| false).unwrap();
+    assert_eq!(stopped.contents_removed, 0);
+    let report = journal.collect_in_background(&rule(5_500), &|| true).unwrap();
+    assert_eq!((report.contents_removed, report.kept_bytes), (21, 5_001), "{report:?}");
+    assert!(!holds(&journal, &long(b'a', 1_000)) && holds(&journal, &long(b'z', 1_000)));
+}
+
+#[test]
+fn others_write_while_contents_are_collected_in_the_background() {
+    let folder = Folder::new();
+    let limits = JournalLimits { inline_content_bytes: 10, ..JournalLimits::default() };
+    let journal = Journal::open(&folder.path(), limits).unwrap().0;
+    let content = |number: usize| format!("content {number:04} ").repeat(20).into_bytes();
+    for number in 0..60 {
+        replace(&journal, "over", &content(number), b"x");
+    }
+    std::thread::scope(|scope| {
+        let journal = &journal;
+        // The same contents come back while they are being removed.
+        let writing = scope.spawn(move || {
+            (0..60).map(|number| replace(journal, "again", &content(number), b"y")).collect::<Vec<_>>()
+        });
+        while !writing.is_finished() {
+            journal.collect_in_background(&GarbageRule::default(), &|| true).unwrap();
+        }
+        writing.join().unwrap();
+    });
+    // What the journal says that it holds is there, whole.
+    for number in 0..60 {
+        let hash = ContentHash::of(&content(number));
+        let found = journal.reader().content(&hash).unwrap();
+        assert_eq!(found.is_some(), journal.reader().holds_content(&hash).unwrap());
+    }
+    // A file that was just used stays for a while; asked for by a person it goes.
+    let before = journal.collect_in_background(&GarbageRule::default(), &|| true).unwrap();
+    assert_eq!(before.files_removed, 0);
+    assert!(journal.collect_garbage(&GarbageRule::default()).unwrap().files_removed > 0);
+}
