@@ -39,6 +39,7 @@ pub(crate) struct Malformed {
 impl Message {
     pub(crate) fn parse(line: &[u8]) -> Result<Message, Malformed> {
         let malformed = |code, text: String| Malformed { id: Value::Null, code, text };
+        wap_core::check_json_size(line).map_err(|error| malformed(INVALID_REQUEST, error.to_string()))?;
         let value: Value = serde_json::from_slice(line)
             .map_err(|error| malformed(PARSE_ERROR, format!("the message is not JSON: {error}")))?;
         let mut object = match value {

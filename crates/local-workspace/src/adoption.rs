@@ -161,8 +161,10 @@ pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
             let mode = |side: &Option<EffectSide>| {
                 side.as_ref().filter(|side| side.kind() == PresentKind::Folder).and_then(EffectSide::mode)
             };
-            let is_new = effect.kind_after() != Some(PresentKind::Folder);
-            // Nobody has recorded the access list of a folder that has to be made again.
+            let is_known =
+                matches!(&effect.before, Some(EffectSide::Kept(present)) if present.attributes.is_some());
+            let is_new = effect.kind_after() != Some(PresentKind::Folder) && !is_known;
+            // Nobody knows the access list of a folder that has to be made again.
             let wanted = mode(&effect.before).map(|mode| if is_new { without_mask(mode) } else { mode });
             modes.add(&effect.path, mode(&effect.after), wanted);
         }

@@ -13,10 +13,14 @@ use wap_core::{Call, FileChange, FileChanged, Reason, Retention, WapError};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::plan::{Plan, PlannedFile, PlannedStep};
+use crate::prepared_edits::PreparedEdits;
 use crate::present::Present;
 use crate::publish::publish_and_hold;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{ChangeRecord, decode, encode};
+
+/// How often a batch is prepared anew because files have changed meanwhile.
+const PREPARATIONS: usize = 3;
 
 /// The longest description of a change in the journal, in characters.
 const DESCRIPTION_CHARACTERS: usize = 200;
@@ -30,7 +34,49 @@ impl LocalWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<ItemOutcome>, WapError> {
+        if !PreparedEdits::are_worth_it(changes) {
+            let _one_batch_at_a_time = self.lock_changes();
+            return self.change_in_turn(call, changes, None);
+        }
+        // What takes long is worked out before the batch's turn, against the files as they are. If one of them has changed
+        // by then, it is done again; who is overtaken too often works while the others wait.
+        let prepared = PreparedEdits::default();
+        for _ in 0..PREPARATIONS {
+            prepared.open();
+            self.prepare(call, changes, &prepared);
+            prepared.close();
+            let _one_batch_at_a_time = self.lock_changes();
+            let outcomes = self.change_in_turn(call, changes, Some(&prepared));
+            if !prepared.has_missed() {
+                return outcomes;
+            }
+        }
+        prepared.open();
         let _one_batch_at_a_time = self.lock_changes();
+        self.change_in_turn(call, changes, Some(&prepared))
+    }
+
+    /// Works out the long edits of a batch. Whatever is wrong with the batch is found again in its turn.
+    fn prepare(&self, call: &Call<'_>, changes: &[FileChange], prepared: &PreparedEdits) {
+        if self.config.read_only {
+            return;
+        }
+        let mut plan = Plan::new(&self.root, &self.hidden, &self.held).with_prepared(Some(prepared));
+        for change in changes {
+            if call.cancel.is_cancelled() {
+                return;
+            }
+            let _ = plan.change(change, call.cancel);
+        }
+    }
+
+    /// Carries out a batch that has its turn.
+    fn change_in_turn(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+        prepared: Option<&PreparedEdits>,
+    ) -> Result<Vec<ItemOutcome>, WapError> {
         let run = EngineRun::enter_for(&self.journal, call.origin, changes.len())?;
         let mut outcomes = recorded_outcomes(&run, call.origin.step, changes.len())?;
         let (recorded, rest) = changes.split_at(outcomes.len());
@@ -38,7 +84,7 @@ impl LocalWorkspace {
             return Ok(outcomes);
         }
         let first_step = call.origin.step + small(recorded.len());
-        match self.change_rest(call, &run, first_step, rest) {
+        match self.change_rest(call, &run, first_step, rest, prepared) {
             Ok(answers) => outcomes.extend(answers),
             // What is on record is told to a caller who has cancelled, too.
             Err(error) if error.reason() == Reason::Cancelled && !recorded.is_empty() => {
@@ -56,18 +102,24 @@ impl LocalWorkspace {
         run: &EngineRun<'_>,
         first_step: u32,
         changes: &[FileChange],
+        prepared: Option<&PreparedEdits>,
     ) -> Result<Vec<ItemOutcome>, WapError> {
         self.check_cancelled(call)?;
         if self.config.read_only {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
-        let mut plan = Plan::new(&self.root, &self.hidden, &self.held);
+        let mut plan = Plan::new(&self.root, &self.hidden, &self.held).with_prepared(prepared);
         let mut planned = Vec::with_capacity(changes.len());
         for change in changes {
             // Until the commit nothing has happened, and a long plan takes its time.
             self.check_cancelled(call)?;
-            planned.push(plan.change(change));
+            planned.push(plan.change(change, call.cancel));
+            if prepared.is_some_and(PreparedEdits::has_missed) {
+                return Err(WapError::new(Reason::Busy, "the file keeps changing: try again"));
+            }
         }
+        // An edit that was cut short by it is no outcome to be recorded.
+        self.check_cancelled(call)?;
         let folders = new_folders(&plan, &planned);
         let numbers = self.commit(run, first_step, changes, &planned, &folders)?;
         let failures = self.publish(plan.into_files());

@@ -35,7 +35,10 @@ fn is_same(old: Option<&Seen>, new: Option<&Seen>) -> bool {
                 // Folders and special files are what they are called.
                 _ => true,
             };
-            old.kind == new.kind && old.mode == new.mode && has_same_content
+            old.kind == new.kind
+                && old.mode == new.mode
+                && old.attributes == new.attributes
+                && has_same_content
         }
         _ => false,
     }
@@ -44,13 +47,13 @@ fn is_same(old: Option<&Seen>, new: Option<&Seen>) -> bool {
 fn side(seen: &Seen) -> EffectSide {
     let mode = seen.mode & 0o777;
     match (seen.kind, &seen.bytes) {
-        (FileKind::Folder, _) => EffectSide::folder(mode),
+        (FileKind::Folder, _) => EffectSide::folder(mode).with_attributes(|| seen.attributes.clone()),
         (FileKind::File, Some(bytes)) => EffectSide::Kept(Present {
             kind: PresentKind::File,
             hash: ContentHash::of(bytes),
             bytes: bytes.clone(),
             mode: Some(mode),
-            attributes: None,
+            attributes: seen.attributes.clone(),
         }),
         (FileKind::File, None) => {
             EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode: Some(mode) })

@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rel_path::RelPath;
 use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
-    FileChange, FileChanged, Origin, ReadFile, ReadFileResponse, Reason, Retention, SearchFiles,
-    SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, Origin, ReadFile, ReadFileResponse, Reason, Retention,
+    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::change::read_only;
@@ -50,9 +50,9 @@ impl<'a> DryWorkspace<'a> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: &FileChange) -> Result<FileChanged, WapError> {
+    fn change(&self, change: &FileChange, cancel: &CancelFlag) -> Result<FileChanged, WapError> {
         let mut work = self.work();
-        let step = work.plan.change(change)?;
+        let step = work.plan.change(change, cancel)?;
         if let Some(after) = &step.after {
             // Line numbers of this version can be followed as if it had been published.
             self.workspace.held.hold(after.hash, &after.bytes, Retention::Process);
@@ -117,7 +117,7 @@ impl Workspace for DryWorkspace<'_> {
         if self.workspace.config.read_only {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
-        Ok(changes.iter().map(|change| self.change(change)).collect())
+        Ok(changes.iter().map(|change| self.change(change, call.cancel)).collect())
     }
 
     fn execute_command(

@@ -102,6 +102,9 @@ pub(crate) fn edit_error(
         | Kind::PatternTooLong { .. }
         | Kind::RegexTooLarge { .. }
         | Kind::BadGroup { .. } => Reason::InvalidRegex,
+        Kind::TooManyReferences { .. } => Reason::InvalidRegex,
+        Kind::TooMuchWork { .. } | Kind::TooManyStretches { .. } => Reason::InvalidField,
+        Kind::Cancelled => Reason::Cancelled,
         Kind::ResultTooLarge { .. } => Reason::RequestTooLarge,
     };
     let mut wap = WapError::new(reason, error.to_string())

@@ -84,6 +84,7 @@ impl LocalWorkspace {
         request: &ExploreFiles,
         name: Option<&NamePart<'_>>,
     ) -> Result<ExploreFilesResponse, WapError> {
+        request.check_bounds()?;
         let start = self.folder_path(&request.path)?;
         self.hidden.check(&start)?;
         let is_bottomless = name.is_some() && request.max_depth.is_none() && request.recursive == Some(true);

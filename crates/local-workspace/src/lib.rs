@@ -52,6 +52,7 @@ mod name_probe;
 mod output_store;
 mod plan;
 mod planned_change;
+mod prepared_edits;
 mod present;
 mod publish;
 mod read;

@@ -7,8 +7,9 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 use text_edit::{EditLimits, LineMap, Numbering, Source};
 use wap_core::{
-    DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, LineNumbers, LineShift, ModifyFile,
-    ModifyFileResponse, OUTPUT_PREFIX, Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
+    CancelFlag, DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, Limits, LineNumbers,
+    LineShift, ModifyFile, ModifyFileResponse, OUTPUT_PREFIX, Reason, WapError, WriteFile, WriteFileResponse,
+    WriteMode,
 };
 
 use crate::edit_request::{content_bytes, operation};
@@ -17,6 +18,7 @@ use crate::errors::{edit_error, fs_error, path_error};
 use crate::git_guard::Refusal;
 use crate::held_versions::{Edit, HeldVersions, compose, version};
 use crate::hidden::Hidden;
+use crate::prepared_edits::PreparedEdits;
 use crate::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::repository_parts::{Transition, folded, may_be_part};
 use crate::step_record::MapRecord;
@@ -40,6 +42,8 @@ pub(crate) struct Plan<'a> {
     folded: BTreeMap<Vec<u8>, usize>,
     /// How many bytes of contents the plan holds.
     held_bytes: u64,
+    /// Edits that were worked out already, if some were.
+    prepared: Option<&'a PreparedEdits>,
 }
 
 /// One file of a plan.
@@ -89,7 +93,13 @@ impl<'a> Plan<'a> {
             folders: BTreeMap::new(),
             folded: BTreeMap::new(),
             held_bytes: 0,
+            prepared: None,
         }
+    }
+
+    /// The same with edits that were worked out before.
+    pub(crate) fn with_prepared(self, prepared: Option<&'a PreparedEdits>) -> Plan<'a> {
+        Plan { prepared, ..self }
     }
 
     /// Returns the files of the plan in the order in which they are first changed.
@@ -114,10 +124,16 @@ impl<'a> Plan<'a> {
     }
 
     /// Works out one change after those before it. A failure leaves the plan as it was.
-    pub(crate) fn change(&mut self, change: &FileChange) -> Result<PlannedStep, WapError> {
+    ///
+    /// A long edit looks now and then whether it is still wanted.
+    pub(crate) fn change(
+        &mut self,
+        change: &FileChange,
+        cancel: &CancelFlag,
+    ) -> Result<PlannedStep, WapError> {
         match change {
             FileChange::Write(write) => self.write(write),
-            FileChange::Modify(modify) => self.modify(modify),
+            FileChange::Modify(modify) => self.modify(modify, cancel),
             FileChange::Delete(delete) => self.delete(delete),
         }
     }
@@ -154,7 +170,8 @@ impl<'a> Plan<'a> {
         Ok(PlannedStep { missing_folders, ..step })
     }
 
-    fn modify(&mut self, modify: &ModifyFile) -> Result<PlannedStep, WapError> {
+    fn modify(&mut self, modify: &ModifyFile, cancel: &CancelFlag) -> Result<PlannedStep, WapError> {
+        modify.check_bounds()?;
         let size = modify.operations.iter().map(content_bytes).sum();
         check_request_size(size)?;
         if modify.operations.is_empty() {
@@ -165,13 +182,23 @@ impl<'a> Plan<'a> {
         let Some(before) = self.present_file(&path, &modify.path)? else {
             return Err(not_found(&path, &modify.path));
         };
-        let edited = self.edit(&path, &before, modify)?;
+        let edited = self.edit(&path, &before, modify, cancel)?;
         let after = Present::file(edited.bytes, before.mode).with_attributes(before.attributes.clone());
         self.check_repositories(&path, Some(&before), Some(&after))?;
         self.make_room(Some(&before), Some(&after))?;
         let shifts = edited.line_map.shifts();
-        let shifts =
-            shifts.iter().map(|shift| LineShift { from_line: shift.from_line as u64, by: shift.by as i64 });
+        let mut warnings = warnings(&path);
+        if shifts.len() > Limits::MAX_SHIFTS {
+            warnings.push(format!(
+                "lines have moved in {} places, of which the first {} are listed: read the file again for line numbers",
+                shifts.len(),
+                Limits::MAX_SHIFTS
+            ));
+        }
+        let shifts = shifts
+            .iter()
+            .take(Limits::MAX_SHIFTS)
+            .map(|shift| LineShift { from_line: shift.from_line as u64, by: shift.by as i64 });
         let changed = FileChanged::Modified(ModifyFileResponse {
             success: true,
             path: path.to_string(),
@@ -180,7 +207,7 @@ impl<'a> Plan<'a> {
             shifts: shifts.collect(),
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
-            warnings: warnings(&path),
+            warnings,
         });
         let edit = Edit { before: before.hash, after: after.hash, line_map: edited.line_map };
         Ok(self.step(path, Some(before), Some(after), changed, Some(edit)))
@@ -193,6 +220,7 @@ impl<'a> Plan<'a> {
         path: &RelPath,
         before: &Present,
         modify: &ModifyFile,
+        cancel: &CancelFlag,
     ) -> Result<text_edit::Edited, WapError> {
         let current = Source::parse(&before.bytes).map_err(|error| {
             WapError::new(Reason::BinaryFile, format!("'{path}' cannot be edited by lines: {error}"))
@@ -203,13 +231,17 @@ impl<'a> Plan<'a> {
         let refused = |error: &text_edit::EditError, shown: &Source<'_>| {
             edit_error(error, path, shown, &current, now.clone())
         };
+        let alone = PreparedEdits::default();
+        let prepared = self.prepared.unwrap_or(&alone);
+        let apply = |operations: &[text_edit::Operation], numbering| {
+            prepared.apply(&current, before.hash, operations, numbering, cancel)
+        };
         // One operation alone is the first in its turn: its numbers mean the text before the call either way.
         let in_turn = modify.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
         let expected = modify.expected_version.as_ref().filter(|expected| **expected != now);
         let Some(expected) = expected else {
             let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
-            return text_edit::apply(&before.bytes, &operations, numbering, &limits)
-                .map_err(|error| refused(&error, &current));
+            return apply(&operations, numbering).map_err(|error| refused(&error, &current));
         };
         if in_turn {
             return Err(moved_under_operations(path, expected, &current, &now));
@@ -228,8 +260,7 @@ impl<'a> Plan<'a> {
         }
         let operations = text_edit::rebase(&operations, &shown, &current, &map, &limits)
             .map_err(|error| refused(&error, &shown))?;
-        text_edit::apply(&before.bytes, &operations, Numbering::Original, &limits)
-            .map_err(|error| refused(&error, &current))
+        apply(&operations, Numbering::Original).map_err(|error| refused(&error, &current))
     }
 
     fn delete(&mut self, delete: &DeleteFile) -> Result<PlannedStep, WapError> {

@@ -171,3 +171,17 @@ fn remove_other(root: &FileRoot, path: &RelPath, before: &Present) -> Result<(),
     }
     root.remove_file(path, None).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::without_mask;
+
+    #[test]
+    fn bits_of_a_group_that_may_be_a_mask_are_cut_to_what_everybody_has() {
+        let cases =
+            [(0o740, 0o700), (0o644, 0o644), (0o664, 0o644), (0o755, 0o755), (0o771, 0o711), (0o604, 0o604)];
+        for (mode, narrowed) in cases {
+            assert_eq!(without_mask(mode), narrowed, "{mode:o}");
+        }
+    }
+}

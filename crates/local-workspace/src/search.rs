@@ -47,10 +47,11 @@ impl LocalWorkspace {
         call: &Call<'_>,
         request: &SearchFiles,
     ) -> Result<SearchFilesResponse, WapError> {
+        request.check_bounds()?;
         let query = Query::new(request)?;
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let deadline = Instant::now() + walk_time(call);
-        let sources = self.sources(request)?;
+        let sources = self.sources(call, request)?;
         let found = Found::new(self.config.limits.max_search_results as usize);
         let queue = FileQueue::default();
         let searcher = || FileSearcher::new(self, call.cancel, deadline, &query, &found);
@@ -87,9 +88,10 @@ impl LocalWorkspace {
     }
 
     /// Finds out which of the paths are files, so that a bad one is told before anything is searched.
-    fn sources(&self, request: &SearchFiles) -> Result<Sources, WapError> {
+    fn sources(&self, call: &Call<'_>, request: &SearchFiles) -> Result<Sources, WapError> {
         let mut sources = Sources { files: Vec::new(), folders: Vec::new() };
         for asked in &request.paths {
+            self.check_cancelled(call)?;
             let start = self.folder_path(asked)?;
             self.hidden.check(&start)?;
             match self.root.open_file(&start) {

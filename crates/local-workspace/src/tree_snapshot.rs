@@ -10,6 +10,7 @@ use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Metadata, Visit, WalkLi
 use crate::build_folders::BuildFolders;
 use crate::git_guard::is_watched_by_git;
 use crate::hidden::Hidden;
+use crate::present::attribute_bytes;
 
 /// What a snapshot may cost.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,8 @@ pub(crate) struct Seen {
     is_fresh: bool,
     /// The content of a file or the target of a link, if it is kept.
     pub bytes: Option<Arc<[u8]>>,
+    /// The attributes of a file or folder, as a change records them.
+    pub attributes: Option<Arc<[u8]>>,
 }
 
 impl Seen {
@@ -136,7 +139,12 @@ impl TreeSnapshot {
             }
             let earlier = previous.and_then(|previous| previous.entries.get(&entry.path));
             let mut seen = Seen::new(&metadata);
-            seen.bytes = match earlier.filter(|earlier| seen.is_untouched_since(earlier)) {
+            let earlier = earlier.filter(|earlier| seen.is_untouched_since(earlier));
+            seen.attributes = match earlier {
+                Some(earlier) => earlier.attributes.clone(),
+                None => root.attributes(&entry.path).ok().map(|found| attribute_bytes(&found)),
+            };
+            seen.bytes = match earlier {
                 Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
                 _ => read(root, &entry.path, &metadata, *limits, left_bytes),
             };
@@ -216,6 +224,7 @@ impl Seen {
             // A time in the future says nothing either.
             is_fresh: metadata.status_changed_nanoseconds > now - ONE_TICK,
             bytes: None,
+            attributes: None,
         }
     }
 }

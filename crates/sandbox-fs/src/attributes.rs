@@ -21,6 +21,9 @@ use crate::root::FileRoot;
 /// The longest list of names, and the longest value, that Linux gives.
 const KERNEL_LIMIT_BYTES: usize = 65_536;
 
+/// What the names of nearly every file fit into.
+const USUAL_BYTES: usize = 512;
+
 /// Attributes that say something about one content, or that are the notes of an overlay: no other file has them.
 const OWN_NAMES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 const OWN_FAMILIES: [&[u8]; 2] = [b"user.overlay.", b"trusted.overlay."];
@@ -126,12 +129,12 @@ impl<'a> Bearer<'a> {
 
     /// Reads all attributes but those that belong to this file alone.
     pub(crate) fn read(&self) -> Result<FileAttributes, FsError> {
-        let mut names = vec![0; KERNEL_LIMIT_BYTES];
-        let length = if self.by_name {
-            rustix::fs::listxattr(self.name(), &mut names[..])
-        } else {
-            rustix::fs::flistxattr(self.handle, &mut names[..])
-        };
+        let mut names = vec![0; USUAL_BYTES];
+        let mut length = self.names(&mut names);
+        if length == Err(Errno::RANGE) {
+            names.resize(KERNEL_LIMIT_BYTES, 0);
+            length = self.names(&mut names);
+        }
         let length = match length {
             Ok(length) => length,
             Err(Errno::NOTSUP) => 0,
@@ -157,6 +160,14 @@ impl<'a> Bearer<'a> {
             attributes.values.insert(name.to_vec(), value.to_vec());
         }
         Ok(attributes)
+    }
+
+    fn names(&self, buffer: &mut [u8]) -> Result<usize, Errno> {
+        if self.by_name {
+            rustix::fs::listxattr(self.name(), buffer)
+        } else {
+            rustix::fs::flistxattr(self.handle, buffer)
+        }
     }
 
     fn value(&self, name: &[u8], buffer: &mut [u8]) -> Result<usize, Errno> {

@@ -5,10 +5,14 @@ use std::ops::{Range, RangeInclusive};
 use crate::pattern::Pattern;
 use crate::regex_edit;
 use crate::splice::{self, Splice};
+use crate::work::Work;
 use crate::{
     Conflict, EditError, EditErrorKind, EditLimits, LineMap, Lines, MappedRange, Numbering, Operation, Shift,
     Source, TextFormat,
 };
+
+/// What one pass over the text is counted as, apart from the text: compiling an expression for instance.
+const STEPS_OF_A_PASS: u64 = 1 << 14;
 
 /// A text after an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +81,21 @@ pub fn apply(
     numbering: Numbering,
     limits: &EditLimits,
 ) -> Result<Edited, EditError> {
+    apply_until(source, operations, numbering, limits, &|| false)
+}
+
+/// Applies operations as [`apply`] does, as long as `is_cancelled` answers `false`; it is asked often.
+///
+/// # Errors
+///
+/// Those of [`apply`], and [`EditErrorKind::Cancelled`].
+pub fn apply_until(
+    source: &[u8],
+    operations: &[Operation],
+    numbering: Numbering,
+    limits: &EditLimits,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Edited, EditError> {
     let original = Source::parse(source).map_err(|binary| EditError::of_call(binary.into()))?;
     let encoding = original.format().encoding;
     if operations.is_empty() {
@@ -85,8 +104,10 @@ pub fn apply(
     if !source.len().is_multiple_of(encoding.unit_bytes()) {
         return Err(EditError::of_call(EditErrorKind::Undecodable { encoding }));
     }
-    let mut draft = Draft::new(&original, limits);
+    let limit = limits.base_work.saturating_add(limits.work_factor.saturating_mul(source.len() as u64));
+    let mut draft = Draft::new(&original, limits, Work::new(limit, is_cancelled));
     for (index, operation) in operations.iter().enumerate() {
+        draft.work.look().map_err(EditError::of_call)?;
         draft.take(index, operation, numbering)?;
         if numbering == Numbering::Sequential {
             draft.flush()?;
@@ -107,6 +128,9 @@ struct Draft<'a> {
     /// Line operations that have been resolved but not applied: they all mean the text as it is in `bytes`.
     pending: Vec<Splice<'a>>,
     outcomes: Vec<Outcome>,
+    work: Work<'a>,
+    /// How many stretches of changed lines the steps have together.
+    hunk_count: usize,
 }
 
 /// One pass over the text that has been made.
@@ -117,7 +141,7 @@ struct Step {
 }
 
 impl<'a> Draft<'a> {
-    fn new(original: &'a Source<'a>, limits: &'a EditLimits) -> Self {
+    fn new(original: &'a Source<'a>, limits: &'a EditLimits, work: Work<'a>) -> Self {
         Self {
             original,
             format: *original.format(),
@@ -127,6 +151,8 @@ impl<'a> Draft<'a> {
             steps: Vec::new(),
             pending: Vec::new(),
             outcomes: Vec::new(),
+            work,
+            hunk_count: 0,
         }
     }
 
@@ -232,6 +258,7 @@ impl<'a> Draft<'a> {
         if let Some((one, other)) = splice::overlap(&pending) {
             return Err(self.conflict(&pending[one], &pending[other]));
         }
+        self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64 / 4).map_err(EditError::of_call)?;
         let base = Source::of_edited(&self.bytes, &self.format);
         let (bytes, map) = splice::splice(&base, &self.format, &pending)?;
         let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());
@@ -241,8 +268,7 @@ impl<'a> Draft<'a> {
         self.bytes = bytes;
         self.total_lines = map.new_lines();
         let touched = pending.iter().map(|splice| (splice.old.clone(), splice.operation_index)).collect();
-        self.steps.push(Step { map, touched });
-        Ok(())
+        self.made(Step { map, touched }).map_err(EditError::of_call)
     }
 
     fn conflict(&self, one: &Splice<'_>, other: &Splice<'_>) -> EditError {
@@ -265,9 +291,11 @@ impl<'a> Draft<'a> {
         replacement: &str,
         flags: &str,
     ) -> Result<(), EditError> {
+        self.work.spend(STEPS_OF_A_PASS).map_err(|kind| EditError::of(operation_index, kind))?;
         let base = Source::of_edited(&self.bytes, &self.format);
-        let replaced = Pattern::parse(pattern, flags, self.limits)
-            .and_then(|pattern| regex_edit::replace(&base, &self.format, &pattern, replacement, self.limits))
+        let (format, limits, work) = (&self.format, self.limits, &mut self.work);
+        let replaced = Pattern::parse(pattern, flags, limits)
+            .and_then(|pattern| regex_edit::replace(&base, format, &pattern, replacement, limits, work))
             .map_err(|kind| EditError::of(operation_index, kind))?;
         let hunks = replaced.map.hunks();
         self.outcomes.push(Outcome {
@@ -278,7 +306,17 @@ impl<'a> Draft<'a> {
         let touched = hunks.iter().map(|hunk| (hunk.old.clone(), operation_index)).collect();
         self.bytes = replaced.bytes;
         self.total_lines = replaced.map.new_lines();
-        self.steps.push(Step { map: replaced.map, touched });
+        self.made(Step { map: replaced.map, touched }).map_err(|kind| EditError::of(operation_index, kind))
+    }
+
+    /// Takes note of a step. Together they take no more memory than the bound on their stretches allows.
+    fn made(&mut self, step: Step) -> Result<(), EditErrorKind> {
+        let is_first = self.steps.is_empty();
+        self.hunk_count += step.map.hunks().len();
+        if self.hunk_count > self.limits.hunk_limit && !is_first {
+            return Err(EditErrorKind::TooManyStretches { limit: self.limits.hunk_limit });
+        }
+        self.steps.push(step);
         Ok(())
     }
 

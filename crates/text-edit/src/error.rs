@@ -114,6 +114,33 @@ pub enum EditErrorKind {
         /// The number of capturing groups, the whole match not counted.
         group_count: usize,
     },
+    /// A replacement that refers to groups more often than allowed.
+    #[error("the replacement refers to groups more than {limit} times")]
+    TooManyReferences {
+        /// The limit.
+        limit: usize,
+    },
+    /// The operations of the call look at the text more often than allowed: the expression goes over long stretches of it for
+    /// many matches, or there are many operations on a large text.
+    #[error(
+        "this takes more than {limit_steps} steps on a text of this size: make the expression more exact, or make fewer \
+         changes in one call"
+    )]
+    TooMuchWork {
+        /// How many steps a call may take on this text; a step is about one byte looked at.
+        limit_steps: u64,
+    },
+    /// Operations that change so many separate lines one after the other that following the lines takes too much memory.
+    #[error(
+        "the operations change more than {limit} separate places in turn: make fewer changes in one call"
+    )]
+    TooManyStretches {
+        /// The limit.
+        limit: usize,
+    },
+    /// The caller does not want the result any more.
+    #[error("cancelled before anything was done")]
+    Cancelled,
     /// A result over the limit.
     #[error("the edited text would be larger than {limit_bytes} bytes")]
     ResultTooLarge {

@@ -19,6 +19,7 @@ mod limits;
 mod line_diff;
 mod line_map;
 mod lines;
+mod matches;
 mod operation;
 mod pattern;
 #[cfg(doctest)]
@@ -28,8 +29,9 @@ mod regex_edit;
 mod replacement;
 mod source;
 mod splice;
+mod work;
 
-pub use apply::{Edited, Outcome, apply};
+pub use apply::{Edited, Outcome, apply, apply_until};
 pub use difference::{Difference, already_applied, find_unique, first_difference};
 pub use error::{Conflict, EditError, EditErrorKind, UnsupportedConstruct};
 pub use excerpt::{Excerpt, ExcerptLimits, ExcerptLine, excerpt};

@@ -10,17 +10,28 @@ pub struct EditLimits {
     /// The largest text that an edit may make, in bytes. A text that is already larger may be edited as long
     /// as it does not grow.
     pub result_limit_bytes: usize,
+    /// The most steps of a call, apart from [`work_factor`](Self::work_factor) for each byte of the text. A step is about one
+    /// byte looked at.
+    pub base_work: u64,
+    /// How many more steps there may be for each byte of the text.
+    pub work_factor: u64,
+    /// The most stretches of changed lines that the operations of a call leave together, apart from the last.
+    pub hunk_limit: usize,
     /// The most characters of each text that a refusal quotes.
     pub quote_limit_chars: usize,
 }
 
 impl Default for EditLimits {
-    /// 16 KiB of pattern, 10 MiB compiled, 16 MiB of result, 2,000 characters a quote.
+    /// 16 KiB of pattern, 10 MiB compiled, 16 MiB of result, 256 Mi and 64 a byte of steps, 1 Mi stretches, 2,000 characters
+    /// a quote.
     fn default() -> Self {
         Self {
             pattern_limit_bytes: 16 * 1024,
             regex_limit_bytes: 10 * 1024 * 1024,
             result_limit_bytes: 16 * 1024 * 1024,
+            base_work: 256 * 1024 * 1024,
+            work_factor: 64,
+            hunk_limit: 1024 * 1024,
             quote_limit_chars: 2_000,
         }
     }

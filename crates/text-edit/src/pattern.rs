@@ -1,10 +1,17 @@
 //! A regular expression as it is given: pattern and flags, checked and compiled.
 
+use regex_automata::hybrid::dfa;
+use regex_automata::nfa::thompson;
+use regex_automata::util::syntax;
+use regex_automata::{PatternID, meta};
 use regex_syntax::ast;
 
 use crate::{EditErrorKind, EditLimits, UnsupportedConstruct};
 
-/// A compiled expression, for texts that are UTF-8 and for those that are not.
+/// How large the table of states of a search may become before it is emptied.
+const TABLE_BYTES: usize = 4 << 20;
+
+/// An expression that was checked, for texts that are UTF-8 and for those that are not.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     flags: Flags,
@@ -45,35 +52,59 @@ impl Pattern {
         self.flags.global
     }
 
-    /// The engine for UTF-8 text.
-    pub(crate) fn for_text(&self) -> Result<regex::Regex, EditErrorKind> {
-        regex::RegexBuilder::new(&self.source)
+    /// The engine for UTF-8 text, or for bytes that are not UTF-8 throughout.
+    pub(crate) fn compile(&self, is_text: bool) -> Result<Engine, EditErrorKind> {
+        let syntax = syntax::Config::new()
             .case_insensitive(self.flags.ignore_case)
             .multi_line(self.flags.multi_line)
             .dot_matches_new_line(self.flags.dot_all)
             .crlf(true)
-            .size_limit(self.limit_bytes)
-            .build()
-            .map_err(|error| self.build_error(error))
+            .utf8(is_text);
+        let too_large = || EditErrorKind::RegexTooLarge { limit_bytes: self.limit_bytes };
+        let invalid = |reason: String| EditErrorKind::InvalidRegex { reason, offset_bytes: 0 };
+        let groups = meta::Config::new().utf8_empty(is_text).nfa_size_limit(Some(self.limit_bytes));
+        let regex = meta::Builder::new().configure(groups).syntax(syntax).build(&self.source);
+        let regex = regex.map_err(|error| match error.size_limit() {
+            Some(_) => too_large(),
+            None => invalid(error.to_string()),
+        })?;
+        let states = thompson::Config::new()
+            .utf8(is_text)
+            .shrink(false)
+            .which_captures(thompson::WhichCaptures::None)
+            .nfa_size_limit(Some(self.limit_bytes));
+        let nfa = thompson::Compiler::new().configure(states).syntax(syntax).build(&self.source);
+        let nfa = nfa.map_err(|error| match error.size_limit() {
+            Some(_) => too_large(),
+            None => invalid(error.to_string()),
+        })?;
+        // A table that cannot hold a few states takes what it needs for them, which the limit on the compiled expression
+        // bounds.
+        let table = dfa::Config::new()
+            .unicode_word_boundary(true)
+            .cache_capacity(TABLE_BYTES)
+            .skip_cache_capacity_check(true);
+        let ends = dfa::Builder::new().configure(table).build_from_nfa(nfa);
+        let ends = ends.map_err(|error| invalid(error.to_string()))?;
+        Ok(Engine { regex, ends, is_text })
     }
+}
 
-    /// The engine for bytes that are not UTF-8 throughout.
-    pub(crate) fn for_bytes(&self) -> Result<regex::bytes::Regex, EditErrorKind> {
-        regex::bytes::RegexBuilder::new(&self.source)
-            .case_insensitive(self.flags.ignore_case)
-            .multi_line(self.flags.multi_line)
-            .dot_matches_new_line(self.flags.dot_all)
-            .crlf(true)
-            .size_limit(self.limit_bytes)
-            .build()
-            .map_err(|error| self.build_error(error))
-    }
+/// An expression, ready to be looked for.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    /// Finds a match and its groups.
+    pub(crate) regex: meta::Regex,
+    /// Finds where matches end.
+    pub(crate) ends: dfa::DFA,
+    /// Whether it is for text: a match then never begins or ends within a character.
+    pub(crate) is_text: bool,
+}
 
-    fn build_error(&self, error: regex::Error) -> EditErrorKind {
-        match error {
-            regex::Error::CompiledTooBig(limit_bytes) => EditErrorKind::RegexTooLarge { limit_bytes },
-            other => EditErrorKind::InvalidRegex { reason: other.to_string(), offset_bytes: 0 },
-        }
+impl Engine {
+    /// The names of the groups, the whole match first.
+    pub(crate) fn group_names(&self) -> Vec<Option<&str>> {
+        self.regex.group_info().pattern_names(PatternID::ZERO).collect()
     }
 }
 

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use crate::encode::{Unencodable, decode_utf16_exact, encode};
+use crate::matches::Matches;
 use crate::pattern::Pattern;
 use crate::replacement::{self, Piece};
+use crate::work::Work;
 use crate::{EditErrorKind, EditLimits, Encoding, Hunk, LineMap, Source, TextFormat};
 
 /// What a regular-expression edit has made.
@@ -23,60 +25,41 @@ pub(crate) fn replace(
     pattern: &Pattern,
     replacement: &str,
     limits: &EditLimits,
+    work: &mut Work<'_>,
 ) -> Result<Replaced, EditErrorKind> {
+    let place = (base, format);
     let text = &base.bytes()[base.text_start()..];
     if format.encoding.unit_bytes() == 2 {
         let undecodable = EditErrorKind::Undecodable { encoding: format.encoding };
         let decoded = decode_utf16_exact(text, format.encoding).ok_or(undecodable)?;
-        return replace_in_text(base, format, pattern, replacement, limits, &decoded);
+        return replace_in(place, pattern, replacement, limits, (decoded.as_bytes(), true), work);
     }
-    match std::str::from_utf8(text) {
-        Ok(text) => replace_in_text(base, format, pattern, replacement, limits, text),
-        Err(_) => replace_in_bytes(base, format, pattern, replacement, limits, text),
-    }
+    let is_text = std::str::from_utf8(text).is_ok();
+    replace_in(place, pattern, replacement, limits, (text, is_text), work)
 }
 
-fn replace_in_text(
-    base: &Source<'_>,
-    format: &TextFormat,
+/// Replaces matches in the decoded view `text`: characters if the text could be decoded, its bytes if not.
+fn replace_in(
+    (base, format): (&Source<'_>, &TextFormat),
     pattern: &Pattern,
     replacement: &str,
     limits: &EditLimits,
-    text: &str,
+    (text, is_text): (&[u8], bool),
+    work: &mut Work<'_>,
 ) -> Result<Replaced, EditErrorKind> {
-    let regex = pattern.for_text()?;
-    let names: Vec<Option<&str>> = regex.capture_names().collect();
-    let template = Template::new(replacement, &names, format)?;
-    let mut writer = Writer::new(base, format, limits, text.as_bytes());
-    for captures in regex.captures_iter(text) {
-        let group = |index: usize| captures.get(index).map(|found| found.range());
-        writer.replace(group, &template)?;
-        if !pattern.is_global() {
-            break;
-        }
-    }
-    writer.finish()
-}
-
-fn replace_in_bytes(
-    base: &Source<'_>,
-    format: &TextFormat,
-    pattern: &Pattern,
-    replacement: &str,
-    limits: &EditLimits,
-    text: &[u8],
-) -> Result<Replaced, EditErrorKind> {
-    let regex = pattern.for_bytes()?;
-    let names: Vec<Option<&str>> = regex.capture_names().collect();
-    let template = Template::new(replacement, &names, format)?;
+    let engine = pattern.compile(is_text)?;
+    work.look()?;
+    let template = Template::new(replacement, &engine.group_names(), format)?;
     let mut writer = Writer::new(base, format, limits, text);
-    for captures in regex.captures_iter(text) {
-        let group = |index: usize| captures.get(index).map(|found| found.range());
+    let mut matches = Matches::new(&engine, text);
+    while matches.advance(work)? {
         // Over bytes, an empty match may fall into the middle of a character.
-        if group(0).is_some_and(|found| found.is_empty() && splits_character(text, found.start)) {
+        let is_split = |found: Range<usize>| found.is_empty() && splits_character(text, found.start);
+        if !is_text && matches.group(0).is_some_and(is_split) {
             continue;
         }
-        writer.replace(group, &template)?;
+        work.spend(template.pieces.len() as u64)?;
+        writer.replace(|index| matches.group(index), &template)?;
         if !pattern.is_global() {
             break;
         }

@@ -2,6 +2,11 @@
 
 use crate::{EditErrorKind, LineEnding};
 
+/// The most references to groups in one replacement.
+const REFERENCES: usize = 10_000;
+/// How much of a reference that means nothing is quoted, in characters.
+const QUOTED_CHARACTERS: usize = 100;
+
 /// One piece of a replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
@@ -23,9 +28,15 @@ pub(crate) fn parse(
     line_ending: LineEnding,
 ) -> Result<Vec<Piece>, EditErrorKind> {
     let group_count = group_names.len().saturating_sub(1);
-    let bad = |reference: &str| EditErrorKind::BadGroup { group: reference.to_owned(), group_count };
+    let bad = |reference: &str| {
+        let group = reference.chars().take(QUOTED_CHARACTERS).collect();
+        EditErrorKind::BadGroup { group, group_count }
+    };
     let mut pieces = Pieces { pieces: Vec::new(), literal: String::new() };
     let mut rest = replacement;
+    // A bracket that is not there is looked for once, not from each dollar sign on.
+    let last_close = |close: char| replacement.rfind(close);
+    let (last_brace, last_angle) = (last_close('}'), last_close('>'));
     while let Some(at) = rest.find('$') {
         pieces.literal.push_str(&rest[..at]);
         rest = &rest[at..];
@@ -48,7 +59,10 @@ pub(crate) fn parse(
             }
             Some(open @ ('{' | '<')) => {
                 let close = if open == '{' { '}' } else { '>' };
-                match rest[2..].find(close) {
+                let last = if open == '{' { last_brace } else { last_angle };
+                let at = replacement.len() - rest.len();
+                let is_closed = last.is_some_and(|last| last >= at + 2);
+                match if is_closed { rest[2..].find(close) } else { None } {
                     Some(name_bytes) => {
                         let name = &rest[2..2 + name_bytes];
                         let group = named(name, group_names).ok_or_else(|| bad(&rest[..name_bytes + 3]))?;
@@ -67,6 +81,9 @@ pub(crate) fn parse(
             }
         };
         rest = &rest[length..];
+        if pieces.pieces.len() > 2 * REFERENCES {
+            return Err(EditErrorKind::TooManyReferences { limit: REFERENCES });
+        }
     }
     pieces.literal.push_str(rest);
     Ok(pieces.finish(line_ending))

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::{Reason, WapError};
+use crate::{Limits, Reason, WapError};
 
 /// The eight default exclusions of WAP 1.0.
 pub const DEFAULT_EXCLUSIONS: [&str; 8] = [
@@ -27,26 +27,39 @@ static DEFAULTS: LazyLock<Exclusions> =
 /// itself, which is then not entered. A leading `./` or `/` means nothing.
 #[derive(Clone, Debug)]
 pub struct Exclusions {
-    patterns: Arc<[String]>,
     entries: Arc<GlobSet>,
     folders: Arc<GlobSet>,
+    /// Which pattern each of `folders` comes from.
+    folder_patterns: Arc<[usize]>,
+    /// Patterns that do not count, by their place in the list.
+    ignored: Arc<[usize]>,
 }
 
 impl Exclusions {
-    /// Compiles a list of globs. An empty list excludes nothing.
+    /// Compiles a list of globs, once. An empty list excludes nothing.
     ///
     /// # Errors
     ///
-    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`.
+    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`, and for patterns that are longer than
+    /// [`Limits::MAX_PATTERN_BYTES`] or together than [`Limits::MAX_PATTERNS_BYTES`].
     pub fn new<P: AsRef<str>>(patterns: &[P]) -> Result<Exclusions, WapError> {
+        let limit = Limits::MAX_PATTERNS_BYTES;
+        check_size(
+            "patterns together have",
+            patterns.iter().map(|pattern| pattern.as_ref().len()).sum(),
+            limit,
+        )?;
         let mut entries = GlobSetBuilder::new();
         let mut folders = GlobSetBuilder::new();
-        let patterns: Arc<[String]> = patterns.iter().map(|pattern| pattern.as_ref().to_owned()).collect();
-        for pattern in patterns.iter() {
+        let mut folder_patterns = Vec::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            let pattern = pattern.as_ref();
+            check_size("pattern has", pattern.len(), Limits::MAX_PATTERN_BYTES)?;
             let glob = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
             entries.add(compile(glob, pattern)?);
             if let Some(folder) = glob.strip_suffix("/**") {
                 folders.add(compile(folder, pattern)?);
+                folder_patterns.push(index);
             }
         }
         let build = |set: GlobSetBuilder| {
@@ -57,7 +70,12 @@ impl Exclusions {
                 )
             })
         };
-        Ok(Exclusions { entries: build(entries)?, folders: build(folders)?, patterns })
+        Ok(Exclusions {
+            entries: build(entries)?,
+            folders: build(folders)?,
+            folder_patterns: folder_patterns.into(),
+            ignored: Arc::new([]),
+        })
     }
 
     /// Returns the document's defaults, compiled once.
@@ -82,18 +100,33 @@ impl Exclusions {
         if start.is_empty() || !self.excludes(start, true) {
             return self.clone();
         }
-        let alone =
-            |pattern: &String| Exclusions::new(&[pattern]).expect("a pattern of a compiled list compiles");
-        let others: Vec<&String> =
-            self.patterns.iter().filter(|pattern| !alone(pattern).excludes(start, true)).collect();
-        Exclusions::new(&others).expect("a part of a compiled list compiles")
+        let mut ignored = self.entries.matches(start);
+        ignored.extend(self.folders.matches(start).into_iter().map(|index| self.folder_patterns[index]));
+        ignored.extend(self.ignored.iter());
+        ignored.sort_unstable();
+        ignored.dedup();
+        Exclusions { ignored: ignored.into(), ..self.clone() }
     }
 
     /// Tells whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
     #[must_use]
     pub fn excludes(&self, path: &str, is_directory: bool) -> bool {
-        self.entries.is_match(path) || (is_directory && self.folders.is_match(path))
+        if self.ignored.is_empty() {
+            return self.entries.is_match(path) || (is_directory && self.folders.is_match(path));
+        }
+        let counts = |pattern: &usize| self.ignored.binary_search(pattern).is_err();
+        self.entries.matches(path).iter().any(counts)
+            || is_directory
+                && self.folders.matches(path).iter().any(|index| counts(&self.folder_patterns[*index]))
     }
+}
+
+fn check_size(what: &str, bytes: usize, limit: usize) -> Result<(), WapError> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    let text = format!("the exclusion {what} {bytes} bytes, more than {limit}");
+    Err(WapError::new(Reason::InvalidGlob, text).with("limit", limit))
 }
 
 fn compile(glob: &str, pattern: &str) -> Result<globset::Glob, WapError> {

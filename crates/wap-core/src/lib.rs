@@ -21,6 +21,7 @@
 //! Features: `schema` derives JSON Schema for every request and response; `memory` adds `MemoryWorkspace` and
 //! `MemoryIndex`.
 
+mod bounds;
 mod call;
 mod cancel;
 mod code_index;
@@ -56,6 +57,7 @@ mod workspace;
 mod workspace_info;
 mod write_file;
 
+pub use bounds::check_json_size;
 pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
 pub use code_index::{

@@ -36,6 +36,20 @@ impl Limits {
     pub const MAX_REQUEST_BYTES: u64 = 16 * 1_048_576;
     /// Largest message that carries such a request as JSON, in bytes: every byte of the content may take six.
     pub const MAX_MESSAGE_BYTES: u64 = 6 * Self::MAX_REQUEST_BYTES + 65_536;
+    /// Most values of a message as JSON, keys and folds counted: 100,000.
+    pub const MAX_MESSAGE_VALUES: usize = 100_000;
+    /// Most operations of one `modifyFile`.
+    pub const MAX_OPERATIONS: usize = 1_000;
+    /// Most `paths` of one `searchFiles`.
+    pub const MAX_PATHS: usize = 1_000;
+    /// Most `excludePatterns` of one `searchFiles` or `exploreFiles`.
+    pub const MAX_PATTERNS: usize = 1_000;
+    /// Longest exclusion pattern, in bytes: 4 KiB.
+    pub const MAX_PATTERN_BYTES: usize = 4_096;
+    /// Most bytes of all exclusion patterns, or of all regular expressions, of one request: 64 KiB.
+    pub const MAX_PATTERNS_BYTES: usize = 65_536;
+    /// Most line shifts that `modifyFile` reports; those further down are left out, with a warning.
+    pub const MAX_SHIFTS: usize = 1_000;
     /// Most context lines around a match that `searchFiles` returns.
     pub const MAX_CONTEXT_LINES: u32 = 20;
     /// Longest `matchText` or context line, in characters.

@@ -80,6 +80,8 @@ fn read_arguments(arguments: Option<&str>) -> Result<Value, Failure> {
         }
         Some(text) => text.to_owned(),
     };
+    wap_core::check_json_size(text.as_bytes())
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     serde_json::from_str(&text)
         .map_err(|error| Failure::new(Exit::Usage, format!("the arguments are not JSON: {error}")))
 }

@@ -141,6 +141,7 @@ fn arguments(body: &[u8]) -> Result<Value, WapError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
+    wap_core::check_json_size(body)?;
     serde_json::from_slice(body).map_err(|error| {
         WapError::new(Reason::InvalidField, format!("the body is not JSON: {error}")).with("field", ".")
     })

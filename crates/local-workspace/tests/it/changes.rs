@@ -388,3 +388,66 @@ fn reply_of_ten_file_blocks_waits_for_two_commits() {
     let after = journal.counts();
     assert_eq!((after.commits - before.commits, after.file_syncs - before.file_syncs), (2, 0));
 }
+
+/// An expression that looks at the rest of the text once more for every letter: beside letters that are not ASCII, word
+/// borders are decided by the slowest search.
+fn slow_edit(path: &str) -> FileChange {
+    let operation = ModifyOperation::RegexReplace {
+        pattern: r"(?s)é.*\bz|é".into(),
+        replacement: "x".into(),
+        flags: Some("g".into()),
+    };
+    FileChange::Modify(ModifyFile { path: path.into(), operations: vec![operation], ..ModifyFile::default() })
+}
+
+#[test]
+fn a_long_edit_keeps_nobody_waiting_and_ends_when_it_is_not_wanted() {
+    let ground = Ground::new();
+    let text = "é".repeat(1 << 22);
+    ground.put("long", &text);
+    let workspace = ground.open();
+    let cancel = CancelFlag::new();
+    std::thread::scope(|scope| {
+        let long = scope.spawn(|| {
+            let caller = Caller::once();
+            workspace.change_files(&Call { cancel: &cancel, ..caller.call() }, &[slow_edit("long")])
+        });
+        // Others change what they like meanwhile, also the same file.
+        for round in 0..20 {
+            change(&workspace, write("short", &format!("{round}\n"))).unwrap();
+        }
+        change(&workspace, write("long.copy", "x\n")).unwrap();
+        assert!(!long.is_finished(), "the control: the long edit is still at work");
+        cancel.cancel();
+        assert_eq!(long.join().unwrap().unwrap_err().reason(), Reason::Cancelled);
+    });
+    assert_eq!(ground.text("long").unwrap(), text);
+}
+
+#[test]
+fn an_edit_that_was_overtaken_is_made_on_what_is_there_then() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let edit = |pattern: &str| {
+        let operation = ModifyOperation::RegexReplace {
+            pattern: pattern.into(),
+            replacement: "$&.".into(),
+            flags: Some("g".into()),
+        };
+        FileChange::Modify(ModifyFile {
+            path: "a".into(),
+            operations: vec![operation],
+            ..ModifyFile::default()
+        })
+    };
+    ground.put("a", "start\n");
+    std::thread::scope(|scope| {
+        for letter in ["s", "t", "a", "r"] {
+            let (workspace, edit) = (&workspace, &edit);
+            scope.spawn(move || (0..10).for_each(|_| drop(change(workspace, edit(letter)).unwrap())));
+        }
+    });
+    let expected: String =
+        ["s", "t", "a", "r", "t"].map(|letter| format!("{letter}{}", ".".repeat(10))).concat();
+    assert_eq!(ground.text("a").unwrap(), format!("{expected}\n"), "every edit has seen those before it");
+}

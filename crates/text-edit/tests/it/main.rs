@@ -9,6 +9,7 @@ mod line_maps;
 mod properties;
 mod rebasing;
 mod refusals;
+mod regex_cost;
 mod regex_edits;
 mod sources;
 mod vectors_tagproto;

@@ -85,7 +85,7 @@ impl BadMessage {
 ///
 /// [`BadMessage`]; the connection is as good as before.
 pub fn decode(text: &str) -> Result<Incoming, BadMessage> {
-    let Ok(Value::Object(mut message)) = serde_json::from_str(text) else { return Err(BadMessage::Format) };
+    let Ok(Value::Object(mut message)) = read_json(text) else { return Err(BadMessage::Format) };
     match type_of(&message).ok_or(BadMessage::Format)? {
         "CommandMessage" => {
             let command = message.remove("command").unwrap_or_default();
@@ -109,7 +109,13 @@ pub fn decode(text: &str) -> Result<Incoming, BadMessage> {
 ///
 /// [`BadMessage::Format`].
 pub fn decode_command(text: &str) -> Result<Command, BadMessage> {
-    serde_json::from_str(text).map_err(|_| BadMessage::Format).and_then(read_command)
+    read_json(text).and_then(read_command)
+}
+
+/// Reads a text that has no more values than a request needs.
+fn read_json(text: &str) -> Result<Value, BadMessage> {
+    crate::check_json_size(text.as_bytes()).map_err(|_| BadMessage::Format)?;
+    serde_json::from_str(text).map_err(|_| BadMessage::Format)
 }
 
 /// The short name of an object's type.

@@ -22,6 +22,7 @@ pub(super) fn explore(
     limits: &Limits,
     request: &ExploreFiles,
 ) -> Result<ExploreFilesResponse, WapError> {
+    request.check_bounds()?;
     let start = tree.folder_path(&request.path)?;
     let recursive = request.recursive.unwrap_or(false);
     let depth = request.max_depth.unwrap_or(i64::from(ExploreFiles::DEFAULT_DEPTH));
@@ -119,6 +120,7 @@ pub(super) fn search(
     limits: &Limits,
     request: &SearchFiles,
 ) -> Result<SearchFilesResponse, WapError> {
+    request.check_bounds()?;
     let search = Search::new(request)?;
     let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
     let recursive = request.recursive.unwrap_or(true);
@@ -204,6 +206,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
 }
 
 fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, WapError> {
+    request.check_bounds()?;
     let path = tree.file_path(&request.path, Access::Write)?;
     let current = tree.files().get(&path).ok_or_else(|| not_found(&path))?;
     let (numbered, since) = match &request.expected_version {

@@ -1,6 +1,7 @@
 //! Tests of `wap-core` through its public API.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bounds;
 mod cancel;
 mod conversation;
 mod document;

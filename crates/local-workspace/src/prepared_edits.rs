@@ -1,0 +1,91 @@
+//! Edits that are worked out before a batch has its turn, so that nobody waits for a long one.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use change_journal::ContentHash;
+use text_edit::{EditError, EditLimits, Edited, Numbering, Operation, Source};
+use wap_core::{CancelFlag, FileChange, ModifyFile, ModifyOperation};
+
+/// So many operations are few, as long as they are about lines.
+const FEW_OPERATIONS: usize = 16;
+
+/// Results of edits, by what they were made of.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedEdits {
+    edits: Mutex<HashMap<ContentHash, Vec<PreparedEdit>>>,
+    /// Whether the batch has its turn, so that nothing that takes long is to be worked out.
+    is_closed: AtomicBool,
+    /// Whether something would have had to be.
+    has_missed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct PreparedEdit {
+    numbering: Numbering,
+    operations: Vec<Operation>,
+    outcome: Result<Edited, EditError>,
+}
+
+impl PreparedEdits {
+    /// Whether a batch has edits that may take long.
+    pub(crate) fn are_worth_it(changes: &[FileChange]) -> bool {
+        changes.iter().any(|change| matches!(change, FileChange::Modify(modify) if may_take_long(modify)))
+    }
+
+    /// From now on only what is known is answered, until [`PreparedEdits::open`].
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.has_missed.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn open(&self) {
+        self.has_missed.store(false, Ordering::Relaxed);
+        self.is_closed.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether something was asked for that was not known, because a file has changed since it was prepared.
+    pub(crate) fn has_missed(&self) -> bool {
+        self.has_missed.load(Ordering::Relaxed)
+    }
+
+    /// Applies operations, or answers with what was prepared.
+    pub(crate) fn apply(
+        &self,
+        text: &Source<'_>,
+        hash: ContentHash,
+        operations: &[Operation],
+        numbering: Numbering,
+        cancel: &CancelFlag,
+    ) -> Result<Edited, EditError> {
+        let mut edits = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = edits.entry(hash).or_default();
+        let same = |edit: &&PreparedEdit| edit.numbering == numbering && edit.operations == operations;
+        if let Some(edit) = known.iter().find(same) {
+            return edit.outcome.clone();
+        }
+        let takes_long = operations.len() > FEW_OPERATIONS || operations.iter().any(is_expression);
+        if self.is_closed.load(Ordering::Relaxed) && takes_long {
+            self.has_missed.store(true, Ordering::Relaxed);
+            return Err(EditError { operation_index: None, kind: text_edit::EditErrorKind::Cancelled });
+        }
+        let limits = EditLimits::default();
+        let outcome =
+            text_edit::apply_until(text.bytes(), operations, numbering, &limits, &|| cancel.is_cancelled());
+        if takes_long {
+            known.push(PreparedEdit { numbering, operations: operations.to_vec(), outcome: outcome.clone() });
+        }
+        outcome
+    }
+}
+
+fn is_expression(operation: &Operation) -> bool {
+    matches!(operation, Operation::RegexReplace { .. })
+}
+
+fn may_take_long(modify: &ModifyFile) -> bool {
+    let is_expression =
+        |operation: &ModifyOperation| matches!(operation, ModifyOperation::RegexReplace { .. });
+    modify.operations.len() > FEW_OPERATIONS || modify.operations.iter().any(is_expression)
+}
