@@ -10,9 +10,10 @@ mod key;
 use crate::ReadLimits;
 use crate::error::ReadErrorKind;
 use crate::node::{Content, Node, NodeError, Place};
-use crate::yaml;
+use crate::{escapes, yaml};
 use gathered::Gathered;
-pub(crate) use key::split_key;
+use key::is_known;
+pub(crate) use key::{is_cramped, is_need_field, split_key};
 
 /// How many columns a tab stands for.
 const TAB_COLUMNS: usize = 4;
@@ -22,15 +23,25 @@ const TAB_COLUMNS: usize = 4;
 pub(crate) struct AlmostYaml {
     pub(crate) node: Node,
     pub(crate) unread: Vec<Place>,
+    /// Whether something was read otherwise than YAML has it: a key or a dash without the blank behind it, or a field in the
+    /// column of its item's dash.
+    pub(crate) is_own_reading: bool,
 }
 
 /// Reads a text whose root is a map. Places are relative to the text.
 pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     let lines = (1..).zip(text.lines()).map(|(number, raw)| Line::new(number, raw));
-    let mut reader = Reader { lines: lines.collect(), at: 0, limits: *limits, values: 0, unread: Vec::new() };
+    let mut reader = Reader {
+        lines: lines.collect(),
+        at: 0,
+        limits: *limits,
+        values: 0,
+        unread: Vec::new(),
+        is_own_reading: false,
+    };
     let entries = reader.map(None, 1)?;
     let node = Node { content: Content::Map(entries), place: Place { line: 1, column: 1 } };
-    Ok(AlmostYaml { node, unread: reader.unread })
+    Ok(AlmostYaml { node, unread: reader.unread, is_own_reading: reader.is_own_reading })
 }
 
 /// Returns how far a line is indented.
@@ -43,7 +54,28 @@ pub(crate) fn indentation(line: &str) -> usize {
 pub(crate) fn behind_dash(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('-')?;
     let item = rest.trim_start();
-    (rest.is_empty() || item.len() < rest.len()).then_some((item, text.len() - item.len()))
+    (rest.is_empty() || item.len() < rest.len() || is_item(rest)).then_some((item, text.len() - item.len()))
+}
+
+/// Tells whether what stands right behind a dash can only be an item: a known field, a map or a quoted text.
+fn is_item(text: &str) -> bool {
+    let is_between = |first, last| text.len() > 1 && text.starts_with(first) && text.ends_with(last);
+    is_between('{', '}')
+        || is_between('"', '"')
+        || is_between('\'', '\'')
+        || split_key(text).is_some_and(|(key, _)| is_known(key))
+}
+
+/// Tells whether the line reader may see in a text what YAML does not. It says itself whether it does.
+pub(crate) fn may_be_own_reading(body: &str) -> bool {
+    body.lines().any(|line| {
+        let text = line.trim();
+        let item = behind_dash(text);
+        let is_cramped_item = item.is_some_and(|(item, taken)| taken == 1 && !item.is_empty());
+        let is_outer_field =
+            line.starts_with(text) && split_key(text).is_some_and(|(key, _)| is_need_field(key));
+        is_cramped_item || is_outer_field || is_cramped(item.map_or(text, |(item, _)| item))
+    })
 }
 
 /// Returns a plain text without the comment behind it.
@@ -81,12 +113,22 @@ impl<'a> Line<'a> {
     }
 }
 
+/// What is known of the key that has a list.
+#[derive(Clone, Copy, Default)]
+struct ListKey {
+    /// Its column, in which the dashes may stand as well.
+    column: Option<usize>,
+    /// Whether the items are needs.
+    is_needs: bool,
+}
+
 struct Reader<'a> {
     lines: Vec<Line<'a>>,
     at: usize,
     limits: ReadLimits,
     values: usize,
     unread: Vec<Place>,
+    is_own_reading: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -105,7 +147,7 @@ impl<'a> Reader<'a> {
         let Some(line) = self.peek(Some(floor)) else { return Ok(Node::plain("", Place::default())) };
         let place = line.place();
         if behind_dash(line.text).is_some() {
-            let items = self.list(Some(floor), depth)?;
+            let items = self.list(Some(floor), ListKey::default(), depth)?;
             return self.counted(Node { content: Content::List(items), place });
         }
         if split_key(line.text).is_some() && !line.text.starts_with(['{', '[']) {
@@ -116,13 +158,34 @@ impl<'a> Reader<'a> {
         self.value(line.text, floor, place, depth)
     }
 
-    fn list(&mut self, floor: Option<usize>, depth: usize) -> Result<Vec<Node>, NodeError> {
+    /// Reads the items of a list.
+    fn list(&mut self, floor: Option<usize>, key: ListKey, depth: usize) -> Result<Vec<Node>, NodeError> {
         let mut items = Vec::new();
+        let mut dash = None;
         while let Some(line) = self.peek(floor) {
             self.check_depth(depth, line)?;
-            let Some((item, taken)) = behind_dash(line.text) else { break };
+            let Some((item, taken)) = behind_dash(line.text) else {
+                let is_beside = key.column == Some(line.indent);
+                let last = items.last_mut().filter(|_| dash == Some(line.indent));
+                match last {
+                    Some(Node { content: Content::Map(entries), .. })
+                        if belongs_to_item(line.text, entries, is_beside) =>
+                    {
+                        entries.push(self.outer_field(line, depth)?);
+                        continue;
+                    }
+                    _ => break,
+                }
+            };
+            dash = Some(line.indent);
+            self.is_own_reading |= key.is_needs && taken == 1 && !item.is_empty();
             if without_comment(item).is_empty() {
                 self.at += 1;
+            } else if !key.is_needs && is_cramped(item) {
+                // Elsewhere than among needs it is a text with a colon.
+                self.at += 1;
+                items.push(self.value(item, line.indent, line.place(), depth + 1)?);
+                continue;
             } else {
                 // What stands behind the dash is a line of its own, indented as far as it is.
                 self.lines[self.at] = Line { indent: line.indent + taken, text: item, ..line };
@@ -132,8 +195,26 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
+    /// Reads a field in the column of its item's dash.
+    fn outer_field(&mut self, line: Line<'a>, depth: usize) -> Result<(String, Node), NodeError> {
+        self.is_own_reading = true;
+        self.at += 1;
+        let (key, rest) = split_key(line.text).unwrap_or((line.text, ""));
+        let next = self.peek(None);
+        let is_next_item =
+            next.is_some_and(|next| next.indent == line.indent && behind_dash(next.text).is_some());
+        let value = if without_comment(rest).is_empty() && is_next_item {
+            // The next item is no list that this field has.
+            self.counted(Node::plain("", line.place()))?
+        } else {
+            self.entry(rest, line, depth + 1)?
+        };
+        Ok((key.to_owned(), value))
+    }
+
     fn map(&mut self, floor: Option<usize>, depth: usize) -> Result<Vec<(String, Node)>, NodeError> {
         let mut entries = Vec::new();
+        let mut column = None;
         while let Some(line) = self.peek(floor) {
             self.check_depth(depth, line)?;
             let is_item = behind_dash(line.text).is_some();
@@ -145,6 +226,9 @@ impl<'a> Reader<'a> {
             match split_key(line.text).filter(|_| !is_item) {
                 None => self.unread.push(line.place()),
                 Some((key, rest)) => {
+                    // Further in, it may be the second line of the text before it.
+                    let is_in_column = *column.get_or_insert(line.indent) == line.indent;
+                    self.is_own_reading |= is_in_column && is_cramped(line.text);
                     let value = self.entry(rest, line, depth)?;
                     entries.push((key.to_owned(), value));
                 }
@@ -162,10 +246,11 @@ impl<'a> Reader<'a> {
         if !without_comment(rest).is_empty() {
             return self.value(rest, line.indent, place, depth);
         }
+        let key = ListKey { column: Some(line.indent), is_needs: depth == 1 && is_needs(line.text) };
         match self.peek(line.indent.checked_sub(1)) {
             // A list may stand as far left as its key.
             Some(next) if behind_dash(next.text).is_some() => {
-                let items = self.list(line.indent.checked_sub(1), depth + 1)?;
+                let items = self.list(line.indent.checked_sub(1), key, depth + 1)?;
                 self.counted(Node { content: Content::List(items), place: next.place() })
             }
             Some(next) if next.indent > line.indent => self.block(line.indent, depth + 1),
@@ -225,7 +310,7 @@ impl<'a> Reader<'a> {
         if gathered.is_too_deep() {
             return Err(yaml::too_deep(&self.limits, place));
         }
-        match yaml::parse(&text, &self.limits) {
+        match yaml::parse(&escapes::mended(&text), &self.limits) {
             Ok(node) if node.text().is_none() || matches!(node.content, Content::Quoted(_)) => {
                 self.at = next;
                 Ok(Some(Node { place, ..node }))
@@ -292,6 +377,19 @@ impl<'a> Reader<'a> {
     fn check_depth(&self, depth: usize, line: Line<'_>) -> Result<(), NodeError> {
         if depth > self.limits.depth { Err(yaml::too_deep(&self.limits, line.place())) } else { Ok(()) }
     }
+}
+
+/// Tells whether a line has the key of a request's needs.
+fn is_needs(text: &str) -> bool {
+    split_key(text).is_some_and(|(key, _)| key == "needs")
+}
+
+/// Tells whether a line in the column of an item's dash is a field of that item. Where the list's key stands in that column,
+/// too, it has to be a field that only needs have, and that this one has not.
+fn belongs_to_item(text: &str, entries: &[(String, Node)], is_beside: bool) -> bool {
+    split_key(text).is_some_and(|(key, _)| {
+        !is_beside || (is_need_field(key) && !entries.iter().any(|(known, _)| known == key))
+    })
 }
 
 /// Tells whether a value is `|` or `>` with its indicators, and nothing else.

@@ -69,6 +69,14 @@ impl<'a> EnvelopeTexts<'a> {
             self.at = fence + 1;
             first = self.next_text(self.at, prefix);
         }
+        // So may the mark of a YAML document.
+        if let Some(mark) = first
+            && self.stripped(mark, prefix).is_some_and(|line| line.trim_end() == "---")
+            && self.next_text(mark + 1, prefix).is_some_and(|next| self.is_body(next, prefix))
+        {
+            self.at = mark + 1;
+            first = self.next_text(self.at, prefix);
+        }
         if let Some(start) = first
             && self.stripped(start, prefix).is_some_and(|line| line.trim_start().starts_with('{'))
             && let Some(json) = self.json(Some(header), header_at, start, prefix)
@@ -146,7 +154,7 @@ impl<'a> EnvelopeTexts<'a> {
         if is_behind_blank {
             return is_top_line(line);
         }
-        let may_be_key = line.ends_with(':') || line.contains(": ");
+        let may_be_key = line.ends_with(':') || line.contains(": ") || split_key(line).is_some();
         may_be_key || behind_dash(line).is_some() || line.starts_with(['[', ']', '{', '}'])
     }
 

@@ -55,6 +55,18 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Takes a sentence. The word `null` is one here: a search for nothing would make no sense.
+    pub(crate) fn sentence(&mut self, names: &[&str]) -> Option<String> {
+        let word = names.iter().find_map(|name| {
+            let index = self.entries.iter().position(|(key, _)| key == name)?;
+            let word =
+                self.entries[index].1.text().filter(|text| text.eq_ignore_ascii_case("null"))?.to_owned();
+            self.entries.remove(index);
+            Some(word)
+        });
+        word.or_else(|| self.text(names))
+    }
+
     /// Takes a whole number, brought into its range.
     pub(crate) fn number(&mut self, names: &[&str], range: RangeInclusive<u64>) -> Option<u64> {
         let (name, node) = self.take(names).filter(|(_, node)| !node.is_null())?;

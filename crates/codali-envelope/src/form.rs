@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_yaml::{SerializerOptions, ser_options};
 
 use crate::header::Header;
-use crate::{Request, Response};
+use crate::{Request, Response, escapes, yaml};
 
 /// How an envelope is written. Both forms read back as the same value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,7 +40,12 @@ impl FromStr for Form {
 /// YAML ends with a newline, JSON does not.
 #[must_use]
 pub fn render_request(request: &Request, form: Form) -> String {
-    render(Header::Request, form, &request.body(form == Form::JsonBody))
+    let text = render(Header::Request, form, &request.body(form == Form::JsonBody));
+    // A reader of requests takes some escapes for letters behind a backslash.
+    match form {
+        Form::Yaml => yaml::with_numbered_escapes(&text),
+        Form::JsonBody => escapes::numbered(&text),
+    }
 }
 
 /// Writes a response.

@@ -43,7 +43,7 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
     let file = |fields: &mut Fields<'_>| fields.text(&["file", "path"]);
     Ok(match need_type {
         "docdex.search" => NeedKind::Search {
-            query: fields.text(&["query"]).ok_or_else(|| lacks("query"))?,
+            query: fields.sentence(&["query"]).ok_or_else(|| lacks("query"))?,
             limit: fields.count(&["limit"], LIMIT),
         },
         "docdex.snippet" => NeedKind::Snippet {
@@ -85,7 +85,7 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
             include_hidden: fields.flag(&["include_hidden", "includeHidden"]),
         }),
         "docdex.web" => NeedKind::Web {
-            query: fields.text(&["query"]).ok_or_else(|| lacks("query"))?,
+            query: fields.sentence(&["query"]).ok_or_else(|| lacks("query"))?,
             force_web: fields.flag(&["force_web", "forceWeb"]),
         },
         "docdex.dag_export" => NeedKind::DagExport {
@@ -107,7 +107,7 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
             role: fields
                 .word(&["role"], DelegateRole::ALL, DelegateRole::name)
                 .map_err(|_| (WarningCode::InvalidNeed, format!("{need_type} has an unknown role")))?,
-            goal: fields.text(&["goal"]).ok_or_else(|| lacks("goal"))?,
+            goal: fields.sentence(&["goal"]).ok_or_else(|| lacks("goal"))?,
             tools: fields.texts(&["tools"]),
             allowed_paths: fields.texts(&["allowed_paths", "allowedPaths"]),
             write_paths: fields.texts(&["write_paths", "writePaths"]),

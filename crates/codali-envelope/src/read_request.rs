@@ -1,13 +1,14 @@
 //! From a text to a request.
 
-use crate::almost_yaml::{self, AlmostYaml};
+use crate::almost_yaml::{self, AlmostYaml, may_be_own_reading};
 use crate::envelope_text::{EnvelopeText, EnvelopeTexts};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::fields::{Fields, texts};
+use crate::forgiving::{forgive, with_usual_blanks};
 use crate::header::Header;
 use crate::need_reader::{Rejection, read_need};
 use crate::node::{Content, Node, NodeError, Place};
-use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, json, yaml};
+use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, escapes, json, yaml};
 
 /// How a request is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +85,7 @@ pub fn read_request(text: &str, options: &ReadOptions) -> Result<Reading, ReadEr
     match options.strictness {
         Strictness::Strict => read_strictly(text, options),
         Strictness::Tolerant => {
+            let text = &*with_usual_blanks(text);
             let mut envelopes = EnvelopeTexts::new(text);
             let first = envelopes.first().filter(|first| first.header != Some(Header::Response));
             let found = first.and_then(|first| Found::of(first, text, options, true));
@@ -101,7 +103,7 @@ pub fn read_request(text: &str, options: &ReadOptions) -> Result<Reading, ReadEr
 ///
 /// As [`read_request`].
 pub fn extract_request(reply: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
-    let text = without_mark(reply);
+    let text = &*with_usual_blanks(without_mark(reply));
     let mut envelopes = EnvelopeTexts::new(text);
     let found = next_request(&mut envelopes, text, options);
     only_one(found, envelopes, text, options)
@@ -115,6 +117,8 @@ fn without_mark(text: &str) -> &str {
 struct Found {
     line: u32,
     content: Result<AlmostYaml, ReadError>,
+    /// What was forgiven.
+    warnings: Vec<Warning>,
 }
 
 impl Found {
@@ -139,8 +143,12 @@ impl Found {
             }
             Ok(_) => false,
         };
-        let content = content.map(|read| shifted(read, &envelope));
-        is_request.then_some(Found { line, content })
+        let mut warnings = Vec::new();
+        let content = content.map(|mut read| {
+            warnings = forgive(&mut read.node, body);
+            shifted(read, &envelope)
+        });
+        is_request.then_some(Found { line, content, warnings })
     }
 }
 
@@ -178,8 +186,8 @@ fn only_one(
     if let Some(second) = next_request(&mut envelopes, text, options) {
         return Err(ReadError::at(text, ReadErrorKind::MultipleEnvelopes, second.line, 1));
     }
-    let AlmostYaml { node, unread } = found.content?;
-    interpret(node, &unread, text, options)
+    let AlmostYaml { node, unread, .. } = found.content?;
+    interpret(node, &unread, found.warnings, text, options)
 }
 
 fn read_strictly(text: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
@@ -194,7 +202,9 @@ fn read_strictly(text: &str, options: &ReadOptions) -> Result<Reading, ReadError
     } else {
         return Err(none());
     };
-    let node = check_size(body, &options.limits).and_then(|()| parse_yaml(body, &options.limits));
+    let node = check_size(body, &options.limits)
+        .and_then(|()| without_markers(body))
+        .and_then(|()| parse_yaml(body, &options.limits, yaml::parse));
     let shift = |place: Place| Place { line: place.line.saturating_add(lines_before), ..place };
     let mut node = node.map_err(|error| {
         let place = shift(error.place);
@@ -206,7 +216,18 @@ fn read_strictly(text: &str, options: &ReadOptions) -> Result<Reading, ReadError
             node.place = shift(node.place);
         }
     }
-    interpret(node, &[], text, options)
+    without_nulls(&mut node);
+    interpret(node, &[], Vec::new(), text, options)
+}
+
+/// Refuses the marks of documents: a header begins an envelope, and nothing else does.
+fn without_markers(body: &str) -> Result<(), NodeError> {
+    let is_marker = |line: &str| matches!(line.split_whitespace().next(), Some("---" | "..."));
+    let marker = (1..).zip(body.lines()).find(|(_, line)| is_marker(line) && line.starts_with(['-', '.']));
+    marker.map_or(Ok(()), |(line, _)| {
+        let problem = "a mark of a YAML document stands here".to_owned();
+        Err(NodeError { kind: ReadErrorKind::InvalidYaml { problem }, place: Place { line, column: 1 } })
+    })
 }
 
 fn check_size(body: &str, limits: &ReadLimits) -> Result<(), NodeError> {
@@ -218,10 +239,13 @@ fn check_size(body: &str, limits: &ReadLimits) -> Result<(), NodeError> {
 }
 
 /// Reads YAML. JSON is YAML but for some characters within texts, which only JSON may have.
-fn parse_yaml(body: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
-    yaml::parse(body, limits).or_else(|error| {
-        let may_be_json =
-            body.trim_start().starts_with('{') && !matches!(error.kind, ReadErrorKind::TooLarge { .. });
+fn parse_yaml(
+    body: &str,
+    limits: &ReadLimits,
+    parse: fn(&str, &ReadLimits) -> Result<Node, NodeError>,
+) -> Result<Node, NodeError> {
+    parse(body, limits).or_else(|error| {
+        let may_be_json = is_braced(body) && !matches!(error.kind, ReadErrorKind::TooLarge { .. });
         if may_be_json { json::parse(body, limits).ok_or(error) } else { Err(error) }
     })
 }
@@ -229,20 +253,57 @@ fn parse_yaml(body: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
 /// Reads YAML as YAML, and else line by line.
 fn read_body(body: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     check_size(body, limits)?;
-    match parse_yaml(body, limits) {
-        Ok(node) if matches!(node.content, Content::Map(_)) => Ok(AlmostYaml { node, unread: Vec::new() }),
-        // A bracket that is never closed has no lines that could be read one by one.
-        Err(error) if body.trim_start().starts_with('{') => Err(error),
+    let as_yaml = |node| AlmostYaml { node, unread: Vec::new(), is_own_reading: false };
+    if is_braced(body) {
+        let parse = |body: &str| parse_yaml(body, limits, yaml::parse_forgiving);
+        let mut node = parse(body).or_else(|error| match escapes::mended(body) {
+            mended if mended != body => parse(&mended).map_err(|_| error),
+            _ => Err(error),
+        })?;
+        without_nulls(&mut node);
+        return if matches!(node.content, Content::Map(_)) {
+            Ok(as_yaml(node))
+        } else {
+            almost_yaml::parse(body, limits)
+        };
+    }
+    match parse_yaml(body, limits, yaml::parse_forgiving) {
+        Ok(node) if matches!(node.content, Content::Map(_)) => {
+            let read = may_be_own_reading(body).then(|| almost_yaml::parse(body, limits).ok()).flatten();
+            Ok(read.filter(|read| read.is_own_reading).unwrap_or_else(|| as_yaml(node)))
+        }
         _ => almost_yaml::parse(body, limits),
     }
 }
 
-fn interpret(root: Node, unread: &[Place], text: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
+/// Tells whether a body is JSON, or a map in braces.
+fn is_braced(body: &str) -> bool {
+    body.trim_start().starts_with('{')
+}
+
+/// Spells nothing otherwise than as the word `null`, which elsewhere may be meant as a word.
+fn without_nulls(node: &mut Node) {
+    if node.is_null() {
+        node.content = Content::Plain("~".to_owned());
+    }
+    match &mut node.content {
+        Content::List(items) => items.iter_mut().for_each(without_nulls),
+        Content::Map(entries) => entries.iter_mut().for_each(|(_, node)| without_nulls(node)),
+        Content::Plain(_) | Content::Quoted(_) => {}
+    }
+}
+
+fn interpret(
+    root: Node,
+    unread: &[Place],
+    mut warnings: Vec<Warning>,
+    text: &str,
+    options: &ReadOptions,
+) -> Result<Reading, ReadError> {
     let start = root.place;
     let Content::Map(entries) = root.content else {
         return Err(ReadError::at(text, ReadErrorKind::NoRequest, start.line, start.column));
     };
-    let mut warnings: Vec<Warning> = Vec::new();
     let mut fields = Fields::new(entries, &mut warnings);
     let request_id = request_id(&mut fields, options)
         .ok_or_else(|| ReadError::at(text, ReadErrorKind::MissingRequestId, start.line, start.column))?;

@@ -6,6 +6,7 @@ use serde_yaml::granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, 
 
 use crate::ReadLimits;
 use crate::error::ReadErrorKind;
+use crate::escapes;
 use crate::node::{Content, Node, NodeError, Place};
 
 /// Reads one YAML document. Places are relative to the text.
@@ -13,6 +14,16 @@ use crate::node::{Content, Node, NodeError, Place};
 /// Anchors, aliases, tags other than `!!str`, merge keys, directives, repeated keys and second documents are refused, so
 /// that what is read is never larger than the text.
 pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
+    build(text, limits, false)
+}
+
+/// Reads one YAML document as [`parse`] does; but a backslash in double quotes that begins no escape that a model writes
+/// is one.
+pub(crate) fn parse_forgiving(text: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
+    build(text, limits, true)
+}
+
+fn build(text: &str, limits: &ReadLimits, forgives: bool) -> Result<Node, NodeError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.disallow_directives = true;
@@ -24,10 +35,42 @@ pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<Node, NodeError> 
         let (event, span) = event.map_err(|error| builder.refused(&error))?;
         // A value that is not there has no width; the parser spells it as a null.
         let is_missing = span.start.index() == span.end.index();
+        let event = if forgives { meant(event, &span, text, limits) } else { event };
         builder.take(event, place(&span), is_missing)?;
     }
     let end = Place { line: 1, column: 1 };
     Ok(builder.root.unwrap_or_else(|| Node::plain("", end)))
+}
+
+/// Returns YAML with numbers for the escapes that a forgiving reader takes for letters.
+pub(crate) fn with_numbered_escapes(text: &str) -> String {
+    let Some((header, body)) = text.split_once('\n').filter(|_| text.contains('\\')) else {
+        return text.to_owned();
+    };
+    let (mut numbered, mut done) = (format!("{header}\n"), 0);
+    for (event, span) in Parser::new_from_str(body).map_while(Result::ok) {
+        let range = span.start.byte_offset().zip(span.end.byte_offset());
+        if let (Event::Scalar(_, ScalarStyle::DoubleQuoted, ..), Some((start, end))) = (event, range) {
+            numbered.push_str(&body[done..start]);
+            numbered.push_str(&escapes::numbered(&body[start..end]));
+            done = end;
+        }
+    }
+    numbered + &body[done..]
+}
+
+/// The text in double quotes that a model means.
+fn meant<'e>(event: Event<'e>, span: &Span, text: &str, limits: &ReadLimits) -> Event<'e> {
+    let Event::Scalar(read, ScalarStyle::DoubleQuoted, anchor, tag) = event else { return event };
+    let range = span.start.byte_offset().zip(span.end.byte_offset());
+    let spelled =
+        range.and_then(|(start, end)| text.get(start..end)).filter(|spelled| spelled.contains('\\'));
+    let mended = spelled.map(|spelled| (escapes::mended(spelled), spelled));
+    let other = mended.filter(|(mended, spelled)| mended != spelled);
+    // Indented, so that no line of it looks like the start of a document.
+    let node = other.and_then(|(mended, _)| parse(&mended.replace('\n', "\n "), limits).ok());
+    let meant = node.and_then(|node| node.text().map(str::to_owned));
+    Event::Scalar(meant.map_or(read, Into::into), ScalarStyle::DoubleQuoted, anchor, tag)
 }
 
 fn place(span: &Span) -> Place {

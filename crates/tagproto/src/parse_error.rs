@@ -42,7 +42,7 @@ pub enum ParseErrorKind {
     #[error("start_line/end_line must be integers")]
     LineNumberNotInteger,
     /// An attribute of this block given twice.
-    #[error("has more than one {name} attribute")]
+    #[error("duplicate attribute '{name}'")]
     DuplicateAttribute {
         /// The attribute, in lower case.
         name: &'static str,

@@ -3,21 +3,76 @@
 /// The longest key, in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// Keys behind which models leave out the blank.
-const CRAMPED_KEYS: [&str; 12] = [
-    "type",
-    "query",
-    "path",
-    "file",
-    "root",
-    "pattern",
-    "limit",
+/// Fields of needs, in every spelling that is read.
+const FIELDS: [&str; 42] = [
+    "allowedPaths",
+    "allowed_paths",
+    "depth",
+    "dirsOnly",
+    "dirs_only",
+    "docId",
     "doc_id",
-    "window",
-    "request_id",
-    "role",
+    "endLine",
+    "end_line",
+    "file",
+    "forceWeb",
+    "force_web",
+    "format",
     "goal",
+    "head",
+    "includeHidden",
+    "include_hidden",
+    "limit",
+    "maxDepth",
+    "maxNodes",
+    "maxSteps",
+    "maxToolCalls",
+    "max_depth",
+    "max_nodes",
+    "max_steps",
+    "max_tool_calls",
+    "offset",
+    "path",
+    "paths",
+    "pattern",
+    "query",
+    "readOnly",
+    "read_only",
+    "root",
+    "sessionId",
+    "session_id",
+    "startLine",
+    "start_line",
+    "timeoutMs",
+    "timeout_ms",
+    "tools",
+    "window",
 ];
+
+/// Other keys behind which models leave out the blank.
+const OTHER_KEYS: [&str; 8] =
+    ["type", "request_id", "requestId", "role", "needs", "context", "summary", "constraints"];
+
+/// Tells whether a key is a field of a need and nothing else.
+pub(crate) fn is_need_field(key: &str) -> bool {
+    FIELDS.binary_search(&key).is_ok()
+}
+
+/// Tells whether a key is known, so that it is one without a blank behind its colon, or in front behind a dash.
+pub(crate) fn is_known(key: &str) -> bool {
+    is_need_field(key) || OTHER_KEYS.contains(&key)
+}
+
+/// Tells whether a line has a value right behind the colon of its key, and no other key that YAML would see.
+pub(crate) fn is_cramped(text: &str) -> bool {
+    split_key(text).is_some_and(|(key, value)| {
+        let behind = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
+        let is_other_key = value.ends_with(':') || value.contains(": ");
+        !value.is_empty()
+            && behind == Some(value)
+            && (!is_other_key || value.starts_with(['"', '\'', '[', '{']))
+    })
+}
 
 /// Splits a line into its key and what stands behind the colon, without the blanks in front; `None` if it has no key.
 pub(crate) fn split_key(text: &str) -> Option<(&str, &str)> {
@@ -42,5 +97,5 @@ fn ends_key(text: &str, colon: usize) -> bool {
     let rest = &text[colon + 1..];
     rest.is_empty()
         || rest.starts_with(char::is_whitespace)
-        || (CRAMPED_KEYS.contains(&&text[..colon]) && !rest.starts_with([':', '/']))
+        || (is_known(&text[..colon]) && !rest.starts_with([':', '/']))
 }

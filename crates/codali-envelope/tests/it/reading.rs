@@ -112,7 +112,7 @@ fn names_of_requests_are_short_and_printable() {
         read(&format!("AGENT_REQUEST v1\nrequest_id: {id}\nneeds: [{{type: file.read, path: a}}]\n"))
     };
     assert_eq!(request(&"é".repeat(64)).unwrap().request.request_id.as_str().len(), 128);
-    for id in [&"é".repeat(65), "\"a\\nb\"", "\"\\0\"", "", "~", "[a]"] {
+    for id in [&"é".repeat(65), "\"a\\nb\"", "\"\\x00\"", "", "~", "[a]"] {
         assert_eq!(request(id).unwrap_err().code(), WarningCode::MissingRequestId, "{id}");
     }
     let options = ReadOptions { default_request_id: Some("mine".parse().unwrap()), ..ReadOptions::default() };

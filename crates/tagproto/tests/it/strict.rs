@@ -44,7 +44,7 @@ fn the_errors_say_what_to_do_next() {
     assert_snapshot!(only_error("[READ_FILE]"), @r#"READ_FILE missing path attribute; write [READ_FILE path="relative/path"] with double quotes"#);
     assert_snapshot!(only_error("[EDIT_FILE path=\"a\"]\n[/EDIT_FILE]"), @r#"EDIT_FILE missing required attributes (path, start_line, end_line); write [EDIT_FILE path="relative/path" start_line="N" end_line="M"] with double quotes"#);
     assert_snapshot!(only_error("[EDIT_FILE path=\"a\" start_line=\"x\" end_line=\"1\"]\n[/EDIT_FILE]"), @r#"EDIT_FILE start_line/end_line must be integers; count lines from 1"#);
-    assert_snapshot!(only_error("[READ_FILE path=\"a\" PATH=\"b\"]"), @r#"READ_FILE has more than one path attribute; give it once"#);
+    assert_snapshot!(only_error("[READ_FILE path=\"a\" PATH=\"b\"]"), @r#"READ_FILE duplicate attribute 'path'; give it once"#);
     assert_snapshot!(only_error("[RUN_COMMAND]\n \t\n[/RUN_COMMAND]"), @r#"RUN_COMMAND has an empty body; put the shell command between [RUN_COMMAND] and [/RUN_COMMAND]"#);
 }
 
