@@ -11,6 +11,7 @@ mod guard;
 mod impatience;
 mod llm4s;
 mod mcp_gate;
+mod meter;
 mod metrics;
 mod open_api;
 mod refusal;

@@ -84,6 +84,24 @@ impl Default for Bodies {
 }
 
 impl Bodies {
+    /// So many bytes of a message may be held without a share.
+    pub(super) const UNSHARED_BYTES: usize = SMALL_BYTES;
+
+    /// Returns a share that covers a message of at most `most` bytes of which `needed` are there, a larger one than is given.
+    ///
+    /// # Errors
+    ///
+    /// `Busy` if there is no room in time.
+    pub(super) async fn grown(
+        &self,
+        mut share: Share,
+        needed: usize,
+        most: usize,
+    ) -> Result<Share, WapError> {
+        self.grow(&mut share, next_size(needed, most)).await?;
+        Ok(share)
+    }
+
     /// Reads a whole body of at most so many bytes.
     ///
     /// # Errors
@@ -180,6 +198,11 @@ impl Bodies {
 }
 
 impl Share {
+    /// Returns how many bytes it covers.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     fn shrink_to(&mut self, bytes: usize) {
         let Some(permits) = &mut self.permits else { return };
         let spare = permits.num_permits().saturating_sub(units(bytes));

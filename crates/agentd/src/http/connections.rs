@@ -6,13 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::http::impatience::Impatient;
+use crate::http::meter::Meter;
 use crate::http::{Metrics, Sockets};
 
 /// How long a connection may be open without a request, and how long the head of a request may take.
@@ -63,9 +67,15 @@ pub(crate) async fn serve(
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let router = router.clone();
-        let service = TowerToHyperService::new(router);
-        let stream = TokioIo::new(Impatient::new(stream, UNREAD));
+        let meter = Meter::default();
+        let service = TowerToHyperService::new(router.clone());
+        let measured = meter.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            // For a request that becomes a WebSocket.
+            request.extensions_mut().insert(measured.clone());
+            service.call(request)
+        });
+        let stream = TokioIo::new(Impatient::new(stream, UNREAD, meter));
         let connection = http.serve_connection(stream, service).with_upgrades();
         let connected = metrics.connected();
         let mut stopping = stopping.subscribe();

@@ -8,18 +8,23 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A stream that fails when nothing of what is written is taken for so long. Reading is not limited here.
-#[derive(Debug)]
+use crate::http::meter::{Growing, Meter};
+
+/// A stream that fails when nothing of what is written is taken for so long. Of messages that are not whole no more is read
+/// than there is room for.
 pub(super) struct Impatient<S> {
     stream: S,
+    meter: Meter,
+    /// Runs while there is no room.
+    growing: Option<Growing>,
     patience: Duration,
     /// Runs while the other side takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Impatient<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Impatient<S> {
-        Impatient { stream, patience, waiting: None }
+    pub(super) fn new(stream: S, patience: Duration, meter: Meter) -> Impatient<S> {
+        Impatient { stream, meter, growing: None, patience, waiting: None }
     }
 
     /// Passes on what came of writing, or fails when it has taken too long.
@@ -43,7 +48,19 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let this = &mut *self;
+        let room = match ready!(this.meter.poll_room(&mut this.growing, context)) {
+            Ok(usize::MAX) => return Pin::new(&mut this.stream).poll_read(context, buffer),
+            Ok(room) => room.min(buffer.remaining()),
+            Err(error) => return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, error))),
+        };
+        // The start of what is still to be filled, as far as there is room.
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        let read = Pin::new(&mut this.stream).poll_read(context, &mut part);
+        let count = part.filled().len();
+        buffer.advance(count);
+        this.meter.add(count);
+        read
     }
 }
 
@@ -99,13 +116,13 @@ mod tests {
     fn who_takes_nothing_is_given_up_and_who_is_slow_is_not() {
         run(async {
             let (ours, theirs) = duplex(4);
-            let mut ours = Impatient::new(ours, Duration::from_secs(2));
+            let mut ours = Impatient::new(ours, Duration::from_secs(2), Meter::default());
             let written = ours.write_all(b"more than fits").await;
             assert_eq!(written.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
             drop(theirs);
             // Slower in all than the limit, and never as slow without taking anything.
             let (ours, mut theirs) = duplex(1);
-            let mut ours = Impatient::new(ours, Duration::from_secs(2));
+            let mut ours = Impatient::new(ours, Duration::from_secs(2), Meter::default());
             let reading = async {
                 let mut read = 0;
                 while read < 8 {

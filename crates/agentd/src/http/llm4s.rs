@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::{Response, StatusCode};
 use tokio::sync::Semaphore;
 use wap_core::llm4s::{answer_text, decode_command};
@@ -17,6 +17,7 @@ use wap_core::{Limits, Reason, Unobserved, WapError};
 
 use crate::http::bodies::{self, Received};
 use crate::http::calls;
+use crate::http::meter::Meter;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::router::Server;
 
@@ -44,6 +45,7 @@ impl Sockets {
 /// `GET /ws`.
 pub(super) async fn socket(
     State(server): State<Arc<Server>>,
+    Extension(meter): Extension<Meter>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response<Body> {
     let Ok(upgrade) = upgrade else {
@@ -58,7 +60,8 @@ pub(super) async fn socket(
         .max_message_size(connection::MOST_MESSAGE_BYTES)
         .max_frame_size(connection::MOST_MESSAGE_BYTES)
         .on_upgrade(move |socket| async move {
-            connection::serve(&server, socket).await;
+            meter.begin(server.bodies.clone(), connection::MOST_MESSAGE_BYTES);
+            connection::serve(&server, socket, &meter).await;
             drop(place);
         })
 }

@@ -46,7 +46,7 @@ pub(super) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
     };
     // It is whole now, however it came.
     head.headers.remove(header::TRANSFER_ENCODING);
-    let sessions = gate.sessions.clone();
+    let sessions = gate.sessions;
     let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
         let _share = share;
         if let Err(error) = json_size::check(&bytes) {

@@ -58,7 +58,7 @@ pub(crate) enum SessionsError {
 
 impl SessionRoom {
     /// Answers a request, and says whether it was refused because there was no room for its session.
-    pub(crate) async fn note<T>(&self, answering: impl Future<Output = T>) -> (T, bool) {
+    pub(crate) async fn note<T>(self, answering: impl Future<Output = T>) -> (T, bool) {
         IS_FULL.scope(Cell::new(false), async { (answering.await, IS_FULL.with(Cell::get)) }).await
     }
 }

@@ -194,3 +194,54 @@ fn a_server_whose_workspace_cannot_be_opened_ends() {
     let ended = server.wait().exits(5).says("is using the state folder");
     assert_eq!(ended.stdout, "", "it said that it serves");
 }
+
+/// Opens a WebSocket and sends the start of a text of 15 MB, as much of it as is taken.
+fn unfinished_text(server: &WebServer) -> TcpStream {
+    let mut stream = server.connect();
+    let upgrade = [
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ];
+    stream.write_all(format!("{}\r\n", server.head("GET", "/ws", &upgrade)).as_bytes()).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut stream, &mut byte).unwrap();
+        head.extend(byte);
+    }
+    assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
+    // A final frame of text, with a length of eight bytes and a mask of zeros.
+    let mut frame = vec![0x81, 0x80 | 127];
+    frame.extend(15_000_000_u64.to_be_bytes());
+    frame.extend([0; 4]);
+    stream.write_all(&frame).unwrap();
+    stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    let piece = vec![b' '; 1 << 20];
+    for _ in 0..14 {
+        if stream.write_all(&piece).is_err() {
+            break;
+        }
+    }
+    stream
+}
+
+#[test]
+fn messages_of_websockets_that_do_not_end_share_the_same_room() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let server = WebServer::start(&project, &["--no-token"]);
+    server.does("readFile", &json!({ "path": "a.txt" }));
+    let before = resident_kib(server.process_id());
+    let streams: Vec<_> = thread::scope(|scope| {
+        let sending: Vec<_> = (0..40).map(|_| scope.spawn(|| unfinished_text(&server))).collect();
+        sending.into_iter().map(|sending| sending.join().unwrap()).collect()
+    });
+    for _ in 0..5 {
+        server.does("readFile", &json!({ "path": "a.txt" }));
+    }
+    let most = resident_kib(server.process_id());
+    assert!(most < before + 160 * 1024, "{before} KiB, then {most} KiB");
+    drop(streams);
+}

@@ -93,9 +93,9 @@ fn an_owner_keeps_what_is_held_below_its_limit_while_it_serves() {
         let changes = runs
             .flat_map(|run| run["steps"].as_array().unwrap())
             .flat_map(|step| step["changes"].as_array().unwrap());
-        let of_session =
+        let mut of_session =
             changes.filter(|change| change["path"] == "a").map(|change| change["change"].to_string());
-        let number = of_session.last().unwrap();
+        let number = of_session.next_back().unwrap();
         project.run(&["undo", &number]).ok().prints("restored");
         assert_eq!(project.read("a"), "one\n");
     }

@@ -16,6 +16,7 @@ use wap_core::{CancelFlag, CommandObserver, Limits, OutputStream, Reason, Reques
 
 use super::queue::{Queue, Sent, Waiting, queue};
 use crate::client::Client;
+use crate::http::meter::Meter;
 use crate::http::router::Server;
 
 /// The longest message that can arrive, in bytes; a longer one ends the connection. One that is over
@@ -53,7 +54,7 @@ struct Connection {
 }
 
 /// Serves one client until it is gone, then ends what runs for it.
-pub(super) async fn serve(server: &Arc<Server>, socket: WebSocket) {
+pub(super) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter) {
     let _connected = server.metrics.connected();
     let (sink, mut incoming) = socket.split();
     let (queue, waiting) = queue();
@@ -75,10 +76,18 @@ pub(super) async fn serve(server: &Arc<Server>, socket: WebSocket) {
             received = incoming.next() => {
                 last_heard = tokio::time::Instant::now();
                 match received {
-                    Some(Ok(message)) => match connection.receive(message).await {
-                        Some(end) => break end,
-                        None => continue,
-                    },
+                    Some(Ok(message)) => {
+                        // Pings come between the pieces of a message, which is not whole then.
+                        let is_message = matches!(message, Message::Text(_) | Message::Binary(_));
+                        let end = connection.receive(message).await;
+                        if is_message {
+                            meter.end_message();
+                        }
+                        match end {
+                            Some(end) => break end,
+                            None => continue,
+                        }
+                    }
                     Some(Err(error)) => break ending(error),
                     None => break End::Gone,
                 }
