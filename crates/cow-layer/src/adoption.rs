@@ -134,7 +134,7 @@ impl<'a> Adoption<'a> {
     /// no more than that.
     fn rights(&self) -> Result<Rights, AdoptError> {
         let around = handle::stat(&self.folder).map_err(|errno| self.error(errno))?;
-        Ok(Rights::at(&around, self.found()?.as_ref()))
+        Ok(Rights::within(&around).replacing(self.found()?.as_ref()))
     }
 
     /// The layer's entry, if it is the one that was looked at.

@@ -46,12 +46,18 @@ pub(crate) struct Rights {
 }
 
 impl Rights {
-    /// For entries in the workspace's folder `around`, in the place of `before`.
-    pub(crate) fn at(around: &Entry, before: Option<&Entry>) -> Rights {
-        let before_bits = before.filter(|before| before.kind == Kind::Folder).map_or(0, |before| before.mode);
+    /// For new entries in the workspace's folder `around`.
+    pub(crate) fn within(around: &Entry) -> Rights {
+        Rights { folder_bits: around.mode & SET_GROUP_ID, owners: [Some((around.user, around.group)), None] }
+    }
+
+    /// The same for entries in the place of `before`.
+    pub(crate) fn replacing(self, before: Option<&Entry>) -> Rights {
+        let had =
+            before.filter(|before| before.kind == Kind::Folder).map_or(0, |before| before.mode & SET_ID_BITS);
         Rights {
-            folder_bits: around.mode & SET_GROUP_ID | before_bits & SET_ID_BITS,
-            owners: [Some((around.user, around.group)), before.map(|before| (before.user, before.group))],
+            folder_bits: self.folder_bits | had,
+            owners: [self.owners[0], before.map(|before| (before.user, before.group))],
         }
     }
 

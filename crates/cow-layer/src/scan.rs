@@ -67,7 +67,7 @@ impl Layer {
         let above = handle::stat_at(&self.folder, UPPER).map_err(of_layer)?.ok_or(LayerError::Incomplete)?;
         let upper = OpenFolder::open(&self.folder, UPPER, above.mode).map_err(of_layer)?;
         let mut scan = Scan::new(self.moment, seen_at, rules);
-        let rights = Rights::at(&beneath, None);
+        let rights = Rights::within(&beneath);
         scan.folder(&root, (&upper, &above), (lower.as_fd(), &beneath), Context::new(rights))?;
         Ok(scan.finish())
     }
@@ -164,7 +164,8 @@ impl<'a> Scan<'a> {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
             is_opaque: opacity == Opacity::Opaque,
             closed: closed(above.mode),
-            rights: Rights::at(beneath, None),
+            // As the folder is when it is adopted itself, which is before what is in it.
+            rights: Rights::within(&Entry { mode, ..*beneath }),
         };
         let names = handle::names(upper.0).map_err(at)?;
         for name in &names {
@@ -201,7 +202,7 @@ impl<'a> Scan<'a> {
         };
         let beneath =
             handle::stat_at(lower.0, name).map_err(at)?.filter(|found| found.kind != Kind::Whiteout);
-        let context = Context { rights: Rights::at(lower.1, beneath.as_ref()), ..context };
+        let context = Context { rights: context.rights.replacing(beneath.as_ref()), ..context };
         if above.kind == Kind::Folder {
             return self.folder_entry(&path, name, (upper.0, &above), (lower.0, beneath), context);
         }
