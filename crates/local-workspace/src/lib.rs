@@ -15,6 +15,7 @@
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
 
 mod adoption;
+
 mod build_folders;
 mod change;
 mod checkpoint;
@@ -74,6 +75,7 @@ mod undo_history;
 mod undo_path;
 mod undo_plan;
 mod unified_diff;
+mod version_control;
 mod warm;
 mod watched_reader;
 mod working_trees;

@@ -34,6 +34,8 @@ mod late_writes;
 #[cfg(test)]
 mod line_numbers;
 #[cfg(test)]
+mod obeyed_names;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 mod power_loss;
