@@ -16,6 +16,7 @@
 
 mod adoption;
 
+mod build_folder_check;
 mod build_folders;
 mod change;
 mod checkpoint;
