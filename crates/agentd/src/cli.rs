@@ -16,6 +16,7 @@ use crate::confinement::SandboxChoice;
 use crate::garbage_keeper::USUAL_LIMIT_BYTES;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
+use crate::obeyed_names;
 use crate::remote_code_index;
 use crate::setup::McpClient;
 
@@ -82,6 +83,15 @@ pub(crate) struct Common {
     /// How many bytes of contents of files are kept for undoing. A process that stays removes the oldest beyond that.
     #[arg(long, global = true, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
     pub history_limit: u64,
+    /// A name in which nothing is ever changed, such as .github or `*.tf`; may be given several times.
+    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::name)]
+    pub protect: Vec<String>,
+    /// A name of which changes are made and pointed out; may be given several times.
+    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::movable_name)]
+    pub ask_about: Vec<String>,
+    /// A name that is taken off both lists; may be given several times.
+    #[arg(long, global = true, value_name = "NAME", value_parser = obeyed_names::listed_name)]
+    pub unprotect: Vec<String>,
     /// Further folders that commands may read. No option: only this program asks for it, of itself.
     #[arg(skip)]
     pub readable: Vec<PathBuf>,

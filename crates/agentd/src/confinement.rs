@@ -106,7 +106,8 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
 
 /// What the user asks for, as a text to compare with what another process was asked for.
 pub(crate) fn asked_for(common: &Common) -> String {
-    format!("{:?} {:?} {:?}", common.sandbox, common.network, common.cache)
+    let names = [&common.protect, &common.ask_about, &common.unprotect];
+    format!("{:?} {:?} {:?} {names:?}", common.sandbox, common.network, common.cache)
 }
 
 /// Returns the options by which a server that is started later is to be confined as the command line asks for, folders
@@ -134,6 +135,11 @@ fn arguments(common: &Common) -> Vec<(&'static str, Vec<String>)> {
     found.push(valued("network", common.network.to_string()));
     found.push(valued("layer", common.layer.to_string()));
     found.extend(common.cache.iter().map(|folder| valued("cache", absolute_text(folder))));
+    for (name, given) in
+        [("protect", &common.protect), ("ask-about", &common.ask_about), ("unprotect", &common.unprotect)]
+    {
+        found.extend(given.iter().map(|given| (name, vec![format!("--{name}={given}")])));
+    }
     if let Some(timeout) = common.timeout {
         found.push(valued("timeout", timeout.as_secs().to_string()));
     }

@@ -23,6 +23,7 @@ mod line_input;
 mod link;
 mod linked_worktree;
 mod mcp;
+mod obeyed_names;
 mod owner;
 mod owner_protocol;
 mod plan_view;

@@ -18,6 +18,7 @@ use crate::cli::{Common, Switch};
 use crate::confinement;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::obeyed_names::obeyed_names;
 use crate::owner::{Door, Host};
 use crate::owner_protocol::{self, Hello};
 use crate::session_failure;
@@ -288,7 +289,7 @@ fn open_engine(
 
 pub(crate) fn open_root(common: &Common, places: &Places) -> Result<FileRoot, Failure> {
     let rules = RootRules { home: confinement::home(), ..RootRules::default() };
-    let policy = FsPolicy::default().with_read_only(common.read_only);
+    let policy = FsPolicy::default().with_protected(obeyed_names(common)).with_read_only(common.read_only);
     FileRoot::open(&places.workspace, &rules, policy).map_err(|error| {
         let failure = Failure::new(Exit::Usage, format!("{}: {error}", places.workspace.display()));
         match error {

@@ -14,7 +14,7 @@ const WALK_TIME: Duration = Duration::from_secs(120);
 
 /// A folder whose files are indexed.
 ///
-/// Left out are: links and special files, names that begin with a dot, protected names ([`ProtectedNames::DEFAULT`] and
+/// Left out are: links and special files, names that begin with a dot, protected names ([`ProtectedNames::default`] and
 /// what [`FolderSource::without`] adds), the default exclusions of WAP, and what git ignores. A path that is left out is
 /// left out of every answer, whoever names it.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl FolderSource {
     /// Takes a folder.
     #[must_use]
     pub fn new(root: FileRoot) -> FolderSource {
-        let mut protected = ProtectedNames::new(ProtectedNames::DEFAULT);
+        let mut protected = ProtectedNames::default();
         for entry in root.policy().protected.entries() {
             protected.add(entry);
         }

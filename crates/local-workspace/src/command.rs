@@ -9,6 +9,7 @@ use change_journal::StepKind;
 use sandbox_exec::{FileConfinement, ShellCommand, Timeout};
 use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError};
 
+use crate::build_folder_check::Moment;
 use crate::command_answer::{CommandOutcome, command_error, outcome_dropped, outcome_unknown};
 use crate::command_ground::CommandGround;
 use crate::command_run::{PreparedCommand, Ran};
@@ -58,7 +59,9 @@ impl LocalWorkspace {
         let output_name = output_name(run.number(), step);
         let prepared =
             PreparedCommand { command: &command, report: &report, output_name: &output_name, warnings };
+        let began = Moment::now();
         let Ran { outcome, ground, is_over } = self.run(call, prepared, ground, observer);
+        let outcome = self.check_build_folders(&ground, began, outcome);
         match ground {
             CommandGround::Layer(layer) if is_over => self.record_layered(&run, step, outcome, layer),
             CommandGround::Layer(_) => self.record_dropped(&run, step, outcome),

@@ -8,7 +8,7 @@ use crate::adoption::put_back;
 use crate::command_answer::{CommandOutcome, unrecorded, without_output};
 use crate::comparison::compare;
 use crate::effect::Effect;
-use crate::effect_notes::{EffectNotes, changed_directions};
+use crate::effect_notes::{EffectNotes, asked_names, changed_directions};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::guard::{Guard, Sorted};
@@ -24,6 +24,13 @@ pub(crate) struct Before {
     snapshot: TreeSnapshot,
     /// The last change of anybody that was recorded.
     last_change: ChangeNumber,
+}
+
+impl Before {
+    /// Returns the build folders, of which nothing else is known.
+    pub(crate) fn build_folders(&self) -> Vec<RelPath> {
+        self.snapshot.left_out.iter().cloned().collect()
+    }
 }
 
 impl LocalWorkspace {
@@ -87,6 +94,7 @@ impl LocalWorkspace {
         }
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
+        notes.asked = asked_names(&self.root.policy().protected, &allowed);
         notes.directions = changed_directions(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
         let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };

@@ -3,15 +3,20 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cow_layer::Layer;
+use rel_path::RelPath;
 use sandbox_exec::{LayerKind, LayerMount, Policy};
 use sandbox_fs::{FileKind, Visit, WalkLimits};
 use wap_core::WapError;
 
+use crate::build_folder_check::{Moment, check};
 use crate::build_folders::BuildFolders;
+use crate::command_answer::CommandOutcome;
 use crate::command_effects::Before;
+use crate::effect_notes::EffectNotes;
 use crate::engine::LocalWorkspace;
 use crate::runs::EngineRun;
 
@@ -52,9 +57,45 @@ impl LocalWorkspace {
         let policy = self.config.policy.clone();
         let CommandGround::Layer(layer) = ground else { return policy };
         let spec = layer.mount_spec();
-        let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(self.uncovered());
+        let uncovered = self.uncovered();
+        *self.written_through() = self.beneath_root(&uncovered);
+        let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(uncovered);
         // What may not be written in a repository is sorted out when changes are adopted.
         policy.with_git_writable().with_layer(mount)
+    }
+
+    fn beneath_root(&self, folders: &[PathBuf]) -> Vec<RelPath> {
+        let root = &self.config.policy.workspace;
+        let beneath = |folder: &PathBuf| {
+            RelPath::from_bytes(folder.strip_prefix(root).ok()?.as_os_str().as_bytes()).ok()
+        };
+        folders.iter().filter_map(beneath).collect()
+    }
+
+    /// Takes out of git's way what a command has left in build folders since a moment, and says so.
+    pub(crate) fn check_build_folders(
+        &self,
+        ground: &CommandGround,
+        since: Moment,
+        outcome: CommandOutcome,
+    ) -> CommandOutcome {
+        let folders = match ground {
+            CommandGround::Layer(_) => std::mem::take(&mut *self.written_through()),
+            CommandGround::Folder(before) => before.build_folders(),
+        };
+        let found = check(&self.root, folders, since);
+        let mut notes = EffectNotes {
+            taken_away: found.taken_away,
+            not_taken_away: found.left,
+            ..EffectNotes::default()
+        };
+        // Said once, it holds for every command.
+        if found.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed) {
+            notes.other.push(
+                "build folders are too large to be looked through as a whole: look before you use git in there".to_owned(),
+            );
+        }
+        notes.add_to(outcome)
     }
 
     /// The build folders that are there: their contents can be made again, and would be a lot to copy.

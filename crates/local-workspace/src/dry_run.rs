@@ -57,7 +57,8 @@ impl<'a> DryWorkspace<'a> {
             // Line numbers of this version can be followed as if it had been published.
             self.workspace.held.hold(after.hash, &after.bytes, Retention::Process);
         }
-        work.planned.push(PlannedChange::of(&step));
+        let asked = self.workspace.root.policy().protected.asked(&step.path);
+        work.planned.push(PlannedChange::of(&step).obeyed_by(asked));
         Ok(step.changed)
     }
 

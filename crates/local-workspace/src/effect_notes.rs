@@ -2,11 +2,13 @@
 
 use std::fmt::Display;
 
+use rel_path::ProtectedNames;
 use wap_core::ExecuteCommandResponse;
 
 use crate::command_answer::CommandOutcome;
 use crate::effect::Effect;
 use crate::git_guard::{Refusal, directions};
+use crate::present::PresentKind;
 use crate::rights::Right;
 
 /// How many paths a warning names.
@@ -17,6 +19,10 @@ const NAMED: usize = 8;
 pub(crate) struct EffectNotes {
     /// Paths that were not taken over, with the reason.
     pub refused: Vec<(String, Refusal)>,
+    /// Files in build folders that git would obey and that have another name now, with the reason.
+    pub taken_away: Vec<(String, Refusal)>,
+    /// Those that have not.
+    pub not_taken_away: Vec<(String, Refusal)>,
     /// Paths that were not taken over and could not be put back to what they were either.
     pub not_put_back: Vec<String>,
     /// Paths that somebody else has changed, which stay as those left them.
@@ -31,6 +37,8 @@ pub(crate) struct EffectNotes {
     pub not_undoable: Vec<String>,
     /// Settings of repositories that now fetch from or push to elsewhere, by the settings file.
     pub directions: Vec<(String, Vec<String>)>,
+    /// Paths with names that other programs obey, and what does.
+    pub asked: Vec<(String, String)>,
     /// Whole sentences.
     pub other: Vec<String>,
 }
@@ -56,24 +64,6 @@ impl EffectNotes {
         }
     }
 
-    /// One text for each reason, with the paths that it is about, the outermost first.
-    fn refused_by_reason(&self) -> Vec<String> {
-        let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
-        for (path, why) in &self.refused {
-            let why = why.to_string();
-            match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
-                Some((_, paths)) => paths.push(path),
-                None => by_reason.push((why, vec![path])),
-            }
-        }
-        let text = |(why, mut paths): (String, Vec<&str>)| {
-            paths.sort_by_key(|path| path.matches('/').count());
-            let paths: Vec<_> = paths.into_iter().map(str::to_owned).collect();
-            format!("{} ({why})", listed(&quoted(&paths)))
-        };
-        by_reason.into_iter().map(text).collect()
-    }
-
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let mut say = |paths: Vec<String>, before: &str, after: &str| {
@@ -82,7 +72,18 @@ impl EffectNotes {
             }
         };
         let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
-        say(self.refused_by_reason(), "not kept, because git or an editor would obey it: ", "");
+        say(by_reason(&self.asked), "edits files that other programs obey, show them to the user: ", "");
+        say(by_reason(&self.refused), "not kept, because git or an editor would obey it: ", "");
+        say(
+            by_reason(&self.taken_away),
+            "in build folders, renamed to end in `.agentd-refused`, because git would obey it: ",
+            "",
+        );
+        say(
+            by_reason(&self.not_taken_away),
+            "in build folders, git would obey it, and it could not be renamed; remove it before you use git there: ",
+            "",
+        );
         for right in Right::ALL {
             let paths: Vec<_> = self
                 .rights
@@ -118,6 +119,41 @@ impl EffectNotes {
         warnings.extend(self.other.iter().cloned());
         warnings
     }
+}
+
+/// One text for each reason, with the paths that it is about, the outermost first.
+fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
+    let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
+    for (path, why) in paths {
+        let why = why.to_string();
+        match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, paths)) => paths.push(path),
+            None => by_reason.push((why, vec![path])),
+        }
+    }
+    let text = |(why, mut paths): (String, Vec<&str>)| {
+        paths.sort_by_key(|path| path.matches('/').count());
+        let paths: Vec<_> = paths.into_iter().map(str::to_owned).collect();
+        format!("{} ({why})", listed(&quoted(&paths)))
+    };
+    by_reason.into_iter().map(text).collect()
+}
+
+/// Returns the files among effects that other programs obey, with what does. Folders alone say nothing.
+pub(crate) fn asked_names<'a>(
+    protected: &ProtectedNames,
+    effects: impl IntoIterator<Item = &'a Effect>,
+) -> Vec<(String, String)> {
+    let is_folder = |effect: &Effect| {
+        let kinds = [effect.kind_before(), effect.kind_after()];
+        kinds.into_iter().flatten().all(|kind| kind == PresentKind::Folder)
+    };
+    let files = effects.into_iter().filter(|effect| !is_folder(effect));
+    let asked = |effect: &Effect| {
+        let reason = protected.asked(&effect.path)?.reason();
+        Some((effect.path.to_string(), reason.to_owned()))
+    };
+    files.filter_map(asked).collect()
 }
 
 /// Returns what effects change about where git fetches from and pushes to, by settings file.

@@ -1,6 +1,7 @@
 //! The engine: everything that the tools share.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use change_journal::{Journal, RunNumber, StepKind};
@@ -52,6 +53,10 @@ pub struct LocalWorkspace {
     report: OnceLock<SandboxReport>,
     /// The list of files, once somebody has asked for one.
     pub(crate) index: OnceLock<Arc<FileIndex>>,
+    /// The build folders that the running command writes through.
+    written_through: Mutex<Vec<RelPath>>,
+    /// Whether it was said that build folders are too large to be looked through.
+    pub(crate) said_too_large: AtomicBool,
     /// The folder after the last command, which spares the next comparison most of its reading.
     last_snapshot: Mutex<Option<TreeSnapshot>>,
 }
@@ -113,6 +118,8 @@ impl LocalWorkspace {
             untouched: adopted.untouched,
             report: OnceLock::new(),
             index: OnceLock::new(),
+            written_through: Mutex::default(),
+            said_too_large: AtomicBool::new(false),
             last_snapshot: Mutex::default(),
         };
         Ok((workspace, recovery))
@@ -176,6 +183,10 @@ impl LocalWorkspace {
 
     pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn written_through(&self) -> MutexGuard<'_, Vec<RelPath>> {
+        self.written_through.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn last_snapshot(&self) -> MutexGuard<'_, Option<TreeSnapshot>> {

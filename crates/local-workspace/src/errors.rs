@@ -53,6 +53,9 @@ pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
     if matches!(error, FsError::RootGone { .. }) {
         wap = wap.with("rootGone", true);
     }
+    if let FsError::Protected { reason, .. } = error {
+        wap = wap.with("why", reason.as_str());
+    }
     match hint {
         Some(hint) => wap.with("hint", hint),
         None => wap,

@@ -40,8 +40,13 @@ const REBASE_STEPS: [&str; 23] = [
 /// Why a path is not taken over from a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It is on the list of protected names, under this entry.
-    Protected(String),
+    /// It is on the list of names of which nothing is ever changed.
+    Protected {
+        /// The entry.
+        entry: String,
+        /// What obeys it.
+        reason: String,
+    },
     /// It belongs to the program's own state.
     OwnState,
     /// It is a link at a place where one would lead git or an editor elsewhere.
@@ -69,7 +74,7 @@ pub(crate) enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Protected(entry) => write!(out, "protected as '{entry}'"),
+            Refusal::Protected { entry, reason } => write!(out, "protected as '{entry}': {reason}"),
             Refusal::OwnState => out.write_str("agentd's own"),
             Refusal::Link => out.write_str("a link in place of what git or an editor obeys"),
             Refusal::Hook => out.write_str("git would run it"),

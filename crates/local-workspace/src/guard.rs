@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rel_path::{ProtectedNames, RelPath};
+use rel_path::{ProtectedName, ProtectedNames, RelPath};
 
 use crate::effect::Effect;
 use crate::git_guard::{Refusal, in_git_folder};
 use crate::hidden::Hidden;
 use crate::present::PresentKind;
 use crate::repository_parts::{TouchedPaths, Transition};
+use crate::version_control;
 use crate::working_trees::WorkingTree;
 
 /// What sorts effects.
@@ -94,10 +95,16 @@ impl Guard<'_> {
         if self.hidden.hides(&effect.path) {
             return Some(Refusal::OwnState);
         }
-        if let Some(entry) = self.protected.protected_by(&effect.path)
-            && !in_git_folder(&effect.path).is_some_and(|_| entry.eq_ignore_ascii_case(".git"))
+        let is_judged_elsewhere = |name: &ProtectedName| {
+            let is_git = name.pattern().eq_ignore_ascii_case(".git");
+            is_git && in_git_folder(&effect.path).is_some()
+                || version_control::is_its_own_matter(&effect.path, effect.kind_after())
+        };
+        if let Some(name) = self.protected.never(&effect.path)
+            && !is_judged_elsewhere(name)
         {
-            return Some(Refusal::Protected(entry.to_owned()));
+            let (entry, reason) = (name.pattern().to_owned(), name.reason().to_owned());
+            return Some(Refusal::Protected { entry, reason });
         }
         // A link at the beginning of a protected name would put another folder in its place.
         let is_link = effect.kind_after() == Some(PresentKind::Other);

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::sync::LazyLock;
 
 use cow_layer::{Layer, LayerChange, LayerChanges, LayerError, ScanLimits, ScanRules, Side};
 use rel_path::{ProtectedNames, RelPath};
@@ -12,6 +13,10 @@ use crate::build_folders::BuildFolders;
 use crate::effect::{Effect, EffectSide, Unkept};
 use crate::git_guard::in_git_folder;
 use crate::present::{Present, PresentKind, attribute_bytes};
+
+/// Names of editors and agents that are looked for in new build folders.
+static OBEYED_IN_BUILDS: LazyLock<ProtectedNames> =
+    LazyLock::new(|| ProtectedNames::new([".agentd", ".vscode/tasks.json", ".idea", ".mcp.json"]));
 
 /// What is kept of one command's effects, before and after.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +52,21 @@ pub(crate) fn list(
     let one_by_one = limits.with_tree_entries(u64::MAX);
     let all = layer.changes(ScanRules::new(one_by_one))?;
     let obeyed = obeyed(&all, protected);
-    let is_to_be_opened = |tree: &RelPath| obeyed.iter().any(|path| path.starts_with(tree));
+    // Packages in a build folder bring settings of editors along, which is no reason to keep each of their files.
+    let is_to_be_opened = |tree: &RelPath| {
+        let is_build = is_build(tree);
+        obeyed.iter().any(|path| path.starts_with(tree) && (!is_build || is_obeyed_in_builds(path)))
+    };
     if !trees.into_iter().any(is_to_be_opened) {
         return Ok(changes);
     }
     let is_plain_build = |path: &RelPath| is_build(path) && !is_to_be_opened(path);
     layer.changes(ScanRules::new(one_by_one).whole_folders(&is_plain_build))
+}
+
+/// Whether a path that is obeyed is one that is looked for in new build folders as well.
+fn is_obeyed_in_builds(path: &RelPath) -> bool {
+    in_git_folder(path).is_some() || path.file_name() == Some(b"HEAD") || OBEYED_IN_BUILDS.protects(path)
 }
 
 /// The new paths that git or an editor would obey.

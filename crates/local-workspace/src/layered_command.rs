@@ -11,7 +11,7 @@ use crate::adoption::{Adopted, adopt};
 use crate::command_answer::CommandOutcome;
 use crate::command_effects::{Recorded, not_undoable};
 use crate::effect::Effect;
-use crate::effect_notes::{EffectNotes, changed_directions};
+use crate::effect_notes::{EffectNotes, asked_names, changed_directions};
 use crate::engine::LocalWorkspace;
 use crate::git_guard::in_git_folder;
 use crate::guard::{Guard, Sorted};
@@ -99,6 +99,7 @@ impl LocalWorkspace {
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.conflicts = conflicts.iter().map(shown_conflict).collect();
         notes.conflicts.dedup();
+        notes.asked = asked_names(protected, &wanted);
         notes.directions = changed_directions(&wanted);
         notes.not_undoable.extend(not_undoable(&wanted));
         let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();

@@ -15,6 +15,8 @@
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
 
 mod adoption;
+
+mod build_folder_check;
 mod build_folders;
 mod change;
 mod checkpoint;
@@ -77,6 +79,7 @@ mod undo_path;
 mod undo_plan;
 mod unified_diff;
 mod unsynced;
+mod version_control;
 mod warm;
 mod watched_reader;
 mod working_trees;

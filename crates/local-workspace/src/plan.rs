@@ -164,7 +164,7 @@ impl<'a> Plan<'a> {
             created: before.is_none(),
             lines_added,
             lines_removed,
-            warnings: warnings(&path),
+            warnings: self.warnings(&path),
         });
         let step = self.step(path, before, Some(after), changed, None);
         Ok(PlannedStep { missing_folders, ..step })
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         self.check_repositories(&path, Some(&before), Some(&after))?;
         self.make_room(Some(&before), Some(&after))?;
         let shifts = edited.line_map.shifts();
-        let mut warnings = warnings(&path);
+        let mut warnings = self.warnings(&path);
         if shifts.len() > Limits::MAX_SHIFTS {
             warnings.push(format!(
                 "lines have moved in {} places, of which the first {} are listed: read the file again for line numbers",
@@ -271,7 +271,11 @@ impl<'a> Plan<'a> {
         };
         self.check_repositories(&path, Some(&before), None)?;
         self.make_room(Some(&before), None)?;
-        let changed = FileChanged::Deleted(DeleteFileResponse { success: true, path: path.to_string() });
+        let changed = FileChanged::Deleted(DeleteFileResponse {
+            success: true,
+            path: path.to_string(),
+            warnings: self.warnings(&path),
+        });
         Ok(self.step(path, Some(before), None, changed, None))
     }
 
@@ -393,6 +397,13 @@ impl<'a> Plan<'a> {
         self.folders.get(folder).is_some_and(|count| *count > 0)
     }
 
+    /// Returns what a caller should know about a change of this file.
+    fn warnings(&self, path: &RelPath) -> Vec<String> {
+        let asked = self.root.policy().protected.asked(path);
+        let text = asked.map(|name| asked_warning(path, name.reason()));
+        text.into_iter().collect()
+    }
+
     /// Returns the canonical path of what a deletion would remove: a link stands for itself.
     fn deletable(&self, asked: &str) -> Result<RelPath, WapError> {
         let path = self.parse(asked)?;
@@ -469,11 +480,16 @@ fn is_at_or_above(folder: &[u8], path: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
+/// What is said of a change of a file that other programs obey.
+pub(crate) fn asked_warning(path: &RelPath, reason: &str) -> String {
+    format!("edits a file that other programs obey: '{path}' ({reason})")
+}
+
 /// The answer to a change that git would obey.
 pub(crate) fn repository_error(path: &RelPath, refusal: &Refusal) -> WapError {
-    let text =
-        format!("'{path}' is not changed, because git would obey it: {refusal}; use another name or folder");
-    WapError::new(Reason::Protected, text).with("path", path.to_string())
+    let why = format!("git would obey it: {refusal}");
+    let text = format!("'{path}' is not changed, because {why}; use another name or folder");
+    WapError::new(Reason::Protected, text).with("path", path.to_string()).with("why", why)
 }
 
 /// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.
@@ -497,14 +513,6 @@ fn too_large(path: &RelPath, bytes: u64) -> WapError {
         "'{path}' has {bytes} bytes, and files of more than {CONTENT_LIMIT_BYTES} are changed by commands only"
     );
     WapError::new(Reason::FileTooLarge, text).with("size", bytes).with("limit", CONTENT_LIMIT_BYTES)
-}
-
-/// What a caller should know about a change of this file.
-fn warnings(path: &RelPath) -> Vec<String> {
-    if path.file_name() == Some(b".gitmodules") {
-        return vec![format!("'{path}' says from where git fetches submodules: show it to the user")];
-    }
-    Vec::new()
 }
 
 fn check_request_size(bytes: u64) -> Result<(), WapError> {

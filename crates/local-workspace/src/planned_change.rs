@@ -1,6 +1,6 @@
 //! Showing what a change would do.
 
-use rel_path::RelPath;
+use rel_path::{ProtectedName, RelPath};
 
 use crate::effect::{Effect, EffectSide};
 use crate::plan::PlannedStep;
@@ -19,6 +19,8 @@ pub struct PlannedChange {
     pub lines_added: usize,
     /// Lines that are gone or different.
     pub lines_removed: usize,
+    /// Why the user should see it first: what other program obeys the file, and how. `None` if none does.
+    pub obeyed_because: Option<String>,
 }
 
 impl PlannedChange {
@@ -26,7 +28,12 @@ impl PlannedChange {
         let path = step.path.to_string();
         let [before, after] = [&step.before, &step.after].map(|side| side.as_ref().map(Present::content));
         let UnifiedDiff { text, lines_added, lines_removed } = UnifiedDiff::between(&path, before, after);
-        PlannedChange { path, diff: text, lines_added, lines_removed }
+        PlannedChange { path, diff: text, lines_added, lines_removed, obeyed_because: None }
+    }
+
+    /// The same, with what obeys the file.
+    pub(crate) fn obeyed_by(self, name: Option<&ProtectedName>) -> PlannedChange {
+        PlannedChange { obeyed_because: name.map(|name| name.reason().to_owned()), ..self }
     }
 
     /// What is there to be seen of an effect: a difference where both sides are files that are kept.
@@ -51,13 +58,14 @@ impl PlannedChange {
             [Some(before), Some(after)] if text.is_empty() && before != after => {
                 PlannedChange::said(&effect.path, &format!("permissions {before:o} become {after:o}"))
             }
-            _ => PlannedChange { path, diff: text, lines_added, lines_removed },
+            _ => PlannedChange { path, diff: text, lines_added, lines_removed, obeyed_because: None },
         }
     }
 
     /// A change of which a line has to be enough.
     pub(crate) fn said(path: &RelPath, what: &str) -> PlannedChange {
         let path = path.to_string();
-        PlannedChange { diff: format!("{path}: {what}\n"), path, lines_added: 0, lines_removed: 0 }
+        let diff = format!("{path}: {what}\n");
+        PlannedChange { diff, path, lines_added: 0, lines_removed: 0, obeyed_because: None }
     }
 }

@@ -7,6 +7,7 @@ use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, Ope
 use crate::folder_modes::OWNER_BITS;
 use crate::git_guard::in_git_folder;
 use crate::present::{Present, PresentKind, recorded_attributes};
+use crate::version_control;
 
 /// The same root for putting back what had its name already, whatever a new file may be called.
 pub(crate) fn restoring_root(root: &FileRoot) -> Result<FileRoot, FsError> {
@@ -33,6 +34,7 @@ pub(crate) fn needs_open_root(path: &RelPath, changes: &[RecordedChange]) -> boo
     let is_closed =
         |entry: &Entry| entry.kind == EntryKind::File && entry.mode.is_some_and(|mode| mode & 0o222 == 0);
     in_git_folder(path).is_some()
+        || version_control::is_in_folder(path)
         || changes
             .iter()
             .flat_map(|change| [change.before, change.after])

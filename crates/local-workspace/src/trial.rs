@@ -16,6 +16,7 @@ use crate::git_guard::in_git_folder;
 use crate::layer_effects::{KeepLimits, effects, list};
 use crate::output_store::{OutputStore, output_name};
 use crate::planned_change::PlannedChange;
+use crate::present::PresentKind;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
 use crate::turns::Turn;
@@ -115,11 +116,16 @@ impl Trial<'_> {
     /// Those of reading the layer.
     pub fn changes(&self) -> Result<Vec<PlannedChange>, WapError> {
         let (_, effects) = self.effects()?;
+        let protected = &self.workspace.root.policy().protected;
+        let asked = |effect: &Effect| {
+            let is_folder = effect.kind_after() == Some(PresentKind::Folder);
+            protected.asked(&effect.path).filter(|_| !is_folder)
+        };
         let mut shown: Vec<PlannedChange> = Vec::new();
         for effect in &effects {
             let change = match in_git_folder(&effect.path) {
                 Some(place) => PlannedChange::said(&place.folder, "the repository is changed"),
-                None => PlannedChange::of_effect(effect),
+                None => PlannedChange::of_effect(effect).obeyed_by(asked(effect)),
             };
             if shown.last() != Some(&change) {
                 shown.push(change);

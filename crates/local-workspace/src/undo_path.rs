@@ -114,8 +114,12 @@ impl UndoPath {
 
     fn check_protected(&self, ground: &UndoGround<'_>) -> Result<(), FsError> {
         let path = self.path.clone();
-        match ground.root_for(self).policy().protected.protected_by(&path) {
-            Some(entry) => Err(FsError::Protected { path, entry: entry.to_owned() }),
+        match ground.root_for(self).policy().protected.never(&path) {
+            Some(name) => Err(FsError::Protected {
+                path,
+                entry: name.pattern().to_owned(),
+                reason: name.reason().to_owned(),
+            }),
             None => Ok(()),
         }
     }

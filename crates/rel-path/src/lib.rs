@@ -20,8 +20,10 @@ mod error;
 mod escape;
 mod limits;
 mod new_name;
+mod obeyed_names;
 mod path;
 mod protected;
+mod protected_name;
 #[cfg(doctest)]
 mod readme;
 #[cfg(feature = "serde")]
@@ -33,3 +35,4 @@ pub use limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
 pub use new_name::{NameError, check_new_name};
 pub use path::RelPath;
 pub use protected::ProtectedNames;
+pub use protected_name::{NameRule, ProtectedName};

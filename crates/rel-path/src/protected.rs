@@ -1,28 +1,39 @@
-//! Names that no file tool writes, deletes or renames.
+//! Names that no file tool writes, deletes or renames, and names of which the user should see that they were.
 
+use std::collections::BTreeMap;
+
+use crate::obeyed_names::OBEYED_NAMES;
 use crate::path::RelPath;
+use crate::protected_name::{NameRule, ProtectedName};
 
-/// The list of protected names.
+/// The reason of a name that came without one.
+const NO_REASON: &str = "it is on the list of protected names";
+
+/// The names that other programs obey, on two lists: those of which nothing is ever changed, and those of which changes
+/// are pointed out.
 ///
-/// An entry is one name or several joined by slashes, and protects what it names and everything beneath it, at any
-/// depth, whether or not it exists. Names are compared the way the most generous file system would: case folded,
-/// without characters that cannot be seen, without trailing dots and blanks, cut at a colon (which begins a stream
-/// name on NTFS), with a backslash as a separator, and under their short 8.3 form (`GIT~1`).
+/// An entry is one name or several joined by slashes, and stands for what it names and everything beneath it, at any
+/// depth, whether or not it exists. A `*` stands for any characters of one name. Names are compared the way the most
+/// generous file system would: case folded, without characters that cannot be seen, without trailing dots and blanks,
+/// cut at a colon (which begins a stream name on NTFS), with a backslash as a separator, and under their short 8.3 form
+/// (`GIT~1`).
 ///
 /// Source: docs/files.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectedNames {
-    /// Folded components of each entry; no entry is empty.
-    entries: Vec<Vec<String>>,
-    /// The entries as the user wrote them.
-    shown: Vec<String>,
+    names: Vec<ProtectedName>,
+    /// The entries that begin with a component without `*`, by that component in its folded form.
+    by_first: BTreeMap<String, Vec<usize>>,
+    /// The other entries.
+    patterns: Vec<usize>,
 }
 
 impl ProtectedNames {
-    /// The entries of [`ProtectedNames::default`].
-    pub const DEFAULT: [&'static str; 5] = [".git", ".agentd", ".vscode/tasks.json", ".idea", ".mcp.json"];
+    /// Names that stay on the first list whatever the user says: without them nothing else holds.
+    pub const FIXED: [&'static str; 2] = [".git", ".agentd"];
 
-    /// Makes a list of its own in place of the default one. Entries without any name are left out.
+    /// Makes a list of its own in place of the default one, of which nothing is ever changed. Entries without any name
+    /// are left out.
     pub fn new<I>(entries: I) -> ProtectedNames
     where
         I: IntoIterator,
@@ -37,24 +48,72 @@ impl ProtectedNames {
 
     /// The empty list: nothing is protected. For folders that no message can name.
     pub const fn none() -> ProtectedNames {
-        ProtectedNames { entries: Vec::new(), shown: Vec::new() }
+        ProtectedNames { names: Vec::new(), by_first: BTreeMap::new(), patterns: Vec::new() }
     }
 
-    /// Adds one entry; one without any name is ignored.
+    /// Adds one entry of which nothing is ever changed; one without any name is ignored.
     pub fn add(&mut self, entry: &str) {
+        self.set(entry, NameRule::Never, NO_REASON);
+    }
+
+    /// Puts an entry on a list, in place of the same entry on either; one without any name is ignored.
+    pub fn set(&mut self, entry: &str, rule: NameRule, reason: &str) {
         let folded = fold_path(entry.as_bytes());
-        if !folded.is_empty() {
-            self.entries.push(folded);
-            self.shown.push(entry.to_owned());
+        if folded.is_empty() {
+            return;
+        }
+        let name = ProtectedName { folded, pattern: entry.to_owned(), rule, reason: reason.to_owned() };
+        match self.names.iter_mut().find(|known| known.folded == name.folded) {
+            Some(known) => *known = name,
+            None => self.names.push(name),
+        }
+        self.sort_out();
+    }
+
+    /// Moves an entry that is on a list to another one, keeping its reason. Returns whether there was one.
+    pub fn change(&mut self, entry: &str, rule: NameRule) -> bool {
+        let folded = fold_path(entry.as_bytes());
+        let known = self.names.iter_mut().find(|known| known.folded == folded);
+        known.map(|known| known.rule = rule).is_some()
+    }
+
+    /// Takes an entry off both lists. Returns whether there was one.
+    pub fn remove(&mut self, entry: &str) -> bool {
+        let folded = fold_path(entry.as_bytes());
+        let count = self.names.len();
+        self.names.retain(|known| known.folded != folded);
+        self.sort_out();
+        self.names.len() < count
+    }
+
+    fn sort_out(&mut self) {
+        self.by_first.clear();
+        self.patterns.clear();
+        for (index, name) in self.names.iter().enumerate() {
+            match name.folded.first().filter(|first| !first.contains('*')) {
+                Some(first) => self.by_first.entry(first.clone()).or_default().push(index),
+                None => self.patterns.push(index),
+            }
         }
     }
 
-    /// The entries as they were given.
+    /// Returns the entries of which nothing is ever changed, as they were given.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
-        self.shown.iter().map(String::as_str)
+        self.names.iter().filter(|name| name.rule == NameRule::Never).map(ProtectedName::pattern)
     }
 
-    /// Whether `path` is protected: an entry, or anything beneath one.
+    /// Returns the entries of both lists.
+    pub fn names(&self) -> impl Iterator<Item = &ProtectedName> {
+        self.names.iter()
+    }
+
+    /// Finds the entry that is given in any spelling.
+    pub fn entry(&self, entry: &str) -> Option<&ProtectedName> {
+        let folded = fold_path(entry.as_bytes());
+        self.names.iter().find(|known| known.folded == folded)
+    }
+
+    /// Whether `path` is protected: an entry of which nothing is ever changed, or anything beneath one.
     ///
     /// Looks at the path on paper. Where links or `..` steps may be involved, ask with the resolved path.
     pub fn protects(&self, path: &RelPath) -> bool {
@@ -63,23 +122,57 @@ impl ProtectedNames {
 
     /// The entry that protects `path`, as it was given.
     pub fn protected_by(&self, path: &RelPath) -> Option<&str> {
-        if self.entries.is_empty() {
+        self.never(path).map(ProtectedName::pattern)
+    }
+
+    /// The entry by which nothing is ever changed at `path`, with its reason.
+    pub fn never(&self, path: &RelPath) -> Option<&ProtectedName> {
+        self.find(path, NameRule::Never)
+    }
+
+    /// The entry by which a change of `path` is to be pointed out; `None` also if nothing is ever changed there.
+    pub fn asked(&self, path: &RelPath) -> Option<&ProtectedName> {
+        let asked = self.find(path, NameRule::Asked)?;
+        if self.protects(path) { None } else { Some(asked) }
+    }
+
+    /// The entry of a list that fits `path` most closely.
+    fn find(&self, path: &RelPath, rule: NameRule) -> Option<&ProtectedName> {
+        if self.names.is_empty() {
             return None;
         }
         let names = fold_path(path.as_bytes());
-        let position = self.entries.iter().position(|entry| {
-            names.windows(entry.len()).any(|window| {
-                window.iter().zip(entry).all(|(name, wanted)| name == wanted || is_short_form(name, wanted))
-            })
-        });
-        position.map(|index| self.shown[index].as_str())
+        let mut found: Option<&ProtectedName> = None;
+        for start in 0..names.len() {
+            let known = self.by_first.get(&names[start]).into_iter().flatten().chain(&self.patterns);
+            // A short form can stand for any of them.
+            let all = 0..if names[start].contains('~') { self.names.len() } else { 0 };
+            for index in known.copied().chain(all) {
+                let name = &self.names[index];
+                let is_closer = found.is_none_or(|found| found.folded.len() < name.folded.len());
+                if name.rule == rule && is_closer && name.begins(&names[start..]) {
+                    found = Some(name);
+                }
+            }
+        }
+        found
     }
 }
 
-/// `.git`, `.agentd`, `.vscode/tasks.json`, `.idea` and `.mcp.json`.
+/// The table in docs/files.md: what starts programs of editors and agents unasked is never changed, what else other
+/// programs obey is pointed out.
 impl Default for ProtectedNames {
     fn default() -> ProtectedNames {
-        ProtectedNames::new(ProtectedNames::DEFAULT)
+        let mut list = ProtectedNames::none();
+        for (patterns, rule, reason) in OBEYED_NAMES {
+            for pattern in *patterns {
+                let folded = fold_path(pattern.as_bytes());
+                let (pattern, reason) = ((*pattern).to_owned(), (*reason).to_owned());
+                list.names.push(ProtectedName { folded, pattern, rule: *rule, reason });
+            }
+        }
+        list.sort_out();
+        list
     }
 }
 
@@ -99,23 +192,4 @@ fn fold_name(name: &[u8]) -> String {
         .flat_map(char::to_lowercase)
         .collect();
     folded.trim_end_matches(|character: char| character == '.' || character.is_whitespace()).to_owned()
-}
-
-/// Whether `name` could be the 8.3 name that a FAT or NTFS volume gives to `wanted`: at most six characters of the
-/// stem without dots, `~` and a digit, and at most three of the extension.
-fn is_short_form(name: &str, wanted: &str) -> bool {
-    let (wanted_stem, wanted_extension) = match wanted.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() => (stem, extension),
-        _ => (wanted, ""),
-    };
-    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
-    let Some((base, digit)) = stem.split_once('~') else { return false };
-    let one_digit = digit.len() == 1 && digit.bytes().all(|byte| matches!(byte, b'1'..=b'9'));
-    let expected_base = wanted_stem.chars().filter(|character| !matches!(character, '.' | ' ')).take(6);
-    // A stem that already is a valid short name gets none, unless a leading dot or its length made it invalid.
-    let shortened = wanted_stem.starts_with('.') || wanted_stem.len() > 8 || wanted_extension.len() > 3;
-    shortened
-        && one_digit
-        && base.chars().eq(expected_base)
-        && extension.chars().eq(wanted_extension.chars().take(3))
 }

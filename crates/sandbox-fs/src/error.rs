@@ -41,12 +41,14 @@ pub enum FsError {
         path: RelPath,
     },
     /// The name is protected against changes.
-    #[error("`{path}` is protected by the entry `{entry}`")]
+    #[error("`{path}` is protected by the entry `{entry}`: {reason}")]
     Protected {
         /// The resolved path.
         path: RelPath,
         /// The entry of the list of protected names that fits.
         entry: String,
+        /// Why it is on the list.
+        reason: String,
     },
     /// The file may not be changed.
     #[error("`{path}` cannot be changed: {reason}")]

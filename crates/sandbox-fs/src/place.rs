@@ -69,9 +69,17 @@ impl FileRoot {
 
     /// `canonical` has no links and no `..`.
     pub(crate) fn check_protected(&self, canonical: &RelPath) -> Result<(), FsError> {
-        let reserved = canonical.components().any(is_temp_name).then_some(".agentd-tmp-*");
-        match self.policy.protected.protected_by(canonical).or(reserved) {
-            Some(entry) => Err(FsError::Protected { path: canonical.clone(), entry: entry.to_owned() }),
+        let reserved = canonical
+            .components()
+            .any(is_temp_name)
+            .then_some((".agentd-tmp-*", "agentd's own temporary files have such names"));
+        let listed = self.policy.protected.never(canonical).map(|name| (name.pattern(), name.reason()));
+        match listed.or(reserved) {
+            Some((entry, reason)) => Err(FsError::Protected {
+                path: canonical.clone(),
+                entry: entry.to_owned(),
+                reason: reason.to_owned(),
+            }),
             None => Ok(()),
         }
     }

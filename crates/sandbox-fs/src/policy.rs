@@ -6,7 +6,7 @@ use rel_path::ProtectedNames;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FsPolicy {
-    /// Names that are never written, removed or renamed.
+    /// Names that are never written, removed or renamed, and names of which changes are to be pointed out by the caller.
     pub protected: ProtectedNames,
     /// What happens to files with several names.
     pub hard_links: HardLinks,

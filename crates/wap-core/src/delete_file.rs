@@ -21,4 +21,7 @@ pub struct DeleteFileResponse {
     pub success: bool,
     /// Canonical path of the file that is gone.
     pub path: String,
+    /// Extension: what the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }

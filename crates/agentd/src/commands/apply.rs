@@ -53,7 +53,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
         }
         // It is on record now: what follows finds everything done and writes the next outbox.
     }
-    let mut review = |reply: &Reply<'_>| ask(console, reply);
+    let mut review = |reply: &Reply<'_>| ask(common, console, reply);
     let review: Option<&mut dyn FnMut(&Reply<'_>) -> _> = if apply.review { Some(&mut review) } else { None };
     let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);

@@ -11,6 +11,7 @@ use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 use crate::cli::Common;
 use crate::console::Console;
 use crate::exit::{Exit, Outcome};
+use crate::obeyed_names::obeyed_names;
 use crate::plan_view::describe;
 use crate::progress::one_line;
 use crate::session_failure::explain;
@@ -86,7 +87,7 @@ pub(crate) fn dry_run(
         "reply to message {} of session {}, not executed:",
         session.sequence_number, session.session_id
     ));
-    for line in describe(&reply) {
+    for line in describe(&reply, &obeyed_names(common)) {
         console.result(&line);
     }
     for line in plan {

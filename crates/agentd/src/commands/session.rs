@@ -13,6 +13,7 @@ use crate::clipboard;
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
+use crate::obeyed_names::obeyed_names;
 use crate::plan_view::describe;
 use crate::progress::{Progress, one_line};
 use crate::session_failure::{explain, unwritten};
@@ -204,7 +205,7 @@ impl Loop<'_> {
     fn round(&self, file: &InboxFile) -> Result<Option<Exit>, Failure> {
         let Loop { console, sessions, .. } = *self;
         console.styled(Tone::Strong, &format!("received {}", file.name));
-        let mut ask = |reply: &Reply<'_>| ask(console, reply);
+        let mut ask = |reply: &Reply<'_>| ask(self.common, console, reply);
         let options = ApplyOptions {
             again: false,
             review: if self.following.review { Some(&mut ask) } else { None },
@@ -331,8 +332,8 @@ fn is_about_the_reply(error: &SessionError) -> bool {
 }
 
 /// Shows what a reply would do and asks for it.
-pub(crate) fn ask(console: Console, reply: &Reply<'_>) -> Review {
-    for line in describe(reply) {
+pub(crate) fn ask(common: &Common, console: Console, reply: &Reply<'_>) -> Review {
+    for line in describe(reply, &obeyed_names(common)) {
         console.notice(&line);
     }
     if !std::io::stdin().is_terminal() {

@@ -22,6 +22,7 @@ use crate::confinement::settled_arguments;
 use crate::console::Console;
 use crate::covering;
 use crate::exit::{Exit, Failure};
+use crate::plan_view::obeyed_line;
 use crate::session_failure::explain;
 use crate::state::{Opened, Places};
 use crate::state_birth;
@@ -178,6 +179,11 @@ impl Tried<'_> {
             if !result.success {
                 self.console.result(result.output.trim_end());
             }
+        }
+        for (change, reason) in
+            changes.iter().filter_map(|change| Some((change, change.obeyed_because.as_deref()?)))
+        {
+            self.console.result(&obeyed_line(&change.path, reason));
         }
         for change in changes {
             self.console.result(&format!("\n{}", change.diff.trim_end()));

@@ -11,6 +11,7 @@ use super::reading::parse;
 use super::settable::{SettableTable, change_at, command_at, option_of, stands_aside};
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
+use crate::obeyed_names::is_never_changed;
 use crate::user_file::{self, Reach, UserFileError};
 
 /// What `--config` names to have no file read.
@@ -54,7 +55,8 @@ impl Setting {
         match self.option {
             "sandbox" => !first.starts_with("require="),
             "network" | "no-token" => first == "on",
-            "cache" => !self.values.is_empty(),
+            "cache" | "unprotect" => !self.values.is_empty(),
+            "ask-about" => self.values.iter().any(|name| name.to_str().is_some_and(is_never_changed)),
             _ => false,
         }
     }

@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use crate::exit::{Exit, Failure};
 
 /// The common options that some command does not obey. All others are about how this program itself reads and prints.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 13] = [
     "workspace",
     "base",
     "trust-state",
@@ -22,6 +22,9 @@ const COMMON: [&str; 10] = [
     "cache",
     "timeout",
     "read-only",
+    "protect",
+    "ask-about",
+    "unprotect",
 ];
 
 /// What commands obey that run shell commands for a model, or start what does.
@@ -29,6 +32,10 @@ const ALL: &[&str] = &COMMON;
 
 /// What commands obey that look at a folder and at what is kept of it, and run nothing.
 const PLACES: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
+
+/// What commands obey that change files and run nothing.
+const CHANGES: &[&str] =
+    &["workspace", "base", "trust-state", "json", "read-only", "protect", "ask-about", "unprotect"];
 
 /// What commands obey that print what they print, and run nothing. Such a thing has always been read-only.
 const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
@@ -49,7 +56,7 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("replay", ALL),
     ("gc", PLACES),
     ("log", PLACES),
-    ("undo", PLACES),
+    ("undo", CHANGES),
     ("diff", PLACES),
     ("parse tag", PLACES),
     ("parse codali", PLACES),

@@ -31,7 +31,7 @@ pub(super) const TABLES: &[SettableTable] = &[
         name: "",
         commands: &[""],
         but_for: &["cocode"],
-        options: &["network", "layer", "cache"],
+        options: &["network", "layer", "cache", "protect", "ask-about", "unprotect"],
     },
     // How long agents may run stands in agents.toml, and summaries are an agent's work as well.
     SettableTable { name: "", commands: &[""], but_for: &["cocode", "codali"], options: &["timeout"] },

@@ -197,7 +197,7 @@ fn where_git_pushes_to_is_named() {
 fn what_editors_obey_is_not_kept() {
     let script = "mkdir -p .vscode .idea deep/.vscode links && echo '{}' > .vscode/tasks.json && echo x > .idea/w.xml && \
                   echo '{}' > .mcp.json && echo '{}' > deep/.vscode/tasks.json && mkdir other && \
-                  echo '{}' > other/tasks.json && ln -s ../other links/.vscode && echo '{}' > .vscode/settings.json";
+                  echo '{}' > other/tasks.json && ln -s ../other links/.vscode && echo '{}' > .vscode/launch.json";
     let unwanted =
         [".vscode/tasks.json", ".idea/w.xml", ".mcp.json", "deep/.vscode/tasks.json", "links/.vscode"];
     let plain = Ground::new();
@@ -215,7 +215,7 @@ fn what_editors_obey_is_not_kept() {
             assert!(warned.contains(&format!("`{name}`")), "{name} ({layer:?}): {warned}");
         }
         // What lies beside is kept, and what was there stays as it was.
-        assert!(ground.root().join(".vscode/settings.json").exists(), "{layer:?}");
+        assert!(ground.root().join(".vscode/launch.json").exists(), "{layer:?}");
         let response = run(&workspace, "echo theirs > mine/.mcp.json; rm -r mine").unwrap();
         assert!(response.warnings.join("\n").contains("`mine/.mcp.json`"), "{response:?}");
         assert_eq!(ground.text("mine/.mcp.json").as_deref(), Some("mine\n"), "{layer:?}");

@@ -39,6 +39,8 @@ mod line_numbers;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
+mod obeyed_names;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 mod power_loss;

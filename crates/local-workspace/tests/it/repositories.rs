@@ -283,3 +283,108 @@ fn innocent_names_are_written() {
         }
     }
 }
+
+/// What is done in a build folder that is there, what the user does afterwards, and the name in the result.
+const IN_BUILD_FOLDERS: &[(&str, &str, &str)] = &[
+    (
+        "git init -q target/deep/x && git config -f target/deep/x/.git/config core.fsmonitor 'CANARY'",
+        "git -C target/deep/x status",
+        "target/deep/x/.git/config",
+    ),
+    (
+        "git config -f target/mine/.git/config core.fsmonitor 'CANARY'",
+        "git -C target/mine status",
+        "target/mine/.git/config",
+    ),
+    (
+        "git init -q --bare target/evil.git && printf '#!/bin/sh\\nCANARY\\n' > target/evil.git/hooks/pre-receive && \
+         chmod +x target/evil.git/hooks/pre-receive",
+        "git push ./target/evil.git main",
+        "target/evil.git/hooks/pre-receive",
+    ),
+    (
+        "git init -q target/a && mv target/a/.git target/stored && ln -s ../stored target/a/.git && \
+         git config -f target/stored/config core.fsmonitor 'CANARY'",
+        "git -C target/a status",
+        "target/a/.git",
+    ),
+    (
+        "git init -q --bare target/stored && git config -f target/stored/config core.bare false && mkdir target/a && \
+         git config -f target/stored/config core.worktree ../a && \
+         git config -f target/stored/config core.fsmonitor 'CANARY' && echo 'gitdir: ../stored' > target/a/.git",
+        "git -C target/a status",
+        "target/a/.git",
+    ),
+];
+
+fn with_build_folder() -> Ground {
+    let ground = Ground::new();
+    ground.put(".gitignore", "target/\n");
+    ground.put("file", "x\n");
+    let script = "git init -q -b main . && git add file && git -c user.name=u -c user.email=u@x commit -q -m one && \
+                  git init -q target/mine && git init -q target/theirs && \
+                  printf '#!/bin/sh\\n' > target/theirs/.git/hooks/pre-commit";
+    assert!(shell(&ground.root(), script).status.success());
+    // What is younger than a tick of the clock counts as changed by the command.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    ground
+}
+
+#[test]
+fn what_git_obeys_in_build_folders_is_taken_out_of_its_way() {
+    for (script, trigger, named) in IN_BUILD_FOLDERS {
+        let plain = with_build_folder();
+        let ran = shell(&plain.root(), &script.replace("CANARY", &program(&plain)));
+        assert!(ran.status.success(), "{script}: {ran:?}");
+        let shown = shell(&plain.root(), trigger);
+        assert!(canary(&plain).exists(), "control: {script}: {shown:?}");
+        for layered in LAYERS {
+            let ground = with_build_folder();
+            let workspace = ground.open_layered(layered);
+            let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+            assert_eq!(response.exit_code, 0, "{script}: {response:?}");
+            let warned = response.warnings.join("\n");
+            assert!(warned.contains(&format!("`{named}`")), "{script} ({layered:?}): {warned}");
+            shell(&ground.root(), trigger);
+            assert!(!canary(&ground).exists(), "{script} ({layered:?}): {warned}");
+            // What was there before the command is nobody's business here.
+            assert!(
+                ground.root().join("target/theirs/.git/hooks/pre-commit").exists(),
+                "{layered:?}: {warned}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ordinary_builds_are_left_alone() {
+    for layered in LAYERS {
+        let ground = with_build_folder();
+        let workspace = ground.open_layered(layered);
+        let script = "git init -q target/x && git init -q --bare target/y.git && mkdir -p target/z/hooks target/z/objects && \
+                      echo x > target/z/hooks/use.ts && echo x > target/z/config && \
+                      cd target/x && echo x > a && git add a && git commit -q -m one";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+    }
+}
+
+#[test]
+fn build_folder_that_is_too_large_is_said_once() {
+    let ground = with_build_folder();
+    for index in 0..1_200 {
+        fs::create_dir_all(ground.root().join(format!("target/old/{index}"))).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let workspace = ground.open();
+    let first = run(&workspace, "true").unwrap().warnings.join("\n");
+    assert!(first.contains("too large to be looked through"), "{first}");
+    assert_eq!(run(&workspace, "true").unwrap().warnings, [""; 0]);
+    // A change is followed all the same.
+    let script = format!(
+        "git init -q target/new/x && git config -f target/new/x/.git/config core.fsmonitor '{}'",
+        program(&ground)
+    );
+    let warned = run(&workspace, &script).unwrap().warnings.join("\n");
+    assert!(warned.contains("`target/new/x/.git/config`"), "{warned}");
+}

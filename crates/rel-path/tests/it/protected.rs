@@ -1,6 +1,6 @@
 //! Protected names and their disguises.
 
-use rel_path::{ProtectedNames, RelPath};
+use rel_path::{NameRule, ProtectedNames, RelPath};
 
 fn protects(names: &ProtectedNames, text: &str) -> bool {
     names.protects(&RelPath::parse(text).unwrap())
@@ -49,7 +49,7 @@ fn similar_names_are_not_protected() {
         "git",
         "agit/.github/workflows/ci.yml",
         ".vscode",
-        ".vscode/settings.json",
+        ".vscode/launch.json",
         "tasks.json",
         ".vscode/sub/tasks.json",
         "mcp.json",
@@ -79,4 +79,92 @@ fn the_answer_names_the_entry() {
     let names = ProtectedNames::default();
     let path = RelPath::parse("a/.GIT/config").unwrap();
     assert_eq!(names.protected_by(&path), Some(".git"));
+}
+
+#[test]
+fn names_are_on_the_list_that_their_reason_asks_for() {
+    let names = ProtectedNames::default();
+    let rule = |text: &str| {
+        let path = RelPath::parse(text).unwrap();
+        let never = names.never(&path).map(|name| (name.rule(), name.reason()));
+        never.or_else(|| names.asked(&path).map(|name| (name.rule(), name.reason())))
+    };
+    for text in [
+        ".cursor/mcp.json",
+        "sub/.Cursor/MCP.json",
+        ".vscode/mcp.json",
+        ".vscode/settings.json",
+        "my.code-workspace",
+        "MY~1.COD",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".CLAUDE/SETTIN~1.JSO",
+        ".zed/settings.json",
+        ".codex/config.toml",
+        ".gemini/settings.json",
+        ".nvim.lua",
+        ".exrc",
+        ".hg/hgrc",
+        ".clinerules/hooks/PreToolUse",
+        ".continue/config.yaml",
+    ] {
+        assert_eq!(rule(text).map(|found| found.0), Some(NameRule::Never), "{text}");
+    }
+    for text in [
+        ".vscode/launch.json",
+        ".devcontainer/devcontainer.json",
+        ".run/all.run.xml",
+        ".claude/commands/x.md",
+        ".cursor/rules/x.mdc",
+        "CLAUDE.md",
+        "sub/agents.MD",
+        ".github/workflows/ci.yml",
+        ".envrc",
+        ".env.local",
+        ".husky/pre-commit",
+        ".cargo/config.toml",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".pre-commit-config.yaml",
+        ".gitattributes",
+        ".gitmodules",
+        "venv/lib/python3/site-packages/x.pth",
+        "rust-toolchain.toml",
+    ] {
+        assert_eq!(rule(text).map(|found| found.0), Some(NameRule::Asked), "{text}");
+    }
+    for text in [
+        "Makefile",
+        "package.json",
+        "conftest.py",
+        "model.pth",
+        ".gitignore",
+        "settings.json",
+        "code-workspace",
+        "x.code-workspace.md",
+        "docs/CLAUDE.md.txt",
+        "mise.rs",
+        "src/env.rs",
+    ] {
+        assert_eq!(rule(text), None, "{text}");
+    }
+    assert!(names.names().all(|name| !name.reason().is_empty()));
+    let closest = RelPath::parse(".github/workflows/ci.yml").unwrap();
+    assert_eq!(names.asked(&closest).unwrap().pattern(), ".github/workflows");
+}
+
+#[test]
+fn entries_move_between_the_lists() {
+    let mut names = ProtectedNames::default();
+    let path = |text: &str| RelPath::parse(text).unwrap();
+    assert!(names.change(".IDEA", NameRule::Asked) && !names.change("no such name", NameRule::Asked));
+    assert!(names.asked(&path(".idea/x")).is_some() && !names.protects(&path(".idea/x")));
+    assert!(names.remove(".envrc") && !names.remove(".envrc"));
+    assert!(names.asked(&path(".envrc")).is_none());
+    names.set("ci/*.yml", NameRule::Never, "ours");
+    names.set(".github", NameRule::Never, "ours");
+    assert_eq!(names.never(&path("ci/deploy.yml")).unwrap().reason(), "ours");
+    // What is never changed is not asked about.
+    assert!(names.asked(&path(".github/workflows/x")).is_none());
+    assert_eq!(names.entry(".GitHub").unwrap().rule(), NameRule::Never);
 }

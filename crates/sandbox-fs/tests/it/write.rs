@@ -48,8 +48,13 @@ fn what_cannot_be_written_is_refused_with_its_kind() {
         FsError::ReadOnly { path: path("ro.txt"), reason: ReadOnlyReason::NoWriteBit }
     );
     assert_eq!(refusal("a:b"), FsError::InvalidName { path: path("a:b"), reason: NameError::Colon });
-    let entry = ".git".to_owned();
-    assert_eq!(refusal(".git/config"), FsError::Protected { path: path(".git/config"), entry });
+    let refused = refusal(".cursor/mcp.json").to_string();
+    assert!(
+        refused.contains("`.cursor/*.json`") && refused.contains("Cursor starts the servers"),
+        "{refused}"
+    );
+    let (entry, reason) = (".git".to_owned(), "git runs hooks and programs that it names".to_owned());
+    assert_eq!(refusal(".git/config"), FsError::Protected { path: path(".git/config"), entry, reason });
     assert_eq!(sandbox.read("ro.txt"), "x");
 }
 

@@ -199,7 +199,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             FileChanged::Deleted(deleted) => {
                 self.versions.deleted(path, &deleted.path);
                 self.moves.forget(&deleted.path);
-                (format!("Deleted '{path}'"), &[][..])
+                (format!("Deleted '{path}'"), deleted.warnings.as_slice())
             }
         };
         let result = succeeded(CommandType::Block(block.kind()), summary);

@@ -51,7 +51,10 @@ impl Failure {
                 "use a path relative to the root of the workspace",
             ),
             (Reason::Protected, _) => with_advice(
-                format!("REJECTED: Path '{path}' is protected"),
+                match text_detail(error, "why") {
+                    None => format!("REJECTED: Path '{path}' is protected"),
+                    Some(why) => format!("REJECTED: Path '{path}' is protected: {why}"),
+                },
                 "leave it as it is, or ask the user with MESSAGE",
             ),
             (Reason::NotAFile, _) if !is_create => with_advice(

@@ -242,7 +242,7 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
 fn delete(tree: &mut Tree, request: &DeleteFile) -> Result<DeleteFileResponse, WapError> {
     let path = tree.file_path(&request.path, Access::Write)?;
     tree.remove(&path).ok_or_else(|| not_found(&path))?;
-    Ok(DeleteFileResponse { success: true, path })
+    Ok(DeleteFileResponse { success: true, path, warnings: Vec::new() })
 }
 
 /// A listing of what lies beneath a folder.

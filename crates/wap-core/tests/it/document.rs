@@ -170,7 +170,7 @@ pub(crate) fn responses() -> Vec<Response> {
             lines_removed: 2,
             warnings: vec![],
         }),
-        Response::DeleteFile(DeleteFileResponse { success: true, path: "a".into() }),
+        Response::DeleteFile(DeleteFileResponse { success: true, path: "a".into(), warnings: Vec::new() }),
         Response::SearchFiles(SearchFilesResponse {
             matches: vec![found],
             is_truncated: false,

@@ -1,0 +1,175 @@
+//! The names that other programs obey, each with its list and the reason.
+//!
+//! *Never* is for what starts a program of an editor, an agent or a version control system unasked, as soon as a folder is
+//! opened or looked at, and for what `agentd setup` writes. Everything else is *asked*: people want it edited, and should
+//! see that it was. What the user runs by a command of its own, a `Makefile` or a script of `package.json`, is on neither
+//! list.
+
+use crate::protected_name::NameRule::{self, Asked, Never};
+
+/// Patterns with the same list and reason.
+type Row = (&'static [&'static str], NameRule, &'static str);
+
+/// The table of [`ProtectedNames::default`](crate::ProtectedNames::default).
+pub(crate) const OBEYED_NAMES: &[Row] = &[
+    (&[".git"], Never, "git runs hooks and programs that it names"),
+    (&[".agentd"], Never, "agentd keeps its own state there"),
+    (&[".hg", ".jj"], Never, "the version control system runs hooks and programs that it names"),
+    (&[".svn", ".bzr"], Never, "the version control system keeps its own state there"),
+    // Editors.
+    (
+        &[".vscode/tasks.json", ".vscode/settings.json", ".vscode/mcp.json", "*.code-workspace"],
+        Never,
+        "Visual Studio Code starts what it names when the folder is opened",
+    ),
+    (&[".vscode"], Asked, "Visual Studio Code offers to run or install what it names"),
+    (
+        &[".theia/tasks.json", ".theia/settings.json"],
+        Never,
+        "Theia starts what it names when the folder is opened",
+    ),
+    (&[".theia"], Asked, "Theia offers to run what it names"),
+    (&[".idea"], Never, "JetBrains IDEs start what it names when the folder is opened"),
+    (&[".run"], Asked, "JetBrains IDEs offer to run what it names"),
+    (&[".fleet/settings.json"], Never, "Fleet starts what it names when the folder is opened"),
+    (&[".fleet"], Asked, "Fleet offers to run what it names"),
+    (&[".zed/settings.json"], Never, "Zed starts what it names when the folder is opened"),
+    (&[".zed"], Asked, "Zed offers to run what it names"),
+    (&[".helix"], Never, "Helix starts the language servers that it names"),
+    (&["*.sublime-project"], Never, "Sublime Text starts the language servers that it names"),
+    (
+        &[".nvim.lua", ".nvimrc", ".exrc", "_exrc", ".vimrc", "_vimrc", ".gvimrc", ".lvimrc", ".local.vimrc"],
+        Never,
+        "Vim and Neovim run it when they start in the folder",
+    ),
+    (&[".vim/coc-settings.json"], Never, "Vim starts the language servers that it names"),
+    (
+        &["rust-analyzer.toml", ".rust-analyzer.toml"],
+        Never,
+        "rust-analyzer starts the programs that it names",
+    ),
+    (
+        &[".dir-locals.el", ".dir-locals-2.el"],
+        Asked,
+        "Emacs takes settings from it, and asks before it evaluates",
+    ),
+    (&[".ycm_extra_conf.py"], Asked, "YouCompleteMe runs it after asking"),
+    (
+        &[".devcontainer", ".devcontainer.json"],
+        Asked,
+        "editors build and start containers from it after asking",
+    ),
+    // Agents.
+    (&[".mcp.json", "opencode.json", "opencode.jsonc"], Never, "agents start the servers that it names"),
+    (
+        &[".cursor/*.json"],
+        Never,
+        "Cursor starts the servers and hooks that it names, and takes permissions from it",
+    ),
+    (&[".cursor", ".cursorrules"], Asked, "Cursor gives it to its agent as instructions"),
+    (
+        &[".claude/settings*.json", ".claude/hooks"],
+        Never,
+        "Claude Code runs the hooks that it names, and takes permissions from it",
+    ),
+    (&[".claude", "CLAUDE.md", "CLAUDE.local.md"], Asked, "Claude Code obeys it as instructions"),
+    (&[".codex"], Never, "Codex starts the servers and hooks that it names, and takes permissions from it"),
+    (
+        &[".gemini/settings.json", ".gemini/.env", ".gemini/extensions", ".gemini/hooks"],
+        Never,
+        "Gemini CLI starts the servers and tools that it names",
+    ),
+    (&[".gemini", "GEMINI.md"], Asked, "Gemini CLI obeys it as instructions"),
+    (
+        &[".windsurf/hooks.json", ".windsurf/mcp*.json"],
+        Never,
+        "Windsurf starts the servers and hooks that it names",
+    ),
+    (&[".windsurf", ".windsurfrules"], Asked, "Windsurf obeys it as instructions"),
+    (&[".continue/mcpServers", ".continue/config.*"], Never, "Continue starts the servers that it names"),
+    (&[".continue", ".continuerules"], Asked, "Continue obeys it as instructions"),
+    (&[".clinerules/hooks"], Never, "Cline runs it"),
+    (&[".clinerules"], Asked, "Cline obeys it as instructions"),
+    (&[".roo/mcp.json", ".kilocode/mcp.json"], Never, "agents start the servers that it names"),
+    (&[".roo", ".roorules", ".roomodes", ".kilocode"], Asked, "agents obey it as instructions"),
+    (&[".aider.conf.yml"], Never, "aider runs the commands that it names after each edit"),
+    (&[".kiro/settings", ".kiro/hooks"], Never, "Kiro starts the servers and hooks that it names"),
+    (&[".kiro"], Asked, "Kiro obeys it as instructions"),
+    (&[".trae/mcp.json"], Never, "Trae starts the servers that it names"),
+    (&[".trae"], Asked, "Trae obeys it as instructions"),
+    (&[".junie/mcp"], Never, "Junie starts the servers that it names"),
+    (&[".junie"], Asked, "Junie obeys it as instructions"),
+    (
+        &[".amazonq/mcp.json", ".amazonq/default.json", ".amazonq/cli-agents", ".amazonq/agents"],
+        Never,
+        "Amazon Q starts the servers and hooks that it names",
+    ),
+    (&[".amazonq"], Asked, "Amazon Q obeys it as instructions"),
+    (&[".opencode/plugin", ".opencode/plugins"], Never, "OpenCode loads it when it starts"),
+    (&[".opencode"], Asked, "OpenCode obeys it as instructions"),
+    (&[".github/hooks"], Never, "Copilot runs the hooks that it names"),
+    (&["AGENTS.md", "AGENT.md"], Asked, "agents obey it as instructions"),
+    // Forges.
+    (
+        &[
+            ".github/workflows",
+            ".github/actions",
+            ".gitlab-ci.yml",
+            ".gitea/workflows",
+            ".forgejo/workflows",
+            ".circleci",
+            ".buildkite",
+            ".woodpecker",
+            ".woodpecker.*",
+            ".drone.yml",
+            ".travis.yml",
+            ".appveyor.yml",
+            "appveyor.yml",
+            "azure-pipelines.yml",
+            "bitbucket-pipelines.yml",
+            "Jenkinsfile",
+        ],
+        Asked,
+        "runs on the forge when pushed",
+    ),
+    (&[".github"], Asked, "the forge and its agents obey it when pushed"),
+    // Hooks and tools of version control.
+    (
+        &[".husky", ".githooks", ".pre-commit-config.yaml", "lefthook.*", ".lefthook.*", "lefthook-local.*"],
+        Asked,
+        "git hooks run it where they are installed",
+    ),
+    (&[".gitattributes"], Asked, "assigns the filters and drivers that git runs"),
+    (&[".gitmodules"], Asked, "says from where git fetches submodules: show it to the user"),
+    // Shells and version managers.
+    (&[".envrc", ".direnv"], Asked, "direnv runs it in the shell once it is allowed"),
+    (&[".env", ".env.*"], Asked, "programs and shells take variables from it"),
+    (
+        &[".tool-versions", "mise.toml", ".mise.toml", "mise.*.toml", ".mise"],
+        Asked,
+        "chooses the programs that run",
+    ),
+    (&["rust-toolchain", "rust-toolchain.toml"], Asked, "chooses the compiler that runs"),
+    // Package managers and builds, which read these beside what the user asks of them.
+    (&[".cargo/config", ".cargo/config.toml"], Asked, "cargo runs the programs that it names"),
+    (
+        &[
+            ".npmrc",
+            ".yarnrc*",
+            ".yarn/releases",
+            ".yarn/plugins",
+            ".pnpmfile.*",
+            "pnpmfile.*",
+            "bunfig.toml",
+        ],
+        Asked,
+        "the package manager loads or runs what it names",
+    ),
+    (&[".bazelrc", ".mvn", "gradle.properties", "gradle/wrapper"], Asked, "decides what the build starts"),
+    (
+        &["pyvenv.cfg", "sitecustomize.py", "usercustomize.py", "site-packages/*.pth"],
+        Asked,
+        "Python obeys it whenever it starts",
+    ),
+    (&[".gdbinit", ".lldbinit"], Asked, "the debugger runs it when it starts in the folder"),
+];

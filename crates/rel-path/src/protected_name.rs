@@ -1,0 +1,102 @@
+//! One name that other programs obey.
+
+/// What is done about a name that other programs obey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NameRule {
+    /// Nothing is written, deleted or renamed there.
+    Never,
+    /// Changes are made, and pointed out to the user.
+    Asked,
+}
+
+/// One name that other programs obey, or several that a pattern describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectedName {
+    /// Components in their folded form, in which a `*` stands for any characters; never empty.
+    pub(crate) folded: Vec<String>,
+    pub(crate) pattern: String,
+    pub(crate) rule: NameRule,
+    pub(crate) reason: String,
+}
+
+impl ProtectedName {
+    /// Returns the name as it was given.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// Returns what is done about it.
+    pub fn rule(&self) -> NameRule {
+        self.rule
+    }
+
+    /// Returns why, as a clause: what obeys the name, and how.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Whether these folded names begin with it.
+    pub(crate) fn begins(&self, names: &[String]) -> bool {
+        names.len() >= self.folded.len()
+            && names.iter().zip(&self.folded).all(|(name, wanted)| fits(name, wanted))
+    }
+}
+
+/// Whether a folded name is what a component of a pattern means, or its short form.
+fn fits(name: &str, wanted: &str) -> bool {
+    let is_same = if wanted.contains('*') { fits_pattern(name, wanted) } else { name == wanted };
+    is_same || name.contains('~') && is_short_form(name, wanted)
+}
+
+/// Matches `*` as any number of characters. Patterns come from the user and have few of them; the time is at most the
+/// product of both lengths.
+fn fits_pattern(name: &str, pattern: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut pieces: Vec<&str> = pieces.collect();
+    let Some(last) = pieces.pop() else { return rest.is_empty() };
+    for piece in pieces {
+        match rest.find(piece) {
+            Some(start) => rest = &rest[start + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Whether `name` could be the 8.3 name that a FAT or NTFS volume gives to `wanted`: at most six characters of the
+/// stem without dots, `~` and a digit, and at most three of the extension. Of a pattern only what is in front of the
+/// first `*` is known of each.
+fn is_short_form(name: &str, wanted: &str) -> bool {
+    let (wanted_stem, wanted_extension) = match wanted.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, extension),
+        _ => (wanted, ""),
+    };
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    let Some((base, digit)) = stem.split_once('~') else { return false };
+    let one_digit = digit.len() == 1 && digit.bytes().all(|byte| matches!(byte, b'1'..=b'9'));
+    // A stem that already is a valid short name gets none, unless a leading dot or its length made it invalid.
+    let shortened = wanted_stem.starts_with('.')
+        || wanted.contains('*')
+        || wanted_stem.len() > 8
+        || wanted_extension.len() > 3;
+    shortened
+        && one_digit
+        && is_cut(base, wanted_stem.chars().filter(|character| !matches!(character, '.' | ' ')), 6)
+        && is_cut(extension, wanted_extension.chars(), 3)
+}
+
+/// Whether `short` is the first `length` characters of what is `wanted`, as far as a `*` lets them be known.
+fn is_cut(short: &str, wanted: impl Iterator<Item = char>, length: usize) -> bool {
+    let mut short = short.chars();
+    for wanted in wanted.take(length) {
+        if wanted == '*' {
+            return true;
+        }
+        if short.next() != Some(wanted) {
+            return false;
+        }
+    }
+    short.next().is_none()
+}
