@@ -7,7 +7,7 @@ use change_journal::{
 };
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
-use wap_core::{Call, FileChange, FileChanged, Reason, Retention, WapError};
+use wap_core::{Call, ConversationId, FileChange, FileChanged, Reason, Retention, WapError};
 
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
@@ -29,7 +29,8 @@ impl LocalWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<ItemOutcome>, WapError> {
-        let _one_batch_at_a_time = self.lock_changes();
+        // Without the turn, because the call is cancelled, the record answers, and nothing is begun.
+        let _one_batch_at_a_time = self.lock_changes_for(call);
         let run = EngineRun::enter_for(&self.journal, call.origin, changes.len())?;
         let mut outcomes = recorded_outcomes(&run, call.origin.step, changes.len())?;
         let (recorded, rest) = changes.split_at(outcomes.len());
@@ -69,7 +70,7 @@ impl LocalWorkspace {
         }
         let folders = new_folders(&plan, &planned);
         let numbers = self.commit(run, first_step, changes, &planned, &folders)?;
-        let failures = self.publish(plan.into_files());
+        let failures = self.publish(&call.origin.conversation, plan.into_files());
         Ok(self.answer(planned, numbers, &failures))
     }
 
@@ -110,7 +111,11 @@ impl LocalWorkspace {
     }
 
     /// Puts every file of the plan in its place. Returns what could not be done, by path.
-    fn publish(&self, files: Vec<(RelPath, PlannedFile)>) -> BTreeMap<RelPath, FsError> {
+    fn publish(
+        &self,
+        conversation: &ConversationId,
+        files: Vec<(RelPath, PlannedFile)>,
+    ) -> BTreeMap<RelPath, FsError> {
         let publish = |(path, file): (RelPath, PlannedFile)| match publish_and_hold(
             &self.root,
             &path,
@@ -119,7 +124,7 @@ impl LocalWorkspace {
         ) {
             Ok(replaced) => {
                 if let (Some(replaced), Some(before)) = (replaced, &file.before) {
-                    self.late_writes.watch(path, replaced, before.fs_hash());
+                    self.late_writes.watch(path, conversation, replaced, before.fs_hash());
                 }
                 None
             }

@@ -50,7 +50,9 @@ fn succeeds(mut command: Command) -> String {
 
 /// What the child said of its writes: those that were acknowledged and those that were refused.
 fn told(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
-    let all = |word: &str| text.split_whitespace().filter_map(|said| said.strip_prefix(word)).map(str::to_owned).collect();
+    let all = |word: &str| {
+        text.split_whitespace().filter_map(|said| said.strip_prefix(word)).map(str::to_owned).collect()
+    };
     (all("kept:"), all("refused:"))
 }
 
@@ -107,7 +109,8 @@ fn what_was_refused_while_no_sync_came_through_is_not_there_later() {
 #[expect(clippy::print_stdout, reason = "the parent reads what was acknowledged")]
 fn child_writes_documents() {
     let Some(folder) = folder_of_child() else { return };
-    let limits = JournalLimits { lazy_delay: std::time::Duration::from_secs(600), ..JournalLimits::default() };
+    let limits =
+        JournalLimits { lazy_delay: std::time::Duration::from_secs(600), ..JournalLimits::default() };
     let Ok((journal, _)) = Journal::open(&folder, limits) else {
         println!(" not opened ");
         return;
@@ -170,8 +173,7 @@ fn disk_that_fails_while_an_old_log_is_written_again_keeps_the_journal_closed() 
     let folder = Folder::new();
     let output = child("failed_syncs::child_records_and_is_killed", &folder.path()).output().unwrap();
     assert!(!output.status.success());
-    let command =
-        with_failing_syncs("failed_syncs::child_cannot_open", &folder, "journal.db", "error=EIO");
+    let command = with_failing_syncs("failed_syncs::child_cannot_open", &folder, "journal.db", "error=EIO");
     succeeds(command);
     assert!(injected(&folder) > 0);
     let RunState::Finished { .. } = folder.journal().begin_run(&key(1, "a")).unwrap() else { panic!() };

@@ -1,6 +1,8 @@
 //! Tests through the public API, on real folders, with a real journal and real commands.
 
 #[cfg(test)]
+mod beside_commands;
+#[cfg(test)]
 mod big_files;
 #[cfg(test)]
 mod byte_exact;
@@ -22,9 +24,9 @@ mod dry_run;
 #[cfg(test)]
 mod escapes;
 #[cfg(test)]
-mod fs_attacks;
-#[cfg(test)]
 mod failed_syncs;
+#[cfg(test)]
+mod fs_attacks;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
