@@ -61,7 +61,7 @@ impl Client {
         let ending = Ending { client: Arc::clone(self), number, done };
         // Shared with the job only until it is clear whether there is going to be one.
         let ending = Arc::new(Mutex::new(Some(ending)));
-        let (client, of_job) = (Arc::clone(self), Arc::clone(&ending));
+        let (client, of_job, of_queue) = (Arc::clone(self), Arc::clone(&ending), cancel.clone());
         let job = move || {
             let answered = catch_unwind(AssertUnwindSafe(|| client.answer(request, &cancel, &mut *observer)));
             end(
@@ -71,7 +71,7 @@ impl Client {
                 }),
             );
         };
-        if self.pool.run(tool, bytes, Box::new(job)).is_err() {
+        if self.pool.run(tool, bytes, &of_queue, Box::new(job)).is_err() {
             end(&ending, Err(WapError::new(Reason::Busy, "too many calls wait already; try again")));
         }
     }

@@ -1,6 +1,6 @@
 //! What is asked to be undone, and what came of it, as plain values: the owner of the state folder does it for whoever asks.
 
-use change_journal::{ChangeNumber, JournalError, JournalReader, RunNumber};
+use change_journal::{ChangeNumber, JournalError, JournalReader, RecordedChange, RunNumber};
 use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, undone_by};
 use serde::{Deserialize, Serialize};
 use tag_session::{SessionError, read_session};
@@ -59,6 +59,12 @@ impl UndoRefusal {
     }
 }
 
+impl From<UndoError> for UndoRefusal {
+    fn from(error: UndoError) -> UndoRefusal {
+        refused(&error)
+    }
+}
+
 impl From<Failure> for UndoRefusal {
     fn from(failure: Failure) -> UndoRefusal {
         let Failure { exit, message, advice } = failure;
@@ -73,17 +79,21 @@ pub(crate) fn carry_out(
     request: &UndoRequest,
     call: &Call<'_>,
 ) -> Result<UndoAnswer, UndoRefusal> {
-    let what = meant(journal, request)?;
-    let undone = workspace.undo(call, &what).map_err(|error| refused(&error))?;
+    // What is meant by "the last" is asked only if this is not the same request once more.
+    let undone = workspace.undo_what(call, |journal| meant(journal, request))?;
     let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
     let taken_back_by =
         changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
-    let run = match what {
-        Undo::Run(run) => journal.run(run).map_err(unreadable)?,
-        _ => None,
-    };
-    let reply_is_open = run.is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0);
+    let reply_is_open = request.reply && is_open(journal, &changes).map_err(unreadable)?;
     Ok(UndoAnswer { undone, taken_back_by, reply_is_open })
+}
+
+/// Whether the run whose changes were taken back is a reply that is not finished.
+fn is_open(journal: &JournalReader, changes: &[RecordedChange]) -> Result<bool, JournalError> {
+    let Some(undone) = changes.iter().find_map(|change| change.undoes) else { return Ok(false) };
+    let Some(change) = journal.change(undone)? else { return Ok(false) };
+    let run = journal.run(change.run)?;
+    Ok(run.is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0))
 }
 
 fn meant(journal: &JournalReader, request: &UndoRequest) -> Result<Undo, UndoRefusal> {

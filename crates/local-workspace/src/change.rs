@@ -8,7 +8,7 @@ use change_journal::{
 };
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
-use wap_core::{Call, FileChange, FileChanged, Reason, Retention, WapError};
+use wap_core::{Call, ConversationId, FileChange, FileChanged, Reason, Retention, WapError};
 
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
@@ -35,7 +35,7 @@ impl LocalWorkspace {
         changes: &[FileChange],
     ) -> Result<Vec<ItemOutcome>, WapError> {
         if !PreparedEdits::are_worth_it(changes) {
-            let _one_batch_at_a_time = self.lock_changes();
+            let _one_batch_at_a_time = self.lock_changes_for(call);
             return self.change_in_turn(call, changes, None);
         }
         // What takes long is worked out before the batch's turn, against the files as they are. If one of them has changed
@@ -45,14 +45,14 @@ impl LocalWorkspace {
             prepared.open();
             self.prepare(call, changes, &prepared);
             prepared.close();
-            let _one_batch_at_a_time = self.lock_changes();
+            let _one_batch_at_a_time = self.lock_changes_for(call);
             let outcomes = self.change_in_turn(call, changes, Some(&prepared));
             if !prepared.has_missed() {
                 return outcomes;
             }
         }
         prepared.open();
-        let _one_batch_at_a_time = self.lock_changes();
+        let _one_batch_at_a_time = self.lock_changes_for(call);
         self.change_in_turn(call, changes, Some(&prepared))
     }
 
@@ -122,7 +122,7 @@ impl LocalWorkspace {
         self.check_cancelled(call)?;
         let folders = new_folders(&plan, &planned);
         let numbers = self.commit(run, first_step, changes, &planned, &folders)?;
-        let failures = self.publish(plan.into_files());
+        let failures = self.publish(&call.origin.conversation, plan.into_files());
         Ok(self.answer(planned, numbers, &failures))
     }
 
@@ -163,7 +163,11 @@ impl LocalWorkspace {
     }
 
     /// Puts every file of the plan in its place. Returns what could not be done, by path.
-    fn publish(&self, files: Vec<(RelPath, PlannedFile)>) -> BTreeMap<RelPath, FsError> {
+    fn publish(
+        &self,
+        conversation: &ConversationId,
+        files: Vec<(RelPath, PlannedFile)>,
+    ) -> BTreeMap<RelPath, FsError> {
         let publish = |(path, file): (RelPath, PlannedFile)| match publish_and_hold(
             &self.root,
             &path,
@@ -172,7 +176,7 @@ impl LocalWorkspace {
         ) {
             Ok(replaced) => {
                 if let (Some(replaced), Some(before)) = (replaced, &file.before) {
-                    self.late_writes.watch(path, replaced, before.fs_hash());
+                    self.late_writes.watch(path, conversation, replaced, before.fs_hash());
                 }
                 None
             }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use change_journal::{ChangeNumber, Journal};
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
+use wap_core::ConversationId;
 
 use crate::late_writes::LateWrites;
 use crate::unsynced::{is_failed_sync, mark, unmark, write_again};
@@ -194,7 +195,7 @@ impl Worker {
             match written {
                 Some(Ok(replaced)) => {
                     if let Some((replaced, content)) = replaced {
-                        self.late_writes.watch(path, replaced, content);
+                        self.late_writes.watch(path, &nobody(), replaced, content);
                     }
                     unmark(&self.journal, numbers.iter().copied());
                     settled.extend(numbers);
@@ -207,6 +208,11 @@ impl Worker {
         }
         settled
     }
+}
+
+/// The conversation of what no call has asked for.
+fn nobody() -> ConversationId {
+    ConversationId(String::new())
 }
 
 fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {

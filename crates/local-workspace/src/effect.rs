@@ -53,6 +53,16 @@ impl Effect {
         self.after.as_ref().map(EffectSide::kind)
     }
 
+    /// What the journal is given of the before side.
+    pub(crate) fn content_before(&self) -> Option<&[u8]> {
+        kept(self.before.as_ref())
+    }
+
+    /// What the journal is given of the after side.
+    pub(crate) fn content_after(&self) -> Option<&[u8]> {
+        kept(self.after.as_ref())
+    }
+
     /// The content of the after side, if it is a file that is kept.
     pub(crate) fn text_after(&self) -> Option<&[u8]> {
         content(self.after.as_ref())
@@ -61,6 +71,13 @@ impl Effect {
     /// The content of the before side, if it is a file that is kept.
     pub(crate) fn text_before(&self) -> Option<&[u8]> {
         content(self.before.as_ref())
+    }
+}
+
+fn kept(side: Option<&EffectSide>) -> Option<&[u8]> {
+    match side {
+        Some(EffectSide::Kept(present)) => Some(&present.bytes),
+        _ => None,
     }
 }
 

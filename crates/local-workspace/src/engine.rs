@@ -43,7 +43,7 @@ pub struct LocalWorkspace {
     pub(crate) checkpoint: Checkpoint,
     pub(crate) late_writes: Arc<LateWrites>,
     launcher: OnceLock<Result<Launcher, StartError>>,
-    changes: Mutex<()>,
+    changes: Turns,
     commands: Turns,
     /// Where layers are kept, or why there are none.
     pub(crate) layers: Result<LayerShelf, String>,
@@ -90,7 +90,7 @@ impl LocalWorkspace {
         let config = config.completed_for(&root);
         let root = Arc::new(root);
         let outputs = OutputStore::open(&config.output_folder).map_err(OpenError::Outputs)?;
-        let late_writes = Arc::new(LateWrites::new(Arc::clone(&root)));
+        let late_writes = Arc::new(LateWrites::new(Arc::clone(&root), journal.clone()));
         let checkpoint = Checkpoint::start(Arc::clone(&root), journal.clone(), Arc::clone(&late_writes))
             .map_err(OpenError::Thread)?;
         let layers = match &config.layers_folder {
@@ -112,7 +112,7 @@ impl LocalWorkspace {
             checkpoint,
             late_writes,
             launcher: OnceLock::new(),
-            changes: Mutex::default(),
+            changes: Turns::default(),
             commands: Turns::default(),
             layers,
             untouched: adopted.untouched,
@@ -173,6 +173,29 @@ impl LocalWorkspace {
         self.outputs.discard_unneeded(is_needed)
     }
 
+    /// What the caller of a call has to be told beside its answer: writes to files that its changes have replaced, and
+    /// changes that the disk does not take. Replies of sessions have a terminal that shows these, and answers from a record
+    /// that must stay the same.
+    fn news(&self, call: &Call<'_>) -> Vec<String> {
+        if call.origin.run.sequence > 0 {
+            return Vec::new();
+        }
+        let late = self.late_writes.take_of(&call.origin.conversation);
+        let mut news: Vec<_> = late.iter().map(LateWrite::to_string).collect();
+        let unsynced = self.unsynced();
+        if let Some(first) = unsynced.first() {
+            let more = match unsynced.len() {
+                1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            news.push(format!(
+                "the disk has not taken `{first}`{more}: the journal has what was written, and it is tried again; look \
+                 after the disk"
+            ));
+        }
+        news
+    }
+
     pub(crate) fn launcher(&self) -> Result<&Launcher, WapError> {
         let started = self.launcher.get_or_init(|| Launcher::start(self.config.launcher.clone()));
         started.as_ref().map_err(|error| {
@@ -181,8 +204,17 @@ impl LocalWorkspace {
         })
     }
 
-    pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until nobody else changes files through this engine.
+    ///
+    /// Whoever has this turn may take others' locks and wait for the journal's writer; nobody waits for it with a lock, and
+    /// of the turns only that of commands is taken before it. So the order is: command, changes, everything else.
+    pub(crate) fn lock_changes(&self) -> Turn<'_> {
+        self.changes.wait()
+    }
+
+    /// The same for a call; `None` if that is cancelled, which then begins nothing.
+    pub(crate) fn lock_changes_for(&self, call: &Call<'_>) -> Option<Turn<'_>> {
+        if call.cancel.is_cancelled() { None } else { self.changes.wait_unless(call.cancel) }
     }
 
     pub(crate) fn written_through(&self) -> MutexGuard<'_, Vec<RelPath>> {
@@ -195,7 +227,7 @@ impl LocalWorkspace {
 
     /// Waits until no other command runs.
     pub(crate) fn command_turn(&self, call: &Call<'_>) -> Result<Turn<'_>, WapError> {
-        self.commands.wait(call.cancel).ok_or_else(not_begun)
+        self.commands.wait_unless(call.cancel).ok_or_else(not_begun)
     }
 
     /// Whether a command is a step that was started before.
@@ -246,17 +278,23 @@ impl Workspace for LocalWorkspace {
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
         self.check_cancelled(call)?;
-        self.explore(call, request)
+        let mut listed = self.explore(call, request)?;
+        listed.warnings.extend(self.news(call));
+        Ok(listed)
     }
 
     fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
         self.check_cancelled(call)?;
-        self.read(call, request)
+        let mut read = self.read(call, request)?;
+        read.warnings.extend(self.news(call));
+        Ok(read)
     }
 
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         self.check_cancelled(call)?;
-        self.search(call, request)
+        let mut found = self.search(call, request)?;
+        found.warnings.extend(self.news(call));
+        Ok(found)
     }
 
     fn change_files(
@@ -264,7 +302,16 @@ impl Workspace for LocalWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
-        self.change(call, changes)
+        let mut outcomes = self.change(call, changes)?;
+        let warnings = outcomes.iter_mut().flatten().find_map(|changed| match changed {
+            FileChanged::Written(written) => Some(&mut written.warnings),
+            FileChanged::Modified(modified) => Some(&mut modified.warnings),
+            FileChanged::Deleted(_) => None,
+        });
+        if let Some(warnings) = warnings {
+            warnings.extend(self.news(call));
+        }
+        Ok(outcomes)
     }
 
     fn execute_command(
@@ -278,6 +325,8 @@ impl Workspace for LocalWorkspace {
             let call = Call { cancel: &CancelFlag::new(), ..*call };
             return self.execute(&call, request, observer);
         }
-        self.execute(call, request, observer)
+        let mut ran = self.execute(call, request, observer)?;
+        ran.warnings.extend(self.news(call));
+        Ok(ran)
     }
 }

@@ -1,11 +1,12 @@
 //! Recording what a command did on its layer, and adopting it.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
-use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState};
+use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError};
 use cow_layer::{AdoptError, Layer, LayerChange, LayerChanges};
 use rel_path::RelPath;
-use sandbox_fs::{Expected, FileMode};
+use sandbox_fs::{Expected, FileMode, OpenFile};
 
 use crate::adoption::{Adopted, adopt};
 use crate::command_answer::CommandOutcome;
@@ -15,10 +16,29 @@ use crate::effect_notes::{EffectNotes, asked_names, changed_directions};
 use crate::engine::LocalWorkspace;
 use crate::git_guard::in_git_folder;
 use crate::guard::{Guard, Sorted};
+use crate::late_writes::HELD_FILES;
 use crate::layer_effects::{KeepLimits, effects, list, repositories_in_use};
-use crate::present::CONTENT_LIMIT_BYTES;
+use crate::present::{CONTENT_LIMIT_BYTES, PresentKind};
+use crate::repository_parts::may_be_part;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
+
+/// So many paths are adopted before others are let in.
+const BATCH: usize = 256;
+
+/// Contents of more bytes than these are brought into the journal before the commit.
+const MANY_BYTES: usize = 4 << 20;
+
+/// A file that a command's version has replaced, still open, with its path and what it held.
+type ReplacedFile = (RelPath, OpenFile, sandbox_fs::ContentHash);
+
+/// What was found on a layer.
+pub(crate) struct LayerSeen {
+    changes: LayerChanges,
+    sorted: Sorted,
+    /// The last change of anybody that was recorded before.
+    last_change: ChangeNumber,
+}
 
 impl LocalWorkspace {
     /// Records how a command ended and what it did on its layer, takes that over, and drops the layer.
@@ -29,12 +49,24 @@ impl LocalWorkspace {
         outcome: CommandOutcome,
         layer: Layer,
     ) -> CommandOutcome {
-        let _no_batch_meanwhile = self.lock_changes();
         let record = |outcome, changes: &[JournalChange<'_>]| self.record(run, step, outcome, changes);
-        let (outcome, is_needed) = self.take_over(outcome, &layer, &record);
+        // The layer is this command's alone, so nobody has to wait for it to be read.
+        let seen = self.look_at_layer(&layer);
+        let mut turn = Some(self.lock_changes());
+        let mut let_others_in = || {
+            drop(turn.take());
+            turn = Some(self.lock_changes());
+        };
+        let mut replaced = Vec::new();
+        let (outcome, is_needed) =
+            self.take_over(outcome, &layer, seen, (&record, &mut let_others_in), &mut replaced);
+        drop(turn);
         if !is_needed {
             // What is left of it goes at the next opening.
             let _ = layer.discard();
+        }
+        for (path, file, content) in replaced {
+            self.late_writes.watch(path, run.conversation(), file, content);
         }
         outcome
     }
@@ -52,25 +84,90 @@ impl LocalWorkspace {
         self.record(run, step, notes.add_to(outcome), &[]).outcome
     }
 
-    /// Takes over what was done on a layer, once `record` has recorded it with the outcome. Whoever calls it lets no batch
-    /// of changes in between.
+    /// Lists and reads what was done on a layer, and makes sure that adopting it can go on after a crash. Changes of files
+    /// may be made meanwhile.
+    pub(crate) fn look_at_layer(&self, layer: &Layer) -> Result<LayerSeen, String> {
+        let newest = self.journal.reader().latest_changes(None, 1).map_err(|error| error.to_string())?;
+        let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
+        let protected = &self.root.policy().protected;
+        let changes = list(layer, &self.root, protected).map_err(|error| error.to_string())?;
+        let sorted = self.sort_effects(effects(layer, &self.root, &changes, KeepLimits::default()));
+        prepare(layer, &changes, &sorted.allowed).map_err(|error| error.to_string())?;
+        self.keep_contents(&sorted);
+        Ok(LayerSeen { changes, sorted, last_change })
+    }
+
+    /// Sorts out what may be taken over, by what is in the workspace now.
+    fn sort_effects(&self, effects: Vec<Effect>) -> Sorted {
+        let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
+        let guard = Guard {
+            protected: &self.root.policy().protected,
+            hidden: &self.hidden,
+            was_there: &was_there,
+            is_there_now: &was_there,
+            workspace: self.root.path(),
+        };
+        guard.sort(effects)
+    }
+
+    /// Brings contents into the journal before the commit that refers to them, if they are many: others wait for that
+    /// commit, and not for these.
+    fn keep_contents(&self, sorted: &Sorted) {
+        let effects = || sorted.allowed.iter().chain(sorted.refused.iter().map(|(effect, _)| effect));
+        let contents =
+            || effects().flat_map(|effect| [effect.content_before(), effect.content_after()]).flatten();
+        if contents().map(<[u8]>::len).sum::<usize>() < MANY_BYTES {
+            return;
+        }
+        let mut unflushed = 0;
+        for bytes in contents() {
+            // What cannot be kept now fails the commit, which says so.
+            let _ = self.journal.keep_content(bytes);
+            unflushed += bytes.len();
+            if unflushed >= MANY_BYTES {
+                unflushed = 0;
+                let _ = self.journal.flush();
+            }
+        }
+        let _ = self.journal.flush();
+    }
+
+    /// The paths that were changed through this engine after change `since`.
+    fn changed_since(&self, since: ChangeNumber) -> Result<BTreeSet<RelPath>, JournalError> {
+        let changes = self.journal.reader().changes(since, u32::MAX)?;
+        let changes = changes.iter().filter(|change| change.state != ChangeState::Conflicted);
+        Ok(changes.filter_map(|change| RelPath::from_bytes(&change.path).ok()).collect())
+    }
+
+    /// Takes over what was `seen` on a layer, once `record` has recorded it with the outcome. The caller has the turn to
+    /// change files, and gives it to others for a moment whenever `let_others_in` is called, which is never before the commit. The last of
+    /// the files that are replaced are added to `replaced`.
     ///
     /// Answers with the outcome, and whether the layer has to be kept for the next opening.
     pub(crate) fn take_over(
         &self,
         outcome: CommandOutcome,
         layer: &Layer,
-        record: &dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded,
+        seen: Result<LayerSeen, String>,
+        (record, let_others_in): (
+            &dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded,
+            &mut dyn FnMut(),
+        ),
+        replaced: &mut Vec<ReplacedFile>,
     ) -> (CommandOutcome, bool) {
         let mut notes = EffectNotes::default();
-        let protected = &self.root.policy().protected;
-        let changes = match list(layer, &self.root, protected) {
-            Ok(changes) => changes,
+        let seen = seen.and_then(|seen| {
+            let since = self.changed_since(seen.last_change).map_err(|error| error.to_string())?;
+            Ok((seen, since))
+        });
+        let (LayerSeen { changes, sorted, .. }, since) = match seen {
+            Ok(seen) => seen,
             Err(error) => {
                 notes.other.push(format!("nothing that the command changed was kept: {error}"));
                 return (record(notes.add_to(outcome), &[]).outcome, false);
             }
         };
+        let Sorted { allowed, mut refused, mut working_trees } = sorted;
         if changes.unnameable() > 0 {
             notes.other.push(format!(
                 "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
@@ -79,19 +176,23 @@ impl LocalWorkspace {
         }
         notes.rights =
             changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
-        let all = effects(layer, &self.root, &changes, KeepLimits::default());
-        let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
-        let guard = Guard {
-            protected,
-            hidden: &self.hidden,
-            was_there: &was_there,
-            is_there_now: &was_there,
-            workspace: self.root.path(),
+        let protected = &self.root.policy().protected;
+        // Which names make a folder a repository depends on what others have put there meanwhile, and may put there
+        // until the last path is in its place.
+        let may_make_repository =
+            allowed.iter().any(|effect| may_be_part(&effect.path) && in_git_folder(&effect.path).is_none());
+        let (allowed, working_trees) = if may_make_repository {
+            let again = self.sort_effects(allowed);
+            refused.extend(again.refused);
+            working_trees.extend(again.working_trees);
+            (again.allowed, working_trees)
+        } else {
+            (allowed, working_trees)
         };
-        let Sorted { allowed, refused, working_trees } = guard.sort(all);
         let in_use = repositories_in_use(&self.root, &changes);
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
+                || is_touched(effect, &since)
                 || in_git_folder(&effect.path).is_some_and(|place| in_use.contains(&place.folder))
                 || working_trees.iter().any(|tree| tree.is_of(&in_use) && tree.contains(&effect.path))
         };
@@ -116,23 +217,34 @@ impl LocalWorkspace {
             .chain(conflicts.iter().map(kept_out))
             .chain(refused.iter().map(|(effect, _)| kept_out(effect)))
             .collect();
-        if let Err(error) = prepare(layer, &changes, &wanted) {
-            notes = EffectNotes::default();
-            notes.other.push(format!("nothing that the command changed was kept: {error}"));
-            return (record(notes.add_to(outcome), &[]).outcome, false);
-        }
         let outcome = notes.add_to(outcome);
         let Recorded { outcome, numbers, is_recorded } = record(outcome, &records);
         if !is_recorded {
             return (outcome, false);
         }
         let change_of = |index: usize| changes.find(&wanted[index].path);
-        let adopted = adopt(&wanted, self.root.path(), &mut |index| match change_of(index) {
-            Some(change) => layer.adopt(change).map(drop),
-            None => Err(AdoptError::NotInLayer { path: wanted[index].path.clone() }),
+        let mut in_batch = 0;
+        let adopted = adopt(&wanted, self.root.path(), &mut |index| {
+            if in_batch == BATCH && !may_make_repository {
+                in_batch = 0;
+                // What they change now that is still to come is seen by the exchange, and stays theirs.
+                let_others_in();
+            }
+            in_batch += 1;
+            match change_of(index) {
+                Some(change) => layer.adopt(change).map(drop),
+                None => Err(AdoptError::NotInLayer { path: wanted[index].path.clone() }),
+            }
         });
         let done = adopted.done.iter().filter_map(|index| change_of(*index));
         let unfinished = layer.finish_folders(done).err();
+        let last = adopted.done.iter().rev().filter_map(|index| {
+            let before = wanted[*index].before.as_ref()?.present()?;
+            let file = layer.open_before(change_of(*index)?).ok()??;
+            let path = wanted[*index].path.clone();
+            Some((path.clone(), OpenFile::from_file(file, path).ok()?, before.fs_hash()))
+        });
+        replaced.extend(last.take(HELD_FILES));
         let mut failures = self.failures(layer, &changes, &wanted, &adopted);
         failures.other.extend(unfinished.map(|error| error.to_string()));
         let published: Vec<_> =
@@ -215,6 +327,12 @@ impl LocalWorkspace {
         self.root.stage(&kept, &bytes, FileMode::Exact(0o600)).ok()?.publish(Expected::Absent).ok()?;
         Some(kept)
     }
+}
+
+/// Whether an effect is about a path that was changed while the layer was read, or takes a folder away in which one was.
+fn is_touched(effect: &Effect, paths: &BTreeSet<RelPath>) -> bool {
+    let goes = effect.kind_after() != Some(PresentKind::Folder);
+    paths.contains(&effect.path) || goes && paths.iter().any(|path| path.starts_with(&effect.path))
 }
 
 /// Makes sure that an adoption can go on after a crash: what the journal does not keep is synced, and the list of

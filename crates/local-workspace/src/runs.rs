@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use change_journal::{ContentHash, Journal, RecordedStep, Run, RunKey, RunNumber, RunState, StepKind};
-use wap_core::{Origin, Reason, WapError};
+use wap_core::{ConversationId, Origin, Reason, WapError};
 
 use crate::errors::journal_error;
 
@@ -15,6 +15,7 @@ use crate::errors::journal_error;
 #[derive(Debug)]
 pub(crate) struct EngineRun<'a> {
     journal: &'a Journal,
+    conversation: ConversationId,
     number: RunNumber,
     own: Option<Run>,
     stands_for_one_call: bool,
@@ -70,7 +71,12 @@ impl<'a> EngineRun<'a> {
                     return Err(WapError::new(Reason::Conflict, text));
                 }
             };
-        Ok(EngineRun { journal, number, own, stands_for_one_call, is_over, steps })
+        let conversation = origin.conversation.clone();
+        Ok(EngineRun { journal, conversation, number, own, stands_for_one_call, is_over, steps })
+    }
+
+    pub(crate) fn conversation(&self) -> &ConversationId {
+        &self.conversation
     }
 
     pub(crate) fn number(&self) -> RunNumber {

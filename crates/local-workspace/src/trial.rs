@@ -182,7 +182,10 @@ impl Trial<'_> {
             }
         };
         let Some(layer) = self.layer.take() else { return Err(KeepError::Unfinished) };
-        let (outcome, is_needed) = workspace.take_over(Ok(nothing_to_say()), &layer, &record);
+        let seen = workspace.look_at_layer(&layer);
+        // All of it is kept or nothing, so nobody is let in meanwhile.
+        let (outcome, is_needed) =
+            workspace.take_over(Ok(nothing_to_say()), &layer, seen, (&record, &mut || {}), &mut Vec::new());
         if !is_needed {
             // What is left of it goes at the next opening.
             let _ = layer.discard();

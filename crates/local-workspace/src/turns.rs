@@ -1,5 +1,6 @@
-//! Taking turns, and giving up on waiting for one.
+//! Taking turns in the order of asking, and giving up on waiting for one.
 
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,42 +9,68 @@ use wap_core::CancelFlag;
 /// How long a raised flag may go unseen. A flag has no way to wake somebody who may be gone by then.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// One at a time has the turn.
+/// One at a time has the turn, and they get it in the order in which they have asked. So who gives it back between two
+/// pieces of long work lets everybody who waits go first.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    is_taken: Mutex<bool>,
-    given_back: Condvar,
+    queue: Mutex<Queue>,
+    moved: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    next: u64,
+    /// Those who wait, and in front of them the one who has the turn.
+    numbers: VecDeque<u64>,
 }
 
 /// The turn; dropping it lets the next one have it.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
+    number: u64,
 }
 
 impl Turns {
-    /// Waits for the turn; `None` if the flag was raised first.
-    pub(crate) fn wait(&self, cancel: &CancelFlag) -> Option<Turn<'_>> {
-        let mut is_taken = self.lock();
-        while *is_taken {
-            if cancel.is_cancelled() {
-                return None;
-            }
-            (is_taken, _) =
-                self.given_back.wait_timeout(is_taken, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner);
-        }
-        *is_taken = true;
-        Some(Turn { turns: self })
+    /// Waits for the turn.
+    pub(crate) fn wait(&self) -> Turn<'_> {
+        let turn = self.ask();
+        let is_behind = |queue: &mut Queue| queue.numbers.front() != Some(&turn.number);
+        drop(self.moved.wait_while(self.lock(), is_behind).unwrap_or_else(PoisonError::into_inner));
+        turn
     }
 
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_taken.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits for the turn; `None` if the flag was raised first.
+    pub(crate) fn wait_unless(&self, cancel: &CancelFlag) -> Option<Turn<'_>> {
+        let turn = self.ask();
+        let mut queue = self.lock();
+        while queue.numbers.front() != Some(&turn.number) {
+            if cancel.is_cancelled() {
+                drop(queue);
+                return None;
+            }
+            (queue, _) = self.moved.wait_timeout(queue, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(queue);
+        Some(turn)
+    }
+
+    fn ask(&self) -> Turn<'_> {
+        let mut queue = self.lock();
+        let number = queue.next;
+        queue.next += 1;
+        queue.numbers.push_back(number);
+        Turn { turns: self, number }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.turns.lock() = false;
-        self.turns.given_back.notify_one();
+        self.turns.lock().numbers.retain(|number| *number != self.number);
+        self.turns.moved.notify_all();
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
-    ChangeNumber, ChangeState, EntryKind, RecordedChange, RecordedStep, RunFilter, RunNumber, StepKind,
-    StepRecord,
+    ChangeNumber, ChangeState, EntryKind, JournalReader, RecordedChange, RecordedStep, RunFilter, RunNumber,
+    StepKind, StepRecord,
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
@@ -16,13 +16,13 @@ use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::folder_modes::FolderModes;
 use crate::present::{Present, PresentKind, kept_attributes};
-use crate::publish::{open_root, publish_file, restoring_root};
+use crate::publish::{open_root, publish_and_hold, restoring_root};
 use crate::recovery_path::is_redoable;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::undone_by;
-use crate::undo_path::{Side, UndoPath};
+use crate::undo_path::{Side, UndoPath, diff_since};
 use crate::undo_plan::{UndoGround, UndoPlan, with_what_belongs};
 
 /// What to take back.
@@ -100,39 +100,129 @@ impl LocalWorkspace {
     ///
     /// Each kind of [`UndoError`]; nothing is undone then.
     pub fn undo(&self, call: &Call<'_>, what: &Undo) -> Result<Undone, UndoError> {
+        self.undo_what(call, |_| Ok(what.clone()))
+    }
+
+    /// Takes back what `choose` says once it is clear that the call was not carried out before.
+    ///
+    /// What is "the last change" differs after an undo: a call that is made again, because nobody knows what came of it,
+    /// must not choose again.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`undo`](Self::undo) and of `choose`; nothing is undone then.
+    pub fn undo_what<E: From<UndoError>>(
+        &self,
+        call: &Call<'_>,
+        choose: impl FnOnce(&JournalReader) -> Result<Undo, E>,
+    ) -> Result<Undone, E> {
+        // Without the turn, because the call is cancelled, the record answers, and nothing is begun.
+        let turn = self.lock_changes_for(call);
+        let run = EngineRun::enter(&self.journal, call.origin).map_err(UndoError::Workspace)?;
+        if let Some(outcome) = recorded_outcome(&run, call.origin.step)? {
+            return Ok(outcome?);
+        }
         self.check_cancelled(call).map_err(UndoError::Workspace)?;
-        let _one_batch_at_a_time = self.lock_changes();
         if self.config.read_only {
             let error = WapError::new(Reason::ReadOnly, "this workspace is read-only");
-            return Err(UndoError::Workspace(error));
+            return Err(UndoError::Workspace(error).into());
         }
-        let run = EngineRun::enter(&self.journal, call.origin).map_err(UndoError::Workspace)?;
-        let step = call.origin.step;
-        match run.recall(step, StepKind::FileChange).map_err(UndoError::Workspace)? {
-            Known::Finished(recorded) => {
-                let record: UndoRecord = decode(recorded).map_err(UndoError::Workspace)?;
-                return record.outcome.map_err(UndoError::Workspace);
+        let what = choose(self.journal.reader())?;
+        let undone = self.carry_out_undo(&run, call.origin.step, &what);
+        // Nobody has to wait for the differences to be found that a refusal shows.
+        drop(turn);
+        Ok(undone.map_err(|error| self.with_differences(error))?)
+    }
+
+    /// Adds to a refusal how the files in the way differ from what the changes have left.
+    fn with_differences(&self, error: UndoError) -> UndoError {
+        let UndoError::Obstacles(mut obstacles) = error else { return error };
+        for obstacle in &mut obstacles {
+            let Some(left) = obstacle.left.take() else { continue };
+            if let Ok(path) = RelPath::parse(&obstacle.path) {
+                let now = Present::of_any_kind(&self.root, &path).ok().flatten();
+                obstacle.diff = diff_since(self.journal.reader(), &path, left.0.as_ref(), now.as_ref());
             }
-            Known::NotStarted | Known::Unknown => {}
         }
+        UndoError::Obstacles(obstacles)
+    }
+
+    fn carry_out_undo(&self, run: &EngineRun<'_>, step: u32, what: &Undo) -> Result<Undone, UndoError> {
         let chosen = self.chosen(what)?;
         let workspace_error = |error| UndoError::Workspace(fs_error(&error, ""));
         let root = restoring_root(&self.root).map_err(workspace_error)?;
         let open = open_root(&self.root).map_err(workspace_error)?;
-        let failures = match self.take_back(&run, step, (&root, &open), &chosen, what)? {
+        let failures = match self.take_back(run, step, (&root, &open), &chosen, what)? {
             Taken::All(undone) => return Ok(undone),
-            Taken::Partly { published, failures } => {
-                self.journal.flush()?;
-                if !published.is_empty() {
-                    let again = Undo::Changes(published.keys().copied().collect());
-                    // Whatever does not go back now was changed by somebody else within the last moments, and stays.
-                    let chosen = Chosen { changes: published, ..Chosen::default() };
-                    let _ = self.take_back(&run, step + 1, (&root, &open), &chosen, &again);
+            Taken::Partly { published, failed, failures } => {
+                if let Err(cause) = self.put_back(run, step + 1, (&root, &open), &published) {
+                    return Err(self.left_in_parts(&published, &failed, failures, &cause));
                 }
                 failures
             }
         };
+        // The step answers from now on what is answered here. If that cannot be noted, recovery comes to the same finding.
+        let _ = self.journal.flush();
         Err(UndoError::Obstacles(failures))
+    }
+
+    /// Takes back what an undo has brought back already, because the rest of it cannot be had.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be planned or recorded: then what was brought back stays so.
+    fn put_back(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        roots: (&FileRoot, &FileRoot),
+        published: &[(ChangeNumber, RelPath)],
+    ) -> Result<(), UndoError> {
+        let numbers: BTreeSet<_> = published.iter().map(|(number, _)| *number).collect();
+        let changes = self.journal.reader().changes_of_run(run.number())?;
+        let changes = changes.into_iter().filter(|change| numbers.contains(&change.number));
+        let mut chosen =
+            Chosen { changes: changes.map(|change| (change.number, change)).collect(), ..Chosen::default() };
+        while !chosen.changes.is_empty() {
+            let again = Undo::Changes(chosen.changes.keys().copied().collect());
+            let obstacles = match self.take_back(run, step, roots, &chosen, &again) {
+                // Whatever has not gone back was changed by somebody else within the last moments, and stays.
+                Ok(Taken::All(_) | Taken::Partly { .. }) | Err(UndoError::Nothing) => return Ok(()),
+                Err(UndoError::Obstacles(obstacles)) => obstacles,
+                Err(error) => return Err(error),
+            };
+            // The same before the commit: that is no reason for the other paths to stay.
+            let is_theirs = |change: &RecordedChange| {
+                RelPath::from_bytes(&change.path)
+                    .is_ok_and(|path| obstacles.iter().any(|obstacle| obstacle.path == path.to_string()))
+            };
+            let before = chosen.changes.len();
+            chosen.changes.retain(|_, change| !is_theirs(change));
+            if chosen.changes.len() == before {
+                return Err(UndoError::Obstacles(obstacles));
+            }
+        }
+        Ok(())
+    }
+
+    /// What an undo answers that came about for a part of its paths and could not be put back; its step answers the same
+    /// from then on.
+    fn left_in_parts(
+        &self,
+        published: &[(ChangeNumber, RelPath)],
+        failed: &[ChangeNumber],
+        obstacles: Vec<UndoObstacle>,
+        cause: &UndoError,
+    ) -> UndoError {
+        let mut brought_back: Vec<_> = published.iter().map(|(_, path)| path.to_string()).collect();
+        brought_back.dedup();
+        let cause = cause.to_string();
+        let error = UndoError::InParts { brought_back, obstacles, cause };
+        let told = WapError::new(Reason::WriteError, error.to_string());
+        let outcome = encode(&UndoRecord { outcome: Err(told) });
+        // It rides with the next commit that the disk takes.
+        let _ = self.journal.conflict_changes(failed, &outcome);
+        error
     }
 
     /// The changes that are asked for, with what is to be said about commands of the same runs.
@@ -189,11 +279,7 @@ impl LocalWorkspace {
         let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
         let plan = match UndoPlan::of(&ground, &numbers, paths) {
             Err(UndoError::Nothing) if !chosen.unkept.is_empty() => {
-                let obstacle = |path: &String| UndoObstacle {
-                    path: path.clone(),
-                    why: ObstacleKind::NotKept,
-                    diff: String::new(),
-                };
+                let obstacle = |path: &String| UndoObstacle::new(path.clone(), ObstacleKind::NotKept);
                 return Err(UndoError::Obstacles(chosen.unkept.iter().map(obstacle).collect()));
             }
             other => other?,
@@ -212,7 +298,7 @@ impl LocalWorkspace {
         let modes = folder_modes(&plan);
         modes.open(open_root);
         for (path, numbers) in plan.paths.iter().zip(&recorded) {
-            if let Err(failure) = self.bring_back(ground.root_for(path), path) {
+            if let Err(failure) = self.bring_back(run, ground.root_for(path), path) {
                 failures.push((failure, numbers.clone()));
             } else {
                 published.extend(numbers.iter().map(|number| (*number, path.path.clone())));
@@ -223,24 +309,16 @@ impl LocalWorkspace {
         let published_numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
         // As with every change, it only spares recovery a doubt.
         let _ = self.journal.publish_changes(&published_numbers);
-        self.checkpoint.add(published);
+        self.checkpoint.add(published.clone());
         if failures.is_empty() {
             return Ok(Taken::All(undone));
         }
-        let failed: Vec<_> = failures.iter().map(|(failure, _)| failure.clone()).collect();
-        let error = WapError::new(Reason::Conflict, UndoError::Obstacles(failed.clone()).to_string());
-        for number in failures.iter().flat_map(|(_, numbers)| numbers) {
-            // If even this fails, recovery comes to the same finding.
-            let outcome = encode(&UndoRecord { outcome: Err(error.clone()) });
-            let _ = self.journal.conflict_change(*number, &outcome);
-        }
-        let published = self.journal.reader().changes_of_run(run.number())?;
-        let published = published
-            .into_iter()
-            .filter(|change| published_numbers.contains(&change.number))
-            .map(|change| (change.number, change))
-            .collect();
-        Ok(Taken::Partly { published, failures: failed })
+        let (failures, failed): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
+        let failed = failed.concat();
+        let error = WapError::new(Reason::Conflict, UndoError::Obstacles(failures.clone()).to_string());
+        // If even this fails, recovery comes to the same finding.
+        let _ = self.journal.conflict_changes(&failed, &encode(&UndoRecord { outcome: Err(error) }));
+        Ok(Taken::Partly { published, failed, failures })
     }
 
     /// Records the whole undo as one step. Returns the numbers of each path's changes.
@@ -270,15 +348,21 @@ impl LocalWorkspace {
         Ok(records.iter().map(|records| numbers.by_ref().take(records.len()).collect()).collect())
     }
 
-    fn bring_back(&self, root: &FileRoot, path: &UndoPath) -> Result<(), UndoObstacle> {
-        let obstacle = |why| UndoObstacle { path: path.path.to_string(), why, diff: String::new() };
+    fn bring_back(&self, run: &EngineRun<'_>, root: &FileRoot, path: &UndoPath) -> Result<(), UndoObstacle> {
+        let obstacle = |why| UndoObstacle::new(path.path.to_string(), why);
         let wanted = match &path.wanted {
             None => None,
             Some(side) => Some(self.recorded(side).ok_or_else(|| obstacle(ObstacleKind::NotKept))?),
         };
-        let done = publish_file(root, &path.path, path.now.as_ref(), wanted.as_ref());
+        let done = publish_and_hold(root, &path.path, path.now.as_ref(), wanted.as_ref());
         match done {
-            Ok(()) => Ok(()),
+            Ok(replaced) => {
+                if let (Some(replaced), Some(now)) = (replaced, &path.now) {
+                    let conversation = run.conversation();
+                    self.late_writes.watch(path.path.clone(), conversation, replaced, now.fs_hash());
+                }
+                Ok(())
+            }
             // Somebody has put something into the folder meanwhile, or has removed it: it is theirs now.
             Err(_)
                 if wanted.is_none()
@@ -306,6 +390,17 @@ impl LocalWorkspace {
         let bytes = self.journal.reader().content(&side.content?).ok().flatten()?;
         let attributes = kept_attributes(self.journal.reader(), side.attributes);
         Some(Present::recorded(side.kind, bytes, side.mode).with_attributes(attributes))
+    }
+}
+
+/// What came of an undo that is on record.
+fn recorded_outcome(run: &EngineRun<'_>, step: u32) -> Result<Option<Result<Undone, UndoError>>, UndoError> {
+    match run.recall(step, StepKind::FileChange).map_err(UndoError::Workspace)? {
+        Known::Finished(recorded) => {
+            let record: UndoRecord = decode(recorded).map_err(UndoError::Workspace)?;
+            Ok(Some(record.outcome.map_err(UndoError::Workspace)))
+        }
+        Known::NotStarted | Known::Unknown => Ok(None),
     }
 }
 
@@ -357,7 +452,8 @@ enum Taken {
     All(Undone),
     /// Some paths failed; the changes that brought back the others.
     Partly {
-        published: BTreeMap<ChangeNumber, RecordedChange>,
+        published: Vec<(ChangeNumber, RelPath)>,
+        failed: Vec<ChangeNumber>,
         failures: Vec<UndoObstacle>,
     },
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
-use change_journal::{ChangeNumber, JournalError};
+use change_journal::{ChangeNumber, Entry, JournalError};
 use wap_core::WapError;
 
-/// Why an undo is refused. Nothing was undone then.
+/// Why an undo is refused. Nothing was undone then, but with [`InParts`](Self::InParts).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UndoError {
@@ -37,6 +37,17 @@ pub enum UndoError {
     /// Some paths stand in the way; no path was touched.
     #[error("{}", obstacle_list(.0))]
     Obstacles(Vec<UndoObstacle>),
+    /// Some paths were brought back before another one turned out to stand in the way, and going back on that could not be
+    /// recorded.
+    #[error("{}", in_parts(brought_back, obstacles, cause))]
+    InParts {
+        /// The paths that hold again what they held.
+        brought_back: Vec<String>,
+        /// The paths that stay as they are.
+        obstacles: Vec<UndoObstacle>,
+        /// Why those that were brought back could not be put back.
+        cause: String,
+    },
     /// The journal failed.
     #[error("the journal failed: {0}")]
     Journal(#[from] JournalError),
@@ -55,6 +66,18 @@ pub struct UndoObstacle {
     pub why: ObstacleKind,
     /// For a file that has changed since, a unified diff from what the change left to what is there now; else empty.
     pub diff: String,
+    /// What the change has left, where a difference to that is to be shown, until it is.
+    pub(crate) left: Option<Box<Left>>,
+}
+
+/// What a change has left at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Left(pub Option<Entry>);
+
+impl UndoObstacle {
+    pub(crate) fn new(path: String, why: ObstacleKind) -> UndoObstacle {
+        UndoObstacle { path, why, diff: String::new(), left: None }
+    }
 }
 
 /// What keeps a path from being brought back.
@@ -90,8 +113,25 @@ impl fmt::Display for UndoObstacle {
 /// How many obstacles an error's text names.
 const NAMED_OBSTACLES: usize = 3;
 
+fn in_parts(brought_back: &[String], obstacles: &[UndoObstacle], cause: &str) -> String {
+    let named: Vec<_> = brought_back.iter().take(NAMED_OBSTACLES).map(|path| format!("`{path}`")).collect();
+    let more = match brought_back.len().saturating_sub(named.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let list = list("the rest was not", obstacles);
+    format!(
+        "only a part was undone: {}{more}; {list}; that part could not be put back: {cause}",
+        named.join(", ")
+    )
+}
+
 fn obstacle_list(obstacles: &[UndoObstacle]) -> String {
-    let mut text = String::from("nothing was undone");
+    list("nothing was undone", obstacles)
+}
+
+fn list(what: &str, obstacles: &[UndoObstacle]) -> String {
+    let mut text = what.to_owned();
     for (index, obstacle) in obstacles.iter().take(NAMED_OBSTACLES).enumerate() {
         let _ = write!(text, "{} {obstacle}", if index == 0 { ":" } else { ";" });
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use change_journal::{
     Attributes, ChangeNumber, ChangeRecord, Content, ContentHash, Entry, EntryKind, EntryRecord,
-    RecordedAttributes, RecordedChange,
+    JournalReader, RecordedAttributes, RecordedChange,
 };
 use rel_path::RelPath;
 use sandbox_fs::FsError;
@@ -13,7 +13,7 @@ use wap_core::WapError;
 use crate::errors::fs_error;
 use crate::present::{Present, PresentKind, is_behind_link};
 use crate::publish::{needs_open_root, without_mask};
-use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo_error::{Left, ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_history::{InForce, WayBack};
 use crate::undo_plan::UndoGround;
 use crate::unified_diff::UnifiedDiff;
@@ -176,8 +176,8 @@ pub(crate) fn plan_path(
         return Ok(if buried.is_none() { plan_folder(path, now, &back) } else { Ok(None) });
     }
     if let (Some(buried), Some(later)) = (buried, later) {
-        let diff = diff_since(ground, path, buried.after.as_ref(), now.as_ref());
-        return Ok(Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
+        let left = Some(Box::new(Left(buried.after)));
+        return Ok(Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
     }
     let planned = plan_file(ground, path, now, &back);
     Ok(planned.map_err(|found| match (&found.why, ground.root.write_target(path)) {
@@ -223,8 +223,8 @@ fn plan_file(
     for (_, change) in back {
         let left = change.after.as_ref().map(Side::from);
         if !is_same(side, left) {
-            let diff = diff_since(ground, path, change.after.as_ref(), now.as_ref());
-            return Err(UndoObstacle { diff, ..obstacle(path, ObstacleKind::ChangedSince) });
+            let left = Some(Box::new(Left(change.after)));
+            return Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::ChangedSince) });
         }
         side = change.before.as_ref().map(Side::from);
     }
@@ -351,11 +351,12 @@ pub(crate) fn is_about_folder(change: &RecordedChange) -> bool {
 }
 
 pub(crate) fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
-    UndoObstacle { path: path.to_string(), why, diff: String::new() }
+    UndoObstacle::new(path.to_string(), why)
 }
 
-fn diff_since(
-    ground: &UndoGround<'_>,
+/// How a path differs from what a change has left there.
+pub(crate) fn diff_since(
+    journal: &JournalReader,
     path: &RelPath,
     left: Option<&Entry>,
     now: Option<&Present>,
@@ -367,7 +368,7 @@ fn diff_since(
     }
     let left = match left {
         None => None,
-        Some(entry) => match entry.content.and_then(|hash| ground.journal.content(&hash).ok().flatten()) {
+        Some(entry) => match entry.content.and_then(|hash| journal.content(&hash).ok().flatten()) {
             None => return UnifiedDiff::said(&format!("what was left at {path} is not kept any more")).text,
             bytes => bytes,
         },

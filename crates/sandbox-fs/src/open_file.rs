@@ -52,6 +52,15 @@ impl FileRoot {
 }
 
 impl OpenFile {
+    /// Takes a file that is open for reading already; `path` is what it is called by.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::NotAFile`] for anything else than a regular file.
+    pub fn from_file(file: File, path: RelPath) -> Result<OpenFile, FsError> {
+        OpenFile::from_handle(file.into(), path, HardLinks::Replace)
+    }
+
     pub(crate) fn from_handle(
         handle: OwnedFd,
         path: RelPath,

@@ -301,6 +301,9 @@ pub(crate) fn tell_late_writes(console: Console, workspace: &LocalWorkspace) {
             Err(error) => format!("{path} was written to by a program that had it open from before, and what it wrote could not be kept: {error}"),
         });
     }
+    for path in workspace.unsynced() {
+        console.notice(&format!("the disk has not taken {path}: the journal has it, and it is written again until the disk takes it"));
+    }
 }
 
 /// Tells what became of a reply that was stopped before this one.

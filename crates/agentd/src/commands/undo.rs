@@ -266,6 +266,9 @@ pub(crate) fn explain(error: &UndoError) -> Failure {
             failure(Exit::Usage).advise("`agentd log` lists the changes with their numbers")
         }
         UndoError::Nothing => nothing(),
+        UndoError::InParts { .. } => failure(Exit::Failed).advise(
+            "`agentd log` lists what was changed; undo or repeat it when the disk takes writes again",
+        ),
         UndoError::AlreadyUndone { by, .. } => {
             failure(Exit::Failed).advise(format!("`agentd undo {by}` takes that undo back"))
         }

@@ -180,7 +180,7 @@ impl Client {
         };
         let cancel = CancelFlag::new();
         self.running().insert(id, cancel.clone());
-        let client = Arc::clone(self);
+        let (client, of_queue) = (Arc::clone(self), cancel.clone());
         let job = move || {
             let params = serde_json::from_value::<CallParams<Value>>(params);
             let answer = params.map_err(|error| unreadable(&error)).and_then(|params| {
@@ -193,7 +193,7 @@ impl Client {
             client.running().remove(&id);
             client.answer(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)), begun);
         };
-        if self.host.pool.run(tool, bytes, Box::new(job)).is_err() {
+        if self.host.pool.run(tool, bytes, &of_queue, Box::new(job)).is_err() {
             self.running().remove(&id);
             let error = WapError::new(Reason::Busy, "too many calls wait already; try again");
             self.send(json_rpc::failure(&json!(id), &error));

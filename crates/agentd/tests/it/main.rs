@@ -51,6 +51,7 @@ mod stopped;
 mod transcripts;
 mod trials;
 mod undo;
+mod waiting_calls;
 mod wap;
 mod web;
 mod web_server;

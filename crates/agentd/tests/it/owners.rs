@@ -208,6 +208,48 @@ fn a_call_on_its_way_when_the_owner_is_killed_is_done_once() {
     assert_eq!(lines.len(), 200, "none twice, none lost");
 }
 
+/// Asks the owner to undo something, and answers with what it says.
+fn ask_to_undo(project: &Project, request: &Value, digest: &str) -> Value {
+    let mut stream = raw_client(project);
+    let origin = json!({ "conversation": "undo", "run": { "sequence": 0, "digest": digest }, "step": 0 });
+    let params = json!({ "request": request, "origin": origin });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "agentd/undo", "params": params });
+    writeln!(stream, "{call}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer).unwrap();
+    serde_json::from_str(&answer).unwrap()
+}
+
+#[test]
+fn an_undo_that_is_asked_for_again_after_its_owner_was_killed_is_done_once() {
+    // The socket of an owner that was killed is no file to be read.
+    let files = |project: &Project| ["a", "gone", "new/deep/file"].map(|name| project.written(name));
+    let (project, id) = crate::undo::edited();
+    let last = crate::undo::changes(&project).last().unwrap()["change"].as_u64().unwrap();
+    let session = json!({ "session": id });
+    for (number, request) in
+        [json!({}), json!({ "reply": true }), json!({ "change": last }), session].iter().enumerate()
+    {
+        let digest = format!("undo {number}");
+        let before = files(&project);
+        let mut owner = wap(&project);
+        let first = ask_to_undo(&project, request, &digest);
+        assert!(first["result"]["Ok"].is_object(), "{request}: {first}");
+        let undone = files(&project);
+        assert_ne!(undone, before, "{request}");
+        owner.kill();
+        // A client whose owner is gone makes the same call to the next one.
+        let owner = wap(&project);
+        assert_eq!(ask_to_undo(&project, request, &digest), first, "{request}");
+        assert_eq!(files(&project), undone, "{request}: something else was undone as well");
+        owner.end().ok();
+        // Back to where it was, for the next round.
+        let by = first["result"]["Ok"]["taken_back_by"].to_string();
+        project.run(&["undo", &by]).ok();
+        assert_eq!(files(&project), before, "{request}");
+    }
+}
+
 #[test]
 fn a_command_whose_owner_was_killed_is_not_run_again() {
     let project = Project::new();

@@ -11,7 +11,7 @@ const EDITS: &str = "[CREATE_FILE path=\"new/deep/file\"]\nx\n[/CREATE_FILE]\n\
     [DELETE_FILE path=\"gone\"]\n";
 
 /// A project in which one reply has created, edited and deleted a file.
-fn edited() -> (Project, String) {
+pub(crate) fn edited() -> (Project, String) {
     let project = Project::new();
     project.write("a", "1\n2\n3\n").write("gone", "g\n");
     let id = project.begin("a task");
@@ -21,7 +21,7 @@ fn edited() -> (Project, String) {
     (project, id)
 }
 
-fn changes(project: &Project) -> Vec<Value> {
+pub(crate) fn changes(project: &Project) -> Vec<Value> {
     let runs = project.run(&["log", "--json"]).ok().json();
     let steps =
         runs.as_array().unwrap().iter().rev().flat_map(|run| run["steps"].as_array().unwrap().clone());

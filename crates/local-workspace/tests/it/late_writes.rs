@@ -3,7 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 
-use local_workspace::{LateWrite, LocalWorkspace};
+use change_journal::{ChangeState, JournalReader};
+use local_workspace::{LateWrite, LocalWorkspace, Undo, UndoError};
 use wap_core::*;
 
 use crate::ground::*;
@@ -53,6 +54,71 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     assert_eq!(found(&ground, &workspace), []);
     edited.write_all(b"later\n").unwrap();
     assert_eq!(found(&ground, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
+}
+
+#[test]
+fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it() {
+    let ground = Ground::new();
+    ground.put("read", "r\n");
+    // What replaces the file: an edit, an undo, and a command on a layer or in the folder.
+    let edit = |workspace: &LocalWorkspace| {
+        change(workspace, write("file", "ours\n")).unwrap();
+    };
+    let undo = |workspace: &LocalWorkspace| {
+        let changes = journal_of(&ground).changes_of_path(b"file", 9).unwrap();
+        let edit = changes.iter().find(|change| change.state != ChangeState::Conflicted).unwrap();
+        workspace.undo(&Caller::once().call(), &Undo::Changes(vec![edit.number])).unwrap();
+    };
+    let by_command = |workspace: &LocalWorkspace| {
+        run(workspace, "echo new > copy && mv copy file").unwrap();
+    };
+    let workspace = ground.open();
+    let is_layered = workspace.sandbox_report().unwrap().layer == sandbox_exec::LayerKind::Overlay;
+    let ways: [(&str, &dyn Fn(&LocalWorkspace)); 3] =
+        [("an edit", &edit), ("an undo", &undo), ("a command", &by_command)];
+    for (what, replace) in ways {
+        if what == "a command" && !is_layered {
+            // The command itself replaces the file then, like any other program.
+            continue;
+        }
+        if what != "an undo" {
+            ground.put("file", format!("before {what}\n"));
+        }
+        let mut program = opened(&ground, "file");
+        program.seek(SeekFrom::End(0)).unwrap();
+        replace(&workspace);
+        let now = ground.text("file");
+        program.write_all(format!("late, after {what}\n").as_bytes()).unwrap();
+        workspace.checkpoint();
+        // A caller of another conversation hears nothing of it, and it is told once.
+        let mut stranger = Caller::once();
+        stranger.origin.conversation = ConversationId("stranger".into());
+        let request = ReadFile { path: "read".into(), ..ReadFile::default() };
+        assert!(workspace.read_file(&stranger.call(), &request).unwrap().warnings.is_empty(), "{what}");
+        let told = read(&workspace, "read").unwrap().warnings;
+        assert!(told.len() == 1 && told[0].contains("`file`"), "{what}: {told:?}");
+        assert!(read(&workspace, "read").unwrap().warnings.is_empty(), "{what}");
+        let kept = told[0].rsplit('`').nth(1).unwrap().to_owned();
+        let late = format!("late, after {what}\n");
+        assert!(ground.text(&kept).unwrap().ends_with(&late), "{what}");
+        assert_eq!(ground.text("file"), now, "{what}");
+        // The journal has it, as something that is not in force.
+        let change = journal_of(&ground).latest_changes(None, 1).unwrap().remove(0);
+        assert_eq!((&*change.path, change.state), (&b"file"[..], ChangeState::Conflicted), "{what}");
+        let content = journal_of(&ground).content(&change.after.unwrap().content.unwrap());
+        assert!(content.unwrap().unwrap().ends_with(late.as_bytes()), "{what}");
+        let step = journal_of(&ground).steps(change.run).unwrap().remove(0);
+        assert!(step.description.contains(&kept), "{what}: {step:?}");
+        let refused = workspace.undo(&Caller::once().call(), &Undo::Changes(vec![change.number]));
+        assert!(matches!(refused, Err(UndoError::NeverHappened { .. })), "{what}: {refused:?}");
+    }
+    drop(workspace);
+    assert!(ground.open_with(ground.open_journal(), ground.config()).1.is_empty());
+}
+
+/// The journal of an open workspace, read from beside.
+fn journal_of(ground: &Ground) -> JournalReader {
+    JournalReader::open(&ground.path().join("state/journal")).unwrap()
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 #[cfg(test)]
 mod attributes;
+#[cfg(test)]
+mod beside_commands;
+#[cfg(test)]
 mod big_files;
 #[cfg(test)]
 mod byte_exact;
