@@ -47,6 +47,8 @@ mod socket_client;
 mod stopped;
 mod transcripts;
 mod trials;
+#[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
+mod tricks;
 mod undo;
 mod wap;
 mod web;
