@@ -50,6 +50,8 @@ mod state_folders;
 mod stopped;
 mod transcripts;
 mod trials;
+#[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
+mod tricks;
 mod undo;
 mod waiting_calls;
 mod wap;

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::daemon::{Daemon, eventually};
 use crate::interrupts::runs_anywhere;
 use crate::project::Project;
+use crate::tricks::{left_in, tricks};
 
 /// Files and commands that build on each other, in a folder that has a build folder.
 const REPLY: &str = "[CREATE_FILE path=\"src/new.txt\"]\none\ntwo\n[/CREATE_FILE]\n\
@@ -85,6 +86,31 @@ fn what_is_kept_is_what_was_shown_and_is_undone_as_one() {
     project.run(&["undo", "--reply"]).ok();
     project.run(&["undo", "--session", &id]).ok();
     assert_eq!(project.tree(), before);
+}
+
+#[test]
+fn no_trick_leaves_a_mode_a_device_or_an_owner_when_a_trial_is_kept() {
+    let (project, _) = project();
+    let mut reply = String::new();
+    for trick in tricks().iter().filter(|trick| trick.is_possible()) {
+        // What it says is there where nothing refuses it.
+        let outside = tempfile::tempdir().unwrap();
+        trick.bites(outside.path());
+        trick.set_up(&project.workspace());
+        // In the build folder there is nothing of the user's.
+        let places = if trick.is_own { &["."][..] } else { &[".", "target"] };
+        for place in places {
+            reply.push_str(&format!("[RUN_COMMAND]\n( {} ); true\n[/RUN_COMMAND]\n", trick.in_folder(place)));
+        }
+    }
+    project.apply(&reply, &["--try", "--keep"]).ok().says("kept");
+    let look = || {
+        let left = left_in(&project.workspace());
+        assert!(left.is_empty(), "{left:?}");
+    };
+    look();
+    project.run(&["undo", "--reply"]);
+    look();
 }
 
 #[test]

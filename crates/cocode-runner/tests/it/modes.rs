@@ -25,7 +25,9 @@ fn no_trick_of_an_agent_leaves_anything_anywhere() {
         let mut script = "R=$(pwd); W=$(git rev-parse --absolute-git-dir); \
             O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; "
             .to_owned();
-        for trick in tricks().iter().filter(|trick| trick.is_possible() && !trick.is_own) {
+        let meant: Vec<Trick> =
+            tricks().into_iter().filter(|trick| trick.is_possible() && !trick.is_own).collect();
+        for trick in &meant {
             for place in PLACES {
                 let command = format!("{} && {}", trick.setup, trick.command);
                 let text = Trick { command, ..trick.clone() }.in_folder(place);
@@ -37,7 +39,7 @@ fn no_trick_of_an_agent_leaves_anything_anywhere() {
         assert_eq!(record.exit_code, Some(0), "{record:?}");
         let written: usize =
             fs::read_to_string(ground.worktree().join("count")).unwrap().trim().parse().unwrap();
-        assert!(written >= 20, "the agent wrote in its git folder: {written}");
+        assert_eq!(written, meant.len(), "the agent wrote in its git folder");
         for folder in [ground.worktree(), ground.repository()] {
             let left = left_in(&folder);
             assert!(left.is_empty(), "{left:?}\n{:?}", fs::read_to_string(ground.worktree().join("said")));
