@@ -32,6 +32,9 @@ const MANY_BYTES: usize = 4 << 20;
 /// A file that a command's version has replaced, still open, with its path and what it held.
 type ReplacedFile = (RelPath, OpenFile, sandbox_fs::ContentHash);
 
+/// Records how a command ended with its changes, in one commit.
+type Record<'r> = dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded + 'r;
+
 /// What was found on a layer.
 pub(crate) struct LayerSeen {
     changes: LayerChanges,
@@ -149,10 +152,7 @@ impl LocalWorkspace {
         outcome: CommandOutcome,
         layer: &Layer,
         seen: Result<LayerSeen, String>,
-        (record, let_others_in): (
-            &dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded,
-            &mut dyn FnMut(),
-        ),
+        (record, let_others_in): (&Record<'_>, &mut dyn FnMut()),
         replaced: &mut Vec<ReplacedFile>,
     ) -> (CommandOutcome, bool) {
         let mut notes = EffectNotes::default();

@@ -106,7 +106,6 @@ fn what_was_refused_while_no_sync_came_through_is_not_there_later() {
 
 #[test]
 #[ignore = "runs as a child of the tests of failed syncs"]
-#[expect(clippy::print_stdout, reason = "the parent reads what was acknowledged")]
 fn child_writes_documents() {
     let Some(folder) = folder_of_child() else { return };
     let limits =

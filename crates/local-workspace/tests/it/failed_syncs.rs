@@ -68,7 +68,6 @@ fn is_marked(journal: &Journal) -> bool {
 }
 
 /// Ends at once, as by SIGKILL.
-#[expect(clippy::print_stdout, reason = "the parent has to see that the child came so far")]
 fn end() -> ! {
     println!("came to its end");
     std::process::abort()
@@ -185,7 +184,6 @@ fn undo_that_can_be_neither_finished_nor_put_back_says_so() {
 
 #[test]
 #[ignore = "runs as a child of undo_that_can_be_neither_finished_nor_put_back_says_so"]
-#[expect(clippy::print_stdout, reason = "the parent looks at what was answered")]
 fn child_undoes_in_parts() {
     let Some(folder) = folder_of_child() else { return };
     let ground = Ground::at(&folder);

@@ -56,6 +56,9 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     assert_eq!(found(&ground, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
 }
 
+/// Something that replaces a file.
+type Replacement<'r> = &'r dyn Fn(&LocalWorkspace);
+
 #[test]
 fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it() {
     let ground = Ground::new();
@@ -74,7 +77,7 @@ fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it
     };
     let workspace = ground.open();
     let is_layered = workspace.sandbox_report().unwrap().layer == sandbox_exec::LayerKind::Overlay;
-    let ways: [(&str, &dyn Fn(&LocalWorkspace)); 3] =
+    let ways: [(&str, Replacement<'_>); 3] =
         [("an edit", &edit), ("an undo", &undo), ("a command", &by_command)];
     for (what, replace) in ways {
         if what == "a command" && !is_layered {
