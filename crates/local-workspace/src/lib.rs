@@ -15,7 +15,6 @@
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
 
 mod adoption;
-
 mod build_folder_check;
 mod build_folders;
 mod change;

@@ -61,7 +61,7 @@ pub(crate) fn run_all<S: Subject>(method: ResolveMethod, user: User) {
     let cases = case::load();
     let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     names.dedup();
-    assert_eq!(names.len(), 117);
+    assert_eq!(names.len(), 126);
     for (name, _) in S::ELSEWHERE {
         assert!(names.contains(name), "{name} is not in the corpus");
     }
