@@ -31,7 +31,7 @@ fn the_cost_of_all_matches_is_linear_in_the_text() {
     for (pattern, letter) in FAR_LOOKING {
         for count in [5_000, 60_000] {
             let text = letter.repeat(count);
-            let edited = replaced(&text, pattern, &looks_at_each_byte(64));
+            let edited = replaced(&text, pattern, &looks_at_each_byte(128));
             let edited = edited.unwrap_or_else(|error| panic!("{pattern} on {count} letters: {error}"));
             assert_eq!(edited.outcomes[0].replacements, count, "{pattern}");
         }
@@ -60,7 +60,7 @@ fn what_would_cost_more_is_refused_and_says_so() {
 fn operations_share_one_bound() {
     let text = "word ".repeat(10_000);
     let operations: Vec<Operation> = (0..100).map(|_| regex("w(o)rd", "w${1}rd", "g")).collect();
-    let bound = looks_at_each_byte(20);
+    let bound = looks_at_each_byte(40);
     let error = apply(text.as_bytes(), &operations, Numbering::Original, &bound).unwrap_err();
     assert!(matches!(error.kind, EditErrorKind::TooMuchWork { .. }), "{error}");
     assert!(error.operation_index > Some(1), "{error}");
