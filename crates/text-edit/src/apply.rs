@@ -258,7 +258,7 @@ impl<'a> Draft<'a> {
         if let Some((one, other)) = splice::overlap(&pending) {
             return Err(self.conflict(&pending[one], &pending[other]));
         }
-        self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64 / 4).map_err(EditError::of_call)?;
+        self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64 / 16).map_err(EditError::of_call)?;
         let base = Source::of_edited(&self.bytes, &self.format);
         let (bytes, map) = splice::splice(&base, &self.format, &pending)?;
         let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());

@@ -8,13 +8,23 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::line_map::Kept;
 use crate::{Hunk, LineMap, Source};
 
+/// The most lines of two texts that are compared one by one. Each takes about a hundred bytes meanwhile.
+const COMPARED_LINES: usize = 1 << 19;
+
 impl LineMap {
     /// Compares two texts of which nothing else is known, and keeps the lines whose text is the same.
     ///
     /// A line is the same if it differs in its ending only, or in being UTF-8 here and UTF-16 there. Lines
     /// between two differences that occur several times, all of them, count as changed: which of the equal
     /// ones is which cannot be told.
+    ///
+    /// Texts that have more than half a million lines together are not compared line by line: then only what they have in
+    /// common at the beginning and at the end is kept.
     pub fn between(old: &Source<'_>, new: &Source<'_>) -> LineMap {
+        if old.total_lines() + new.total_lines() > COMPARED_LINES {
+            let apart = LineMap::from_kept(old.total_lines(), new.total_lines(), &[]);
+            return apart.trimmed(old, new);
+        }
         let mut numbers = HashMap::new();
         let old_keys = numbered(old, &mut numbers);
         let new_keys = numbered(new, &mut numbers);

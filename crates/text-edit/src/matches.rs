@@ -22,6 +22,9 @@ use threads::Threads;
 /// What a table of states that had to be emptied is counted as, in steps.
 const STEPS_OF_A_CLEARING: u64 = 1 << 20;
 
+/// What a match is counted as, in steps, apart from its length.
+const STEPS_OF_A_MATCH: u64 = 32;
+
 /// The matches of an expression in a text, from left to right, without overlaps: those that `regex` finds.
 pub(crate) struct Matches<'e, 't> {
     engine: &'e Engine,
@@ -96,7 +99,7 @@ impl<'e, 't> Matches<'e, 't> {
             }
             // Within the text up to its end, the leftmost match is the same one. Text around it counts for borders.
             let input = Input::new(self.text).span(self.at..end);
-            work.spend((end - self.at) as u64 + 1)?;
+            work.spend((end - self.at) as u64 + STEPS_OF_A_MATCH)?;
             self.search_groups(&input);
             return Ok(Some(self.group(0).unwrap_or(end..end)));
         }

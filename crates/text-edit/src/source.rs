@@ -31,7 +31,55 @@ pub struct Source<'a> {
     bytes: &'a [u8],
     format: TextFormat,
     /// Byte offsets at which lines begin; as many as there are lines.
-    starts: Vec<usize>,
+    starts: Starts,
+}
+
+/// Byte offsets in rising order. In a text of short lines they take more room than the text, so that they are kept small.
+#[derive(Clone, Debug)]
+enum Starts {
+    /// Of a text below 4 GiB.
+    Near(Vec<u32>),
+    Far(Vec<usize>),
+}
+
+impl Starts {
+    /// Room for the lines of a text, and no more.
+    fn for_text(bytes: &[u8]) -> Starts {
+        let count = memchr_iter(b'\n', bytes).count() + 1;
+        match u32::try_from(bytes.len()) {
+            Ok(_) => Starts::Near(Vec::with_capacity(count)),
+            Err(_) => Starts::Far(Vec::with_capacity(count)),
+        }
+    }
+
+    fn push(&mut self, offset: usize) {
+        match self {
+            Starts::Near(starts) => starts.push(u32::try_from(offset).expect("the text is below 4 GiB")),
+            Starts::Far(starts) => starts.push(offset),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Starts::Near(starts) => starts.len(),
+            Starts::Far(starts) => starts.len(),
+        }
+    }
+
+    fn get(&self, index: usize) -> Option<usize> {
+        match self {
+            Starts::Near(starts) => starts.get(index).map(|start| *start as usize),
+            Starts::Far(starts) => starts.get(index).copied(),
+        }
+    }
+
+    /// How many offsets are not above this one.
+    fn count_up_to(&self, offset: usize) -> usize {
+        match self {
+            Starts::Near(starts) => starts.partition_point(|start| *start as usize <= offset),
+            Starts::Far(starts) => starts.partition_point(|start| *start <= offset),
+        }
+    }
 }
 
 impl<'a> Source<'a> {
@@ -54,7 +102,7 @@ impl<'a> Source<'a> {
     fn indexed(bytes: &'a [u8], encoding: Encoding, byte_order_mark: bool) -> Self {
         let text_start = if byte_order_mark { mark_bytes(encoding) } else { 0 };
         let unit = encoding.unit_bytes();
-        let mut starts = Vec::new();
+        let mut starts = Starts::for_text(bytes);
         let mut first_ending = None;
         let (mut lf_count, mut crlf_count) = (0usize, 0usize);
         let mut line_start = text_start;
@@ -112,7 +160,7 @@ impl<'a> Source<'a> {
     /// The byte range of a line with its ending, or `None` if there is no such line.
     pub fn line_span(&self, line_number: usize) -> Option<Range<usize>> {
         let index = line_number.checked_sub(1)?;
-        let start = *self.starts.get(index)?;
+        let start = self.starts.get(index)?;
         Some(start..self.offset_of(index + 1))
     }
 
@@ -172,12 +220,12 @@ impl<'a> Source<'a> {
         if offset_bytes >= self.bytes.len() && self.format.final_newline {
             return self.starts.len();
         }
-        self.starts.partition_point(|start| *start <= offset_bytes).saturating_sub(1)
+        self.starts.count_up_to(offset_bytes).saturating_sub(1)
     }
 
     /// Where the line with this 0-based index begins; the end of the text for the index past the last.
     pub(crate) fn offset_of(&self, line_index: usize) -> usize {
-        self.starts.get(line_index).copied().unwrap_or(self.bytes.len())
+        self.starts.get(line_index).unwrap_or(self.bytes.len())
     }
 
     /// The length of a line's ending: 0 for a last line without one.

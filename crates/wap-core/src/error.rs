@@ -8,6 +8,12 @@ use serde_json::{Map, Value};
 /// The detail that names the [`Reason`] on the wire.
 const REASON: &str = "reason";
 
+/// Details that say again what was asked for, whatever its length.
+const QUOTES: [&str; 6] = ["path", "field", "pattern", "target", "expectedVersion", "cause"];
+/// As long as any path may be.
+const MOST_QUOTED_CHARACTERS: usize = 4_096;
+const MOST_MESSAGE_CHARACTERS: usize = 8_192;
+
 /// The six error codes of WAP 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -141,16 +147,26 @@ pub struct WapError {
 }
 
 impl WapError {
-    /// Returns an error without further details.
+    /// Returns an error without further details. A message may quote what was asked for, so that it is cut at 8,192
+    /// characters.
     pub fn new(reason: Reason, message: impl Into<String>) -> WapError {
-        WapError { message: message.into(), reason, details: Map::new() }
+        let mut message = message.into();
+        cut(&mut message, MOST_MESSAGE_CHARACTERS);
+        WapError { message, reason, details: Map::new() }
     }
 
-    /// Adds a detail, in place of one of the same name. The name `reason` is taken and changes nothing.
+    /// Adds a detail, in place of one of the same name. The name `reason` is taken and changes nothing. Details that
+    /// quote the request, such as `path`, are cut at 4,096 characters.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> WapError {
         if name != REASON {
-            self.details.insert(name.to_owned(), value.into());
+            let mut value = value.into();
+            if let Value::String(text) = &mut value
+                && QUOTES.contains(&name)
+            {
+                cut(text, MOST_QUOTED_CHARACTERS);
+            }
+            self.details.insert(name.to_owned(), value);
         }
         self
     }
@@ -182,6 +198,16 @@ impl WapError {
     /// Returns every detail other than `reason`, sorted by name.
     pub fn details(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.details.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+/// Cuts a text behind so many characters.
+fn cut(text: &mut String, most_characters: usize) {
+    if text.len() > most_characters
+        && let Some((end, _)) = text.char_indices().nth(most_characters)
+    {
+        text.truncate(end);
+        text.push('…');
     }
 }
 

@@ -27,6 +27,9 @@ mod faults;
 mod full_disk;
 mod garbage;
 mod holders;
+mod hostile;
+#[path = "../hostile/mod.rs"]
+mod hostile_table;
 mod inbox;
 mod interrupts;
 mod line_client;

@@ -121,3 +121,18 @@ fn composed_maps_lead_all_the_way() {
     assert_eq!(lines(&composed.inverse()), [None, None, Some(2), Some(3), Some(4), Some(6)]);
     assert!(first.compose(&first.inverse()).map(5) == Mapped::Changed);
 }
+
+#[test]
+fn texts_of_very_many_lines_are_compared_at_their_ends_only() {
+    let text = |marks: [usize; 2]| -> String {
+        (0..300_000)
+            .map(|line| if marks.contains(&line) { "x\n".to_owned() } else { format!("{line}\n") })
+            .collect()
+    };
+    let (old, new) = (text([0, 0]), text([1_000, 290_000]));
+    let (old, new) = (Source::parse(old.as_bytes()).unwrap(), Source::parse(new.as_bytes()).unwrap());
+    let map = LineMap::between(&old, &new);
+    assert_eq!(map.hunks().len(), 1, "from the first difference to the last one");
+    assert_eq!(map.map(290_002), Mapped::Kept(290_002));
+    assert_eq!(map.map(150_000), Mapped::Changed);
+}

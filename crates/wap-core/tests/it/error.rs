@@ -77,3 +77,21 @@ fn a_detail_cannot_pose_as_the_reason() {
     let text = serde_json::to_string(&error).unwrap();
     assert_eq!(text, r#"{"error":"busy","code":"EXECUTION_FAILED","details":{"reason":"BUSY"}}"#);
 }
+
+#[test]
+fn what_an_error_quotes_is_cut() {
+    let long = "é".repeat(100_000);
+    let error =
+        WapError::new(Reason::PathNotFound, format!("'{long}' is missing")).with("path", long.as_str());
+    assert_eq!(error.message().chars().count(), 8_193);
+    let path = error.detail("path").unwrap().as_str().unwrap().to_owned();
+    assert_eq!((path.chars().count(), path.chars().last()), (4_097, Some('…')));
+    // What a command has printed, and what stands in a file, has bounds of its own.
+    let error = WapError::new(Reason::Timeout, "out of time").with("stdout", long.as_str());
+    assert_eq!(error.detail("stdout").unwrap().as_str(), Some(&*long));
+    let whole = WapError::new(Reason::PathNotFound, "x".repeat(8_192)).with("path", "y".repeat(4_096));
+    assert_eq!(
+        (whole.message().len(), whole.detail("path").unwrap().as_str().unwrap().len()),
+        (8_192, 4_096)
+    );
+}
