@@ -359,6 +359,12 @@ pub(crate) struct Codali {
     /// Leave out how long it took, so that the same files give the same response.
     #[arg(long)]
     pub deterministic: bool,
+    /// The name of a request that has none, which its response repeats.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["watch", "guide"])]
+    pub request_id: Option<codali_envelope::RequestId>,
+    /// Write results as the readers of another implementation expect them: there is codali.
+    #[arg(long, value_name = "codali")]
+    pub compat: Option<Peer>,
     /// Answer every file that is put into a folder, until told to stop.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "history", "guide"])]
     pub watch: Option<PathBuf>,
@@ -369,6 +375,13 @@ pub(crate) struct Codali {
     pub conversation: Conversation,
     #[command(flatten)]
     pub docdex: Docdex,
+}
+
+/// Another implementation of Codali, for whose readers results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Peer {
+    /// The public implementation.
+    Codali,
 }
 
 /// How a conversation with an agent that keeps nothing is kept.
@@ -437,6 +450,9 @@ pub(crate) enum Format {
         /// Leave out the repair of pasted text.
         #[arg(long)]
         strict: bool,
+        /// The dialect of the session that the reply is for. Both are read alike; the answer names it.
+        #[arg(long, value_name = "agentd|codingagent")]
+        dialect: Option<tagproto::Dialect>,
     },
     /// A request in a Codali envelope, with nothing in front of it.
     Codali {

@@ -47,7 +47,9 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Log { limit }) => log::log(common, console, limit),
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
         Some(Command::Diff { range }) => diff::diff(common, console, range),
-        Some(Command::Parse { format: Format::Tag { file, strict } }) => parse::tag(console, &file, strict),
+        Some(Command::Parse { format: Format::Tag { file, strict, dialect } }) => {
+            parse::tag(console, &file, strict, dialect)
+        }
         Some(Command::Parse { format: Format::Codali { file, strict } }) => {
             parse::codali(console, &file, strict)
         }

@@ -47,7 +47,7 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
             limit: fields.count(&["limit"], LIMIT),
         },
         "docdex.snippet" => NeedKind::Snippet {
-            doc_id: fields.text(&["doc_id", "docId"]).ok_or_else(|| lacks("doc_id"))?,
+            doc_id: fields.text(&["doc_id", "docId", "path", "file"]).ok_or_else(|| lacks("doc_id"))?,
             window: fields.count(&["window"], WINDOW),
         },
         "docdex.open" => {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{NeedResult, RequestId, Warning};
+use crate::{NeedResult, OtherResult, RequestId, Warning};
 
 /// A response: one result for each need, in the order of the needs.
 ///
@@ -64,5 +64,30 @@ impl Response {
             meta: &self.meta,
             extra: &self.extra,
         }
+    }
+
+    /// Returns the response with the dependencies of files as plain paths, each once, in the order in which they stand.
+    ///
+    /// That is how the readers of the public implementation show them: they join the items of both lists to one text, and an
+    /// item with fields is `[object Object]` there. Kinds and depths are lost.
+    #[must_use]
+    pub fn with_impact_as_paths(mut self) -> Response {
+        for result in &mut self.results {
+            if let NeedResult::Impact(impact) = result {
+                let Ok(Value::Object(mut fields)) = serde_json::to_value(&*impact) else { continue };
+                for (name, edges) in [("inbound", &impact.inbound), ("outbound", &impact.outbound)] {
+                    let mut files: Vec<&str> = Vec::with_capacity(edges.len());
+                    for edge in edges {
+                        // A file stands there once for each kind of dependency; they are sorted by file.
+                        if files.last() != Some(&edge.file.as_str()) {
+                            files.push(&edge.file);
+                        }
+                    }
+                    fields.insert(name.to_owned(), files.into());
+                }
+                *result = NeedResult::Other(OtherResult { result_type: "docdex.impact".to_owned(), fields });
+            }
+        }
+        self
     }
 }

@@ -162,7 +162,8 @@ impl CodeIndex for LocalIndex {
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
         check(call, Instant::now())?;
         let unknown = || IndexError::UnknownDocument { doc_id: request.doc_id.clone() };
-        let (path, first, last) = doc_id::read(&request.doc_id).ok_or_else(unknown)?;
+        // Who has not searched names a file by its path.
+        let (path, first, last) = doc_id::read(&request.doc_id).unwrap_or((&request.doc_id, 1, 1));
         let stored = self.store.file(path).map_err(|error| store_failed(&error))?.ok_or_else(unknown)?;
         let admitted = RelPath::parse(path).is_ok_and(|path| self.source.admits(&path));
         let present = self.present(path).filter(|_| admitted).ok_or_else(unknown)?;
@@ -176,9 +177,10 @@ impl CodeIndex for LocalIndex {
         Ok(ReadSnippetResponse {
             path: path.to_owned(),
             content: String::from_utf8_lossy(lines.range(start, end)).into_owned(),
-            line_start: start as u64,
-            line_end: end as u64,
-            total_lines: total as u64,
+            line_start: Some(start as u64),
+            line_end: Some(end as u64),
+            total_lines: Some(total as u64),
+            is_truncated: false,
             freshness: self.freshness(if stale { vec![path.to_owned()] } else { Vec::new() })?,
         })
     }

@@ -116,12 +116,15 @@ pub struct ReadSnippetResponse {
     pub path: String,
     /// The lines with their endings.
     pub content: String,
-    /// First line of the content.
-    pub line_start: u64,
-    /// Last line of the content.
-    pub line_end: u64,
-    /// Lines in the whole file.
-    pub total_lines: u64,
+    /// First line of the content, if the index says which.
+    pub line_start: Option<u64>,
+    /// Last line of the content, if the index says which.
+    pub line_end: Option<u64>,
+    /// Lines in the whole file, if the index says how many.
+    pub total_lines: Option<u64>,
+    /// Whether the index has left out some of the lines in between.
+    #[serde(default)]
+    pub is_truncated: bool,
     /// How far it can be relied on.
     pub freshness: Freshness,
 }

@@ -133,7 +133,7 @@ impl CodeIndex for MemoryIndex {
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
         self.check(call)?;
-        let found = request.doc_id.strip_prefix("doc:").and_then(|path| self.files.get_key_value(path));
+        let found = self.files.get_key_value(request.doc_id.strip_prefix("doc:").unwrap_or(&request.doc_id));
         let (path, text) =
             found.ok_or_else(|| IndexError::UnknownDocument { doc_id: request.doc_id.clone() })?;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -141,9 +141,10 @@ impl CodeIndex for MemoryIndex {
         Ok(ReadSnippetResponse {
             path: path.clone(),
             content: lines[..shown].concat(),
-            line_start: 1,
-            line_end: shown as u64,
-            total_lines: lines.len() as u64,
+            line_start: Some(1),
+            line_end: Some(shown as u64),
+            total_lines: Some(lines.len() as u64),
+            is_truncated: false,
             freshness: self.freshness([path.as_str()]),
         })
     }

@@ -31,13 +31,13 @@ pub(crate) fn codali(common: &Common, console: Console, asked: &Codali) -> Outco
 /// Answers the request in a text and prints the response.
 fn answer(common: &Common, console: Console, asked: &Codali) -> Outcome {
     let text = reply_text(&asked.file)?;
-    let reading = match read(&text) {
+    let reading = match read(&text, asked.request_id.as_ref()) {
         Read::Request(reading) => reading,
-        Read::Refused { response, why, is_answered } => {
+        Read::Refused { response, why } => {
             // The agent learns why from the response; whoever called it, from the exit code.
             print(console, &response, asked.format);
             console.notice(&format!("agentd: {why}"));
-            return Ok(if is_answered { Exit::Done } else { Exit::Usage });
+            return Ok(Exit::Usage);
         }
         Read::Nothing => return Err(no_request()),
     };

@@ -6,16 +6,20 @@ use std::path::Path;
 use codali_envelope::{ReadError, ReadErrorKind, ReadOptions, Reading, read_request};
 use serde_json::{Value, json};
 use tag_session::{REPLY_LIMIT_BYTES, decode_reply};
-use tagproto::{Strictness, read};
+use tagproto::{Dialect, Strictness, read};
 
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 
 /// Prints what the reader of bracket tags sees.
-pub(crate) fn tag(console: Console, file: &Path, strict: bool) -> Outcome {
+pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<Dialect>) -> Outcome {
     let text = reply_text(file)?;
     let reply = read(&text, if strict { Strictness::Strict } else { Strictness::Repair });
-    console.json_result(&reply);
+    let mut seen = json!(reply);
+    if let Some(dialect) = dialect {
+        seen["dialect"] = json!(dialect);
+    }
+    console.json_result(&seen);
     match &reply.refused {
         None => Ok(Exit::Done),
         Some(refusal) => {

@@ -141,10 +141,27 @@ fn answer(
             let doc_id = needed(asked.doc_id.as_ref(), "docId")?;
             let request = ReadSnippet { doc_id, window_lines: asked.window.unwrap_or(40).clamp(10, 400) };
             let found = index.snippet(call, &request).map_err(|error| failed(&error))?;
-            let (path, total) = (&found.path, found.total_lines);
-            line(&mut text, format_args!("{path}:{}-{} of {total}", found.line_start, found.line_end));
-            for (number, shown) in (found.line_start..).zip(found.content.lines()) {
-                line(&mut text, format_args!("{number:>6}  {shown}"));
+            let path = &found.path;
+            let total = found.total_lines.map(|total| format!(" of {total}")).unwrap_or_default();
+            let cut = if found.is_truncated { ", with lines left out" } else { "" };
+            // Numbers that are not known are not made up; those behind a gap would be wrong.
+            match (found.line_start, found.line_end) {
+                (Some(first), Some(last)) => {
+                    line(&mut text, format_args!("{path}:{first}-{last}{total}{cut}"));
+                    for (number, shown) in (first..).zip(found.content.lines()) {
+                        if found.is_truncated {
+                            line(&mut text, format_args!("        {shown}"));
+                        } else {
+                            line(&mut text, format_args!("{number:>6}  {shown}"));
+                        }
+                    }
+                }
+                _ => {
+                    line(&mut text, format_args!("{path}{total}{cut}"));
+                    for shown in found.content.lines() {
+                        line(&mut text, format_args!("        {shown}"));
+                    }
+                }
             }
             found.freshness
         }

@@ -161,7 +161,7 @@ fn codali_says_why_a_request_is_not_answered() {
     let warning = ran.json()["meta"]["warnings"][0].as_str().unwrap().to_owned();
     assert!(warning.starts_with("multiple_envelopes: line 13, column 1: "), "{warning}");
     let bad = "AGENT_REQUEST v1\nrequest_id: r\nneeds:\n  - type: shell.run\n";
-    let ran = project.run_with_input(&["codali", "--json"], bad).ok().json();
+    let ran = project.run_with_input(&["codali", "--json"], bad).exits(2).json();
     assert_eq!((&ran["request_id"], &ran["results"][0]["error"]), (&json!("r"), &json!("unsupported_need")));
 }
 
@@ -217,4 +217,67 @@ fn codali_shows_what_has_changed_in_a_repository() {
     assert!(!project.has("ran.log") && !project.base().exists());
     // It would be, if it were left to the repository.
     assert!(git(&["diff"]) && project.has("ran.log"));
+}
+
+#[test]
+fn a_request_without_a_name_can_be_given_one() {
+    let project = project();
+    let nameless = ARCHITECT.replace("request_id: 123\n", "");
+    let refused = project.run_with_input(&["codali", "--deterministic"], &nameless).exits(2);
+    assert!(refused.stdout.contains("missing_request_id"), "{}", refused.stdout);
+    let named = project.run_with_input(&["codali", "--request-id", "mine"], &nameless).ok();
+    assert!(named.stdout.starts_with("CODALI_RESPONSE v1\nrequest_id: mine\n"), "{}", named.stdout);
+    let own = project.run_with_input(&["codali", "--request-id", "mine"], ARCHITECT).ok();
+    assert!(own.stdout.starts_with("CODALI_RESPONSE v1\nrequest_id: \"123\"\n"), "{}", own.stdout);
+    project.run_with_input(&["codali", "--request-id", ""], &nameless).exits(2);
+    project.run(&["codali", "--request-id", "mine", "--watch", "."]).exits(2);
+}
+
+#[test]
+fn where_nothing_valid_is_asked_the_exit_code_says_so() {
+    let project = project();
+    let ran = project
+        .run_with_input(&["codali"], "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: shell.run\n")
+        .exits(2)
+        .says("no need can be answered");
+    assert!(ran.stdout.starts_with("CODALI_RESPONSE v1\n"), "the agent learns why: {}", ran.stdout);
+    assert!(ran.stdout.contains("unsupported_need: shell.run"), "{}", ran.stdout);
+}
+
+#[test]
+fn dependencies_are_paths_where_the_public_readers_are_to_read_them() {
+    let project = project();
+    project
+        .write("src/a.py", "from . import b\nimport os\n")
+        .write("src/__init__.py", "")
+        .write("src/b.py", "");
+    let request = "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: docdex.impact\n    file: src/a.py\n";
+    let impact = |options: &[&str]| {
+        let options: Vec<&str> = ["codali", "--json"].iter().chain(options).copied().collect();
+        project.run_with_input(&options, request).ok().json()["results"][0].clone()
+    };
+    let plain = impact(&[]);
+    assert_eq!(plain["outbound"][0]["file"], "src/b.py", "{plain}");
+    let compatible = impact(&["--compat", "codali"]);
+    assert_eq!(
+        (&compatible["type"], &compatible["file"], &compatible["inbound"], &compatible["outbound"]),
+        (&json!("docdex.impact"), &json!("src/a.py"), &json!([]), &json!(["src/b.py"])),
+        "{compatible}"
+    );
+    project.run_with_input(&["codali", "--compat", "other"], request).exits(2);
+}
+
+#[test]
+fn parse_tag_takes_both_dialects_and_names_them() {
+    let project = project();
+    let reply = "[READ_FILE path=\"a\"]\n";
+    let plain = project.run_with_input(&["parse", "tag"], reply).ok().json();
+    assert_eq!(plain.get("dialect"), None);
+    for dialect in ["agentd", "codingagent"] {
+        let mut seen = project.run_with_input(&["parse", "tag", "--dialect", dialect], reply).ok().json();
+        assert_eq!(seen["dialect"], dialect);
+        seen.as_object_mut().unwrap().remove("dialect");
+        assert_eq!(seen, plain);
+    }
+    project.run_with_input(&["parse", "tag", "--dialect", "other"], reply).exits(2);
 }

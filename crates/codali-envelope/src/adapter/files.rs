@@ -75,7 +75,10 @@ fn place_of(doc_id: &str, need: &OpenNeed, frame: &mut NeedCall<'_>) -> Result<(
     let range = if has_range {
         range(need)?
     } else {
-        Range { start: Some(found.line_start.max(1)), end: Some(found.line_end.max(1)), names_end: false }
+        let start = found.line_start.unwrap_or(1).max(1);
+        let window = u64::from(request.window_lines);
+        let end = found.line_end.unwrap_or(start.saturating_add(window).saturating_sub(1)).max(1);
+        Range { start: Some(start), end: Some(end), names_end: false }
     };
     Ok((found.path, range))
 }

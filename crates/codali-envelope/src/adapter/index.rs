@@ -35,17 +35,20 @@ pub(super) fn snippet(doc_id: &str, window: Option<u32>, frame: &mut NeedCall<'_
     let found = frame.ask(WarningCode::DocdexSnippetFailed, |index, call| index.snippet(call, &request))?;
     frame.note(&found.freshness);
     let lines = fit::lines(found.content, frame.room);
-    let truncated = lines.shown < lines.total;
-    if truncated {
+    let is_cut = lines.shown < lines.total;
+    if is_cut {
         frame.warn_cut(&found.path, lines.shown, lines.total);
+    } else if found.is_truncated {
+        frame.warn(WarningCode::Truncated, found.path.clone());
     }
+    let last_shown = found.line_start.map(|start| (start + lines.shown).saturating_sub(1));
     Ok(NeedResult::Snippet(SnippetResult {
         doc_id: request.doc_id,
         path: Some(found.path),
-        line_start: Some(found.line_start),
-        line_end: Some((found.line_start + lines.shown).saturating_sub(1)),
-        total_lines: Some(found.total_lines),
-        truncated,
+        line_start: found.line_start,
+        line_end: if is_cut { last_shown } else { found.line_end },
+        total_lines: found.total_lines,
+        truncated: is_cut || found.is_truncated,
         content: lines.text,
     }))
 }

@@ -233,6 +233,14 @@ fn a_number_sign_does_not_end_a_sentence_in_silence() {
 }
 
 #[test]
+fn a_snippet_may_name_its_file_by_its_path() {
+    for field in ["doc_id", "docId", "path", "file"] {
+        let (found, _) = read(&request(&format!("  - type: docdex.snippet\n    {field}: src/a.rs\n")));
+        assert_eq!(found, json!([{ "type": "docdex.snippet", "doc_id": "src/a.rs" }]), "{field}");
+    }
+}
+
+#[test]
 fn the_word_null_can_be_searched_for() {
     for word in ["null", "Null", "NULL"] {
         assert_eq!(

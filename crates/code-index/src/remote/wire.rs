@@ -42,16 +42,19 @@ pub(super) fn snippet(answer: &Value) -> Result<Option<ReadSnippetResponse>, Ind
         return Ok(None);
     };
     let content = text(snippet, &["text"]).ok_or_else(unreadable)?;
-    let line_start = number(snippet, &["line_start"]).unwrap_or(1).max(1);
+    // Of a piece that no search has found, the daemon does not say where it stands.
+    let line_start = number(snippet, &["line_start"]).map(|line| line.max(1));
     let lines = content.lines().count().max(1) as u64;
-    let line_end = number(snippet, &["line_end"]).unwrap_or(line_start + lines - 1).max(line_start);
+    let last = |start: u64| number(snippet, &["line_end"]).unwrap_or(start + lines - 1).max(start);
+    let line_end = line_start.map(last);
+    let total_lines = number(snippet, &["total_lines"]).or_else(|| number(doc, &["total_lines"]));
     Ok(Some(ReadSnippetResponse {
         path: path(doc, &["rel_path", "path"])?,
         content,
         line_start,
         line_end,
-        // The daemon does not say how many lines there are: at least those.
-        total_lines: number(snippet, &["total_lines"]).unwrap_or(line_end).max(line_end),
+        total_lines: total_lines.map(|total| total.max(line_end.unwrap_or(0))),
+        is_truncated: snippet.get("truncated").and_then(Value::as_bool).unwrap_or(false),
         freshness: Default::default(),
     }))
 }

@@ -48,7 +48,10 @@ fn a_hit_shows_the_lines_that_match() {
         index.snippet(call, &request)
     })
     .unwrap();
-    assert_eq!((shown.total_lines, shown.line_end - shown.line_start + 1), (1001, 11));
+    assert_eq!(
+        (shown.total_lines, shown.line_end.unwrap() - shown.line_start.unwrap() + 1),
+        (Some(1001), 11)
+    );
     assert!(shown.content.contains("needle"), "{shown:?}");
 }
 
@@ -151,4 +154,20 @@ fn an_empty_folder_is_an_empty_index() {
     fixture.write("a.txt", "x\n");
     crate::fixture::refresh(&index);
     assert_eq!(search(&index, "x").freshness.state, IndexState::Ready);
+}
+
+#[test]
+fn a_path_alone_names_the_top_of_its_file() {
+    let lines: String = (1..=100).map(|number| format!("// line {number}\n")).collect();
+    let fixture = Fixture::new([("src/a.rs", lines.as_str())]);
+    let index = fixture.index();
+    let snippet = |doc_id: &str| {
+        call(|call| index.snippet(call, &ReadSnippet { doc_id: doc_id.into(), window_lines: 10 }))
+    };
+    let shown = snippet("src/a.rs").unwrap();
+    assert_eq!((shown.path.as_str(), shown.line_start, shown.line_end), ("src/a.rs", Some(1), Some(10)));
+    assert!(shown.content.starts_with("// line 1\n"));
+    for unknown in ["src/b.rs", "src", "../a.rs", "src/a.rs#0-1", ""] {
+        assert!(snippet(unknown).is_err(), "{unknown}");
+    }
 }

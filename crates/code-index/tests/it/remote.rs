@@ -117,7 +117,11 @@ fn every_operation_is_asked_and_read() {
         );
 
         let snippet = index.snippet(call, &ReadSnippet { doc_id: "d 1".into(), window_lines: 20 }).unwrap();
-        assert_eq!((snippet.line_start, snippet.line_end, snippet.path.as_str()), (4, 5, "src/a.rs"));
+        assert_eq!(
+            (snippet.line_start, snippet.line_end, snippet.path.as_str()),
+            (Some(4), Some(5), "src/a.rs")
+        );
+        assert_eq!((snippet.total_lines, snippet.is_truncated), (None, false));
         let symbols = index.symbols(call, &ListSymbols { file: "src/a.rs".into() }).unwrap().symbols;
         assert_eq!(
             (symbols[0].signature.as_str(), symbols[0].line_start, symbols[0].line_end),
@@ -197,4 +201,22 @@ fn the_second_index_answers_when_the_first_does_not() {
         assert_eq!(both.search(call, &search).unwrap().hits[0].path, "src/login.rs");
         assert!(matches!(both.failures().as_slice(), [("search", IndexError::Failed { .. })]));
     });
+}
+
+#[test]
+fn a_snippet_keeps_what_the_daemon_says_of_it_and_nothing_is_made_up() {
+    let doc = r#""doc": {"doc_id": "d", "rel_path": "src/a.rs"}"#;
+    for (said, lines, total, is_truncated) in [
+        (r#""truncated": true, "line_start": 7, "line_end": 90"#, (Some(7), Some(90)), None, true),
+        (r#""truncated": false, "origin": "preview""#, (None, None), None, false),
+        (r#""truncated": false, "line_start": 7"#, (Some(7), Some(8)), None, false),
+        (r#""line_start": 7, "line_end": 8, "total_lines": 200"#, (Some(7), Some(8)), Some(200), false),
+    ] {
+        let body = format!(r#"{{{doc}, "snippet": {{"text": "one\ntwo", {said}}}}}"#);
+        let daemon = Daemon::start(&[("/snippet/", 200, &body)], Duration::ZERO);
+        let request = ReadSnippet { doc_id: "d".into(), window_lines: 20 };
+        let found = call(|call| daemon.index().snippet(call, &request)).unwrap();
+        assert_eq!((found.line_start, found.line_end), lines, "{said}");
+        assert_eq!((found.total_lines, found.is_truncated), (total, is_truncated), "{said}");
+    }
 }

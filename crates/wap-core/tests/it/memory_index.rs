@@ -33,7 +33,7 @@ fn hits_are_ranked_limited_and_can_be_opened() {
     assert_eq!(one.hits, found.hits[..1]);
     let request = ReadSnippet { doc_id: found.hits[1].doc_id.clone(), window_lines: 2 };
     let snippet = index().snippet(&call, &request).unwrap();
-    assert_eq!((snippet.content.as_str(), snippet.total_lines), ("import b.py\nimport gone.py\n", 4));
+    assert_eq!((snippet.content.as_str(), snippet.total_lines), ("import b.py\nimport gone.py\n", Some(4)));
     let missing = ReadSnippet { doc_id: "doc:z.py".into(), window_lines: 2 };
     let error = IndexError::UnknownDocument { doc_id: "doc:z.py".into() };
     assert_eq!(index().snippet(&call, &missing), Err(error));

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codali_envelope::{
-    AnswerOptions, Budget, Meta, ReadError, ReadErrorKind, ReadOptions, Reading, Response, Sources,
-    Stopwatch, Warning, extract_request, refuse,
+    AnswerOptions, Budget, Meta, ReadError, ReadOptions, Reading, RequestId, Response, Sources, Stopwatch,
+    Warning, extract_request, refuse,
 };
 use code_index::{FallbackIndex, RemoteIndex};
 use file_index::ChangeFeed;
 use local_workspace::IndexLimits;
 use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey};
 
-use crate::cli::{Codali, Common};
+use crate::cli::{Codali, Common, Peer};
 use crate::code_index_access::{self, AskedIndex, INDEXING_TIME};
 use crate::console::Console;
 use crate::exit::Failure;
@@ -36,21 +36,17 @@ pub(super) enum Read {
         response: Response,
         /// What the caller is told.
         why: ReadError,
-        /// Whether the response answers the needs one by one.
-        is_answered: bool,
     },
     Nothing,
 }
 
-/// Finds the request in a text.
-pub(super) fn read(text: &str) -> Read {
-    match extract_request(text, &ReadOptions::default()) {
+/// Finds the request in a text; one without a name has the one that is given.
+pub(super) fn read(text: &str, request_id: Option<&RequestId>) -> Read {
+    let options = ReadOptions { default_request_id: request_id.cloned(), ..ReadOptions::default() };
+    match extract_request(text, &options) {
         Ok(reading) => Read::Request(reading),
         Err(why) => match refuse(&why) {
-            Some(response) => {
-                let is_answered = matches!(why.kind, ReadErrorKind::NoValidNeed { .. });
-                Read::Refused { response, why, is_answered }
-            }
+            Some(response) => Read::Refused { response, why },
             None => Read::Nothing,
         },
     }
@@ -73,6 +69,7 @@ pub(super) struct Answering<'a> {
     local: Box<dyn CodeIndex + 'a>,
     cancel: &'a CancelFlag,
     options: AnswerOptions,
+    compat: Option<Peer>,
 }
 
 impl<'a> Answering<'a> {
@@ -125,7 +122,7 @@ impl<'a> Answering<'a> {
             deterministic: asked.deterministic,
             ..AnswerOptions::default()
         };
-        Ok(Answering { workspace, remote, local, cancel, options })
+        Ok(Answering { workspace, remote, local, cancel, options, compat: asked.compat })
     }
 
     /// Answers a request.
@@ -142,7 +139,10 @@ impl<'a> Answering<'a> {
             .meta
             .warnings
             .extend(failures.map(|(operation, error)| remote_code_index::warning(operation, &error)));
-        response
+        match self.compat {
+            None => response,
+            Some(Peer::Codali) => response.with_impact_as_paths(),
+        }
     }
 }
 

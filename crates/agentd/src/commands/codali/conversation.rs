@@ -42,7 +42,7 @@ pub(super) fn go_on(common: &Common, console: Console, asked: &Codali, file: &Pa
     }
     let reply = reply_text(&asked.file)?;
     kept.history.push(Speaker::Agent, reply.as_str());
-    let response: Response = match read(&reply) {
+    let response: Response = match read(&reply, asked.request_id.as_ref()) {
         Read::Request(reading) => Answering::once(common, console, asked, &cancel)?.answer(&reading),
         // The agent can ask again, and does it better.
         Read::Refused { response, why, .. } => {

@@ -95,7 +95,7 @@ impl Watching<'_> {
     }
 
     fn answer(&self, text: &str, file: &Dropped) -> Option<Response> {
-        match read(text) {
+        match read(text, None) {
             Read::Request(reading) => Some(self.answering.answer(&reading)),
             Read::Refused { response, why, .. } => {
                 self.console.notice(&format!("{}: {why}", file.name));
