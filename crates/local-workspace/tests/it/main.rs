@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod attributes;
+#[cfg(test)]
 mod big_files;
 #[cfg(test)]
 mod byte_exact;
