@@ -20,7 +20,7 @@ fn embedded_sandbox_fs_writes_and_refuses() {
             "refused: ../outside: the path leaves the workspace",
             "refused: /etc/hostname: the path is absolute and does not begin with the workspace folder",
             "refused: elsewhere/hostname: `elsewhere` is a link that is absolute",
-            "refused: .git/hooks/pre-commit: `.git/hooks/pre-commit` is protected by the entry `.git`",
+            "refused: .git/hooks/pre-commit: `.git/hooks/pre-commit` is protected by the entry `.git`: git runs hooks and programs that it names",
             "found elsewhere (link)",
             "found notes.txt (file)",
         ]
