@@ -31,7 +31,7 @@ pub use error::TaskError;
 pub use root::root;
 pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;
-pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_journal, soak_serve};
+pub use soak::{soak, soak_cocode, soak_exec, soak_files, soak_hostile, soak_journal, soak_serve};
 pub use step::Step;
 pub use test_failures::TestFailures;
 pub use tidy::{Finding, TidyReport, check_tree, tidy};

@@ -89,6 +89,12 @@ enum SoakAlone {
         #[arg(long, default_value_t = 1024)]
         log_megabytes: u32,
     },
+    /// Every tool, transport and reader with inputs of hostile sizes and shapes, in processes of 256 MB.
+    Hostile {
+        /// For how long.
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+    },
     /// Many connections to the HTTP server at once, with mixed calls: failures, lost updates, memory.
     Serve {
         /// For how long.
@@ -149,6 +155,9 @@ fn main() -> ExitCode {
         }
         Task::Soak { alone: Some(SoakAlone::Serve { seconds, connections }), .. } => {
             xtask::soak_serve(&root(), seconds, connections)
+        }
+        Task::Soak { alone: Some(SoakAlone::Hostile { seconds }), .. } => {
+            xtask::soak_hostile(&root(), seconds)
         }
         Task::Soak { alone: None, factor, package, seed } => {
             xtask::soak(&root(), factor, package.as_deref(), seed)

@@ -129,3 +129,18 @@ pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), Tas
         .run()
         .map(|_| ())
 }
+
+/// Has every tool over every transport and every reader of a text go through inputs of hostile sizes and shapes, again and
+/// again, in processes of 256 MB.
+///
+/// # Errors
+///
+/// Those of the test run; a process that dies, an answer that does not come in time or that is too long fails it.
+pub fn soak_hostile(root: &Path, seconds: u64) -> Result<(), TaskError> {
+    let arguments = ["test", "--package", "agentd", "--test", "it", "--", "hostile::", "--nocapture"];
+    Step::cargo("soak hostile", &arguments)
+        .variable("HOSTILE_SECONDS", &seconds.to_string())
+        .folder(root)
+        .run()
+        .map(|_| ())
+}
