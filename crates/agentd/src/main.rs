@@ -18,7 +18,6 @@ mod history_file;
 mod http;
 mod interrupt;
 mod json_rpc;
-mod json_size;
 mod line_input;
 mod link;
 mod linked_worktree;

@@ -4,6 +4,7 @@
 //! it never decides what a tool does.
 
 mod answer;
+mod bounded_lines;
 mod docdex;
 mod extra_tool;
 mod http;

@@ -67,27 +67,39 @@ fn check_count(field: &str, count: usize, limit: usize) -> Result<(), WapError> 
     Err(WapError::new(Reason::InvalidField, text).with("field", field).with("limit", limit))
 }
 
-/// Checks, without reading it, that a JSON text holds no more values than a request can make use of. What is not JSON is
+/// Counts the values of a JSON text that arrives in pieces, without parsing it. What is not JSON is left to the parser.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JsonValues {
+    separators: usize,
+    is_string: bool,
+    is_escaped: bool,
+}
+
+impl JsonValues {
+    /// Looks at the next byte and returns whether the text so far holds no more values than a request can make use of.
+    pub fn take(&mut self, byte: u8) -> bool {
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' if self.is_string => self.is_escaped = true,
+            b'"' => self.is_string = !self.is_string,
+            b',' | b':' | b'[' | b'{' if !self.is_string => self.separators += 1,
+            _ => {}
+        }
+        self.separators <= MAX_JSON_SEPARATORS
+    }
+}
+
+/// Checks, without parsing it, that a JSON text holds no more values than a request can make use of. What is not JSON is
 /// left to the parser.
 ///
 /// # Errors
 ///
 /// [`Reason::RequestTooLarge`] with the limit.
 pub fn check_json_size(text: &[u8]) -> Result<(), WapError> {
-    let mut separators = 0_usize;
-    let (mut in_string, mut is_escaped) = (false, false);
-    for byte in text {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b':' | b'[' | b'{' if !in_string => separators += 1,
-            _ => {}
-        }
-        if separators > MAX_JSON_SEPARATORS {
-            let text = format!("the message has more than {MAX_JSON_SEPARATORS} values: send it in parts");
-            return Err(WapError::new(Reason::RequestTooLarge, text).with("limit", MAX_JSON_SEPARATORS));
-        }
+    let mut values = JsonValues::default();
+    if text.iter().all(|byte| values.take(*byte)) {
+        return Ok(());
     }
-    Ok(())
+    let text = format!("the message has more than {MAX_JSON_SEPARATORS} values: send it in parts");
+    Err(WapError::new(Reason::RequestTooLarge, text).with("limit", MAX_JSON_SEPARATORS))
 }

@@ -57,7 +57,7 @@ mod workspace;
 mod workspace_info;
 mod write_file;
 
-pub use bounds::check_json_size;
+pub use bounds::{JsonValues, check_json_size};
 pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
 pub use code_index::{

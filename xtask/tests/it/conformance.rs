@@ -49,6 +49,8 @@ fn every_case_that_has_a_runner_passes() {
     lines.retain(|line| !line.starts_with("== "));
     let expected = [
         "ruled otherwise: cocode.json run_env_allowlist: an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+        "ruled otherwise: cocode.json run_ready_detached_head: a commit without changes is not ready (docs/cocode.md, The verdict)",
+        "ruled otherwise: cocode.json run_ready_substring: a commit without changes is not ready (docs/cocode.md, The verdict)",
         "ruled otherwise: codali.json exec/list-ignored-files: what git ignores is left out, whatever the pattern (docs/codali.md, file.list)",
         "ruled otherwise: codali.json extract/blockquoted: quote marks in front of a request are taken off (docs/codali.md, finding a request)",
         "ruled otherwise: codali.json extract/bold-header: a header may be bold (docs/codali.md, finding a request)",

@@ -17,7 +17,6 @@ use crate::commands::session::cancel_flag;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json_rpc::{self, INVALID_REQUEST, Message};
-use crate::json_size;
 use crate::line_input::{Line, read_line};
 use crate::shared_workspace::SharedWorkspace;
 use crate::state::Places;
@@ -101,7 +100,7 @@ impl Service {
                     self.send(json_rpc::error(&Value::Null, INVALID_REQUEST, &text, Some(&error)));
                 }
                 Line::Whole if line.iter().all(u8::is_ascii_whitespace) => {}
-                Line::Whole if let Err(error) = json_size::check(&line) => {
+                Line::Whole if let Err(error) = wap_core::check_json_size(&line) => {
                     let text = error.message();
                     self.send(json_rpc::error(&Value::Null, INVALID_REQUEST, text, Some(&error)));
                 }

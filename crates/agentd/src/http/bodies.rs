@@ -12,7 +12,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 use wap_core::{Reason, WapError};
 
 use crate::http::refusal::{refusal, refusal_with};
-use crate::json_size;
 
 /// How many bytes of bodies there may be at once, each counted until its call is answered.
 const ALL_BYTES: usize = 64 << 20;
@@ -190,7 +189,7 @@ impl Bodies {
         let parser = Arc::clone(&self.parsers).acquire_owned().await.map_err(|_| fault())?;
         let parsed = tokio::task::spawn_blocking(move || {
             let _parser = parser;
-            json_size::check(text.as_ref())?;
+            wap_core::check_json_size(text.as_ref())?;
             Ok(parse(text.as_ref()))
         });
         parsed.await.map_err(|_| fault())?

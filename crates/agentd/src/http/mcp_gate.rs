@@ -14,7 +14,6 @@ use wap_core::{Limits, Reason, WapError};
 
 use crate::http::bodies::{self, Bodies, Received};
 use crate::http::refusal::{refusal, refusal_with};
-use crate::json_size;
 use crate::mcp::SessionRoom;
 
 /// What the gate needs.
@@ -49,7 +48,7 @@ pub(super) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
     let sessions = gate.sessions;
     let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
         let _share = share;
-        if let Err(error) = json_size::check(&bytes) {
+        if let Err(error) = wap_core::check_json_size(&bytes) {
             return refusal(&error);
         }
         let (response, is_full) = sessions.note(next.run(Request::from_parts(head, Body::from(bytes)))).await;

@@ -14,17 +14,26 @@ use rmcp::transport::io::{StdioReader, StdioWriter};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
+use crate::mcp::bounded_lines::BoundedLines;
+
 /// The client at the other end of standard input and output.
 ///
 /// The SDK's transport hands each run of characters between two escapes to its buffer by itself, tens of thousands in a large
 /// text, which takes half as long again as rendering the whole message first.
 pub(crate) struct LineTransport {
-    incoming: AsyncRwTransport<RoleServer, StdioReader, Replies>,
+    incoming: AsyncRwTransport<RoleServer, BoundedLines<StdioReader, OnCut>, Replies>,
     output: Output,
 }
 
 /// How large a buffer is kept for the next message. Making one anew costs as much as rendering into it.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
+
+/// Answers a line that was cut.
+type OnCut = Box<dyn FnMut() + Send>;
+
+/// The answer to a line with too many values. Which request it was is not known without parsing it.
+const TOO_MANY_VALUES: &[u8] =
+    br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message has too many values: send it in parts"}}"#;
 
 /// Where whole lines go, one after another; nothing once the transport is closed.
 type Output = Arc<Mutex<Option<Lines>>>;
@@ -36,10 +45,18 @@ struct Lines {
 }
 
 impl LineTransport {
-    /// A longer line than `most_line_bytes` is left out.
+    /// A longer line than `most_line_bytes` is left out, and one with too many values is answered with an error.
     pub(crate) fn new(input: StdioReader, output: StdioWriter, most_line_bytes: usize) -> LineTransport {
         let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
+        let for_cut = Arc::clone(&output);
+        let on_cut: OnCut = Box::new(move || {
+            tokio::spawn(write(Arc::clone(&for_cut), |buffer| {
+                buffer.extend_from_slice(TOO_MANY_VALUES);
+                Ok(())
+            }));
+        });
+        let input = BoundedLines::new(input, on_cut);
         let incoming = AsyncRwTransport::new(input, replies).with_max_line_length(most_line_bytes);
         LineTransport { incoming, output }
     }
