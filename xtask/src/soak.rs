@@ -138,7 +138,7 @@ pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), Tas
 /// Those of the test run; a process that dies, an answer that does not come in time or that is too long fails it.
 pub fn soak_hostile(root: &Path, seconds: u64) -> Result<(), TaskError> {
     let arguments = ["test", "--package", "agentd", "--test", "it", "--", "hostile::"];
-    let arguments = [&arguments[..], &["--include-ignored", "--nocapture"]].concat();
+    let arguments = [&arguments[..], &["--nocapture"]].concat();
     Step::cargo("soak hostile", &arguments)
         .variable("HOSTILE_SECONDS", &seconds.to_string())
         .folder(root)

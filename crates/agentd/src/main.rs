@@ -56,6 +56,7 @@ fn main() -> ExitCode {
             return Failure::new(Exit::Missing, why).tell(Console::new(false, false, false)).into();
         }
     };
+    sandbox_exec::give_back_large_blocks();
     let ran = command_line::read(arguments).and_then(|invocation| {
         let common = &invocation.cli.common;
         let console = Console::new(common.json, common.quiet, common.verbose);

@@ -82,3 +82,4 @@ pub use spawner::{SPAWNER_ARGUMENT, spawner_main, spawner_main_if_requested};
 pub use spawner_program::SpawnerProgram;
 pub use spool::{Spool, Spooled};
 pub use step::{Step, StepError};
+pub use sys::give_back_large_blocks;

@@ -1,9 +1,9 @@
 //! A program that takes JSON-RPC messages on standard input, one a line, and answers likewise.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -101,8 +101,10 @@ impl LineClient {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let Ok(line) = self.output.recv_timeout(left) else {
-                panic!("{what} never came: {:?}", self.early)
+            let line = match self.output.recv_timeout(left) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => panic!("{what} never came: {:?}", self.early),
+                Err(RecvTimeoutError::Disconnected) => panic!("{what} never came: {}", self.ending()),
             };
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
             if is_meant(&message) {
@@ -110,6 +112,17 @@ impl LineClient {
             }
             self.early.push_back(message);
         }
+    }
+
+    /// Describes how the program ended: its status and the end of its standard error.
+    fn ending(&mut self) -> String {
+        let status = self.child.wait().expect("the program is a child");
+        let mut stderr = String::new();
+        if let Some(mut pipe) = self.child.stderr.take() {
+            let _ = pipe.read_to_string(&mut stderr);
+        }
+        let skipped = stderr.chars().count().saturating_sub(2_000);
+        format!("the program ended with {status}: {}", stderr.chars().skip(skipped).collect::<String>())
     }
 
     /// Whether nothing more comes for a moment.

@@ -1,9 +1,10 @@
 //! The few system calls that no safe crate wraps. The only module with unsafe code; nothing here decides anything.
 #![expect(
     unsafe_code,
-    reason = "process creation, signal masks and three raw system calls have no safe wrapper"
+    reason = "process creation, signal masks, three raw system calls and the allocator's settings have no safe wrapper"
 )]
 
+mod allocator;
 mod descriptors;
 mod mount_attributes;
 mod process;
@@ -11,6 +12,7 @@ mod refused_calls;
 mod refused_modes;
 mod signals;
 
+pub use allocator::give_back_large_blocks;
 pub(crate) use descriptors::{close_inherited, close_on_execute_from};
 pub(crate) use mount_attributes::{MountAttributes, map_mount_ids, set_mount_attributes};
 pub(crate) use process::{Cloned, clone_process, clone_process_into, execute, exit_now, unshare};

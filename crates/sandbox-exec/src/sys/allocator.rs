@@ -1,0 +1,31 @@
+//! How the C library's allocator keeps memory that was freed.
+
+/// From this size on, a block is a mapping of its own, which goes back to the system when it is freed.
+#[cfg(target_env = "gnu")]
+const LARGE_BLOCK_BYTES: libc::c_int = 1 << 20;
+
+/// How much free memory is kept at the end of the heap.
+#[cfg(target_env = "gnu")]
+const KEPT_BYTES: libc::c_int = 4 << 20;
+
+/// How many heaps the threads of this process share.
+#[cfg(target_env = "gnu")]
+const MOST_HEAPS: libc::c_int = 4;
+
+/// Has this process give large blocks back to the system once they are freed. Call it before other threads start.
+///
+/// By default the GNU C library learns from the first large block that is freed to serve the next ones, up to 32 MiB, from the
+/// heaps of threads, which give nothing back while a small block stands behind a large one. A daemon that has read some
+/// messages of 16 MiB would keep a multiple of their size for as long as it lives. Other C libraries are left as they are.
+pub fn give_back_large_blocks() {
+    #[cfg(target_env = "gnu")]
+    for (parameter, value) in [
+        (libc::M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES),
+        (libc::M_TRIM_THRESHOLD, KEPT_BYTES),
+        (libc::M_ARENA_MAX, MOST_HEAPS),
+    ] {
+        // SAFETY: `mallopt` takes two integers and changes settings of the allocator under its own lock. A setting that it
+        // does not know is left as it was.
+        unsafe { libc::mallopt(parameter, value) };
+    }
+}
