@@ -2,8 +2,8 @@
 
 use sandbox_exec::{Ending, Outcome, WaitError};
 
+use crate::run::stop::StopReason;
 use crate::run::told;
-use crate::stop::StopReason;
 
 /// What became of an agent's process.
 pub(crate) struct Ended {

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use cocode_env::AgentName;
 
-use crate::event::RunObserver;
-use crate::head_log::HeadFollower;
-use crate::object_import::ObjectImport;
-use crate::own_branches::{IndexStamp, OwnBranches};
+use crate::objects::object_import::ObjectImport;
 use crate::repository::Repository;
-use crate::watch::{INTERVAL, tell_commits};
+use crate::repository::head_log::HeadFollower;
+use crate::repository::own_branches::{IndexStamp, OwnBranches};
+use crate::run::event::RunObserver;
+use crate::run::watch::{INTERVAL, tell_commits};
 
 /// How long everything may take that is brought over at once while the agent runs.
 const LOOK_LIMIT: Duration = Duration::from_secs(60);

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::git::GitError;
 use crate::repository::Repository;
+use crate::repository::git::GitError;
 
 /// How much of an object's name is the name of its folder, in letters.
 const FOLDER_LETTERS: usize = 2;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use cocode_env::{AgentName, AgentNameError, Variable};
 use serde::Deserialize;
 
-use crate::definition::{AgentCommand, AgentDefinition};
-use crate::run_limits::RunLimits;
+use crate::plan::definition::{AgentCommand, AgentDefinition};
+use crate::plan::run_limits::RunLimits;
 
 /// What is wrong with `agents.toml` or an `--agent-cmd`.
 #[derive(Debug, thiserror::Error)]

@@ -11,14 +11,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::closed_folder;
 use crate::error::RunnerError;
-use crate::foreign_file;
-use crate::git::GitError;
-use crate::head_log;
-use crate::object_import::ObjectImport;
+use crate::objects::object_import::ObjectImport;
 use crate::repository::Repository;
-use crate::worktree::{OWN_FOLDER, Worktree, file_error};
+use crate::repository::closed_folder;
+use crate::repository::foreign_file;
+use crate::repository::git::GitError;
+use crate::repository::head_log;
+use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 
 /// The folder of all agents' branches, in the repository's `refs/heads` and `logs/refs/heads`.
 const FOLDER: &str = "cocode";

@@ -10,10 +10,10 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 use crate::error::RunnerError;
-use crate::git::{GitError, reason};
-use crate::object_import::LIMIT;
+use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
-use crate::worktree::file_error;
+use crate::repository::git::{GitError, reason};
+use crate::repository::worktree::file_error;
 
 /// What git only warns of, since old repositories have it. It writes none of it itself, so in new objects somebody else has.
 const WARNED_OF: [&str; 1] = ["badFilemode"];

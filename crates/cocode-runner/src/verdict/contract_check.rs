@@ -10,19 +10,19 @@ use cocode_env::{AgentState, IssueNumber, ReadyMarker};
 use sandbox_exec::{Level, SpawnerProgram};
 use serde::Serialize;
 
-use crate::definition::AgentDefinition;
 use crate::error::RunnerError;
-use crate::event::{RunEvent, RunObserver};
-use crate::git::GitError;
-use crate::host::Host;
-use crate::object_import::LIMIT;
+use crate::objects::object_import::LIMIT;
 use crate::plan::RunRequest;
+use crate::plan::definition::AgentDefinition;
+use crate::plan::host::Host;
+use crate::plan::run_limits::RunLimits;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
-use crate::run_limits::RunLimits;
+use crate::repository::git::GitError;
+use crate::repository::worktree::file_error;
+use crate::run::event::{RunEvent, RunObserver};
+use crate::run::stop::StopFlag;
 use crate::runner::{Runner, RunnerConfig};
-use crate::stop::StopFlag;
-use crate::worktree::file_error;
 
 /// The issue that the agent is given. A program that understands no text can do what it asks for, too.
 const BODY: &str = "Note this issue\n\nAdd a line that names this issue as '#1' to a file: to CHANGES.txt, or to another \

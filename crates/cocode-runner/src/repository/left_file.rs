@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::git::GitError;
 use crate::repository::Repository;
-use crate::worktree::Worktree;
+use crate::repository::git::GitError;
+use crate::repository::worktree::Worktree;
 
 /// The most files that are kept in mind of what a check has left.
 const MOST_FILES: usize = 1_000;

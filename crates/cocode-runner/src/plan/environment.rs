@@ -5,8 +5,8 @@ use std::ffi::{OsStr, OsString};
 
 use cocode_env::{AgentContext, Variable};
 
-use crate::definition::AgentDefinition;
-use crate::host::Host;
+use crate::plan::definition::AgentDefinition;
+use crate::plan::host::Host;
 
 /// Variables of the user's that an agent gets. `HOME`, `PATH` and `TMPDIR` come from what confines it.
 const KEPT: [&str; 10] =

@@ -8,11 +8,11 @@ use std::io::{self, Read, Seek};
 use std::time::{Duration, Instant};
 
 use crate::error::RunnerError;
-use crate::git::{Git, GitError};
-use crate::own_objects::OwnObjects;
+use crate::objects::own_objects::OwnObjects;
+use crate::objects::taken_objects::TakenObjects;
 use crate::repository::Repository;
-use crate::taken_objects::TakenObjects;
-use crate::worktree::file_error;
+use crate::repository::git::{Git, GitError};
+use crate::repository::worktree::file_error;
 
 /// Up to so many objects become files of their own, as with git's own `transfer.unpackLimit`; more come as a pack.
 const UNPACK_MOST: u32 = 100;

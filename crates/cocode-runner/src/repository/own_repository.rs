@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::error::RunnerError;
-use crate::git::GitError;
-use crate::object_import::{LIMIT, ObjectImport, has_whole};
-use crate::own_branches::OwnBranches;
-use crate::own_objects::OwnObjects;
+use crate::objects::object_import::{LIMIT, ObjectImport, has_whole};
+use crate::objects::own_objects::OwnObjects;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
+use crate::repository::git::GitError;
+use crate::repository::own_branches::OwnBranches;
+use crate::repository::worktree::{OWN_FOLDER, Worktree};
 use crate::run::told;
-use crate::worktree::{OWN_FOLDER, Worktree};
 
 /// What one agent has to itself, where it has a file tree of its own.
 #[derive(Clone, Debug)]

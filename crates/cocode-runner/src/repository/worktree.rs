@@ -4,10 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::closed_folder;
 use crate::error::RunnerError;
-use crate::git::{GitError, GitPlace};
 use crate::repository::Repository;
+use crate::repository::closed_folder;
+use crate::repository::git::{GitError, GitPlace};
 
 /// The folder of what an agent has to itself, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";

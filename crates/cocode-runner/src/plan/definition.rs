@@ -9,7 +9,7 @@ use std::time::Duration;
 use cocode_env::AgentName;
 
 use crate::error::RunnerError;
-use crate::host::Host;
+use crate::plan::host::Host;
 
 /// What the built-in agents are asked to do.
 const PROMPT: &str = "Work on issue #${COCODE_ISSUE_NUMBER} (${COCODE_ISSUE_URL}) of the repository in the current \

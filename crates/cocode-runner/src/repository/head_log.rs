@@ -3,8 +3,8 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::foreign_file;
-use crate::own_branches::OwnBranches;
+use crate::repository::foreign_file;
+use crate::repository::own_branches::OwnBranches;
 
 /// The most that is read of a log, in bytes, from its end.
 const LIMIT_BYTES: u64 = 1 << 20;

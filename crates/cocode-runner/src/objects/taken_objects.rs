@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, linkat, openat};
 use rustix::io::Errno;
 
-use crate::closed_folder;
+use crate::repository::closed_folder;
 
 /// The folder of packs, in a folder of objects.
 const PACKS: &str = "pack";

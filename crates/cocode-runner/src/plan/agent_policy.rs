@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use sandbox_exec::{GitIdentity, Policy};
 
-use crate::definition::{AgentCommand, AgentDefinition};
 use crate::error::RunnerError;
-use crate::host::Host;
-use crate::own_repository::OwnRepository;
+use crate::plan::definition::{AgentCommand, AgentDefinition};
+use crate::plan::host::Host;
+use crate::repository::own_repository::OwnRepository;
+use crate::repository::worktree::{Worktree, kept_objects, shared_folders};
 use crate::runner::Runner;
-use crate::worktree::{Worktree, kept_objects, shared_folders};
 
 /// Places in the home folder where programs keep credentials: an agent never sees them.
 const CREDENTIALS: [&str; 57] = [

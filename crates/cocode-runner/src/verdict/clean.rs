@@ -7,17 +7,17 @@ use cocode_env::{AgentName, IssueNumber};
 use serde::Serialize;
 
 use crate::error::RunnerError;
-use crate::git::GitError;
-use crate::left_file::{self, LeftFile, named};
-use crate::log_file;
-use crate::loose_objects;
-use crate::object_import::ObjectImport;
-use crate::own_branches::OwnBranches;
-use crate::own_repository::OwnRepository;
+use crate::objects::loose_objects;
+use crate::objects::object_import::ObjectImport;
 use crate::record::AgentRecord;
+use crate::repository::git::GitError;
+use crate::repository::left_file::{self, LeftFile, named};
+use crate::repository::own_branches::OwnBranches;
+use crate::repository::own_repository::OwnRepository;
+use crate::repository::worktree::Worktree;
+use crate::run::log_file;
 use crate::run::told;
 use crate::runner::{Runner, remove_if_there};
-use crate::worktree::Worktree;
 
 /// What became of one agent's worktree and branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::child_output::{self, Bounds, Input, Ran};
-use crate::host::Host;
+use crate::plan::host::Host;
+use crate::run::child_output::{self, Bounds, Input, Ran};
 
 /// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
 const WORKTREE_LIMIT: Duration = Duration::from_secs(60);

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use cocode_env::{AgentName, AgentState};
 use sandbox_exec::Killer;
 
-use crate::event::{RunEvent, RunObserver};
-use crate::head_log::{HeadEntry, HeadFollower};
-use crate::stop::{StopFlag, StopNote, StopReason};
+use crate::repository::head_log::{HeadEntry, HeadFollower};
+use crate::run::event::{RunEvent, RunObserver};
+use crate::run::stop::{StopFlag, StopNote, StopReason};
 
 /// How often it looks.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);

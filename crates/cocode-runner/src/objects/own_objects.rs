@@ -7,13 +7,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::closed_folder;
 use crate::error::RunnerError;
-use crate::git::GitError;
-use crate::loose_objects;
+use crate::objects::loose_objects;
+use crate::objects::taken_objects::TakenObjects;
 use crate::repository::Repository;
-use crate::taken_objects::TakenObjects;
-use crate::worktree::{OWN_FOLDER, Worktree, file_error};
+use crate::repository::closed_folder;
+use crate::repository::git::GitError;
+use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 
 /// Where a folder of objects says which others there are.
 const ALTERNATES: &str = "info/alternates";

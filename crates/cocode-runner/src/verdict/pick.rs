@@ -10,9 +10,9 @@ use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
 use crate::error::RunnerError;
-use crate::git::{Git, GitError};
 use crate::record::AgentRecord;
 use crate::repository::Repository;
+use crate::repository::git::{Git, GitError};
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
 
 /// How an agent's work gets into the current branch.

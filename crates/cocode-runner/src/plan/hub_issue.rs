@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use cocode_env::{IssueNumber, IssueUrl};
 use serde::Deserialize;
 
-use crate::host::Host;
+use crate::plan::host::Host;
 
 /// An issue as `gh issue view` tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
