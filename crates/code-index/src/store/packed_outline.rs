@@ -3,7 +3,7 @@
 //! They are a good part of what is stored. A change here is another version of the store.
 
 use crate::outline::{Definition, Import, NAME_BYTES, Outline};
-use crate::packed::{Unpacking, alike, put_difference, put_number, put_text};
+use crate::store::packed::{Unpacking, alike, put_difference, put_number, put_text};
 
 /// The kinds of definitions, by their numbers. One that is missing here is written out.
 const KINDS: [&str; 22] = [

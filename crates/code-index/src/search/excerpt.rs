@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::query::Term;
+use crate::search::query::Term;
 use crate::words;
 
 /// A line of more bytes is cut around its first match. Lines like that are made by programs, and one of them could take
@@ -45,7 +45,7 @@ fn first_match(text: &str, terms: &[Term]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{LINE_BYTES, excerpt};
-    use crate::query::Term;
+    use crate::search::query::Term;
 
     fn terms() -> [Term; 1] {
         // As it is stored: its stem.

@@ -2,10 +2,11 @@
 //!
 //! A sum of a few signs, with weights that were tuned on questions with known answers; see docs/codali.md.
 
-use crate::matches::Matches;
-use crate::passage::Passage;
-use crate::query::Term;
-use crate::{file_name, test_paths};
+use crate::outline::file_name;
+use crate::outline::test_paths;
+use crate::search::matches::Matches;
+use crate::search::passage::Passage;
+use crate::search::query::Term;
 
 /// How much a word in the text, one that stands there often, one in the names of definitions and one in the path counts when
 /// the store picks out files that are looked at.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use crate::query_words::words_of;
+use crate::search::query_words::words_of;
 use crate::store;
 
 /// Words of more than this share of all files only help to rank what other words have found.

@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{OpenError, is_damaged};
-use crate::schema;
+use crate::store::schema;
 
 /// The name of the store's file in its folder.
 pub const DATABASE_NAME: &str = "index.db";

@@ -1,8 +1,8 @@
 //! The piece of a text that answers best.
 
 use crate::lines::Lines;
-use crate::matches::{Mask, Matches};
 use crate::outline::Definition;
+use crate::search::matches::{Mask, Matches};
 use crate::words;
 
 /// How many lines a piece has at most.

@@ -1,6 +1,6 @@
 //! What a file's name says about it.
 
-use crate::query::Term;
+use crate::search::query::Term;
 use crate::words;
 
 /// Names that say as much as the folder's.

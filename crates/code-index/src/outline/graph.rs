@@ -7,9 +7,9 @@ use wap_core::{Call, ImpactEdge, IndexError, ReadImpactResponse, UnresolvedImpor
 
 use crate::error::store_failed;
 use crate::index::LocalIndex;
-use crate::manifests::{Manifests, is_manifest};
-use crate::packed_outline::imports;
+use crate::outline::manifests::{Manifests, is_manifest};
 use crate::resolve::{Lead, Project};
+use crate::store::packed_outline::imports;
 
 /// Where the imports of all files lead.
 #[derive(Debug)]

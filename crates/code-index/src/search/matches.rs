@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use crate::lines::Lines;
-use crate::query::Term;
+use crate::search::query::Term;
 use crate::words;
 
 /// Words of a search behind this many are passed over: each has a bit.

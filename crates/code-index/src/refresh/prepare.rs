@@ -4,14 +4,14 @@ use content_inspector::{ContentType, inspect};
 use sandbox_fs::FileStamp;
 use wap_core::CancelFlag;
 
-use crate::bag::Bag;
 use crate::language::Language;
 use crate::limits::IndexLimits;
 use crate::lines::Lines;
+use crate::outline::syntax::Parsers;
 use crate::outline::{self, Outline};
-use crate::packed_outline::{pack_definitions, pack_imports};
 use crate::skeleton::Skeleton;
-use crate::syntax::Parsers;
+use crate::store::bag::Bag;
+use crate::store::packed_outline::{pack_definitions, pack_imports};
 
 /// What tells one content from another.
 pub(crate) type ContentHash = [u8; 16];

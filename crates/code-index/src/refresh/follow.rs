@@ -9,9 +9,9 @@ use file_index::{ChangeFeed, FeedCursor, FeedPage};
 use rel_path::RelPath;
 use wap_core::{Call, CancelFlag, CodeIndex, DelegatingIndex, IndexError};
 
-use crate::deadline::until;
 use crate::index::LocalIndex;
 use crate::refresh::Progress;
+use crate::refresh::deadline::until;
 
 /// With more changes than this at once, looking at the whole folder takes less time than looking at each of them.
 const MOST_CHANGES: usize = 2_000;
