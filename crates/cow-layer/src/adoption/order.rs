@@ -1,6 +1,6 @@
 //! The order in which changes can be adopted one by one.
 
-use crate::change::{LayerChange, Side};
+use crate::scan::change::{LayerChange, Side};
 
 /// `sorted` has every folder before what is in it.
 pub(crate) fn of(sorted: &[LayerChange]) -> impl Iterator<Item = &LayerChange> {

@@ -4,7 +4,7 @@ use rel_path::RelPath;
 
 use crate::access::OWN_FOLDER;
 use crate::handle::{Entry, Kind};
-use crate::moment::Moment;
+use crate::scan::moment::Moment;
 
 /// One path that is different in the layer from what it was in the workspace when the layer was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 use sandbox_fs::ContentHash;
 
 use crate::adoption::Adoption;
-use crate::change::{LayerChange, Side};
 use crate::error::AdoptError;
 use crate::layer::Layer;
+use crate::scan::change::{LayerChange, Side};
 
 /// How a change came to be in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use rel_path::RelPath;
 use rustix::fs::{fsync, syncfs};
 use rustix::io::Errno;
 
-use crate::change::{LayerChange, Side};
+use crate::adoption::same_content::open_own;
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, FOLDER, Kind};
 use crate::layer::Layer;
-use crate::same_content::open_own;
+use crate::scan::change::{LayerChange, Side};
 use crate::tree;
 
 /// A tree with more files is synced with everything else on its file system, which is then faster.

@@ -5,10 +5,10 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use crate::change::{LayerChange, Side};
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, Kind};
 use crate::layer::Layer;
+use crate::scan::change::{LayerChange, Side};
 
 impl Layer {
     /// Opens the file that the workspace had at a change's path before the change was adopted; `None` if there was no

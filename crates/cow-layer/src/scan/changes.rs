@@ -2,10 +2,10 @@
 
 use rel_path::RelPath;
 
-use crate::adoption_order;
-use crate::change::LayerChange;
-use crate::left_out::LeftOut;
-use crate::moment::Moment;
+use crate::adoption::order;
+use crate::scan::change::LayerChange;
+use crate::scan::left_out::LeftOut;
+use crate::scan::moment::Moment;
 
 /// Everything that is different in a layer, sorted by the bytes of the paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl LayerChanges {
     ///
     /// [`Layer::finish_folders`]: crate::Layer::finish_folders
     pub fn in_adoption_order(&self) -> impl Iterator<Item = &LayerChange> {
-        adoption_order::of(&self.list)
+        order::of(&self.list)
     }
 }
 

@@ -10,12 +10,12 @@ use rel_path::RelPath;
 use rustix::fs::fsync;
 use rustix::io::Errno;
 
-use crate::change::{LayerChange, Side, Stamp, TreeSize};
-use crate::changes::LayerChanges;
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, FOLDER};
 use crate::layer::{Layer, SEAL};
-use crate::moment::Moment;
+use crate::scan::change::{LayerChange, Side, Stamp, TreeSize};
+use crate::scan::changes::LayerChanges;
+use crate::scan::moment::Moment;
 
 const FIRST: &str = "cow-layer changes 1";
 const DRAFT: &[u8] = b"changes.new";

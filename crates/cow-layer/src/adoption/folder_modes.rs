@@ -4,12 +4,12 @@ use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
 use sandbox_fs::FsError;
 
-use crate::adopt::Adopted;
-use crate::change::{LayerChange, Side};
+use crate::adoption::adopt::Adopted;
 use crate::error::AdoptError;
 use crate::handle::{self, FOLDER, Kind};
 use crate::layer::Layer;
 use crate::rights::SET_ID_BITS;
+use crate::scan::change::{LayerChange, Side};
 
 impl Layer {
     /// Gives every folder among these changes, which were adopted, the permissions that it had in the layer. Comes
