@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::almost_yaml::{behind_dash, split_key};
-use crate::node::{Content, Node};
+use crate::yaml::almost_yaml::{behind_dash, split_key};
+use crate::yaml::node::{Content, Node};
 use crate::{Warning, WarningCode};
 
 /// Keys under which models put the fields of a need.

@@ -1,7 +1,7 @@
 //! From the fields of a need to the need.
 
-use crate::fields::Fields;
-use crate::node::{Content, Node};
+use crate::request::fields::Fields;
+use crate::yaml::node::{Content, Node};
 use crate::{
     DagFormat, DelegateNeed, DelegateRole, Need, NeedKind, OpenNeed, TreeNeed, Warning, WarningCode,
 };

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use crate::node::{Content, Node};
+use crate::yaml::node::{Content, Node};
 use crate::{Warning, WarningCode};
 
 /// The fields of one need. What cannot be used is left out with a warning; what nobody asks for stays.

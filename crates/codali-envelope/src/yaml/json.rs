@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::ReadLimits;
-use crate::node::{Content, Node, Place};
+use crate::yaml::node::{Content, Node, Place};
 
 /// Reads one JSON value without places; `None` if it is none, or passes a limit.
 pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Option<Node> {

@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::error::{ReadError, ReadErrorKind};
 use crate::header::Header;
-use crate::node::{Content, Node, NodeError, Place};
-use crate::{Meta, NeedResult, ReadLimits, Response, Warning, almost_yaml, yaml};
+use crate::yaml::almost_yaml;
+use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::{Meta, NeedResult, ReadLimits, Response, Warning, yaml};
 
 /// Reads a response in either form.
 ///

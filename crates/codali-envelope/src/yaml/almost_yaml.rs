@@ -9,8 +9,9 @@ mod key;
 
 use crate::ReadLimits;
 use crate::error::ReadErrorKind;
-use crate::node::{Content, Node, NodeError, Place};
-use crate::{escapes, yaml};
+use crate::yaml;
+use crate::yaml::escapes;
+use crate::yaml::node::{Content, Node, NodeError, Place};
 use gathered::Gathered;
 use key::is_known;
 pub(crate) use key::{is_cramped, is_need_field, split_key};

@@ -1,14 +1,16 @@
 //! From a text to a request.
 
-use crate::almost_yaml::{self, AlmostYaml, may_be_own_reading};
 use crate::envelope_text::{EnvelopeText, EnvelopeTexts};
 use crate::error::{ReadError, ReadErrorKind};
-use crate::fields::{Fields, texts};
-use crate::forgiving::{forgive, with_usual_blanks};
 use crate::header::Header;
-use crate::need_reader::{Rejection, read_need};
-use crate::node::{Content, Node, NodeError, Place};
-use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, escapes, json, yaml};
+use crate::request::fields::{Fields, texts};
+use crate::request::need_reader::{Rejection, read_need};
+use crate::yaml::almost_yaml::{self, AlmostYaml, may_be_own_reading};
+use crate::yaml::escapes;
+use crate::yaml::forgiving::{forgive, with_usual_blanks};
+use crate::yaml::json;
+use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, yaml};
 
 /// How a request is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
