@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use rusqlite::{Connection, params};
 
-use crate::checkpoint::{self, Checkpointer};
 use crate::clock;
-use crate::connection::Place;
-use crate::counters::Counters;
 use crate::error::JournalError;
-use crate::failure::Failure;
 use crate::limits::JournalLimits;
-use crate::work::{Job, Write};
+use crate::store::checkpoint::{self, Checkpointer};
+use crate::store::connection::Place;
+use crate::store::counters::Counters;
+use crate::store::failure::Failure;
+use crate::write::work::{Job, Write};
 
 /// The largest number of lazy writes that are held back, whatever the delay.
 const LAZY_WRITES: usize = 1024;

@@ -5,10 +5,10 @@ use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 
-use crate::connection::Place;
 use crate::error::DatabaseFailure;
-use crate::failure::Failure;
 use crate::limits::JournalLimits;
+use crate::store::connection::Place;
+use crate::store::failure::Failure;
 
 /// A log that has grown to this many times the usual size never found a quiet moment: the writer makes one.
 const PATIENCE: u64 = 16;

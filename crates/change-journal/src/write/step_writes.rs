@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, params};
 
 use crate::change::{ChangeNumber, ChangeState, EntryKind, RecordedAttributes};
-use crate::content_store::ContentRow;
 use crate::error::JournalError;
 use crate::hash::ContentHash;
 use crate::open_runs::OpenRun;
 use crate::step::StepKind;
-use crate::work::{Work, Write};
+use crate::store::content_store::ContentRow;
+use crate::write::work::{Work, Write};
 
 /// One side of a change, ready for the commit.
 #[derive(Debug)]

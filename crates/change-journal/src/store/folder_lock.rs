@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::OpenError;
-use crate::failure::Failure;
+use crate::store::failure::Failure;
 
 /// The lock's file in the journal's folder. It stays there; only the lock on it comes and goes.
 const LOCK_NAME: &str = "lock";

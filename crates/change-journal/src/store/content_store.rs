@@ -10,11 +10,11 @@ use std::time::SystemTime;
 
 use rusqlite::params;
 
-use crate::counters::Counters;
 use crate::error::JournalError;
-use crate::failure::Failure;
 use crate::hash::ContentHash;
-use crate::work::Work;
+use crate::store::counters::Counters;
+use crate::store::failure::Failure;
+use crate::write::work::Work;
 
 /// The folder of large contents in the journal's folder.
 const BLOBS_NAME: &str = "blobs";
@@ -30,7 +30,7 @@ pub(crate) struct ContentRow {
 
 impl ContentRow {
     /// Makes sure that the content is in the database.
-    pub(crate) fn insert(&self, write: &crate::work::Write<'_>) -> Result<(), JournalError> {
+    pub(crate) fn insert(&self, write: &crate::write::work::Write<'_>) -> Result<(), JournalError> {
         let mut statement = write.connection.prepare_cached(
             "INSERT INTO content (hash, length_bytes, stored_at_ms, bytes) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (hash) DO NOTHING",
@@ -48,7 +48,7 @@ pub(crate) struct KeepContent {
 impl Work for KeepContent {
     type Value = ();
 
-    fn apply(&self, write: &crate::work::Write<'_>) -> Result<(), JournalError> {
+    fn apply(&self, write: &crate::write::work::Write<'_>) -> Result<(), JournalError> {
         self.row.insert(write)
     }
 

@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 
 use crate::change::{Attributes, ChangeRecord, Content, EntryRecord, RecordedAttributes};
-use crate::content_store::{BlobFiles, ContentRow};
 use crate::document::DocumentWrite;
 use crate::error::{JournalError, Oversized};
 use crate::hash::ContentHash;
 use crate::limits::JournalLimits;
 use crate::reader::JournalReader;
-use crate::run_writes::{DocumentRow, WriteDocuments};
-use crate::step_writes::{ChangeRow, ChangeRows, EntryRow};
+use crate::store::content_store::{BlobFiles, ContentRow};
+use crate::write::run_writes::{DocumentRow, WriteDocuments};
+use crate::write::step_writes::{ChangeRow, ChangeRows, EntryRow};
 
 /// What making rows needs to know of the journal.
 pub(crate) struct Preparation<'a> {

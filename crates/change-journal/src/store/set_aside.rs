@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use rusqlite::Connection;
 
 use crate::clock::time_of;
-use crate::connection::{DATABASE_NAME, with_suffix};
-use crate::failure::Failure;
+use crate::store::connection::{DATABASE_NAME, with_suffix};
+use crate::store::failure::Failure;
 
 /// What stands between the database's name and a number in the name of a damaged one.
 const MARK: &str = ".damaged-";

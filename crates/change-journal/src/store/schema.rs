@@ -2,13 +2,14 @@
 
 use rusqlite::Connection;
 
-use crate::failure::Failure;
+use crate::store::failure::Failure;
 
 /// Tells a journal from any other SQLite database.
 const APPLICATION_ID: i32 = 0x6167_6a6c;
 
 /// The step from each version to the next; the first one starts from nothing.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/0001.sql"), include_str!("../../migrations/0002.sql")];
 
 /// The newest version that this program writes and reads.
 pub(crate) const SUPPORTED: u32 = MIGRATIONS.len() as u32;

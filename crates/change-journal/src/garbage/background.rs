@@ -14,7 +14,7 @@ use crate::hash::ContentHash;
 use crate::journal::Journal;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
-use crate::work::{Work, Write};
+use crate::write::work::{Work, Write};
 
 /// How many contents are removed in one commit.
 const STEP_CONTENTS: usize = 16;

@@ -13,8 +13,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::failure::Failure;
-use crate::schema;
+use crate::store::failure::Failure;
+use crate::store::schema;
 
 /// The database's file in the journal's folder.
 pub(crate) const DATABASE_NAME: &str = "journal.db";

@@ -8,14 +8,14 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
-use crate::checkpoint;
 use crate::clock;
-use crate::connection::{self, DATABASE_NAME, Place, with_suffix};
 use crate::error::OpenError;
-use crate::failure::Failure;
 use crate::limits::JournalLimits;
-use crate::schema;
-use crate::set_aside::{self, SetAside};
+use crate::store::checkpoint;
+use crate::store::connection::{self, DATABASE_NAME, Place, with_suffix};
+use crate::store::failure::Failure;
+use crate::store::schema;
+use crate::store::set_aside::{self, SetAside};
 
 /// What an opening found.
 #[derive(Clone, Debug, PartialEq, Eq)]

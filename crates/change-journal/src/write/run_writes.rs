@@ -9,7 +9,7 @@ use crate::error::JournalError;
 use crate::hash::ContentHash;
 use crate::open_runs::OpenRun;
 use crate::run::RunNumber;
-use crate::work::{Work, Write};
+use crate::write::work::{Work, Write};
 
 pub(crate) struct DocumentRow {
     pub(crate) name: String,
