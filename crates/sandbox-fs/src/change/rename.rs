@@ -3,9 +3,9 @@
 use rel_path::RelPath;
 use rustix::io::Errno;
 
+use crate::change::place::rename_new;
 use crate::error::FsError;
 use crate::metadata::FileKind;
-use crate::place::rename_new;
 use crate::root::FileRoot;
 
 impl FileRoot {

@@ -6,6 +6,7 @@ use rel_path::RelPath;
 use rustix::fs::RenameFlags;
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::change::temp_name::{is_temp_name, new_kept_name};
 use crate::content_hash::ContentHash;
 use crate::error::{FsError, ReadOnlyReason};
 use crate::handle::{self, FILE_READ, FOLDER_PATH};
@@ -14,7 +15,6 @@ use crate::open_file::OpenFile;
 use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
 use crate::resolve::Last;
 use crate::root::FileRoot;
-use crate::temp_name::{is_temp_name, new_kept_name};
 
 /// How often a parent folder that others keep changing is looked for.
 const ATTEMPTS: usize = 64;

@@ -2,14 +2,14 @@
 
 use rel_path::RelPath;
 
+use crate::change::place::Place;
+use crate::change::temp_name::is_temp_name;
 use crate::error::FsError;
 use crate::handle::FOLDER_LIST;
 use crate::open_file::OpenFile;
-use crate::place::Place;
 use crate::policy::LinkRule;
 use crate::resolve::Last;
 use crate::root::FileRoot;
-use crate::temp_name::is_temp_name;
 use crate::walk::read_names;
 
 /// What became of the temporary files in a folder.

@@ -10,11 +10,11 @@ use rel_path::RelPath;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
-use crate::access_list::ACCESS_LIST;
+use crate::change::place::Place;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ, FOLDER_LIST};
 use crate::metadata::FileKind;
-use crate::place::Place;
+use crate::metadata::access_list::ACCESS_LIST;
 use crate::resolve::Last;
 use crate::root::FileRoot;
 
@@ -183,12 +183,12 @@ impl<'a> Bearer<'a> {
     /// The access list comes last, so that nothing else is refused after it has given access to others.
     pub(crate) fn give(&self, wanted: &FileAttributes) -> Result<(), FsError> {
         let has = self.read()?;
-        for list in crate::access_list::LISTS {
+        for list in crate::metadata::access_list::LISTS {
             if has.value(list).is_some() && wanted.value(list).is_none() {
                 self.remove(list).map_err(|_| self.refused(list))?;
             }
         }
-        let is_list = |name: &[u8]| crate::access_list::LISTS.contains(&name);
+        let is_list = |name: &[u8]| crate::metadata::access_list::LISTS.contains(&name);
         let (lists, others): (Vec<_>, Vec<_>) = wanted.values.iter().partition(|(name, _)| is_list(name));
         for (name, value) in others.into_iter().chain(lists) {
             if has.value(name) != Some(value) {
@@ -292,10 +292,13 @@ impl FileRoot {
     }
 }
 
-/// What a new version may not keep narrows it, see [`crate::access_list::narrow_list`].
-pub(crate) fn narrowed(attributes: &FileAttributes, lost: crate::access_list::Lost) -> FileAttributes {
+/// What a new version may not keep narrows it, see [`crate::metadata::access_list::narrow_list`].
+pub(crate) fn narrowed(
+    attributes: &FileAttributes,
+    lost: crate::metadata::access_list::Lost,
+) -> FileAttributes {
     let Some(list) = attributes.value(ACCESS_LIST) else { return attributes.clone() };
-    match crate::access_list::narrow_list(list, lost) {
+    match crate::metadata::access_list::narrow_list(list, lost) {
         Some(list) => attributes.clone().with_value(ACCESS_LIST, &list),
         None => attributes.clone(),
     }

@@ -4,13 +4,13 @@ use rel_path::RelPath;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
+use crate::change::place::{Place, rename_new};
+use crate::change::temp_name::new_temp_name;
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
-use crate::place::{Place, rename_new};
 use crate::root::FileRoot;
-use crate::temp_name::new_temp_name;
 
 /// Something that was removed.
 #[derive(Debug)]

@@ -10,13 +10,13 @@ use rel_path::RelPath;
 use rustix::fs::RenameFlags;
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::change::place::{lacks_rename_flags, rename_new};
+use crate::change::stage::Staged;
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle;
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
-use crate::place::{lacks_rename_flags, rename_new};
-use crate::stage::Staged;
 
 /// How often versions are exchanged back while someone keeps saving.
 const EXCHANGES: usize = 16;

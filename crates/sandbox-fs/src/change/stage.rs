@@ -8,15 +8,15 @@ use rel_path::RelPath;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::access_list::{ACCESS_LIST, Lost, narrow_mode};
-use crate::attributes::{Bearer, FileAttributes, narrowed};
+use crate::change::place::Place;
+use crate::change::temp_name::new_temp_name;
 use crate::error::FsError;
 use crate::handle::{self, ALWAYS};
 use crate::metadata::Metadata;
+use crate::metadata::access_list::{ACCESS_LIST, Lost, narrow_mode};
+use crate::metadata::attributes::{Bearer, FileAttributes, narrowed};
 use crate::open_file::OpenFile;
-use crate::place::Place;
 use crate::root::FileRoot;
-use crate::temp_name::new_temp_name;
 
 /// The permission bits of a new version.
 ///
