@@ -1,5 +1,10 @@
 //! Waiting for a reply in the inbox.
 
+pub(crate) mod decode;
+pub(crate) mod file;
+pub(crate) mod settling;
+pub(crate) mod watch;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -8,10 +13,9 @@ use sandbox_fs::{FileKind, FileStamp, FsError};
 use wap_core::CancelFlag;
 
 use crate::folders::StateFolders;
-use crate::inbox_file::{Candidate, InboxFile, Unusable, candidates, read};
+use crate::inbox::file::{Candidate, InboxFile, Unusable, candidates, read};
+use crate::inbox::watch::InboxWatcher;
 use crate::projection::{self, SetAside};
-use crate::settling;
-use crate::watch::InboxWatcher;
 
 /// How often a file is looked at that a program has still open.
 const OPEN_POLL: Duration = Duration::from_millis(250);

@@ -4,8 +4,8 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileStamp, FsError};
 use serde::{Deserialize, Serialize};
 
-use crate::decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
 use crate::folders::StateFolders;
+use crate::inbox::decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
 
 /// A reply in the inbox that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
