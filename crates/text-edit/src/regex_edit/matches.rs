@@ -14,7 +14,7 @@ use regex_automata::util::captures::Captures;
 use regex_automata::{Input, meta};
 
 use crate::EditErrorKind;
-use crate::pattern::Engine;
+use crate::regex_edit::pattern::Engine;
 use crate::work::Work;
 use dead_ends::DeadEnds;
 use threads::Threads;
