@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tag_session::{REPLY_LIMIT_BYTES, decode_reply};
 use tagproto::{Dialect, Strictness, read};
 
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 
 /// Prints what the reader of bracket tags sees.
 pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<Dialect>) -> Outcome {

@@ -10,7 +10,7 @@ use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
 
 use crate::cli::{Common, Switch};
 use crate::config::NO_FILE;
-use crate::linked_worktree;
+use crate::state::linked_worktree;
 
 /// The value of `--sandbox`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 
 use crate::cli::Common;
-use crate::confinement;
+use crate::config::confinement;
 use crate::exit::Exit;
 use crate::state::STATE_FOLDER;
 

@@ -10,8 +10,8 @@ use wap_core::{
     Request, Response, Retention, RunKey, Tool, ToolEffect, WapError,
 };
 
-use crate::call_pool::CallPool;
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::shared_workspace::SharedWorkspace;
 
 /// One client.
 #[derive(Debug)]

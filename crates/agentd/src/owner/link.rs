@@ -18,11 +18,11 @@ use wap_core::{Call, CommandObserver, Limits, OutputStream, Reason, WapError};
 
 use crate::json_rpc;
 use crate::line_input::{Line, read_line};
-use crate::owner_protocol::{
+use crate::owner::protocol::{
     CallParams, HELLO, Hello, Incoming, IncomingError, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED,
     Started, Welcome,
 };
-use crate::state_socket;
+use crate::state::socket;
 
 /// How long an owner may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(5);
@@ -106,7 +106,7 @@ pub(crate) enum Unanswered {
 
 impl Link {
     pub(crate) fn connect(state_folder: &Path, hello: &Hello) -> Result<Link, NoLink> {
-        let stream = state_socket::connect(state_folder).map_err(|_| NoLink::Nobody)?;
+        let stream = socket::connect(state_folder).map_err(|_| NoLink::Nobody)?;
         let broken = |error: io::Error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoLink::Silent,
             _ => NoLink::Nobody,

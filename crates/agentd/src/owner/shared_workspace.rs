@@ -15,12 +15,12 @@ use wap_core::{
 };
 
 use crate::cli::Common;
-use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::link::{CallLimit, Link, NoLink, Unanswered};
-use crate::owner_protocol::{CHANGE_FILES, UNDO};
+use crate::owner::link::{CallLimit, Link, NoLink, Unanswered};
+use crate::owner::protocol::{CHANGE_FILES, UNDO};
+use crate::owner::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
 use crate::state::{self, Opened, Places};
-use crate::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
+use crate::views::console::Console;
 
 /// How long the state folder may be held by somebody who does not let clients in.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -103,7 +103,8 @@ fn meant(journal: &JournalReader, request: &UndoRequest) -> Result<Undo, UndoRef
     if let Some(id) = &request.session {
         let id: SessionId =
             id.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{id}': {error}")))?;
-        read_session(journal, id).map_err(|error: SessionError| crate::session_failure::explain(error))?;
+        read_session(journal, id)
+            .map_err(|error: SessionError| crate::views::session_failure::explain(error))?;
         return Ok(Undo::Conversation(ConversationId(id.to_string())));
     }
     last(journal, request.reply).map_err(unreadable)?.ok_or_else(|| explain(&UndoError::Nothing).into())

@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
-use crate::state_ignore;
+use crate::state::ignore;
 
 /// The file that holds it.
 const FILE: &str = "birth";
@@ -35,7 +35,7 @@ pub(crate) fn is_own(folder: &Path) -> io::Result<bool> {
         let name = entry?.file_name();
         // Temporary forms of the mark are called as it is, and something more.
         let name = name.as_encoded_bytes();
-        if !state_ignore::is_name(name) && !name.starts_with(FILE.as_bytes()) {
+        if !ignore::is_name(name) && !name.starts_with(FILE.as_bytes()) {
             return Ok(false);
         }
     }

@@ -9,7 +9,7 @@ use change_journal::{GarbageReport, GarbageRule, Journal, JournalError, JournalR
 use local_workspace::LocalWorkspace;
 use tag_session::{SessionError, needed_contents, session_summaries};
 
-use crate::console::Console;
+use crate::views::console::Console;
 
 /// How much may be kept where nothing else is asked for, in bytes.
 pub(crate) const USUAL_LIMIT_BYTES: u64 = 1 << 30;

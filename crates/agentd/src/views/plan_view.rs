@@ -3,7 +3,7 @@
 use rel_path::{ProtectedNames, RelPath};
 use tagproto::{Block, Item, Reply};
 
-use crate::progress::{one_line, printable};
+use crate::views::progress::{one_line, printable};
 
 /// Lists the blocks of a reply, one or more lines each; commands in full, because they run.
 ///

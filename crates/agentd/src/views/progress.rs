@@ -5,7 +5,7 @@ use std::time::Instant;
 use tagproto::{Block, CommandResult, CommandType, ExecutionObserver, Item};
 use wap_core::{FileChanged, OutputStream, visible_text};
 
-use crate::console::{Console, Spinner, Tone};
+use crate::views::console::{Console, Spinner, Tone};
 
 /// How many lines of a failed command's output are shown.
 const OUTPUT_LINES: usize = 12;

@@ -9,13 +9,13 @@ use tagproto::{
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 
 use crate::cli::Common;
-use crate::console::Console;
+use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Outcome};
-use crate::obeyed_names::obeyed_names;
-use crate::plan_view::describe;
-use crate::progress::one_line;
-use crate::session_failure::explain;
 use crate::state::LocalSessions;
+use crate::views::console::Console;
+use crate::views::plan_view::describe;
+use crate::views::progress::one_line;
+use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
 struct Plan {

@@ -18,14 +18,14 @@ use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::cli::{Apply, Common, Switch};
 use crate::commands::apply::shown_result;
-use crate::confinement::settled_arguments;
-use crate::console::Console;
+use crate::config::confinement::settled_arguments;
 use crate::covering;
 use crate::exit::{Exit, Failure};
-use crate::plan_view::obeyed_line;
-use crate::session_failure::explain;
+use crate::state::birth;
 use crate::state::{Opened, Places};
-use crate::state_birth;
+use crate::views::console::Console;
+use crate::views::plan_view::obeyed_line;
+use crate::views::session_failure::explain;
 
 /// What the folders of trials are called in the state folder.
 const FOLDER_PREFIX: &str = "trial-";
@@ -114,7 +114,7 @@ impl Tried<'_> {
         let state = folder.path().join("state");
         // It takes the place of the state folder, so it is closed to others as that is.
         fs::DirBuilder::new().mode(0o700).create(&state).map_err(shown)?;
-        state_birth::mark(&state).map_err(shown)?;
+        birth::mark(&state).map_err(shown)?;
         fs::write(folder.path().join("reply.txt"), text).map_err(shown)?;
         self.sessions.copy_journal_to(&state.join("journal")).map_err(|error| error.to_string())?;
         covering::Request::new(trial.layers(), vec![(state, self.places.base.clone())])
@@ -132,7 +132,7 @@ impl Tried<'_> {
         command.arg("--workspace").arg(&self.places.workspace).arg("--base").arg(&self.places.base);
         let common = Common { layer: Switch::Off, ..self.common.clone() };
         command.args(settled_arguments(&common)).arg("--json");
-        if self.common.sandbox.is_none() && crate::confinement::is_attended() {
+        if self.common.sandbox.is_none() && crate::config::confinement::is_attended() {
             command.args(["--sandbox", "allow=none"]);
         }
         if self.console.is_quiet() {

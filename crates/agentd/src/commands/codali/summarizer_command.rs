@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use codali_envelope::history::{History, Message, Summarizer, SummaryError};
 use wap_core::CancelFlag;
 
-use crate::console::Console;
+use crate::views::console::Console;
 
 /// The variable that tells the command how many tokens its summary may have.
 const LIMIT_VARIABLE: &str = "SUMMARY_TOKENS";

@@ -10,10 +10,10 @@ use wap_core::CancelFlag;
 
 use super::answering::{Answering, Read, nothing_but, read};
 use crate::cli::{Codali, Common};
+use crate::commands::codali::request_folder::{Dropped, RequestFolder, Unusable};
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::request_folder::{Dropped, RequestFolder, Unusable};
+use crate::views::console::Console;
 
 /// One line for each response.
 #[derive(Serialize)]

@@ -10,10 +10,10 @@ use tag_session::{LeftOut, Transcript};
 use crate::cli::Common;
 use crate::commands::session::parse_id;
 use crate::commands::sessions::reader;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::session_failure::explain;
 use crate::state::{self, Places};
+use crate::views::console::Console;
+use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -10,11 +10,11 @@ use tag_session::{Difference, LeftOut, Transcript};
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::{Progress, one_line};
-use crate::session_failure::explain;
 use crate::state::{self, Places};
+use crate::views::console::Console;
+use crate::views::progress::{Progress, one_line};
+use crate::views::session_failure::explain;
 
 /// The largest transcript that is read, in bytes.
 const TRANSCRIPT_LIMIT_BYTES: u64 = 256 << 20;
