@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::Outcome;
-use super::cocode::each;
-use super::cocode_ground::CocodeGround;
-use super::problem::{Problem, ensure};
+use crate::conformance::Outcome;
+use crate::conformance::cocode::each;
+use crate::conformance::cocode::ground::CocodeGround;
+use crate::conformance::problem::{Problem, ensure};
 use crate::{Step, root};
 
 /// Runs a case of the kind cli.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     cli(case).unwrap_or_else(|problem| Outcome::Failed(problem.to_string()))
 }
 
@@ -53,7 +53,7 @@ fn cli(case: &Value) -> Result<Outcome, Problem> {
 }
 
 /// Builds the program, once, and returns where it is: beside the program that runs this.
-pub(super) fn program() -> Result<PathBuf, Problem> {
+pub(crate) fn program() -> Result<PathBuf, Problem> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let arguments = ["build", "--quiet", "--package", "agentd", "--bin", "agentd"];

@@ -12,17 +12,17 @@ use cocode_runner::{AgentCommand, AgentDefinition, Host, RunLimits, RunRequest, 
 use sandbox_exec::{Level, SpawnerProgram};
 use tempfile::TempDir;
 
-use super::problem::{Problem, ensure};
+use crate::conformance::problem::{Problem, ensure};
 
 /// Folders `repository` (with one commit on `main`), `home` and `bin`, removed when it is dropped.
-pub(super) struct CocodeGround {
+pub(crate) struct CocodeGround {
     _folder: TempDir,
-    pub(super) root: PathBuf,
-    pub(super) host: Host,
+    pub(crate) root: PathBuf,
+    pub(crate) host: Host,
 }
 
 impl CocodeGround {
-    pub(super) fn new() -> Result<CocodeGround, Problem> {
+    pub(crate) fn new() -> Result<CocodeGround, Problem> {
         let folder = tempfile::Builder::new().prefix("conformance-").tempdir()?;
         let root = fs::canonicalize(folder.path())?;
         for name in ["repository", "home", "bin"] {
@@ -41,11 +41,11 @@ impl CocodeGround {
         Ok(ground)
     }
 
-    pub(super) fn repository(&self) -> PathBuf {
+    pub(crate) fn repository(&self) -> PathBuf {
         self.root.join("repository")
     }
 
-    pub(super) fn make_repository(&self, folder: &Path) -> Result<(), Problem> {
+    pub(crate) fn make_repository(&self, folder: &Path) -> Result<(), Problem> {
         fs::create_dir_all(folder)?;
         self.git(folder, &["init", "-q", "-b", "main"])?;
         fs::write(folder.join("f"), "one\n")?;
@@ -54,7 +54,7 @@ impl CocodeGround {
         Ok(())
     }
 
-    pub(super) fn git(&self, folder: &Path, arguments: &[&str]) -> Result<String, Problem> {
+    pub(crate) fn git(&self, folder: &Path, arguments: &[&str]) -> Result<String, Problem> {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(folder).env_clear().envs(&self.host.variables);
         let output = command.output()?;
@@ -64,13 +64,13 @@ impl CocodeGround {
     }
 
     /// Puts a program of this name on the search path.
-    pub(super) fn stub(&self, name: &str, text: &str) -> Result<(), Problem> {
+    pub(crate) fn stub(&self, name: &str, text: &str) -> Result<(), Problem> {
         let path = self.root.join("bin").join(name);
         fs::write(&path, text)?;
         Ok(fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?)
     }
 
-    pub(super) fn runner(&self, repository: &Path) -> Result<Runner, Problem> {
+    pub(crate) fn runner(&self, repository: &Path) -> Result<Runner, Problem> {
         Ok(Runner::open(RunnerConfig {
             repository: repository.to_owned(),
             state_folder: self
@@ -87,7 +87,7 @@ impl CocodeGround {
     }
 
     /// A request for one agent that is a script for bash.
-    pub(super) fn request(&self, agent: AgentDefinition, issue: u64) -> Result<RunRequest, Problem> {
+    pub(crate) fn request(&self, agent: AgentDefinition, issue: u64) -> Result<RunRequest, Problem> {
         Ok(RunRequest {
             issue: issue.try_into()?,
             issue_url: None,
@@ -101,7 +101,7 @@ impl CocodeGround {
 }
 
 /// The agent `a`, a script for bash.
-pub(super) fn script(text: &str) -> Result<AgentDefinition, Problem> {
+pub(crate) fn script(text: &str) -> Result<AgentDefinition, Problem> {
     let arguments = vec!["-c".to_owned(), text.to_owned()];
     let command = AgentCommand::Program { program: "bash".to_owned(), arguments };
     Ok(AgentDefinition { command, ..AgentDefinition::new("a".parse()?) })

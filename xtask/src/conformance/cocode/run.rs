@@ -9,13 +9,13 @@ use cocode_env::{AgentState, ExitMeaning};
 use cocode_runner::{AgentDefinition, AgentRecord, RunEvent, RunObserver, StopFlag, read_records};
 use serde_json::{Value, json};
 
-use super::Outcome;
-use super::cocode::each;
-use super::cocode_ground::{CocodeGround, script};
-use super::problem::{Problem, ensure};
+use crate::conformance::Outcome;
+use crate::conformance::cocode::each;
+use crate::conformance::cocode::ground::{CocodeGround, script};
+use crate::conformance::problem::{Problem, ensure};
 
 /// Runs a case of the kinds agent_run, adapter, worktree and state.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     let result = match case["kind"].as_str() {
         Some("agent_run") => agent_run(case),
         Some("adapter") => adapter(case),

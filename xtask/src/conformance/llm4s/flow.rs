@@ -4,18 +4,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::Outcome;
-use super::expected::{equal, expectations, list, text};
-use super::ground::Ground;
-use super::llm4s_server::{Llm4sClient, Llm4sServer};
-use super::problem::{Problem, ensure};
-use super::survivors::survivors;
+use crate::conformance::Outcome;
+use crate::conformance::expected::{equal, expectations, list, text};
+use crate::conformance::ground::Ground;
+use crate::conformance::llm4s::server::{Llm4sClient, Llm4sServer};
+use crate::conformance::problem::{Problem, ensure};
+use crate::conformance::survivors::survivors;
 
 /// How long the processes of a command that is over may take to be gone.
 const GONE: Duration = Duration::from_secs(10);
 
 /// Runs a case of the kind flow.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     let input = &case["input"];
     let checked = if !input["cancel"].is_null() {
         other_client(case)

@@ -8,24 +8,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
-use super::cocode_cli::program;
-use super::ground::Ground;
-use super::problem::Problem;
+use crate::conformance::cocode::cli::program;
+use crate::conformance::ground::Ground;
+use crate::conformance::problem::Problem;
 
 /// How long an answer may take; longer is a case that does not hold.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server on the workspace of a case, killed when it is dropped.
-pub(super) struct Llm4sServer {
+pub(crate) struct Llm4sServer {
     child: Child,
     address: SocketAddr,
 }
 
 /// A client.
-pub(super) struct Llm4sClient(WebSocket<TcpStream>);
+pub(crate) struct Llm4sClient(WebSocket<TcpStream>);
 
 impl Llm4sServer {
-    pub(super) fn start(ground: &Ground, options: &[&str]) -> Result<Llm4sServer, Problem> {
+    pub(crate) fn start(ground: &Ground, options: &[&str]) -> Result<Llm4sServer, Problem> {
         let mut command = Command::new(program()?);
         command.args(["serve", "--listen", "127.0.0.1:0", "--no-token", "--json", "--workspace"]);
         command.arg(ground.workspace()).args(options);
@@ -50,7 +50,7 @@ impl Llm4sServer {
         Err(Problem::new(format!("the server does not serve: {said}")))
     }
 
-    pub(super) fn connect(&self) -> Result<Llm4sClient, Problem> {
+    pub(crate) fn connect(&self) -> Result<Llm4sClient, Problem> {
         let stream = self.stream()?;
         let connected = tungstenite::client(format!("ws://{}/ws", self.address), stream);
         let (socket, _) = connected.map_err(|error| Problem::new(format!("no WebSocket: {error}")))?;
@@ -58,7 +58,7 @@ impl Llm4sServer {
     }
 
     /// Makes a request and returns the status and the body, which has to be JSON.
-    pub(super) fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, Value), Problem> {
+    pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, Value), Problem> {
         let mut stream = self.stream()?;
         let (host, length) = (self.address, body.len());
         let head = format!(
@@ -89,22 +89,22 @@ impl Drop for Llm4sServer {
 }
 
 impl Llm4sClient {
-    pub(super) fn send_text(&mut self, text: &str) -> Result<(), Problem> {
+    pub(crate) fn send_text(&mut self, text: &str) -> Result<(), Problem> {
         Ok(self.0.send(Message::text(text))?)
     }
 
     /// Has a shell command run.
-    pub(super) fn execute(&mut self, id: &str, command: &Value) -> Result<(), Problem> {
+    pub(crate) fn execute(&mut self, id: &str, command: &Value) -> Result<(), Problem> {
         let command = json!({ "$type": "ExecuteCommandCommand", "commandId": id, "command": command });
         self.send_text(&json!({ "$type": "CommandMessage", "command": command }).to_string())
     }
 
-    pub(super) fn cancel(&mut self, id: &str) -> Result<(), Problem> {
+    pub(crate) fn cancel(&mut self, id: &str) -> Result<(), Problem> {
         self.send_text(&json!({ "$type": "CancelCommandMessage", "commandId": id }).to_string())
     }
 
     /// Asks whether the server is there; whatever else arrives meanwhile fails.
-    pub(super) fn heartbeat(&mut self) -> Result<(), Problem> {
+    pub(crate) fn heartbeat(&mut self) -> Result<(), Problem> {
         self.send_text(r#"{"$type": "HeartbeatMessage"}"#)?;
         let answer = self.next()?;
         match answer["$type"] == "HeartbeatResponseMessage" {
@@ -113,7 +113,7 @@ impl Llm4sClient {
         }
     }
 
-    pub(super) fn next(&mut self) -> Result<Value, Problem> {
+    pub(crate) fn next(&mut self) -> Result<Value, Problem> {
         loop {
             match self.0.read() {
                 Ok(Message::Text(text)) => return Ok(serde_json::from_str(text.as_str())?),
@@ -129,7 +129,7 @@ impl Llm4sClient {
     }
 
     /// Every message until so many commands are over, and what arrives before the answer to a heartbeat after that.
-    pub(super) fn until_completed(&mut self, commands: usize) -> Result<Vec<Value>, Problem> {
+    pub(crate) fn until_completed(&mut self, commands: usize) -> Result<Vec<Value>, Problem> {
         let mut told = Vec::new();
         let mut left = commands;
         while left > 0 {

@@ -8,15 +8,15 @@ use tag_session::{Applied, ApplyOptions, Executed, Sessions};
 use tagproto::{Dialect, Session, UnobservedExecution};
 use wap_core::{CancelFlag, Workspace};
 
-use super::Outcome;
-use super::expected::{equal, expectations, list, members, text};
-use super::ground::Ground;
-use super::problem::{Problem, ensure};
-use super::survivors::survivors;
+use crate::conformance::Outcome;
+use crate::conformance::expected::{equal, expectations, list, members, text};
+use crate::conformance::ground::Ground;
+use crate::conformance::problem::{Problem, ensure};
+use crate::conformance::survivors::survivors;
 
 /// Begins a session with the task `T`, carries the reply out and compares every key of what is expected. The summary of
 /// a failed block is compared as a prefix. A key that nobody here knows fails the case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     check(case).into()
 }
 
@@ -50,7 +50,7 @@ fn check(case: &Value) -> Result<(), Problem> {
 }
 
 /// Carries out a reply to the pending outbox of a session.
-pub(super) fn apply<W: Workspace>(
+pub(crate) fn apply<W: Workspace>(
     sessions: &Sessions<W>,
     session: &Session,
     reply: &str,
@@ -149,7 +149,7 @@ impl Seen<'_> {
 }
 
 /// Checks that each text of a list has a line of its own that matches, in this order.
-pub(super) fn in_order(
+pub(crate) fn in_order(
     outbox: &str,
     expected: &Value,
     matches: impl Fn(&str, &str) -> bool,

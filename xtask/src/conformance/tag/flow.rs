@@ -14,12 +14,12 @@ use tag_session::{Found, InboxFile, Sessions, Waited};
 use tagproto::{Dialect, Session, read_outbox};
 use wap_core::CancelFlag;
 
-use super::Outcome;
-use super::crash::runs_of_a_reply_after_a_crash;
-use super::expected::{equal, expectations, list, members, text};
-use super::ground::Ground;
-use super::problem::{Problem, ensure};
-use super::tag_exec::{apply, in_order};
+use crate::conformance::Outcome;
+use crate::conformance::crash::runs_of_a_reply_after_a_crash;
+use crate::conformance::expected::{equal, expectations, list, members, text};
+use crate::conformance::ground::Ground;
+use crate::conformance::problem::{Problem, ensure};
+use crate::conformance::tag::exec::{apply, in_order};
 
 /// Checks one key of what a case expects.
 type Flow = fn(&Ground, &Value, &Value) -> Result<(), Problem>;
@@ -43,7 +43,7 @@ const FLOWS: [(&str, &[&str], Flow); 11] = [
 const REMARKS: [&str; 2] = ["original", "note"];
 
 /// Makes what the case states happen in a real folder, and compares every key of what is expected.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     check(case).into()
 }
 

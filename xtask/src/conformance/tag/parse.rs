@@ -3,10 +3,10 @@
 use serde_json::Value;
 use tagproto::{Strictness, read};
 
-use super::Outcome;
+use crate::conformance::Outcome;
 
 /// Reads the inbox strictly and compares the blocks in their order; an error is compared as a prefix.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     let Some(inbox) = case["input"]["inbox"].as_str() else {
         return Outcome::Failed("the case has no inbox".to_owned());
     };

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tagproto::{Strictness, read};
 
-use super::Outcome;
+use crate::conformance::Outcome;
 
 /// Reads the paste with repair and compares blocks, repairs (a set) and the refusal. A case whose name begins with
 /// `keep_` must also read the same strictly.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(crate) fn run(case: &Value) -> Outcome {
     let Some(input) = case["input"].as_str() else {
         return Outcome::Failed("the case has no input".to_owned());
     };
