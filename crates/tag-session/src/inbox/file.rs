@@ -1,11 +1,14 @@
 //! One file in the inbox: whether it may be read, and its text.
 
+use drop_folder::{DroppedFile, NotText, decode_text};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileStamp, FsError};
 use serde::{Deserialize, Serialize};
 
 use crate::folders::StateFolders;
-use crate::inbox::decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
+
+/// The largest reply that is read, in bytes.
+pub const REPLY_LIMIT_BYTES: u64 = 16 << 20;
 
 /// A reply in the inbox that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +65,7 @@ pub enum Unusable {
     },
     /// It is not text.
     #[error("cannot be a reply: {0}; it was set aside")]
-    NotText(#[from] ReplyTextError),
+    NotText(#[from] NotText),
     /// It cannot be read for another reason.
     #[error("cannot be read: {0}")]
     Other(FsError),
@@ -76,51 +79,28 @@ impl Unusable {
     }
 }
 
-/// A name that ends in `.txt`, as the inbox shows it before anything is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    pub name: RelPath,
-    pub kind: FileKind,
-    pub stamp: FileStamp,
-    mode: u32,
-}
-
-/// Lists the candidates, oldest modification first.
-pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<Candidate>, FsError> {
-    let entries = folders.inbox.list(&RelPath::root())?;
-    let mut candidates: Vec<_> = entries
-        .into_iter()
-        .filter(|entry| entry.path.as_bytes().ends_with(b".txt"))
-        .filter_map(|entry| {
-            let metadata = entry.metadata?;
-            let (stamp, mode) = (metadata.stamp(), metadata.mode);
-            Some(Candidate { name: entry.path, kind: entry.kind, stamp, mode })
-        })
-        .collect();
-    candidates.sort_by_key(|candidate| (candidate.stamp.modified_nanoseconds, candidate.name.clone()));
-    Ok(candidates)
+/// Lists the files that may be replies: those whose names end in `.txt`, oldest modification first.
+pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsError> {
+    let mut files = drop_folder::list(&folders.inbox)?;
+    files.retain(|file| file.name.as_bytes().ends_with(b".txt"));
+    Ok(files)
 }
 
 /// Reads a candidate that seems to be complete; `None` if it changed meanwhile.
-pub(crate) fn read(folders: &StateFolders, candidate: &Candidate) -> Result<Option<InboxFile>, Unusable> {
+pub(crate) fn read(folders: &StateFolders, candidate: &DroppedFile) -> Result<Option<InboxFile>, Unusable> {
     if candidate.kind != FileKind::File {
         return Err(Unusable::NotAFile(candidate.kind));
     }
-    let (bytes, stamp) = folders
-        .inbox
-        .open_file(&candidate.name)
-        .and_then(|file| Ok((file.read_to_end(REPLY_LIMIT_BYTES)?, file.metadata_now()?.stamp())))
-        .map_err(|error| match error {
+    let bytes =
+        drop_folder::read(&folders.inbox, candidate, REPLY_LIMIT_BYTES).map_err(|error| match error {
             FsError::OsPermission { .. } => Unusable::Unreadable,
             FsError::TooLarge { bytes, .. } => Unusable::TooLarge { bytes },
             FsError::NotAFile { kind, .. } => Unusable::NotAFile(kind),
             FsError::IsLink { .. } => Unusable::NotAFile(FileKind::Link),
             other => Unusable::Other(other),
         })?;
-    if stamp != candidate.stamp {
-        return Ok(None);
-    }
-    let text = decode_reply(bytes)?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    let text = decode_text(bytes)?;
     if text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}').is_empty() {
         return Err(Unusable::Empty);
     }

@@ -11,10 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use drop_folder::{DroppedFile, Observation, Observations, decode_text, list, open_for_writing};
 use rel_path::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
-use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, FsPolicy, RootRules, WalkEntry};
-use tag_session::{REPLY_LIMIT_BYTES, decode_reply, open_for_writing, settling_time};
+use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, FsPolicy, RootRules};
+use tag_session::REPLY_LIMIT_BYTES;
 
 use crate::exit::{Exit, Failure};
 
@@ -40,7 +41,7 @@ const UNFINISHED_ENDINGS: [&[u8]; 7] =
 pub(crate) struct RequestFolder {
     root: FileRoot,
     path: PathBuf,
-    seen: HashMap<RelPath, Seen>,
+    observations: Observations<Progress>,
     /// One process at a time answers what is put into a folder.
     _held: File,
 }
@@ -48,14 +49,11 @@ pub(crate) struct RequestFolder {
 /// A file that may be a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Dropped {
-    pub(crate) name: RelPath,
+    pub(crate) file: DroppedFile,
     /// Where its response belongs; `None` if the name of that would be too long.
     pub(crate) response: Option<RelPath>,
     /// Whether its name says that it is a request: then there is a response in any case.
     pub(crate) is_named_request: bool,
-    kind: FileKind,
-    stamp: FileStamp,
-    mode: u32,
 }
 
 /// Why a file is not read.
@@ -89,29 +87,26 @@ impl Look {
 
     /// Leaves out what somebody still writes.
     fn leave_out_open(&mut self) {
-        let young: Vec<_> = self.ready.iter().filter(|file| !is_old(&file.stamp)).collect();
+        let young: Vec<_> =
+            self.ready.iter().map(|dropped| &dropped.file).filter(|file| !is_old(&file.stamp)).collect();
         let named = young.iter().map(|file| (OsStr::from_bytes(file.name.as_bytes()), file.stamp));
         let named: Vec<_> = named.collect();
         if named.is_empty() {
             return;
         }
         let open: HashSet<RelPath> =
-            open_for_writing(&named).into_iter().map(|place| young[place].name.clone()).collect();
+            open_for_writing(&named).into_iter().map(|index| young[index].name.clone()).collect();
         if !open.is_empty() {
-            self.ready.retain(|file| !open.contains(&file.name));
+            self.ready.retain(|dropped| !open.contains(&dropped.file.name));
             self.look_again_after(OPEN_POLL);
         }
     }
 }
 
-#[derive(Debug)]
-struct Seen {
-    stamp: FileStamp,
-    since: Instant,
-    has_changed: bool,
+/// What was done about one version of a file.
+#[derive(Debug, Default)]
+struct Progress {
     is_done: bool,
-    /// Whether it took the place of another file while this process looked: then a time says nothing.
-    is_successor: bool,
     put_off: Option<PutOff>,
 }
 
@@ -139,7 +134,7 @@ impl RequestFolder {
             Err(std::fs::TryLockError::Error(_)) => {}
         }
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let folder = RequestFolder { root, path, seen: HashMap::new(), _held: held };
+        let folder = RequestFolder { root, path, observations: Observations::default(), _held: held };
         folder.remove_unfinished().map_err(|error| {
             failure(format!("responses cannot be written: {error}"))
                 .advise("choose a folder that you may write to")
@@ -159,43 +154,24 @@ impl RequestFolder {
     /// Looks once.
     pub(crate) fn look(&mut self) -> Result<Look, FsError> {
         self.root.check_alive()?;
-        let entries = self.root.list(&RelPath::root())?;
-        let answers: HashMap<&RelPath, i128> = entries.iter().filter_map(response_time).collect();
-        let mut candidates: Vec<Dropped> = entries.iter().filter_map(candidate).collect();
-        candidates.sort_by(|left, right| {
-            let order = left.stamp.modified_nanoseconds.cmp(&right.stamp.modified_nanoseconds);
-            order.then_with(|| left.name.as_bytes().cmp(right.name.as_bytes()))
-        });
-        let mut known = std::mem::take(&mut self.seen);
+        let files = list(&self.root)?;
+        let is_file = |file: &&DroppedFile| file.kind == FileKind::File;
+        let times = files.iter().filter(is_file).map(|file| (&file.name, file.stamp.modified_nanoseconds));
+        let answers: HashMap<&RelPath, i128> = times.collect();
+        self.observations.observe(&files);
         let mut look = Look::default();
-        for file in candidates {
-            let seen = match known.remove(&file.name) {
-                Some(seen) if seen.stamp == file.stamp => seen,
-                before => {
-                    let before = before.map(|before| before.stamp);
-                    let has_changed = before.is_some_and(|before| before.size_bytes > 0);
-                    let is_other = |before: FileStamp| {
-                        (before.inode, before.size_bytes) != (file.stamp.inode, file.stamp.size_bytes)
-                    };
-                    Seen {
-                        stamp: file.stamp,
-                        since: Instant::now(),
-                        has_changed,
-                        is_done: false,
-                        is_successor: before.is_some_and(is_other),
-                        put_off: None,
-                    }
-                }
-            };
-            let time = file.response.as_ref().and_then(|response| answers.get(response));
-            let is_answered = !seen.is_successor && time == Some(&file.stamp.modified_nanoseconds);
-            let seen = Seen { is_done: seen.is_done || is_answered, ..seen };
-            let left = if seen.is_done { None } else { Some(time_left(&file, &seen)) };
-            self.seen.insert(file.name.clone(), seen);
-            match left {
-                None => {}
-                Some(Duration::ZERO) => look.ready.push(file),
-                Some(left) => look.look_again_after(left),
+        for dropped in files.iter().filter_map(candidate) {
+            let Some(observation) = self.observations.get_mut(&dropped.file) else { continue };
+            let time = dropped.response.as_ref().and_then(|response| answers.get(response));
+            let is_answered =
+                !observation.has_replaced_another() && time == Some(&dropped.file.stamp.modified_nanoseconds);
+            observation.notes.is_done |= is_answered;
+            if observation.notes.is_done {
+                continue;
+            }
+            match time_left(&dropped.file, observation) {
+                Duration::ZERO => look.ready.push(dropped),
+                left => look.look_again_after(left),
             }
         }
         look.leave_out_open();
@@ -203,21 +179,17 @@ impl RequestFolder {
     }
 
     /// Reads a file; `None` if it has changed since it was looked at, or is gone.
-    pub(crate) fn read(&self, file: &Dropped) -> Option<Result<String, Unusable>> {
+    pub(crate) fn read(&self, dropped: &Dropped) -> Option<Result<String, Unusable>> {
+        let file = &dropped.file;
         if file.kind != FileKind::File {
             return Some(Err(Unusable::NotAFile(file.kind)));
         }
-        if file.response.is_none() {
+        if dropped.response.is_none() {
             return Some(Err(Unusable::LongName));
         }
-        let read = self
-            .root
-            .open_file(&file.name)
-            .and_then(|open| Ok((open.read_to_end(REPLY_LIMIT_BYTES)?, open.metadata_now()?.stamp())));
-        match read {
-            Ok((_, stamp)) if stamp != file.stamp => None,
-            Ok((bytes, _)) => Some(decode_reply(bytes).map_err(|_| Unusable::NotText)),
-            Err(FsError::NotFound { .. }) => None,
+        match drop_folder::read(&self.root, file, REPLY_LIMIT_BYTES) {
+            Ok(None) | Err(FsError::NotFound { .. }) => None,
+            Ok(Some(bytes)) => Some(decode_text(bytes).map_err(|_| Unusable::NotText)),
             Err(FsError::TooLarge { .. }) => Some(Err(Unusable::TooLarge)),
             Err(FsError::NotAFile { kind, .. }) => Some(Err(Unusable::NotAFile(kind))),
             Err(FsError::IsLink { .. }) => Some(Err(Unusable::NotAFile(FileKind::Link))),
@@ -225,29 +197,28 @@ impl RequestFolder {
         }
     }
 
-    /// Takes note that nothing more is to be done about this version of a file.
-    pub(crate) fn is_done_with(&mut self, file: &Dropped) {
-        if let Some(seen) = self.seen.get_mut(&file.name).filter(|seen| seen.stamp == file.stamp) {
-            seen.is_done = true;
+    /// Records that nothing more is to be done about this version of a file.
+    pub(crate) fn is_done_with(&mut self, dropped: &Dropped) {
+        if let Some(observation) = self.observations.get_mut(&dropped.file) {
+            observation.notes.is_done = true;
         }
     }
 
-    /// Takes note that the response to this version of a file could not be written: later it may be. Returns whether that is
-    /// news.
-    pub(crate) fn put_off(&mut self, file: &Dropped) -> bool {
-        let Some(seen) = self.seen.get_mut(&file.name).filter(|seen| seen.stamp == file.stamp) else {
-            return true;
-        };
-        let before = seen.put_off.map(|before| before.time);
+    /// Records that the response to this version of a file could not be written, so that it is tried again later. Returns whether
+    /// this is the first failure.
+    pub(crate) fn put_off(&mut self, dropped: &Dropped) -> bool {
+        let Some(observation) = self.observations.get_mut(&dropped.file) else { return true };
+        let before = observation.notes.put_off.map(|before| before.time);
         let time = before.map_or(WRITE_AGAIN, |time| (time * 2).min(LAST_WRITE_AGAIN));
-        seen.put_off = Some(PutOff { since: Instant::now(), time });
+        observation.notes.put_off = Some(PutOff { since: Instant::now(), time });
         before.is_none()
     }
 
     /// Writes the response to a file, in place of what is there: beside it, then renamed. It may be read by whoever may read the
     /// request, and has its time.
-    pub(crate) fn respond(&self, file: &Dropped, text: &str) -> io::Result<()> {
-        let response = file.response.as_ref().ok_or(io::ErrorKind::InvalidFilename)?;
+    pub(crate) fn respond(&self, dropped: &Dropped, text: &str) -> io::Result<()> {
+        let file = &dropped.file;
+        let response = dropped.response.as_ref().ok_or(io::ErrorKind::InvalidFilename)?;
         self.remove_unfinished()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode((file.mode & 0o666) | 0o600);
@@ -277,39 +248,26 @@ impl RequestFolder {
     }
 }
 
-/// How long a file still has to stay as it is before it is read.
-fn time_left(file: &Dropped, seen: &Seen) -> Duration {
-    if let Some(put_off) = seen.put_off {
+/// Returns how long a file still has to stay as it is before it is read.
+fn time_left(file: &DroppedFile, observation: &Observation<Progress>) -> Duration {
+    if let Some(put_off) = observation.notes.put_off {
         return put_off.time.saturating_sub(put_off.since.elapsed());
     }
     if file.kind != FileKind::File || file.stamp.size_bytes > REPLY_LIMIT_BYTES || is_old(&file.stamp) {
         return Duration::ZERO;
     }
-    settling_time(&file.stamp, seen.has_changed).saturating_sub(seen.since.elapsed())
+    observation.time_left()
 }
 
-fn candidate(entry: &WalkEntry) -> Option<Dropped> {
-    let name = entry.path.file_name()?;
+fn candidate(file: &DroppedFile) -> Option<Dropped> {
+    let name = file.name.file_name()?;
     let (response, is_named_request) = response_name(name)?;
-    let metadata = entry.metadata?;
-    let is_file = entry.kind == FileKind::File;
-    // Nothing is in it yet, and nobody asks anything of a folder.
-    if entry.kind == FileKind::Folder || (is_file && metadata.stamp().size_bytes == 0) {
+    // An empty file will be filled, and a folder asks nothing.
+    let is_empty = file.kind == FileKind::File && file.stamp.size_bytes == 0;
+    if file.kind == FileKind::Folder || is_empty {
         return None;
     }
-    Some(Dropped {
-        name: entry.path.clone(),
-        response: RelPath::from_bytes(&response).ok(),
-        is_named_request,
-        kind: entry.kind,
-        stamp: metadata.stamp(),
-        mode: metadata.mode,
-    })
-}
-
-fn response_time(entry: &WalkEntry) -> Option<(&RelPath, i128)> {
-    let metadata = entry.metadata.filter(|_| entry.kind == FileKind::File)?;
-    Some((&entry.path, metadata.stamp().modified_nanoseconds))
+    Some(Dropped { file: file.clone(), response: RelPath::from_bytes(&response).ok(), is_named_request })
 }
 
 /// The name of the response to a file, and whether the file's name says that it is a request: `NAME.request.EXT` is answered by

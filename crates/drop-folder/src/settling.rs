@@ -1,34 +1,29 @@
-//! Whether a file that somebody puts into a folder is complete, as far as that can be told from outside.
+//! When a file is complete, as far as an observer can determine.
 
 #[cfg(target_os = "linux")]
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::path::Path;
 use std::time::Duration;
 
 use sandbox_fs::FileStamp;
-use tagproto::{Item, ParseErrorKind, Strictness};
 
-/// How long a file that was moved into the inbox must stay as it is before it is read.
+/// The time for which a file that was moved into the folder must stay as it is before it is read.
 const MOVED_IN: Duration = Duration::from_millis(150);
 
 /// The same for a file that was written in place, as editors and shells do.
 const WRITTEN_IN_PLACE: Duration = Duration::from_millis(400);
 
-/// The same for a file that was seen growing: its writer pauses now and then.
+/// The same for a file that was observed growing: its writer pauses now and then.
 const GROWING: Duration = Duration::from_millis(900);
 
-/// The same for a file whose last block is not closed: cut off by the chat, or not all there yet.
-pub(crate) const UNCLOSED: Duration = Duration::from_secs(3);
-
-/// How long an empty file may be in the making before the user is told.
+/// The time that a writer gets to fill an empty file.
 const EMPTY: Duration = Duration::from_secs(2);
 
-/// How much later than its content the status of a file has changed if it was moved, in nanoseconds.
+/// A file whose status changed later than its content by more than this was moved, in nanoseconds.
 const MOVE_NANOSECONDS: i128 = 1_000_000;
 
-/// How long a file must be unchanged before it is looked at.
+/// Returns how long a file must be unchanged before it counts as complete.
 #[must_use]
 pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
     if stamp.size_bytes == 0 {
@@ -42,23 +37,8 @@ pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
     }
 }
 
-/// Whether the text stops within a block.
-pub(crate) fn ends_unclosed(text: &str) -> bool {
-    let reply = tagproto::read(text, Strictness::Repair);
-    match reply.items.last() {
-        Some(Item::Error(error)) => matches!(error.kind, ParseErrorKind::Unclosed { .. }),
-        _ => false,
-    }
-}
-
-/// Whether a process of this user still has the file open to write. Where that cannot be found out, the answer is no.
-#[must_use]
-pub(crate) fn is_open_for_writing(path: &Path, stamp: &FileStamp) -> bool {
-    path.file_name().is_some_and(|name| !open_for_writing(&[(name, *stamp)]).is_empty())
-}
-
-/// Which of these files processes of this user still have open to write, by their names and stamps; told by their places in the
-/// list. Where that cannot be found out, there are none. One look at all processes serves all files.
+/// Returns the positions in `files` of those that a process of this user has open for writing. Files are known by name and
+/// stamp. One pass over all processes serves all files; processes that cannot be inspected are left out.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
@@ -75,20 +55,20 @@ pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
         let name = entry.file_name();
         name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
     });
-    let places: HashMap<&OsStr, usize> =
-        files.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
+    let positions: HashMap<&OsStr, usize> =
+        files.iter().enumerate().map(|(position, (name, _))| (*name, position)).collect();
     for process in processes {
         let folder = process.path();
-        // Other users' descriptors cannot be listed; what they write cannot be told from what is complete.
+        // The descriptors of other users cannot be listed: their files count as closed.
         let Ok(descriptors) = fs::read_dir(folder.join("fd")) else { continue };
         for descriptor in descriptors.flatten() {
             // The name comes first: looking at every file that every process has open could wait for a dead server.
             let target = fs::read_link(descriptor.path()).unwrap_or_default();
-            let Some(place) = target.file_name().and_then(|name| places.get(name)) else { continue };
-            let (_, stamp) = &files[*place];
-            let is_it = fs::metadata(descriptor.path())
-                .is_ok_and(|found| found.dev() == stamp.device && found.ino() == stamp.inode);
-            if !is_it {
+            let Some(position) = target.file_name().and_then(|name| positions.get(name)) else { continue };
+            let (_, stamp) = &files[*position];
+            let is_same_file = fs::metadata(descriptor.path())
+                .is_ok_and(|metadata| metadata.dev() == stamp.device && metadata.ino() == stamp.inode);
+            if !is_same_file {
                 continue;
             }
             let flags = fs::read_to_string(folder.join("fdinfo").join(descriptor.file_name()));
@@ -97,14 +77,14 @@ pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
                 u32::from_str_radix(line.trim(), 8).ok()
             });
             if flags.is_some_and(|flags| WRITES.contains(&(flags & ACCESS_MODE))) {
-                open.insert(*place);
+                open.insert(*position);
             }
         }
     }
     open
 }
 
-/// Which of these files processes of this user still have open to write. This system does not tell.
+/// Returns no position: this system does not list what processes have open.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn open_for_writing(_: &[(&OsStr, FileStamp)]) -> HashSet<usize> {

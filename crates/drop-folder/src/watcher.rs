@@ -1,4 +1,4 @@
-//! Waiting for something to happen in the inbox.
+//! Waiting for something to happen in a folder.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -8,21 +8,21 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode, Watcher as _};
 use wap_core::CancelFlag;
 
-/// How often the inbox is looked at when no event arrives: network file systems and containers lose events.
+/// The interval of looks when no event arrives: network file systems and containers lose events.
 const SAFETY_POLL: Duration = Duration::from_millis(1500);
 
 /// Wakes its owner when something in a folder changes, when a while has passed, or when it is cancelled.
 #[derive(Debug)]
-pub struct InboxWatcher {
+pub struct FolderWatcher {
     wakes: Receiver<()>,
     // Dropping the watcher ends the events.
     _watcher: Option<notify::RecommendedWatcher>,
     _cancel: wap_core::CancelGuard,
 }
 
-impl InboxWatcher {
-    /// Starts to watch a folder. Where watching is not to be had, the safety poll alone goes on.
-    pub fn new(folder: &Path, cancel: &CancelFlag) -> InboxWatcher {
+impl FolderWatcher {
+    /// Starts to watch a folder. Where it cannot be watched, the safety poll remains.
+    pub fn new(folder: &Path, cancel: &CancelFlag) -> FolderWatcher {
         let (sender, wakes) = mpsc::sync_channel(1);
         let on_cancel = sender.clone();
         let wake = |sender: &SyncSender<()>| {
@@ -30,7 +30,7 @@ impl InboxWatcher {
             let _ = sender.try_send(());
         };
         let guard = cancel.on_cancel(Box::new(move || wake(&on_cancel)));
-        // Apart from that, what an event says does not matter: the inbox is looked at as a whole.
+        // Apart from that, what an event says does not matter: the folder is listed as a whole.
         let on_event = move |event: notify::Result<Event>| {
             if !event.is_ok_and(|event| is_only_a_look(event.kind)) {
                 wake(&sender);
@@ -39,7 +39,7 @@ impl InboxWatcher {
         let watcher = notify::recommended_watcher(on_event)
             .and_then(|mut watcher| watcher.watch(folder, RecursiveMode::NonRecursive).map(|()| watcher))
             .ok();
-        InboxWatcher { wakes, _watcher: watcher, _cancel: guard }
+        FolderWatcher { wakes, _watcher: watcher, _cancel: guard }
     }
 
     /// Blocks until there is a reason to look, at most `at_most` or the safety poll's interval.
@@ -47,13 +47,13 @@ impl InboxWatcher {
         let pause = at_most.unwrap_or(SAFETY_POLL).min(SAFETY_POLL);
         match self.wakes.recv_timeout(pause) {
             Ok(()) | Err(RecvTimeoutError::Timeout) => {}
-            // Without a watcher and without a canceller nobody can wake us: the poll remains.
+            // Without a watcher and without a canceller no wake-up can arrive: the poll remains.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
         }
     }
 }
 
-/// Whether nothing has changed: looking at the inbox is such an event itself, and must not be a reason to look again.
+/// Reports whether nothing has changed: listing the folder is such an event itself, and must not cause the next listing.
 fn is_only_a_look(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
@@ -63,9 +63,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_at_the_inbox_is_no_reason_to_look_again_and_a_new_file_is() {
+    fn listing_the_folder_wakes_nothing_and_a_new_file_does() {
         let folder = tempfile::tempdir().unwrap();
-        let watcher = InboxWatcher::new(folder.path(), &CancelFlag::new());
+        let watcher = FolderWatcher::new(folder.path(), &CancelFlag::new());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let pause = Duration::from_millis(300);
         assert_eq!(watcher.wakes.recv_timeout(pause), Err(RecvTimeoutError::Timeout));
