@@ -2,9 +2,6 @@
 
 mod case;
 mod cocode;
-mod cocode_cli;
-mod cocode_ground;
-mod cocode_run;
 mod codali;
 mod crash;
 mod crate_tests;
@@ -12,17 +9,12 @@ mod envelope_replies;
 mod expected;
 mod ground;
 mod llm4s;
-mod llm4s_flow;
-mod llm4s_server;
 mod mortal;
 mod problem;
 mod registry;
 mod ruling;
 mod survivors;
-mod tag_exec;
-mod tag_flow;
-mod tag_parse;
-mod tag_paste;
+mod tag;
 mod tally;
 mod wap;
 

@@ -12,13 +12,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::cocode_cli::CocodeCommand;
-use crate::confinement::SandboxChoice;
-use crate::garbage_keeper::USUAL_LIMIT_BYTES;
+use crate::config::confinement::SandboxChoice;
+use crate::config::obeyed_names;
 use crate::http::HostName;
 use crate::mcp::{ExtraTool, PageLimit};
-use crate::obeyed_names;
 use crate::remote_code_index;
 use crate::setup::McpClient;
+use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///

@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use wap_core::{CancelFlag, IndexError};
 
 use crate::cli::Common;
-use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::state::{self, Places};
+use crate::views::console::Console;
 
 /// The name of the index's folder within the state folder.
 const INDEX_FOLDER: &str = "index";

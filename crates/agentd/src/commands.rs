@@ -7,27 +7,23 @@ mod codali;
 mod demo;
 mod diff;
 mod doctor;
-mod dry_run;
-mod export;
 mod gc;
 mod index;
 pub(crate) mod log;
 mod mcp;
 mod parse;
-mod replay;
 mod serve;
 mod session;
 mod sessions;
 mod setup;
 mod shell_help;
-mod trial;
 pub(crate) mod undo;
 mod wap;
 
 use crate::cli::{Command, Format};
 use crate::command_line::Invocation;
-use crate::console::Console;
 use crate::exit::Outcome;
+use crate::views::console::Console;
 
 /// Runs what the command line asks for.
 pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
@@ -41,8 +37,10 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Outbox { session }) => sessions::outbox(common, console, session.as_deref()),
         Some(Command::Sessions) => sessions::list(common, console),
         Some(Command::Show { id, export: None }) => sessions::show(common, console, &id),
-        Some(Command::Show { id, export: Some(file) }) => export::export(common, console, &id, &file),
-        Some(Command::Replay { file }) => replay::replay(common, console, &file),
+        Some(Command::Show { id, export: Some(file) }) => {
+            sessions::export::export(common, console, &id, &file)
+        }
+        Some(Command::Replay { file }) => sessions::replay::replay(common, console, &file),
         Some(Command::Gc { limit }) => gc::collect(common, console, limit),
         Some(Command::Log { limit }) => log::log(common, console, limit),
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),

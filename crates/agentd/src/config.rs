@@ -4,10 +4,13 @@
 //! options' own parsers, and they are put in the place of the built-in defaults before anything runs. No command knows of it.
 
 mod config_file;
+pub(crate) mod confinement;
 mod fault;
+pub(crate) mod obeyed_names;
 pub(crate) mod obeyed_options;
 mod reading;
 mod settable;
+pub(crate) mod user_file;
 
 pub(crate) use config_file::{ConfigFile, NO_FILE};
 pub(crate) use settable::definition;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::console::Console;
+use crate::views::console::Console;
 
 /// How `agentd` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,51 +1,29 @@
 //! `agentd`: the command line over the libraries of this workspace.
 
-mod call_pool;
 mod cli;
-mod client;
-mod clipboard;
 mod cocode_cli;
 mod code_index_access;
 mod command_line;
 mod commands;
 mod config;
-mod confinement;
-mod console;
 mod covering;
 mod exit;
-mod garbage_keeper;
-mod history_file;
 mod http;
 mod interrupt;
 mod json_rpc;
 mod line_input;
-mod link;
-mod linked_worktree;
 mod mcp;
-mod obeyed_names;
 mod owner;
-mod owner_protocol;
-mod plan_view;
-mod progress;
 mod remote_code_index;
-mod request_folder;
-mod session_failure;
 mod setup;
-mod shared_workspace;
 mod side_runtime;
 mod state;
-mod state_birth;
-mod state_ignore;
-mod state_ownership;
-mod state_socket;
-mod summarizer_command;
-mod undo_request;
-mod user_file;
+mod views;
 
 use std::process::ExitCode;
 
-use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::views::console::Console;
 
 fn main() -> ExitCode {
     // Confined commands are started by a process of this same program; it never comes back from here.

@@ -1,7 +1,13 @@
 //! The owner of a state folder, as its clients see it: it answers their calls through the socket in the folder.
 
+pub(crate) mod call_pool;
+pub(crate) mod client;
 mod connection;
+mod link;
 mod outgoing;
+pub(crate) mod protocol;
+pub(crate) mod shared_workspace;
+pub(crate) mod undo_request;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,11 +21,11 @@ use std::time::{Duration, Instant};
 use change_journal::Journal;
 use local_workspace::{IndexLimits, LocalWorkspace};
 
-use crate::call_pool::CallPool;
-use crate::console::Console;
-use crate::garbage_keeper::GarbageKeeper;
-use crate::owner_protocol::Hello;
-use crate::state_socket;
+use crate::owner::call_pool::CallPool;
+use crate::owner::protocol::Hello;
+use crate::state::garbage_keeper::GarbageKeeper;
+use crate::state::socket;
+use crate::views::console::Console;
 
 /// How many clients may be connected at once.
 const MOST_CLIENTS: usize = 512;
@@ -151,7 +157,7 @@ impl Drop for Door {
         self.host.closing.store(true, Ordering::SeqCst);
         if let Some((listener, thread)) = self.listening.take() {
             // While the folder is still ours, so that it is our name that goes.
-            state_socket::remove(&self.state_folder);
+            socket::remove(&self.state_folder);
             let _ = rustix::net::shutdown(listener.as_fd(), rustix::net::Shutdown::Both);
             let _ = thread.join();
         }
@@ -169,7 +175,7 @@ impl Drop for Door {
 }
 
 fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<(UnixListener, JoinHandle<()>)> {
-    let listener = state_socket::listen(state_folder)?;
+    let listener = socket::listen(state_folder)?;
     let accepting = listener.try_clone()?;
     let host = Arc::clone(host);
     let thread = thread::Builder::new().name("door".to_owned()).spawn(move || {
@@ -201,7 +207,7 @@ fn admit(host: &Arc<Host>, stream: UnixStream) {
     let served = Arc::clone(host);
     let started = thread::Builder::new().name("client".to_owned()).spawn(move || {
         let _ended = Ended { host: &served, number };
-        if state_socket::check_peer(&stream).is_ok() {
+        if socket::check_peer(&stream).is_ok() {
             connection::serve(&served, stream);
         }
     });

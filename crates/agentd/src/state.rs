@@ -1,5 +1,12 @@
 //! Opening a workspace with its state folder.
 
+pub(crate) mod birth;
+pub(crate) mod garbage_keeper;
+mod ignore;
+pub(crate) mod linked_worktree;
+mod ownership;
+pub(crate) mod socket;
+
 use std::fs;
 use std::io;
 use std::ops::Deref;
@@ -15,14 +22,13 @@ use tempfile::TempDir;
 use wap_core::Limits;
 
 use crate::cli::{Common, Switch};
-use crate::confinement;
-use crate::console::Console;
+use crate::config::confinement;
+use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Failure};
-use crate::obeyed_names::obeyed_names;
+use crate::owner::protocol::{self, Hello};
 use crate::owner::{Door, Host};
-use crate::owner_protocol::{self, Hello};
-use crate::session_failure;
-use crate::{state_birth, state_ignore, state_ownership};
+use crate::views::console::Console;
+use crate::views::session_failure;
 
 /// The name of the state folder within a workspace.
 pub(crate) const STATE_FOLDER: &str = ".agentd";
@@ -57,7 +63,7 @@ impl Places {
 
     /// Fails if the state folder belongs to another user, or others may write into it.
     fn is_of_this_user(&self) -> Result<(), Failure> {
-        state_ownership::check(&self.base).map_err(|error| {
+        ownership::check(&self.base).map_err(|error| {
             let what = format!("the state folder {} is not used: {error}", self.base.display());
             Failure::new(Exit::Refused, what).advise(error.advice())
         })
@@ -69,11 +75,11 @@ impl Places {
             return Ok(());
         }
         let failed = |error: io::Error| state_failure(&error.to_string(), &self.base);
-        if state_birth::is_own(&self.base).map_err(failed)? {
+        if birth::is_own(&self.base).map_err(failed)? {
             return Ok(());
         }
         if trust {
-            return state_birth::mark(&self.base).map_err(failed);
+            return birth::mark(&self.base).map_err(failed);
         }
         let what = format!(
             "the state folder {} was not made in this place: it may have come with the files",
@@ -141,7 +147,7 @@ impl Deref for Opened {
 /// What a client of a state folder says about itself, and its owner expects.
 pub(crate) fn hello(common: &Common, places: &Places) -> Hello {
     Hello {
-        version: owner_protocol::VERSION,
+        version: protocol::VERSION,
         workspace: places.workspace.to_string_lossy().into_owned(),
         confinement: confinement::asked_for(common),
     }
@@ -314,9 +320,9 @@ pub(crate) fn make_state_folder(places: &Places) -> Result<(), Failure> {
     // It may have been made since it was looked at.
     places.is_of_this_user()?;
     // The rule comes first: what is kept here must not get into a repository, whenever this process is killed.
-    state_ignore::ensure(&places.base).map_err(|error| failed(&error))?;
+    ignore::ensure(&places.base).map_err(|error| failed(&error))?;
     // Nothing is in it yet, or it was looked at before.
-    state_birth::mark(&places.base).map_err(|error| failed(&error))
+    birth::mark(&places.base).map_err(|error| failed(&error))
 }
 
 fn state_failure(why: &str, base: &Path) -> Failure {

@@ -1,5 +1,7 @@
 //! Owns removing contents that nobody needs any more, in the order of their age.
 
+mod background;
+
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
@@ -9,14 +11,14 @@ use std::time::SystemTime;
 use rusqlite::{Connection, params};
 
 use crate::change::RecordedAttributes;
-use crate::connection::Place;
-use crate::content_store::BlobFiles;
 use crate::error::JournalError;
-use crate::failure::Failure;
 use crate::hash::ContentHash;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
-use crate::work::{Work, Write};
+use crate::store::connection::Place;
+use crate::store::content_store::BlobFiles;
+use crate::store::failure::Failure;
+use crate::write::work::{Work, Write};
 
 /// Which contents may go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,29 +8,29 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use crate::change::{ChangeNumber, ChangeRecord, ChangeState};
-use crate::checkpoint::Checkpointer;
-use crate::connection::Place;
-use crate::content_store::{BlobFiles, KeepContent};
-use crate::counters::{Counters, JournalCounts};
 use crate::document::{DocumentVersion, DocumentWrite};
 use crate::error::{JournalError, OpenError};
-use crate::failure::Failure;
-use crate::folder_lock::FolderLock;
 use crate::garbage::{self, CollectGarbage, GarbageReport, GarbageRule};
 use crate::hash::ContentHash;
 use crate::limits::JournalLimits;
-use crate::open::{self, OpenReport, Opened};
 use crate::open_runs::{OpenRun, OpenRuns};
-use crate::prepare::Preparation;
 use crate::reader::JournalReader;
 use crate::run::{RunKey, RunNumber, RunState};
-use crate::run_writes::{AcknowledgeSetAside, FinishRun};
 use crate::step::{StepKind, StepRecord};
-use crate::step_writes::{
+use crate::store::checkpoint::Checkpointer;
+use crate::store::connection::Place;
+use crate::store::content_store::{BlobFiles, KeepContent};
+use crate::store::counters::{Counters, JournalCounts};
+use crate::store::failure::Failure;
+use crate::store::folder_lock::FolderLock;
+use crate::store::open::{self, OpenReport, Opened};
+use crate::write::prepare::Preparation;
+use crate::write::run_writes::{AcknowledgeSetAside, FinishRun};
+use crate::write::step_writes::{
     ChangeRows, ConflictChanges, FinishStep, MarkChanges, RecordSteps, StartStep, StepRow,
 };
-use crate::work::{Flush, Job, Queued, Work, insert_run};
-use crate::writer::Writer;
+use crate::write::work::{Flush, Job, Queued, Work, insert_run};
+use crate::write::writer::Writer;
 
 /// An open journal. Cheap to clone; usable from any number of threads; closed when the last clone is dropped.
 ///

@@ -35,49 +35,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod background_garbage;
 mod change;
-mod checkpoint;
 mod clock;
-mod connection;
-mod content_store;
-mod counters;
 mod document;
 mod error;
-mod failure;
-mod folder_lock;
 mod garbage;
 mod hash;
 mod journal;
 mod limits;
-mod open;
 mod open_runs;
-mod prepare;
 mod reader;
-mod rows;
 mod run;
-mod run_writes;
-mod schema;
-mod set_aside;
 mod step;
-mod step_writes;
-mod work;
-mod writer;
+mod store;
+mod write;
 
 pub use change::{
     Attributes, ChangeNumber, ChangeRecord, ChangeState, Content, Entry, EntryKind, EntryRecord,
     RecordedAttributes, RecordedChange,
 };
-pub use counters::JournalCounts;
 pub use document::{Document, DocumentHead, DocumentVersion, DocumentWrite};
 pub use error::{DatabaseFailure, JournalError, OpenError, Oversized};
 pub use garbage::{GarbageReport, GarbageRule};
 pub use hash::{ContentHash, ContentHashError};
 pub use journal::Journal;
 pub use limits::JournalLimits;
-pub use open::OpenReport;
 pub use open_runs::Run;
 pub use reader::JournalReader;
 pub use run::{RecordedRun, RunFilter, RunKey, RunNumber, RunState};
-pub use set_aside::SetAside;
 pub use step::{Recall, RecordedStep, ResumedSteps, StepKind, StepRecord};
+pub use store::counters::JournalCounts;
+pub use store::open::OpenReport;
+pub use store::set_aside::SetAside;

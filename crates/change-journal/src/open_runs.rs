@@ -9,9 +9,9 @@ use rusqlite::{Connection, params};
 use crate::clock;
 use crate::error::JournalError;
 use crate::reader::JournalReader;
-use crate::rows::{self, RUN_COLUMNS};
 use crate::run::{RecordedRun, RunKey, RunNumber, RunState};
 use crate::step::ResumedSteps;
+use crate::store::rows::{self, RUN_COLUMNS};
 
 /// A run that is open in this process. Dropping it closes the run; what is recorded of it stays, and
 /// whoever begins the same run later resumes it.

@@ -12,16 +12,16 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::change::{ChangeNumber, RecordedChange};
 use crate::clock;
-use crate::connection::{DATABASE_NAME, Place};
-use crate::content_store;
 use crate::document::{Document, DocumentHead};
 use crate::error::{JournalError, OpenError};
-use crate::failure::Failure;
 use crate::hash::ContentHash;
-use crate::open;
-use crate::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
 use crate::run::{RecordedRun, RunFilter, RunNumber};
 use crate::step::RecordedStep;
+use crate::store::connection::{DATABASE_NAME, Place};
+use crate::store::content_store;
+use crate::store::failure::Failure;
+use crate::store::open;
+use crate::store::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
 
 /// Reads a journal. It sees everything whose write was acknowledged, and never waits for the writer.
 ///

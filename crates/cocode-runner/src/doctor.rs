@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use serde::Serialize;
 
-use crate::definition::{AgentCommand, AgentDefinition};
-use crate::git::{Git, GitPlace};
-use crate::host::Host;
+use crate::plan::definition::{AgentCommand, AgentDefinition};
+use crate::plan::host::Host;
 use crate::repository::Repository;
+use crate::repository::git::{Git, GitPlace};
 
 /// The oldest version of git that is known to do everything: major and minor.
 const OLDEST_GIT: (u32, u32) = (2, 40);

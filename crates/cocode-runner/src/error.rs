@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use change_journal::{JournalError, OpenError};
 use cocode_env::{AgentName, ContextError};
 
-use crate::agents_file::AgentsFileError;
-use crate::git::GitError;
+use crate::plan::agents_file::AgentsFileError;
+use crate::repository::git::GitError;
 
 /// What is wrong with a repository.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,13 @@
 //! What a run would do: everything is checked before anything is made.
 
+pub(crate) mod agent_policy;
+pub(crate) mod agents_file;
+pub(crate) mod definition;
+pub(crate) mod environment;
+pub(crate) mod host;
+pub(crate) mod hub_issue;
+pub(crate) mod run_limits;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,13 +17,13 @@ use cocode_env::{AgentContext, AgentName, IssueNumber, IssueUrl, ReadyMarker, br
 use sandbox_exec::{ShellCommand, Timeout};
 use serde::Serialize;
 
-use crate::definition::{AgentCommand, AgentDefinition, quoted};
-use crate::environment::agent_environment;
 use crate::error::RunnerError;
+use crate::plan::definition::{AgentCommand, AgentDefinition, quoted};
+use crate::plan::environment::agent_environment;
+use crate::plan::run_limits::RunLimits;
 use crate::repository::Base;
-use crate::run_limits::RunLimits;
+use crate::run::watch::GRACE;
 use crate::runner::Runner;
-use crate::watch::GRACE;
 
 /// What agents are to work on.
 #[derive(Clone, Debug)]

@@ -1,11 +1,13 @@
 //! What is kept of an agent.
 
+pub(crate) mod store;
+
 use std::path::PathBuf;
 
 use cocode_env::{AgentName, AgentState, IssueNumber, IssueUrl, ReadyMarker, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::left_file::LeftFile;
+use crate::repository::left_file::LeftFile;
 
 /// What is kept of an agent, from before anything is made for it until it is cleaned away.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,21 @@
 //! The person's repository, from which agents' worktrees are made.
 
+pub(crate) mod closed_folder;
+mod foreign_file;
+pub(crate) mod git;
+pub(crate) mod head_log;
+pub(crate) mod left_file;
+pub(crate) mod own_branches;
+pub(crate) mod own_repository;
+pub(crate) mod worktree;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cocode_env::default_branch_of;
 
 use crate::error::RepositoryError;
-use crate::git::{Git, GitError, GitPlace};
+use crate::repository::git::{Git, GitError, GitPlace};
 
 /// The remote whose default branch counts.
 const REMOTE: &str = "origin";

@@ -1,5 +1,13 @@
 //! Running agents: a worktree, a process, a verdict for each, several at once.
 
+mod branch_follower;
+pub(crate) mod child_output;
+mod ended;
+pub(crate) mod event;
+pub(crate) mod log_file;
+pub(crate) mod stop;
+pub(crate) mod watch;
+
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -13,23 +21,23 @@ use sandbox_exec::{
     Timeout,
 };
 
-use crate::agent_policy::{PolicyGround, policy};
-use crate::branch_follower::BranchFollower;
-use crate::ended::Ended;
-use crate::environment::add_shared_settings;
 use crate::error::RunnerError;
-use crate::event::{RunEvent, RunObserver};
-use crate::head_log::HeadFollower;
-use crate::log_file::LogFile;
-use crate::loose_objects;
-use crate::object_import::ObjectImport;
-use crate::own_repository::OwnRepository;
+use crate::objects::loose_objects;
+use crate::objects::object_import::ObjectImport;
+use crate::plan::agent_policy::{PolicyGround, policy};
+use crate::plan::environment::add_shared_settings;
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
+use crate::repository::head_log::HeadFollower;
+use crate::repository::own_repository::OwnRepository;
+use crate::repository::worktree::{Worktree, file_error};
+use crate::run::branch_follower::BranchFollower;
+use crate::run::ended::Ended;
+use crate::run::event::{RunEvent, RunObserver};
+use crate::run::log_file::LogFile;
+use crate::run::stop::{StopFlag, StopNote, StopReason};
+use crate::run::watch::{Watch, Watched};
 use crate::runner::{Runner, now_ms, remove_if_there};
-use crate::stop::{StopFlag, StopNote, StopReason};
-use crate::watch::{Watch, Watched};
-use crate::worktree::{Worktree, file_error};
 
 /// What starts processes, or why nothing does; found out by whoever needs it first.
 type LaunchCell = OnceLock<Result<Launcher, String>>;

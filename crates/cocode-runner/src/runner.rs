@@ -10,18 +10,18 @@ use cocode_env::{AgentState, CheckResult, Evidence, Verdict};
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::error::RunnerError;
-use crate::evidence::Work;
-use crate::git::Git;
-use crate::host::Host;
-use crate::left_file;
-use crate::object_check::{self, submodules};
-use crate::own_repository::{self, take_objects_again, take_over};
+use crate::objects::object_check::{self, submodules};
 use crate::plan::body_file;
+use crate::plan::host::Host;
 use crate::record::AgentRecord;
+use crate::record::store::{self, Store};
 use crate::repository::Repository;
+use crate::repository::git::Git;
+use crate::repository::left_file;
+use crate::repository::own_repository::{self, take_objects_again, take_over};
+use crate::repository::worktree::{Worktree, file_error};
 use crate::run::told;
-use crate::store::{self, Store};
-use crate::worktree::{Worktree, file_error};
+use crate::verdict::evidence::Work;
 
 /// The folder of the state folder that stands for every repository's hooks. It is empty.
 pub(crate) const NO_HOOKS: &str = "no-hooks";
@@ -261,7 +261,7 @@ pub fn request_cancel(state_folder: &Path, record: &AgentRecord) -> Result<(), R
 
 /// Returns the files of an agent's log that exist, oldest first. The last one grows.
 pub fn log_files(state_folder: &Path, record: &AgentRecord) -> Vec<PathBuf> {
-    crate::log_file::files(&log_path(state_folder, record))
+    crate::run::log_file::files(&log_path(state_folder, record))
 }
 
 fn log_path(state_folder: &Path, record: &AgentRecord) -> PathBuf {

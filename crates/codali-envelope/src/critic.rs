@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::path_rule::{is_beneath_any, tidied};
+use crate::request::path_rule::{is_beneath_any, tidied};
 use crate::{
     Context, Meta, Need, NeedKind, NeedResult, Request, RequestId, Response, Role, Warning, WarningCode,
 };

@@ -3,8 +3,8 @@
 mod json_end;
 mod prefix;
 
-use crate::almost_yaml::{behind_dash, indentation, split_key};
 use crate::header::Header;
+use crate::yaml::almost_yaml::{behind_dash, indentation, split_key};
 use json_end::json_end;
 use prefix::Prefix;
 

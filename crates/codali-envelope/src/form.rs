@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_yaml::{SerializerOptions, ser_options};
 
 use crate::header::Header;
-use crate::{Request, Response, escapes, yaml};
+use crate::yaml::escapes;
+use crate::{Request, Response, yaml};
 
 /// How an envelope is written. Both forms read back as the same value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,13 @@
 //! What an agent sends.
 
+mod fields;
+pub(crate) mod need;
+mod need_reader;
+pub(crate) mod path_rule;
+pub(crate) mod read_request;
+pub(crate) mod request_id;
+pub(crate) mod role;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 

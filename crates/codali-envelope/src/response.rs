@@ -1,5 +1,9 @@
 //! What an agent gets back.
 
+pub(crate) mod need_result;
+pub(crate) mod read_response;
+pub(crate) mod warning;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 

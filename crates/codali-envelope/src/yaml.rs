@@ -1,13 +1,18 @@
 //! YAML as it stands, with everything left out that an envelope does not need.
 
+pub(crate) mod almost_yaml;
+pub(crate) mod escapes;
+pub(crate) mod forgiving;
+pub(crate) mod json;
+pub(crate) mod node;
+
 use std::collections::HashSet;
 
 use serde_yaml::granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use crate::ReadLimits;
 use crate::error::ReadErrorKind;
-use crate::escapes;
-use crate::node::{Content, Node, NodeError, Place};
+use crate::yaml::node::{Content, Node, NodeError, Place};
 
 /// Reads one YAML document. Places are relative to the text.
 ///

@@ -12,19 +12,20 @@ use wap_core::{
 };
 
 use crate::error::{OpenError, store_failed};
-use crate::folder_source::FolderSource;
-use crate::graph::Graph;
 use crate::language::Language;
 use crate::limits::IndexLimits;
 use crate::lines::Lines;
+use crate::outline::graph::Graph;
 use crate::outline::signature;
-use crate::packed_outline::definitions;
-use crate::prepare::ContentHash;
+use crate::outline::syntax::Parsers;
+use crate::refresh::folder_source::FolderSource;
+use crate::refresh::prepare;
+use crate::refresh::prepare::ContentHash;
 use crate::status::IndexStatus;
+use crate::store::doc_id;
+use crate::store::packed_outline::definitions;
+use crate::store::store_folder::{FoundStore, StoreFolder};
 use crate::store::{Store, StoredFile};
-use crate::store_folder::{FoundStore, StoreFolder};
-use crate::syntax::Parsers;
-use crate::{doc_id, prepare};
 
 /// An index of the code in a folder, kept in a folder of its own.
 ///

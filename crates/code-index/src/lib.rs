@@ -14,51 +14,28 @@
 //!
 //! The crate knows no protocol and starts no thread that outlives a call.
 
-mod asked_name;
-mod bag;
-mod deadline;
-mod doc_id;
 mod error;
-mod excerpt;
-mod file_name;
-mod folder_source;
-mod follow;
-mod graph;
 mod index;
 mod language;
 mod limits;
 mod lines;
-mod manifests;
-mod matches;
-mod mend;
 mod outline;
-mod packed;
-mod packed_outline;
-mod passage;
-mod prepare;
-mod query;
-mod query_words;
-mod ranking;
 mod refresh;
 mod remote;
 mod resolve;
-mod schema;
 mod search;
 mod skeleton;
 mod status;
 mod store;
-mod store_folder;
-mod syntax;
-mod test_paths;
 mod words;
 
 pub use error::OpenError;
-pub use folder_source::FolderSource;
-pub use follow::{FollowingIndex, Follows};
 pub use index::{LocalIndex, Opening};
 pub use language::Language;
 pub use limits::IndexLimits;
+pub use refresh::folder_source::FolderSource;
+pub use refresh::follow::{FollowingIndex, Follows};
 pub use refresh::{Progress, Refreshed};
 pub use remote::{FallbackIndex, RemoteConfig, RemoteIndex};
 pub use status::IndexStatus;
-pub use store_folder::DATABASE_NAME as STORE_NAME;
+pub use store::store_folder::DATABASE_NAME as STORE_NAME;

@@ -1,5 +1,11 @@
 //! What a file defines and imports.
 
+pub(crate) mod file_name;
+pub(crate) mod graph;
+pub(crate) mod manifests;
+pub(crate) mod syntax;
+pub(crate) mod test_paths;
+
 use tree_sitter::{Node, Tree};
 
 use crate::language::Language;

@@ -3,6 +3,11 @@
 //! The calling thread lists the folder, compares stamps and writes; two more threads read and parse what is new. What is
 //! stored is stored file by file within larger units, so that an interrupted refresh has not worked for nothing.
 
+mod deadline;
+pub(crate) mod folder_source;
+pub(crate) mod follow;
+pub(crate) mod prepare;
+
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,10 +18,10 @@ use rel_path::RelPath;
 use wap_core::{CancelFlag, IndexError};
 
 use crate::error::store_failed;
-use crate::folder_source::{FolderSource, FoundFile};
 use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
-use crate::prepare::{Prepared, Preparer};
+use crate::refresh::folder_source::{FolderSource, FoundFile};
+use crate::refresh::prepare::{Prepared, Preparer};
 use crate::store::{self, Change, KnownFile, StoredStamp};
 
 /// Threads that read and parse.

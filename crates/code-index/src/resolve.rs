@@ -17,10 +17,10 @@ mod rust_modules;
 use std::collections::HashMap;
 
 use crate::language::Language;
-use crate::manifests::Manifests;
 use crate::outline::Import;
-use crate::packed_outline;
+use crate::outline::manifests::Manifests;
 use crate::store::ImportingFile;
+use crate::store::packed_outline;
 
 use self::csharp::Namespaces;
 use self::java::Packages;

@@ -3,18 +3,26 @@
 //! The store ranks files by their words; the best of them are then looked at as they are now, for where in them the words
 //! stand together and whether they define what is asked for. So a hit never shows text that is not there any more.
 
+mod asked_name;
+mod excerpt;
+mod matches;
+mod passage;
+pub(crate) mod query;
+mod query_words;
+mod ranking;
+
 use std::time::Instant;
 
 use wap_core::{Call, CodeHit, IndexError, SearchCode, SearchCodeResponse};
 
-use crate::asked_name::AskedName;
 use crate::error::store_failed;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
-use crate::matches::Matches;
-use crate::packed_outline::definitions;
-use crate::query::{self, Term};
-use crate::{doc_id, excerpt, passage, ranking};
+use crate::search::asked_name::AskedName;
+use crate::search::matches::Matches;
+use crate::search::query::Term;
+use crate::store::doc_id;
+use crate::store::packed_outline::definitions;
 
 /// How many files are looked at for a few hits.
 const CANDIDATES: u32 = 24;

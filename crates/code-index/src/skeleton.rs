@@ -190,8 +190,8 @@ mod tests {
     use super::*;
     use crate::IndexLimits;
     use crate::lines::Lines;
+    use crate::outline::syntax::Parsers;
     use crate::outline::{Outline, outline};
-    use crate::syntax::Parsers;
 
     fn outline_of(language: Language, text: &[u8], skeleton: &Skeleton<'_>) -> Outline {
         let tree =

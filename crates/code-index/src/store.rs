@@ -1,5 +1,13 @@
 //! Reading and writing the store.
 
+pub(crate) mod bag;
+pub(crate) mod doc_id;
+mod mend;
+mod packed;
+pub(crate) mod packed_outline;
+mod schema;
+pub(crate) mod store_folder;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -7,9 +15,9 @@ use sandbox_fs::FileStamp;
 
 use crate::error::OpenError;
 use crate::language::Language;
-use crate::packed_outline::defined_names;
-use crate::prepare::{ContentHash, Prepared, PreparedText};
-use crate::store_folder::{FoundStore, StoreFolder};
+use crate::refresh::prepare::{ContentHash, Prepared, PreparedText};
+use crate::store::packed_outline::defined_names;
+use crate::store::store_folder::{FoundStore, StoreFolder};
 
 /// The store: one connection that writes, one that reads meanwhile.
 #[derive(Debug)]
@@ -332,7 +340,7 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
     }
     let was_text = known.is_some_and(|(_, was_text)| was_text);
     Ok(Change {
-        graph: changes_graph || crate::manifests::is_manifest(&file.path),
+        graph: changes_graph || crate::outline::manifests::is_manifest(&file.path),
         texts: i64::from(text.is_some()) - i64::from(was_text),
     })
 }

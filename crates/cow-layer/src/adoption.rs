@@ -1,7 +1,15 @@
 //! One change on its way into the workspace.
 
+pub(crate) mod adopt;
+mod before_image;
+mod exchange;
 mod folder;
+mod folder_modes;
+pub(crate) mod order;
 mod put;
+pub(crate) mod same_content;
+mod seal;
+mod sync;
 mod take;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,13 +18,13 @@ use rustix::io::Errno;
 use sandbox_fs::FsError;
 
 use crate::access::{OpenFolder, Widened};
-use crate::adopt::Adopted;
-use crate::change::{LayerChange, Side, Stamp};
+use crate::adoption::adopt::Adopted;
+use crate::adoption::exchange::{At, Exchanged};
 use crate::error::AdoptError;
-use crate::exchange::{At, Exchanged};
 use crate::handle::{self, Entry, FOLDER, FOLDER_PATH, Kind};
 use crate::layer::Layer;
 use crate::rights::Rights;
+use crate::scan::change::{LayerChange, Side, Stamp};
 use crate::tree;
 
 /// One change on its way: the workspace's folder, held open, and the name in it.

@@ -12,12 +12,12 @@ use rustix::io::Errno;
 use sandbox_fs::{FileAttributes, FileRoot, FsError};
 
 use crate::access::OpenFolder;
+use crate::adoption::same_content::open_own;
 use crate::error::LayerError;
 use crate::handle::{self, FILE_READ, FOLDER, Kind};
 use crate::layer_name::LayerName;
-use crate::moment::Moment;
 use crate::mount_spec::MountSpec;
-use crate::same_content::open_own;
+use crate::scan::moment::Moment;
 use crate::store::LayerStore;
 use crate::{remove_tree, xattr};
 

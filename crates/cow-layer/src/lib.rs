@@ -14,43 +14,30 @@
 //! adopted is for the caller to say. Source: docs/layers.md.
 
 mod access;
-mod adopt;
 mod adoption;
-mod adoption_order;
-mod before_image;
-mod change;
-mod changes;
 mod error;
-mod exchange;
-mod folder_modes;
 mod handle;
 mod layer;
 mod layer_name;
-mod left_out;
-mod moment;
 mod mount_spec;
 mod probe;
 #[cfg(doctest)]
 mod readme;
 mod remove_tree;
 mod rights;
-mod same_content;
 mod scan;
-mod scan_rules;
-mod seal;
 mod store;
-mod sync;
 mod tree;
 mod xattr;
 
-pub use adopt::Adopted;
-pub use change::{LayerChange, Side, TreeSize};
-pub use changes::LayerChanges;
+pub use adoption::adopt::Adopted;
 pub use error::{AdoptError, LayerError, Unavailable};
 pub use layer::Layer;
 pub use layer_name::{LayerName, NameRejected};
-pub use left_out::LeftOut;
 pub use mount_spec::MountSpec;
 pub use rights::Right;
-pub use scan_rules::{ScanLimits, ScanRules};
+pub use scan::change::{LayerChange, Side, TreeSize};
+pub use scan::changes::LayerChanges;
+pub use scan::left_out::LeftOut;
+pub use scan::rules::{ScanLimits, ScanRules};
 pub use store::LayerStore;

@@ -3,7 +3,12 @@
 //! A path has at most 64 components, which bounds how deep the walk goes and how many folders are open.
 
 mod added;
+pub(crate) mod change;
+pub(crate) mod changes;
+pub(crate) mod left_out;
+pub(crate) mod moment;
 mod removed;
+pub(crate) mod rules;
 mod tally;
 
 use std::collections::HashSet;
@@ -15,16 +20,16 @@ use rustix::io::Errno;
 
 use self::tally::Tally;
 use crate::access::{OWN_FOLDER, OpenFolder};
-use crate::change::{LayerChange, Side, Stamp};
-use crate::changes::LayerChanges;
+use crate::adoption::same_content::is_same;
 use crate::error::LayerError;
 use crate::handle::{self, Entry, FOLDER, Kind};
 use crate::layer::{Layer, UPPER};
-use crate::left_out::{LeftOut, NAMED};
-use crate::moment::Moment;
 use crate::rights::{Right, Rights, SET_ID_BITS};
-use crate::same_content::is_same;
-use crate::scan_rules::ScanRules;
+use crate::scan::change::{LayerChange, Side, Stamp};
+use crate::scan::changes::LayerChanges;
+use crate::scan::left_out::{LeftOut, NAMED};
+use crate::scan::moment::Moment;
+use crate::scan::rules::ScanRules;
 use crate::xattr::{self, Opacity};
 
 /// The file that tells when the layer was looked at.

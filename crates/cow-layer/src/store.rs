@@ -13,7 +13,7 @@ use crate::error::{LayerError, Unavailable};
 use crate::handle::{self, FOLDER};
 use crate::layer::Layer;
 use crate::layer_name::LayerName;
-use crate::moment::Moment;
+use crate::scan::moment::Moment;
 use crate::{probe, remove_tree};
 
 /// A folder in which layers over one workspace are kept. It belongs to the program alone.

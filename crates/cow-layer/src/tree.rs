@@ -6,8 +6,8 @@ use rustix::io::Errno;
 
 use crate::access::OpenFolder;
 use crate::handle::{self, Entry, FOLDER, Kind};
-use crate::moment::Moment;
 use crate::rights::Rights;
+use crate::scan::moment::Moment;
 use crate::xattr;
 
 /// How deep a tree is walked: every level holds a folder open.

@@ -7,11 +7,11 @@ use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{DumpableBehavior, getegid, geteuid, set_dumpable_behavior};
 
-use crate::confine;
+use crate::child::confine;
+use crate::init::layer_mount::{self, LayerMount, mounts_beneath};
 use crate::init::map_ids;
-use crate::layer_mount::{self, LayerMount, mounts_beneath};
-use crate::new_root::{attach, copy_tree, open_outside};
-use crate::step::{AtStep, Step, StepError};
+use crate::init::new_root::{attach, copy_tree, open_outside};
+use crate::init::step::{AtStep, Step, StepError};
 use crate::sys::{self, MountAttributes, set_mount_attributes};
 
 /// What a process sees differently from all others: layers over some folders, and folders in the place of others.

@@ -3,6 +3,14 @@
 //! In a process namespace it is process 1, so that the kernel ends the whole namespace with it. It is never the
 //! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
 
+pub(crate) mod layer_mount;
+pub(crate) mod mount_entry;
+pub(crate) mod new_root;
+pub(crate) mod own_ids;
+pub(crate) mod proc_mount;
+pub(crate) mod step;
+mod user_limits;
+
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -14,19 +22,19 @@ use rustix::process::{
 };
 use rustix::time::Timespec;
 
-use crate::call_filter::CallFilters;
-use crate::channel::{self, Status};
-use crate::confine;
-use crate::control_group::ControlGroup;
-use crate::isolation::Isolation;
-use crate::mount_entry::MountEntry;
-use crate::new_root::NewRoot;
-use crate::own_ids::OwnIds;
-use crate::preparation::Preparation;
-use crate::request::{Order, Request};
-use crate::shell_process::ShellProcess;
-use crate::step::{AtStep, Step, StepError};
-use crate::sweep;
+use crate::child::call_filter::CallFilters;
+use crate::child::confine;
+use crate::child::shell_process::ShellProcess;
+use crate::init::mount_entry::MountEntry;
+use crate::init::new_root::NewRoot;
+use crate::init::own_ids::OwnIds;
+use crate::init::step::{AtStep, Step, StepError};
+use crate::policy::isolation::Isolation;
+use crate::spawner::channel::{self, Status};
+use crate::spawner::control_group::ControlGroup;
+use crate::spawner::preparation::Preparation;
+use crate::spawner::request::{Order, Request};
+use crate::spawner::sweep;
 use crate::sys;
 
 /// The exit code of an init or a child that could not do its work; the status stream says why.

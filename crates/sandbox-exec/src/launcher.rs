@@ -1,5 +1,21 @@
 //! The launcher: one spawner process, the self-test at start, and a running command for each request.
 
+mod canonical;
+pub(crate) mod capture;
+mod cargo_settings;
+pub(crate) mod drain;
+pub(crate) mod killer;
+mod link;
+pub(crate) mod outcome;
+pub(crate) mod plan;
+pub(crate) mod private_folder;
+pub(crate) mod running;
+pub(crate) mod spawner_program;
+pub(crate) mod spool;
+mod system_tree;
+mod tool_settings;
+mod toolchains;
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
@@ -10,20 +26,20 @@ use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, fcntl_setfl, memfd_create};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::channel::{self, Status};
-use crate::environment::User;
-use crate::isolation::Isolation;
-use crate::link::Link;
-use crate::plan::{Plan, PolicyError};
+use crate::init::step::{Step, StepError};
+use crate::launcher::link::Link;
+use crate::launcher::plan::{Plan, PolicyError};
+use crate::launcher::private_folder::PrivateFolder;
+use crate::launcher::running::{Running, Started};
+use crate::launcher::spawner_program::SpawnerProgram;
 use crate::policy::Policy;
-use crate::private_folder::PrivateFolder;
+use crate::policy::environment::User;
+use crate::policy::isolation::Isolation;
+use crate::policy::shell_command::ShellCommand;
+use crate::probe::self_test::{self, Escape, ProbeError};
 use crate::report::{Level, SandboxReport};
-use crate::request::{Request, Task};
-use crate::running::{Running, Started};
-use crate::self_test::{self, Escape, ProbeError};
-use crate::shell_command::ShellCommand;
-use crate::spawner_program::SpawnerProgram;
-use crate::step::{Step, StepError};
+use crate::spawner::channel::{self, Status};
+use crate::spawner::request::{Request, Task};
 
 /// How long the preparation of a sandbox may take before it is given up.
 const PREPARATION_LIMIT: Duration = Duration::from_secs(10);

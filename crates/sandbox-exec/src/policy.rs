@@ -1,10 +1,15 @@
 //! What a command may see, change and use up: plain data that can be printed.
 
+pub(crate) mod environment;
+pub(crate) mod isolation;
+mod refused_variables;
+pub(crate) mod shell_command;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::layer_mount::LayerMount;
+use crate::init::layer_mount::LayerMount;
 
 /// What a command may do. Every path is absolute.
 ///

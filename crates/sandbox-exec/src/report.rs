@@ -1,5 +1,7 @@
 //! What really confines commands on this machine, as found by running attacks in a real child.
 
+pub(crate) mod remedy;
+
 use std::fmt;
 
 /// How much confinement is in force, from least to most.

@@ -7,6 +7,15 @@
 //! and has a single thread. It never runs a shell itself and never touches a file of the workspace. It ends, and
 //! every command with it, when the launcher's end of its socket is closed, however the launcher ended.
 
+pub(crate) mod channel;
+pub(crate) mod control_group;
+mod known_init;
+mod mount_watch;
+pub(crate) mod preparation;
+pub(crate) mod request;
+pub(crate) mod sweep;
+pub(crate) mod wire;
+
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -16,18 +25,17 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 use rustix::time::Timespec;
 
-use crate::call_filter::CallFilters;
-use crate::channel::{self, Status};
-use crate::child::{Child, Reserve};
-use crate::control_group::{ControlGroup, ControlGroups};
+use crate::child::call_filter::CallFilters;
+use crate::init::own_ids::OwnIds;
+use crate::init::step::{AtStep, Step, StepError};
 use crate::init::{self, InitEnds, RequestFiles};
-use crate::isolation::Isolation;
-use crate::mount_watch::MountWatch;
-use crate::own_ids::OwnIds;
-use crate::preparation::Preparation;
-use crate::request::Request;
-use crate::step::{AtStep, Step, StepError};
-use crate::sweep;
+use crate::policy::isolation::Isolation;
+use crate::spawner::channel::Status;
+use crate::spawner::control_group::{ControlGroup, ControlGroups};
+use crate::spawner::known_init::{Child, Reserve};
+use crate::spawner::mount_watch::MountWatch;
+use crate::spawner::preparation::Preparation;
+use crate::spawner::request::Request;
 use crate::sys::{self, Cloned};
 
 /// The first argument by which a program is asked to be a spawner.

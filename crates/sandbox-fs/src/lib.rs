@@ -26,49 +26,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod access_list;
-mod attributes;
+mod change;
 mod content_hash;
-mod create_dirs;
 mod error;
-mod folder_mode;
 mod handle;
-mod leftovers;
 mod link;
 mod metadata;
 mod open_file;
 mod open_folder;
-mod place;
 mod policy;
-mod publish;
 #[cfg(doctest)]
 mod readme;
-mod remove;
-mod rename;
 mod resolve;
 mod root;
 mod root_rules;
-mod set_id_bits;
-mod stage;
-mod sync;
-mod target;
-mod temp_name;
 mod walk;
 
-pub use attributes::FileAttributes;
+pub use change::leftovers::Swept;
+pub use change::publish::{Expected, PublishMethod, Published};
+pub use change::remove::Removed;
+pub use change::stage::{FileMode, Staged};
+pub use change::target::WriteTarget;
+pub use change::temp_name::is_temp_name;
 pub use content_hash::ContentHash;
 pub use error::{FsError, LinkEscape, ReadOnlyReason};
-pub use leftovers::Swept;
+pub use metadata::attributes::FileAttributes;
 pub use metadata::{FileKind, FileStamp, Metadata};
 pub use open_file::OpenFile;
 pub use open_folder::{FolderAt, OpenFolder};
 pub use policy::{FsPolicy, HardLinks, LinkRule, NewNames, WriteBits};
-pub use publish::{Expected, PublishMethod, Published};
-pub use remove::Removed;
 pub use resolve::ResolveMethod;
 pub use root::FileRoot;
 pub use root_rules::{RootError, RootRules};
-pub use stage::{FileMode, Staged};
-pub use target::WriteTarget;
-pub use temp_name::is_temp_name;
 pub use walk::{Visit, Walk, WalkEntry, WalkLimits, WalkSummary};

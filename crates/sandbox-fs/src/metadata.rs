@@ -1,5 +1,10 @@
 //! What is known about a file without reading it.
 
+pub(crate) mod access_list;
+pub(crate) mod attributes;
+mod folder_mode;
+mod set_id_bits;
+
 use std::fmt;
 use std::time::{Duration, SystemTime};
 

@@ -7,11 +7,11 @@ use std::os::unix::fs::FileExt;
 
 use rel_path::RelPath;
 
-use crate::attributes::{Bearer, FileAttributes};
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ};
 use crate::metadata::Metadata;
+use crate::metadata::attributes::{Bearer, FileAttributes};
 use crate::policy::HardLinks;
 use crate::resolve::Last;
 use crate::root::FileRoot;

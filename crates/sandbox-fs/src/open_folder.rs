@@ -6,12 +6,12 @@ use rel_path::RelPath;
 use rustix::fs::{Mode, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::change::temp_name::is_temp_name;
 use crate::error::FsError;
 use crate::handle::{self, ALWAYS, FOLDER_LIST};
 use crate::metadata::{FileKind, Metadata};
 use crate::resolve::ResolveMethod;
 use crate::root::FileRoot;
-use crate::temp_name::is_temp_name;
 use crate::walk::read_names;
 
 /// What a walk would find where a folder is.

@@ -11,12 +11,12 @@ use rel_path::{MAX_COMPONENTS, RelPath};
 use rustix::fs::{AtFlags, Mode, RawDir, ResolveFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
+use crate::change::temp_name::is_temp_name;
 use crate::error::FsError;
 use crate::handle::{self, ALWAYS, FOLDER_LIST};
 use crate::metadata::{FileKind, Metadata};
 use crate::resolve::{Last, ResolveMethod};
 use crate::root::FileRoot;
-use crate::temp_name::is_temp_name;
 
 /// After how many names of one folder the clock is looked at.
 const CLOCK_EVERY: u64 = 256;

@@ -3,7 +3,7 @@
 use sandbox_fs::FsError;
 use tagproto::{CommandResult, RepairSet, Reply, Session};
 
-use crate::inbox_file::InboxFile;
+use crate::inbox::file::InboxFile;
 
 /// How a reply is applied.
 #[derive(Default)]

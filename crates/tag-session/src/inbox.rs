@@ -1,23 +1,29 @@
 //! Waiting for a reply in the inbox.
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
+pub(crate) mod file;
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use drop_folder::{DroppedFile, FolderWatcher, Observation, Observations, open_for_writing};
 use rel_path::RelPath;
-use sandbox_fs::{FileKind, FileStamp, FsError};
+use sandbox_fs::{FileKind, FsError};
+use tagproto::{Item, ParseErrorKind, Strictness};
 use wap_core::CancelFlag;
 
 use crate::folders::StateFolders;
-use crate::inbox_file::{Candidate, InboxFile, Unusable, candidates, read};
+use crate::inbox::file::{InboxFile, Unusable, candidates, read};
 use crate::projection::{self, SetAside};
-use crate::settling;
-use crate::watch::InboxWatcher;
 
 /// How often a file is looked at that a program has still open.
 const OPEN_POLL: Duration = Duration::from_millis(250);
 
 /// How long a file may be open without being written to before the user is told.
 const OPEN_FOR: Duration = Duration::from_secs(5);
+
+/// How long a file whose last block is not closed must stay as it is: cut off by the chat, or not all there yet.
+const UNCLOSED: Duration = Duration::from_secs(3);
 
 /// What the inbox has to tell.
 #[derive(Debug)]
@@ -47,29 +53,23 @@ pub enum Waited {
 /// The inbox of one state folder, and what is known about the files in it.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    seen: HashMap<RelPath, Seen>,
+    observations: Observations<Reported>,
 }
 
-#[derive(Debug)]
-struct Seen {
-    stamp: FileStamp,
-    since: Instant,
-    has_changed: bool,
-    told: bool,
-    told_open: bool,
-}
-
-impl Seen {
-    fn new(stamp: FileStamp, has_changed: bool) -> Seen {
-        Seen { stamp, since: Instant::now(), has_changed, told: false, told_open: false }
-    }
+/// What the user knows about one version of a file.
+#[derive(Debug, Default)]
+struct Reported {
+    /// That it is no reply.
+    is_unusable: bool,
+    /// That a program still has it open.
+    is_open: bool,
 }
 
 impl Inbox {
     /// Blocks until there is something to tell or the flag is raised.
     pub(crate) fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
         // The watcher starts before the first look, so that nothing can arrive unseen in between.
-        let watcher = InboxWatcher::new(&folders.inbox_path(), cancel);
+        let watcher = FolderWatcher::new(&folders.inbox_path(), cancel);
         loop {
             if cancel.is_cancelled() {
                 return Ok(Waited::Cancelled);
@@ -85,15 +85,15 @@ impl Inbox {
     /// Looks once.
     fn look(&mut self, folders: &StateFolders) -> Result<Look, FsError> {
         let candidates = candidates(folders)?;
-        self.seen.retain(|name, _| candidates.iter().any(|candidate| candidate.name == *name));
+        self.observations.observe(&candidates);
         let mut soonest: Option<Duration> = None;
         for candidate in candidates {
-            let seen = self.seen(&candidate);
-            // Told already; only a new version of the file changes that.
-            if seen.told {
+            let Some(observation) = self.observations.get_mut(&candidate) else { continue };
+            // Only a new version of the file changes that.
+            if observation.notes.is_unusable {
                 continue;
             }
-            let look_again = match seen.look_at(folders, &candidate) {
+            let look_again = match look_at(observation, folders, &candidate) {
                 Settled::Not(left) => left,
                 Settled::Reply(file) => return Ok(Look::Found(Found::Reply(file))),
                 Settled::Unusable(why) => {
@@ -114,17 +114,6 @@ impl Inbox {
         }
         Ok(soonest.map_or(Look::Nothing, Look::Again))
     }
-
-    /// What is known about a candidate.
-    fn seen(&mut self, candidate: &Candidate) -> &mut Seen {
-        let seen =
-            self.seen.entry(candidate.name.clone()).or_insert_with(|| Seen::new(candidate.stamp, false));
-        if seen.stamp != candidate.stamp {
-            // Filling an empty file is how many programs begin to write, and no pause in writing.
-            *seen = Seen::new(candidate.stamp, seen.stamp.size_bytes > 0);
-        }
-        seen
-    }
 }
 
 /// What a look at one file gives.
@@ -135,36 +124,46 @@ enum Settled {
     Unusable(Unusable),
 }
 
-impl Seen {
-    fn look_at(&mut self, folders: &StateFolders, candidate: &Candidate) -> Settled {
-        if candidate.kind != FileKind::File {
-            self.told = true;
-            return Settled::Unusable(Unusable::NotAFile(candidate.kind));
+/// Looks at one candidate, and takes note of what the user is then informed of.
+fn look_at(
+    observation: &mut Observation<Reported>,
+    folders: &StateFolders,
+    candidate: &DroppedFile,
+) -> Settled {
+    if candidate.kind != FileKind::File {
+        observation.notes.is_unusable = true;
+        return Settled::Unusable(Unusable::NotAFile(candidate.kind));
+    }
+    let left = observation.time_left();
+    if !left.is_zero() {
+        return Settled::Not(left);
+    }
+    let age = observation.age();
+    let name = OsStr::from_bytes(candidate.name.as_bytes());
+    if !open_for_writing(&[(name, candidate.stamp)]).is_empty() {
+        if age < OPEN_FOR || observation.notes.is_open {
+            return Settled::Not(OPEN_POLL);
         }
-        let quiet = self.since.elapsed();
-        let needed = settling::settling_time(&candidate.stamp, self.has_changed);
-        if quiet < needed {
-            return Settled::Not(needed - quiet);
+        observation.notes.is_open = true;
+        return Settled::Unusable(Unusable::BeingWritten);
+    }
+    match read(folders, candidate) {
+        Ok(None) => Settled::Not(OPEN_POLL),
+        Ok(Some(file)) if age < UNCLOSED && ends_unclosed(&file.text) => Settled::Not(UNCLOSED - age),
+        Ok(Some(file)) => Settled::Reply(file),
+        Err(why) => {
+            observation.notes.is_unusable = true;
+            Settled::Unusable(why)
         }
-        let path = folders.inbox_path().join(candidate.name.to_string());
-        if settling::is_open_for_writing(&path, &candidate.stamp) {
-            if quiet < OPEN_FOR || self.told_open {
-                return Settled::Not(OPEN_POLL);
-            }
-            self.told_open = true;
-            return Settled::Unusable(Unusable::BeingWritten);
-        }
-        match read(folders, candidate) {
-            Ok(None) => Settled::Not(needed),
-            Ok(Some(file)) if quiet < settling::UNCLOSED && settling::ends_unclosed(&file.text) => {
-                Settled::Not(settling::UNCLOSED - quiet)
-            }
-            Ok(Some(file)) => Settled::Reply(file),
-            Err(why) => {
-                self.told = true;
-                Settled::Unusable(why)
-            }
-        }
+    }
+}
+
+/// Reports whether a text stops within a block.
+fn ends_unclosed(text: &str) -> bool {
+    let reply = tagproto::read(text, Strictness::Repair);
+    match reply.items.last() {
+        Some(Item::Error(error)) => matches!(error.kind, ParseErrorKind::Unclosed { .. }),
+        _ => false,
     }
 }
 

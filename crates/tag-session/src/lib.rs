@@ -12,12 +12,10 @@
 
 mod applied;
 mod beginning;
-mod decode;
 mod documents;
 mod error;
 mod folders;
 mod inbox;
-mod inbox_file;
 mod needed;
 mod outcome;
 mod projection;
@@ -25,29 +23,24 @@ mod reconcile;
 mod replay;
 mod round;
 mod sessions;
-mod settling;
 mod stopped;
 mod summary;
 mod transcript;
 mod undone;
-mod watch;
 
 pub use applied::{Applied, ApplyOptions, Executed, Review};
-pub use decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
 pub use error::SessionError;
 pub use folders::StateFolders;
+pub use inbox::file::{InboxFile, REPLY_LIMIT_BYTES, Unusable};
 pub use inbox::{Found, Waited};
-pub use inbox_file::{InboxFile, Unusable};
 pub use needed::needed_contents;
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use replay::Difference;
 pub use sessions::Sessions;
-pub use settling::{open_for_writing, settling_time};
 pub use summary::{
     SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
 };
 pub use transcript::{
     LeftOut, Transcript, TranscriptContent, TranscriptError, TranscriptFile, TranscriptRound,
 };
-pub use watch::InboxWatcher;

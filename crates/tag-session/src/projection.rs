@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
+use drop_folder::{move_to_free_name, rename_beside};
 use rel_path::RelPath;
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
 
 use crate::folders::StateFolders;
-
-/// How many names are tried before giving up.
-const NAMES_TRIED: u32 = 10_000;
 
 /// Where a file was moved, relative to the state folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,30 +53,5 @@ pub(crate) fn set_aside(folders: &StateFolders, name: &RelPath) -> Result<SetAsi
 
 /// Gives a file of ours another name in the same folder, with `word` in it.
 pub(crate) fn keep_beside(folder: &FileRoot, name: &str, word: &str) -> Result<RelPath, FsError> {
-    let from = RelPath::parse(name)?;
-    for number in 1..=NAMES_TRIED {
-        let to = RelPath::parse(&format!("{name}.{word}-{number}"))?;
-        match folder.rename_noreplace(&from, folder, &to) {
-            Err(FsError::AlreadyExists { .. }) => {}
-            other => return other,
-        }
-    }
-    Err(FsError::AlreadyExists { path: from })
-}
-
-fn move_to_free_name(from: &FileRoot, name: &RelPath, to: &FileRoot) -> Result<RelPath, FsError> {
-    let bytes = name.as_bytes();
-    let stem = bytes.strip_suffix(b".txt").unwrap_or(bytes);
-    for number in 1..=NAMES_TRIED {
-        let target = if number == 1 {
-            name.clone()
-        } else {
-            RelPath::from_bytes(&[stem, format!("-{number}.txt").as_bytes()].concat())?
-        };
-        match from.rename_noreplace(name, to, &target) {
-            Err(FsError::AlreadyExists { .. }) => {}
-            other => return other,
-        }
-    }
-    Err(FsError::AlreadyExists { path: name.clone() })
+    rename_beside(folder, &RelPath::parse(name)?, word)
 }

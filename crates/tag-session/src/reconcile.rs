@@ -8,7 +8,7 @@ use tagproto::Session;
 use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
-use crate::inbox_file::{TakenStamp, candidates};
+use crate::inbox::file::{TakenStamp, candidates};
 use crate::projection;
 use crate::summary;
 

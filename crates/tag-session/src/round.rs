@@ -12,7 +12,7 @@ use wap_core::{Call, CancelFlag, Origin, Workspace};
 use crate::applied::{Applied, ApplyOptions, Executed, Review};
 use crate::documents;
 use crate::error::SessionError;
-use crate::inbox_file::InboxFile;
+use crate::inbox::file::InboxFile;
 use crate::outcome::{RunOutcome, results};
 use crate::sessions::{Sessions, encode, now, origin};
 use crate::undone;

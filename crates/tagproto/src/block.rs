@@ -1,5 +1,8 @@
 //! A well-formed block and the items that a reply is made of.
 
+pub(crate) mod body;
+pub(crate) mod kind;
+
 use std::borrow::Cow;
 
 use crate::{BlockKind, Body, Located, ParseError};

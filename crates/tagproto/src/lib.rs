@@ -12,15 +12,11 @@
 
 mod adapter;
 mod block;
-mod block_kind;
-mod body;
 mod command_result;
-mod decoder;
 mod dialect;
 mod json;
 mod outbox;
 mod parse;
-mod parse_error;
 mod protocol_text;
 mod render;
 mod repair;
@@ -32,18 +28,18 @@ mod span;
 mod version;
 
 pub use adapter::{BaseVersions, Execution, ExecutionObserver, UnobservedExecution, base_versions, execute};
+pub use block::body::Body;
+pub use block::kind::{BlockKind, UnknownBlock};
 pub use block::{Block, Item};
-pub use block_kind::{BlockKind, UnknownBlock};
-pub use body::Body;
 pub use command_result::{CommandResult, CommandType};
-pub use decoder::Decoder;
 pub use dialect::{Dialect, UnknownDialect};
 pub use outbox::{
     Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
     RequestedText, ShownFile, gather, read_outbox, render_outbox,
 };
+pub use parse::decoder::Decoder;
+pub use parse::error::{ParseError, ParseErrorKind};
 pub use parse::parse;
-pub use parse_error::{ParseError, ParseErrorKind};
 pub use protocol_text::protocol_text;
 pub use render::{RenderError, render_block, render_reply};
 pub use repair::{Refusal, RefusalKind, RepairKind, RepairSet};

@@ -2,6 +2,8 @@
 //! in `parse/assemble.rs`.
 
 pub(crate) mod assemble;
+pub(crate) mod decoder;
+pub(crate) mod error;
 pub(crate) mod scan;
 pub(crate) mod tag;
 

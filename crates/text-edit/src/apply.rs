@@ -2,8 +2,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::pattern::Pattern;
 use crate::regex_edit;
+use crate::regex_edit::pattern::Pattern;
 use crate::splice::{self, Splice};
 use crate::work::Work;
 use crate::{

@@ -19,14 +19,11 @@ mod limits;
 mod line_diff;
 mod line_map;
 mod lines;
-mod matches;
 mod operation;
-mod pattern;
 #[cfg(doctest)]
 mod readme;
 mod rebase;
 mod regex_edit;
-mod replacement;
 mod source;
 mod splice;
 mod work;

@@ -1,11 +1,15 @@
 //! Regular-expression edits over a whole text.
 
+mod matches;
+pub(crate) mod pattern;
+mod replacement;
+
 use std::ops::Range;
 
 use crate::encode::{Unencodable, decode_utf16_exact, encode};
-use crate::matches::Matches;
-use crate::pattern::Pattern;
-use crate::replacement::{self, Piece};
+use crate::regex_edit::matches::Matches;
+use crate::regex_edit::pattern::Pattern;
+use crate::regex_edit::replacement::Piece;
 use crate::work::Work;
 use crate::{EditErrorKind, EditLimits, Encoding, Hunk, LineMap, Source, TextFormat};
 

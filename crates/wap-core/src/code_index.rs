@@ -1,5 +1,8 @@
 //! The seam between protocol adapters and an index of the code in a workspace.
 
+pub(crate) mod delegating;
+pub(crate) mod error;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Call, IndexError};

@@ -26,72 +26,55 @@ mod call;
 mod cancel;
 mod code_index;
 mod conversation;
-mod delegating_index;
-mod delete_file;
 mod error;
 mod exclusions;
-mod execute_command;
-mod explore_files;
-mod file_change;
-mod index_error;
 mod limits;
 pub mod llm4s;
 #[cfg(feature = "memory")]
 mod memory;
-#[cfg(feature = "memory")]
-mod memory_index;
-mod metadata;
-mod modify_file;
 mod observer;
-mod read_file;
-mod search_files;
 mod shown_versions;
 mod together;
 mod tool;
-#[cfg(feature = "schema")]
-mod tool_schema;
-mod tool_table;
 mod version;
 mod visible_text;
 mod workspace;
-mod workspace_info;
-mod write_file;
 
 pub use bounds::{JsonValues, check_json_size};
 pub use call::{Call, ConversationId, Origin, Retention, RunKey};
 pub use cancel::{CancelFlag, CancelGuard};
+pub use code_index::delegating::DelegatingIndex;
+pub use code_index::error::IndexError;
 pub use code_index::{
     AstNode, CodeHit, CodeIndex, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, Freshness, ImpactEdge,
     IndexState, ListSymbols, ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse,
     ReadSnippet, ReadSnippetResponse, SearchCode, SearchCodeResponse, UnresolvedImport,
 };
 pub use conversation::Conversation;
-pub use delegating_index::DelegatingIndex;
-pub use delete_file::{DeleteFile, DeleteFileResponse};
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
-pub use execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
-pub use explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
-pub use file_change::{FileChange, FileChanged};
-pub use index_error::IndexError;
 pub use limits::Limits;
 #[cfg(feature = "memory")]
 pub use memory::MemoryWorkspace;
 #[cfg(feature = "memory")]
-pub use memory_index::MemoryIndex;
-pub use metadata::FileMetadata;
-pub use modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use memory::index::MemoryIndex;
 pub use observer::{CommandObserver, OutputStream, Unobserved};
-pub use read_file::{ReadFile, ReadFileResponse};
-pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use together::{LineExchange, NotTogether, Reversible, change_together};
-pub use tool::{Request, Response, Tool};
+pub use tool::delete_file::{DeleteFile, DeleteFileResponse};
+pub use tool::execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
+pub use tool::explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
+pub use tool::file_change::{FileChange, FileChanged};
+pub use tool::metadata::FileMetadata;
+pub use tool::modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use tool::read_file::{ReadFile, ReadFileResponse};
 #[cfg(feature = "schema")]
-pub use tool_schema::{compact_schema, outline_schema, schema_of};
-pub use tool_table::{GUIDELINES, ToolEffect};
+pub use tool::schema::{compact_schema, outline_schema, schema_of};
+pub use tool::search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
+pub use tool::table::{GUIDELINES, ToolEffect};
+pub use tool::workspace_info::WorkspaceInfo;
+pub use tool::write_file::{WriteFile, WriteFileResponse, WriteMode};
+pub use tool::{Request, Response, Tool};
 pub use version::FileVersion;
 pub use visible_text::visible_text;
 pub use workspace::{Workspace, WorkspaceExt};
-pub use workspace_info::WorkspaceInfo;
-pub use write_file::{WriteFile, WriteFileResponse, WriteMode};

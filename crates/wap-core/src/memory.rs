@@ -2,6 +2,8 @@
 
 mod answer;
 mod edit;
+#[cfg(feature = "memory")]
+pub(crate) mod index;
 mod line_map;
 mod lines;
 mod record;

@@ -1,5 +1,19 @@
 //! The tools by name, for transports: text in, request, response, text out.
 
+pub(crate) mod delete_file;
+pub(crate) mod execute_command;
+pub(crate) mod explore_files;
+pub(crate) mod file_change;
+pub(crate) mod metadata;
+pub(crate) mod modify_file;
+pub(crate) mod read_file;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
+pub(crate) mod search_files;
+pub(crate) mod table;
+pub(crate) mod workspace_info;
+pub(crate) mod write_file;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,5 +1,9 @@
 //! Cases of cocode that need no process: names, numbers, log lines, states, definitions.
 
+pub(crate) mod cli;
+mod ground;
+pub(crate) mod run;
+
 use cocode_env::{AgentName, AgentState, IssueNumber, LogLine, default_branch_of};
 use cocode_runner::AgentsFile;
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ use super::expected::{equal, expectations, text};
 use super::ground::Ground;
 use super::mortal::Mortal;
 use super::problem::{Problem, ensure};
-use super::tag_exec::apply;
+use super::tag::exec::apply;
 use super::wap::answer;
 use crate::TaskError;
 

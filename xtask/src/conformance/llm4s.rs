@@ -1,5 +1,8 @@
 //! Cases of the llm4s dialect: messages as text, limits, and what a server answers to one message.
 
+pub(crate) mod flow;
+mod server;
+
 use serde_json::{Value, json};
 use wap_core::llm4s::{Command, Incoming, Outgoing, answer_text, decode, limits_from_config};
 use wap_core::{ExecuteCommandResponse, Limits, OutputStream, Reason, Request, Response, WapError};
@@ -7,7 +10,7 @@ use wap_core::{ExecuteCommandResponse, Limits, OutputStream, Reason, Request, Re
 use super::Outcome;
 use super::expected::{equal, expectations, list, members, text};
 use super::ground::Ground;
-use super::llm4s_server::Llm4sServer;
+use super::llm4s::server::Llm4sServer;
 use super::problem::{Problem, ensure};
 
 /// Runs a case of the kind wire.

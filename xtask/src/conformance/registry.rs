@@ -7,10 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::ruling::Ruling;
-use super::{
-    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, llm4s, llm4s_flow,
-    tag_exec, tag_flow, tag_parse, tag_paste, wap,
-};
+use super::{Outcome, Run, Tally, cases, cocode, codali, envelope_replies, llm4s, tag, wap};
 use crate::TaskError;
 
 /// How many cases run at the same time. Most of them wait, for disks and commands.
@@ -33,10 +30,10 @@ impl Registry {
     #[must_use]
     pub fn standard() -> Registry {
         Registry::of(&[
-            ("tagproto.json", Some("parse"), tag_parse::run),
-            ("tagproto.json", Some("exec"), tag_exec::run),
-            ("tagproto.json", Some("flow"), tag_flow::run),
-            ("paste.json", None, tag_paste::run),
+            ("tagproto.json", Some("parse"), tag::parse::run),
+            ("tagproto.json", Some("exec"), tag::exec::run),
+            ("tagproto.json", Some("flow"), tag::flow::run),
+            ("paste.json", None, tag::paste::run),
             ("codali.json", None, codali::run),
             ("envelope-replies.json", None, envelope_replies::run),
             ("wap.json", Some("read"), wap::run),
@@ -47,7 +44,7 @@ impl Registry {
             ("wap.json", Some("exec"), wap::run),
             ("wap.json", Some("info"), wap::run),
             ("wap.json", Some("wire"), llm4s::wire),
-            ("wap.json", Some("flow"), llm4s_flow::run),
+            ("wap.json", Some("flow"), llm4s::flow::run),
             ("wap.json", Some("config"), llm4s::config),
             ("cocode.json", Some("issue_number"), cocode::run),
             ("cocode.json", Some("default_branch"), cocode::run),
@@ -55,11 +52,11 @@ impl Registry {
             ("cocode.json", Some("log_line"), cocode::run),
             ("cocode.json", Some("state_machine"), cocode::run),
             ("cocode.json", Some("config"), cocode::run),
-            ("cocode.json", Some("agent_run"), cocode_run::run),
-            ("cocode.json", Some("adapter"), cocode_run::run),
-            ("cocode.json", Some("worktree"), cocode_run::run),
-            ("cocode.json", Some("state"), cocode_run::run),
-            ("cocode.json", Some("cli"), cocode_cli::run),
+            ("cocode.json", Some("agent_run"), cocode::run::run),
+            ("cocode.json", Some("adapter"), cocode::run::run),
+            ("cocode.json", Some("worktree"), cocode::run::run),
+            ("cocode.json", Some("state"), cocode::run::run),
+            ("cocode.json", Some("cli"), cocode::cli::run),
         ])
     }
 

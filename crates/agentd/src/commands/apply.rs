@@ -1,21 +1,24 @@
 //! `agentd apply`: one reply, executed once.
 
+mod dry_run;
+mod trial;
+
 use serde::Serialize;
 use tag_session::{Applied, ApplyOptions, SessionError};
 use tagproto::{CommandResult, Reply, Session};
 
 use crate::cli::{self, Common};
-use crate::commands::dry_run::dry_run;
+use crate::commands::apply::dry_run::dry_run;
+use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
     ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
 };
-use crate::commands::trial::Tried;
-use crate::console::Console;
 use crate::exit::{Exit, Outcome};
-use crate::progress::{Progress, one_line};
-use crate::session_failure::{explain, unwritten};
 use crate::state::{self, Places};
+use crate::views::console::Console;
+use crate::views::progress::{Progress, one_line};
+use crate::views::session_failure::{explain, unwritten};
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -10,10 +10,10 @@ use wap_core::{
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::shared_workspace::SharedWorkspace;
 use crate::state::{self, Places};
+use crate::views::console::Console;
 
 /// Makes one call and prints the response, or the error object.
 pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {

@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use crate::cli::Common;
 use crate::cocode_cli::{CocodeAgent, CocodeCommand, CocodePlace};
-use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::{Console, Tone};
 
 use ground::{config, explain, find, open, records, state_folder};
 

@@ -2,6 +2,9 @@
 
 mod answering;
 mod conversation;
+mod history_file;
+mod request_folder;
+mod summarizer_command;
 mod watch;
 
 use codali_envelope::{Form, GUIDANCE, Response, render_response};
@@ -9,8 +12,8 @@ use codali_envelope::{Form, GUIDANCE, Response, render_response};
 use crate::cli::{Codali, Common};
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 use answering::{Answering, Read, read};
 
 /// Does what is asked: answers one request, a row of them in a conversation, or those in a folder.

@@ -14,11 +14,11 @@ use wap_core::{
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::commands::undo;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::Progress;
-use crate::session_failure::explain;
 use crate::state::{self, LocalSessions, Places};
+use crate::views::console::Console;
+use crate::views::progress::Progress;
+use crate::views::session_failure::explain;
 
 macro_rules! fixture {
     ($path:literal) => {

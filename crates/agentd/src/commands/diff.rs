@@ -7,9 +7,9 @@ use local_workspace::{FileDifference, differences};
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::Places;
+use crate::views::console::Console;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

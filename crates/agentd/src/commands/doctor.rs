@@ -7,12 +7,12 @@ use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::clipboard;
 use crate::config::ConfigFile;
-use crate::confinement::{self, SandboxChoice};
-use crate::console::{Console, Tone};
+use crate::config::confinement::{self, SandboxChoice};
 use crate::exit::{Exit, Outcome};
 use crate::state::Places;
+use crate::views::clipboard;
+use crate::views::console::{Console, Tone};
 
 #[derive(Serialize)]
 struct Finding {

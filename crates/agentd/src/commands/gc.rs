@@ -4,11 +4,11 @@ use change_journal::{GarbageReport, RunNumber};
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::garbage_keeper;
-use crate::session_failure::explain;
+use crate::state::garbage_keeper;
 use crate::state::{self, Places};
+use crate::views::console::Console;
+use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

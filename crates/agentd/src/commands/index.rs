@@ -6,9 +6,9 @@ use wap_core::{Call, CodeIndex, ConversationId, IndexError, Origin, Retention, R
 use crate::cli::{Common, IndexCommand};
 use crate::code_index_access::{self, OpenIndex};
 use crate::commands::session::cancel_flag;
-use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::Places;
+use crate::views::console::{Console, Tone};
 
 pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> Outcome {
     let places = Places::find(common)?;

@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::Common;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::one_line;
 use crate::state::Places;
+use crate::views::console::Console;
+use crate::views::progress::one_line;
 
 #[derive(Serialize)]
 struct RunLine {

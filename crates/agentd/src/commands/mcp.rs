@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::call_pool::CallPool;
 use crate::cli::{Common, McpOptions};
-use crate::client::Client;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::mcp::{CodeTools, McpConfig, McpServer, RecentOutputs, serve_stdio};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::client::Client;
+use crate::owner::shared_workspace::SharedWorkspace;
 use crate::state::Places;
+use crate::views::console::Console;
 
 /// How long calls that were begun may take when the client is gone.
 const PARTING: Duration = Duration::from_secs(60);

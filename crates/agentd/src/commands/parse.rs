@@ -4,12 +4,13 @@ use std::io::Read;
 use std::path::Path;
 
 use codali_envelope::{ReadError, ReadErrorKind, ReadOptions, Reading, read_request};
+use drop_folder::decode_text;
 use serde_json::{Value, json};
-use tag_session::{REPLY_LIMIT_BYTES, decode_reply};
+use tag_session::REPLY_LIMIT_BYTES;
 use tagproto::{Dialect, Strictness, read};
 
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 
 /// Prints what the reader of bracket tags sees.
 pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<Dialect>) -> Outcome {
@@ -79,5 +80,5 @@ pub(crate) fn reply_text(file: &Path) -> Result<String, Failure> {
     if bytes.len() as u64 > REPLY_LIMIT_BYTES {
         return Err(Failure::new(Exit::Usage, format!("a reply has at most {REPLY_LIMIT_BYTES} bytes")));
     }
-    decode_reply(bytes).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    decode_text(bytes).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }

@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::call_pool::CallPool;
 use crate::cli::{Common, ServeOptions};
 use crate::commands::mcp;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown, Sockets};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::shared_workspace::SharedWorkspace;
 use crate::side_runtime::SideRuntime;
 use crate::state::Places;
+use crate::views::console::Console;
 
 /// How many connections there may be, if the system allows as many open files.
 const MOST_CONNECTIONS: u64 = 4_096;

@@ -9,15 +9,15 @@ use tagproto::{Reply, Session, SessionId};
 use wap_core::CancelFlag;
 
 use crate::cli::{Common, Following, New, Resume};
-use crate::clipboard;
-use crate::console::{Console, Tone};
+use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::obeyed_names::obeyed_names;
-use crate::plan_view::describe;
-use crate::progress::{Progress, one_line};
-use crate::session_failure::{explain, unwritten};
 use crate::state::{self, LocalSessions, Opened, Places};
+use crate::views::clipboard;
+use crate::views::console::{Console, Tone};
+use crate::views::plan_view::describe;
+use crate::views::progress::{Progress, one_line};
+use crate::views::session_failure::{explain, unwritten};
 
 #[derive(Serialize)]
 struct Started {

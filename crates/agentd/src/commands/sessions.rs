@@ -1,5 +1,8 @@
 //! `agentd sessions`, `show` and `outbox`: reading what is there, also while another process owns it.
 
+pub(crate) mod export;
+pub(crate) mod replay;
+
 use change_journal::JournalReader;
 use serde::Serialize;
 use tag_session::{StepSummary, read_outbox_text, read_session, session_steps, session_summaries};
@@ -7,11 +10,11 @@ use tagproto::Session;
 
 use crate::cli::Common;
 use crate::commands::session::{nothing_to_resume, parse_id};
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::{one_line, printable};
-use crate::session_failure::explain;
 use crate::state::Places;
+use crate::views::console::Console;
+use crate::views::progress::{one_line, printable};
+use crate::views::session_failure::explain;
 
 /// Lists the sessions.
 pub(crate) fn list(common: &Common, console: Console) -> Outcome {

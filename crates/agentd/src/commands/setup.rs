@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{Common, SetupOptions};
-use crate::confinement::given_arguments;
-use crate::console::Console;
+use crate::config::confinement::given_arguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::{Placed, Server, SetupError, alone, place};
 use crate::state::Places;
+use crate::views::console::Console;
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -9,12 +9,12 @@ use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 
 use crate::cli::{self, Common};
 use crate::commands::session::{cancel_flag, parse_id};
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::one_line;
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::shared_workspace::SharedWorkspace;
+use crate::owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 use crate::state::Places;
-use crate::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
+use crate::views::console::Console;
+use crate::views::progress::one_line;
 
 /// How many changes are looked at in one go.
 const PAGE: u32 = 500;

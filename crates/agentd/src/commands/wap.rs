@@ -10,16 +10,16 @@ use std::time::Duration;
 use serde_json::Value;
 use wap_core::{CancelFlag, Limits, Reason, Request, Response, Unobserved, WapError};
 
-use crate::call_pool::CallPool;
 use crate::cli::Common;
-use crate::client::Client;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json_rpc::{self, INVALID_REQUEST, Message};
 use crate::line_input::{Line, read_line};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::client::Client;
+use crate::owner::shared_workspace::SharedWorkspace;
 use crate::state::Places;
+use crate::views::console::Console;
 
 /// How long calls that were begun may take after the end of the input. Commands are ended at once.
 const PARTING: Duration = Duration::from_secs(60);

@@ -12,11 +12,11 @@ use wap_core::{
     ToolEffect, Unobserved, WapError,
 };
 
-use crate::client::Client;
 use crate::http::bodies::{self, Received, Share};
 use crate::http::clients;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::router::Server;
+use crate::owner::client::Client;
 
 /// Stops a call whose client is gone.
 struct CancelOnDrop(CancelFlag);

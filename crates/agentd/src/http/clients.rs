@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use local_workspace::IndexReport;
 
-use crate::call_pool::CallPool;
-use crate::client::Client;
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::client::Client;
+use crate::owner::shared_workspace::SharedWorkspace;
 
 /// How many conversations are remembered; the one that was silent longest is forgotten first.
 const MOST: usize = 1_024;

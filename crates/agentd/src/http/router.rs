@@ -11,7 +11,6 @@ use axum::routing::{get, post};
 use tokio::runtime::Handle;
 use wap_core::{CancelFlag, CancelGuard, Limits, Reason, WapError};
 
-use crate::call_pool::CallPool;
 use crate::http::bodies::Bodies;
 use crate::http::clients::Clients;
 use crate::http::guard::{self, Guard};
@@ -20,7 +19,8 @@ use crate::http::metrics::Metrics;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::{Sockets, calls, llm4s, open_api};
 use crate::mcp::{HttpMcp, McpConfig, SessionRoom};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::shared_workspace::SharedWorkspace;
 
 /// What the server is made of.
 #[derive(Debug)]

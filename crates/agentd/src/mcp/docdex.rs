@@ -13,10 +13,10 @@ use wap_core::{
 
 use crate::cli::Common;
 use crate::code_index_access::{self, AskedIndex};
-use crate::console::Console;
 use crate::mcp::extra_tool::{self, ExtraTool};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::shared_workspace::SharedWorkspace;
 use crate::state::Places;
+use crate::views::console::Console;
 
 /// The index of a workspace, opened when it is first needed, kept, and kept up to date.
 pub(crate) struct CodeTools {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::call_pool::CallPool;
-use crate::client::Client;
 use crate::mcp::sessions::BoundedSessions;
 use crate::mcp::{McpConfig, McpServer, RecentOutputs};
-use crate::shared_workspace::SharedWorkspace;
+use crate::owner::call_pool::CallPool;
+use crate::owner::client::Client;
+use crate::owner::shared_workspace::SharedWorkspace;
 
 /// What the service is made of.
 #[derive(Debug)]

@@ -15,14 +15,14 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use wap_core::{Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Tool, Unobserved, WapError};
 
-use crate::client::Client;
 use crate::commands;
 use crate::commands::log::LogPage;
 use crate::exit::Failure;
 use crate::mcp::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
 use crate::mcp::{CodeTools, PageLimit, RecentOutputs, answer, progress, text, tool_list};
+use crate::owner::client::Client;
+use crate::owner::undo_request::UndoRequest;
 use crate::state::Places;
-use crate::undo_request::UndoRequest;
 
 /// How many runs `log` lists when nothing else is asked for.
 const LOGGED_RUNS: u32 = 20;

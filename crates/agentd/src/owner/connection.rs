@@ -17,12 +17,12 @@ use wap_core::{
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
-use crate::owner::{Begun, Host};
-use crate::owner_protocol::{
+use crate::owner::protocol::{
     CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started,
     UNDO, VERSION, Welcome,
 };
-use crate::undo_request::{self, UndoRequest};
+use crate::owner::undo_request::{self, UndoRequest};
+use crate::owner::{Begun, Host};
 
 /// How long a client may take to say who it is.
 const GREETING: Duration = Duration::from_secs(5);

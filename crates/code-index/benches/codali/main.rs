@@ -17,7 +17,7 @@ mod sources;
 mod speed;
 
 // The index's own idea of words, for a comparison that differs in ranking alone.
-#[path = "../../src/query_words.rs"]
+#[path = "../../src/search/query_words.rs"]
 mod query_words;
 #[cfg_attr(test, expect(dead_code, reason = "its own tests come along"))]
 #[path = "../../src/words.rs"]

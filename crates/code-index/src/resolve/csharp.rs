@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::Lead;
 use crate::language::Language;
-use crate::packed_outline::definitions;
 use crate::store::ImportingFile;
+use crate::store::packed_outline::definitions;
 
 /// The namespaces of a project.
 #[derive(Debug, Default)]

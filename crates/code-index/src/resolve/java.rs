@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::{Lead, last};
 use crate::language::Language;
-use crate::packed_outline::definitions;
 use crate::store::ImportingFile;
+use crate::store::packed_outline::definitions;
 
 /// How many parts of a package's name make it ours: `com.example` of `com.example.shop`.
 const OWN_PARTS: usize = 2;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::{Lead, Project, inside, outward, parent};
 use crate::outline::Import;
-use crate::packed_outline::imports;
+use crate::store::packed_outline::imports;
 
 /// Folders in which packages lie without being part of their names.
 const SOURCE_FOLDERS: [&str; 4] = ["", "src", "lib", "python"];

@@ -3,7 +3,7 @@
 use super::rust_modules::module_file;
 use super::{Lead, Project, from_folder, outward, parent};
 use crate::outline::Import;
-use crate::packed_outline::imports;
+use crate::store::packed_outline::imports;
 
 pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
     let place = project.rust.place(file);

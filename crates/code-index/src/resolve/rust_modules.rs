@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Project, from_folder, inside, last, parent};
 use crate::language::Language;
-use crate::packed_outline::imports;
+use crate::store::packed_outline::imports;
 
 /// Modules nested deeper are none that somebody has written.
 const DEEPEST: usize = 64;

@@ -7,9 +7,9 @@ use rustix::io::Errno;
 
 use super::Adoption;
 use crate::access::OWN_FOLDER;
-use crate::adopt::Adopted;
+use crate::adoption::adopt::Adopted;
+use crate::adoption::exchange::{self, At};
 use crate::error::AdoptError;
-use crate::exchange::{self, At};
 use crate::handle::{self, Entry, FOLDER, FOLDER_PATH, Kind};
 use crate::layer::Layer;
 use crate::rights::SET_ID_BITS;

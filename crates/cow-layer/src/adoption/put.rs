@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use super::Adoption;
-use crate::adopt::Adopted;
+use crate::adoption::adopt::Adopted;
+use crate::adoption::exchange;
 use crate::error::AdoptError;
-use crate::exchange;
 use crate::handle::{self, Entry};
 
 impl Adoption<'_> {

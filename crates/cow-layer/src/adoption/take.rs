@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use super::Adoption;
-use crate::adopt::Adopted;
+use crate::adoption::adopt::Adopted;
 use crate::error::AdoptError;
 use crate::handle::{self, Kind};
 use crate::layer::Layer;

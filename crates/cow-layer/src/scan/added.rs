@@ -7,9 +7,9 @@ use rel_path::RelPath;
 use super::tally::Tally;
 use super::{Context, Found, Scan, own_side_of};
 use crate::access::OpenFolder;
-use crate::change::Side;
 use crate::error::LayerError;
 use crate::handle::{self, Entry, Kind};
+use crate::scan::change::Side;
 
 impl Scan<'_> {
     /// A folder that is only in the layer. `before` is what the workspace has in its place.

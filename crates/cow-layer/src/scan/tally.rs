@@ -1,7 +1,7 @@
 //! What a subtree amounts to.
 
-use crate::change::TreeSize;
 use crate::handle::{Entry, Kind};
+use crate::scan::change::TreeSize;
 
 /// What a subtree amounts to, the folder itself apart.
 #[derive(Clone, Copy, Debug, Default)]

@@ -63,7 +63,7 @@ pub(crate) fn run(name: &str, case: &Value, scene: &Scene) -> Option<Result<(), 
         "flood-both-interleaved" => flood_both(scene, text(case, "command")),
         "sandbox-setup-race" => shortage(scene, text(case, "command")),
         "suspend" => require(
-            include_str!("../../src/shell_command.rs").contains("suspended does not count")
+            include_str!("../../src/policy/shell_command.rs").contains("suspended does not count")
                 && include_str!("../../../../docs/commands.md").contains("suspended"),
             "not documented",
         ),

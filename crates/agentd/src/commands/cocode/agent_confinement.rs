@@ -6,7 +6,7 @@ use cocode_runner::AgentDefinition;
 use sandbox_exec::Level;
 
 use crate::cli::{Common, Switch};
-use crate::confinement::SandboxChoice;
+use crate::config::confinement::SandboxChoice;
 use crate::exit::{Exit, Failure};
 
 /// Has a definition obey `--sandbox`, `--network` and `--cache`. Where it does not fit them it is refused.

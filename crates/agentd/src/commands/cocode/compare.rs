@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::ground::explain;
 use super::view::seconds;
-use crate::console::Console;
 use crate::exit::Failure;
+use crate::views::console::Console;
 
 /// What is to be compared of one agent.
 #[derive(Serialize)]

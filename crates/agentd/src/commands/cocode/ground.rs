@@ -13,10 +13,10 @@ use sandbox_exec::{Level, SpawnerProgram};
 use super::paste;
 use crate::cli::Common;
 use crate::cocode_cli::{CocodeAgent, CocodeDefinitions, CocodePlace};
-use crate::confinement::{self, SandboxChoice};
+use crate::config::confinement::{self, SandboxChoice};
+use crate::config::user_file::{self, Reach, UserFileError};
 use crate::exit::{Exit, Failure};
 use crate::state::{self, Places};
-use crate::user_file::{self, Reach, UserFileError};
 
 /// The user's environment.
 pub(crate) fn host() -> Host {

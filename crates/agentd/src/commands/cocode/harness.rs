@@ -14,10 +14,10 @@ use super::ground::{agents_file, explain, host, least_level};
 use crate::cli::Common;
 use crate::cocode_cli::CocodeDefinitions;
 use crate::commands::session::cancel_flag;
-use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::one_line;
 use crate::state::tell_lowered;
+use crate::views::console::{Console, Tone};
+use crate::views::progress::one_line;
 
 /// Runs a command as an agent and reports on the contract.
 pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> Outcome {

@@ -14,8 +14,8 @@ use super::ground::{explain, find, records, state_folder};
 use super::view::outcome;
 use crate::cli::Common;
 use crate::cocode_cli::CocodeAgent;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::views::console::Console;
 
 /// How often a log that is followed is looked at.
 const INTERVAL: Duration = Duration::from_millis(100);

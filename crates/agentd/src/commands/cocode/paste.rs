@@ -23,11 +23,11 @@ use super::ground::told;
 use crate::cli::Common;
 use crate::commands::session::{cancel_flag, follow};
 use crate::config::NO_FILE;
-use crate::confinement::SandboxChoice;
-use crate::console::{Console, Tone};
+use crate::config::confinement::SandboxChoice;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::session_failure::explain;
 use crate::state::{self, LocalSessions, Opened, Places};
+use crate::views::console::{Console, Tone};
+use crate::views::session_failure::explain;
 
 /// The agent's name, unless somebody has defined another one of that name.
 pub(crate) const NAME: &str = "paste";

@@ -17,9 +17,9 @@ use super::view::View;
 use crate::cli::Common;
 use crate::cocode_cli::CocodeRun;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::tell_lowered;
+use crate::views::console::Console;
 
 /// The longest text of an issue, in bytes.
 const BODY_LIMIT_BYTES: u64 = 4 << 20;

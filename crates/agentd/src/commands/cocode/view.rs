@@ -11,8 +11,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::compare::rank;
-use crate::console::{Console, Tone};
-use crate::progress::one_line;
+use crate::views::console::{Console, Tone};
+use crate::views::progress::one_line;
 
 /// Shows what happens during a run.
 pub(crate) struct View {
@@ -205,5 +205,5 @@ fn reason(record: &AgentRecord) -> String {
 }
 
 fn one_line_of(text: &str) -> String {
-    crate::progress::printable(&text.replace('\n', " "))
+    crate::views::progress::printable(&text.replace('\n', " "))
 }

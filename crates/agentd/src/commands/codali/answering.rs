@@ -14,10 +14,10 @@ use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, R
 
 use crate::cli::{Codali, Common, Peer};
 use crate::code_index_access::{self, AskedIndex, INDEXING_TIME};
-use crate::console::Console;
 use crate::exit::Failure;
 use crate::remote_code_index::{self, LazyIndex};
 use crate::state::{self, Places, ReadingEngine};
+use crate::views::console::Console;
 
 /// About how many bytes of text a token is.
 const BYTES_PER_TOKEN: usize = 4;

@@ -10,12 +10,12 @@ use wap_core::CancelFlag;
 
 use super::answering::{Answering, Read, read};
 use crate::cli::{Codali, Common};
+use crate::commands::codali::history_file::HistoryFile;
+use crate::commands::codali::summarizer_command::{NoSummarizer, SummarizerCommand};
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::history_file::HistoryFile;
-use crate::summarizer_command::{NoSummarizer, SummarizerCommand};
+use crate::views::console::Console;
 
 /// How long one summary may take unless the user says something else: it is an agent's work.
 const SUMMARY_TIME: Duration = Duration::from_secs(120);

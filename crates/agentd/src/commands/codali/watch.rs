@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use codali_envelope::{Response, Warning, WarningCode, render_response};
+use drop_folder::FolderWatcher;
 use rel_path::RelPath;
 use serde::Serialize;
-use tag_session::InboxWatcher;
 use wap_core::CancelFlag;
 
 use super::answering::{Answering, Read, nothing_but, read};
 use crate::cli::{Codali, Common};
+use crate::commands::codali::request_folder::{Dropped, RequestFolder, Unusable};
 use crate::commands::session::cancel_flag;
-use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::request_folder::{Dropped, RequestFolder, Unusable};
+use crate::views::console::Console;
 
 /// One line for each response.
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ pub(super) fn watch(common: &Common, console: Console, asked: &Codali, folder: &
     let mut watching =
         Watching { folder: RequestFolder::open(folder)?, answering, console, asked, cancel: &cancel };
     // The watcher starts before the first look, so that nothing can arrive unseen in between.
-    let watcher = InboxWatcher::new(watching.folder.path(), &cancel);
+    let watcher = FolderWatcher::new(watching.folder.path(), &cancel);
     console.progress(&format!("requests in {} are answered", watching.folder.path().display()));
     loop {
         if cancel.is_cancelled() {
@@ -68,7 +68,7 @@ impl Watching<'_> {
         let response = match &found {
             Ok(text) => self.answer(text, file),
             Err(why) => {
-                self.console.notice(&format!("{} {why}", file.name));
+                self.console.notice(&format!("{} {why}", file.file.name));
                 is_told(why, file).then(|| nothing_but(unusable(why)))
             }
         };
@@ -98,11 +98,11 @@ impl Watching<'_> {
         match read(text, None) {
             Read::Request(reading) => Some(self.answering.answer(&reading)),
             Read::Refused { response, why, .. } => {
-                self.console.notice(&format!("{}: {why}", file.name));
+                self.console.notice(&format!("{}: {why}", file.file.name));
                 Some(response)
             }
             Read::Nothing => {
-                self.console.progress(&format!("{} holds no request", file.name));
+                self.console.progress(&format!("{} holds no request", file.file.name));
                 file.is_named_request.then(|| nothing_but(Warning::new(WarningCode::NoRequest)))
             }
         }
@@ -114,7 +114,7 @@ impl Watching<'_> {
             return self.console.result(&place);
         }
         let answered = Answered {
-            request: self.folder.place(&file.name).display().to_string(),
+            request: self.folder.place(&file.file.name).display().to_string(),
             response: place,
             results: response.results.len(),
             warnings: response.meta.warnings.len(),

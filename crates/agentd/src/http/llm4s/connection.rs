@@ -15,9 +15,9 @@ use wap_core::llm4s::{
 use wap_core::{CancelFlag, CommandObserver, Limits, OutputStream, Reason, Request, WapError};
 
 use super::queue::{Queue, Sent, Waiting, queue};
-use crate::client::Client;
 use crate::http::meter::Meter;
 use crate::http::router::Server;
+use crate::owner::client::Client;
 
 /// The longest message that can arrive, in bytes; a longer one ends the connection. One that is over
 /// [`Limits::MAX_REQUEST_BYTES`] is only refused.

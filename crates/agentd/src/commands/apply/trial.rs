@@ -1,0 +1,239 @@
+//! `agentd apply --try`: a reply is executed on a copy-on-write layer, shown, and kept or dropped as a whole.
+//!
+//! Another process of this program executes it, with a layer over the workspace and a copy of the journal: it does all
+//! that it would do otherwise, and nobody else sees anything of that.
+
+use std::fs;
+use std::io::{BufRead, IsTerminal, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use local_workspace::{KeepError, PlannedChange, Trial};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::{Deserialize, Serialize};
+use tagproto::{CommandResult, Session};
+use tempfile::TempDir;
+use wap_core::{Call, CancelFlag, Reason, WapError};
+
+use crate::cli::{Apply, Common, Switch};
+use crate::commands::apply::shown_result;
+use crate::config::confinement::settled_arguments;
+use crate::covering;
+use crate::exit::{Exit, Failure};
+use crate::state::birth;
+use crate::state::{Opened, Places};
+use crate::views::console::Console;
+use crate::views::plan_view::obeyed_line;
+use crate::views::session_failure::explain;
+
+/// What the folders of trials are called in the state folder.
+const FOLDER_PREFIX: &str = "trial-";
+
+/// A reply that is tried out.
+pub(crate) struct Tried<'a> {
+    pub common: &'a Common,
+    pub console: Console,
+    pub places: &'a Places,
+    pub sessions: &'a Opened,
+    pub session: &'a Session,
+}
+
+/// What the other process prints.
+#[derive(Deserialize)]
+struct Answer {
+    results: Vec<CommandResult>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    session: String,
+    sequence: u32,
+    results: &'a [CommandResult],
+    changes: Vec<ShownChange<'a>>,
+    kept: bool,
+}
+
+#[derive(Serialize)]
+struct ShownChange<'a> {
+    path: &'a str,
+    diff: &'a str,
+}
+
+impl Tried<'_> {
+    /// Tries the reply out. Answers whether it is kept; what is left to do then is to apply it.
+    pub(crate) fn execute(&self, text: &str, apply: &Apply, cancel: &CancelFlag) -> Result<bool, Failure> {
+        let id = self.session.session_id;
+        if !self.sessions.would_execute(id, text, apply.again).map_err(explain)? {
+            return Ok(true);
+        }
+        if self.common.layer == Switch::Off {
+            return Err(Failure::new(Exit::Usage, "a reply is tried out on a layer: leave --layer off out"));
+        }
+        let origin = self.sessions.call_origin(id, text).map_err(explain)?;
+        let call = Call { origin: &origin, cancel, time_left: None };
+        let trial = self.sessions.workspace().begin_trial(&call).map_err(|error| unavailable(&error))?;
+        let folder = self.folder(text, &trial).map_err(|why| {
+            Failure::new(Exit::Failed, format!("nothing could be prepared to try the reply out: {why}"))
+        })?;
+        let results = self.run(folder.path(), apply, cancel)?;
+        if cancel.is_cancelled() {
+            return Err(Failure::new(Exit::Interrupted, "stopped: nothing was kept"));
+        }
+        let changes = trial.changes().map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+        let has_succeeded = results.iter().all(|result| result.success);
+        if !self.console.json {
+            self.show(&results, &changes);
+        }
+        let is_wanted = if apply.keep { has_succeeded } else { self.confirm(cancel) };
+        if is_wanted {
+            let state = folder.path().join("state");
+            let notes = trial.keep(&state.join("journal"), &state.join("output")).map_err(not_kept)?;
+            for note in notes {
+                self.console.notice(&note);
+            }
+            self.console.progress("kept");
+            return Ok(true);
+        }
+        if self.console.json {
+            let changes =
+                changes.iter().map(|change| ShownChange { path: &change.path, diff: &change.diff }).collect();
+            let (session, sequence) = (id.to_string(), self.session.sequence_number);
+            self.console.json_result(&Report { session, sequence, results: &results, changes, kept: false });
+        }
+        self.console.notice("not kept: the workspace and the session are as they were");
+        Ok(false)
+    }
+
+    /// Makes the folder in which the other process finds the reply, its state, and what it has to cover.
+    fn folder(&self, text: &str, trial: &Trial<'_>) -> Result<TempDir, String> {
+        let shown = |error: std::io::Error| error.to_string();
+        remove_stale(&self.places.base);
+        let folder =
+            tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(&self.places.base).map_err(shown)?;
+        let state = folder.path().join("state");
+        // It takes the place of the state folder, so it is closed to others as that is.
+        fs::DirBuilder::new().mode(0o700).create(&state).map_err(shown)?;
+        birth::mark(&state).map_err(shown)?;
+        fs::write(folder.path().join("reply.txt"), text).map_err(shown)?;
+        self.sessions.copy_journal_to(&state.join("journal")).map_err(|error| error.to_string())?;
+        covering::Request::new(trial.layers(), vec![(state, self.places.base.clone())])
+            .write(&folder.path().join("layers.json"))?;
+        Ok(folder)
+    }
+
+    /// Has the other process execute the reply.
+    fn run(&self, folder: &Path, apply: &Apply, cancel: &CancelFlag) -> Result<Vec<CommandResult>, Failure> {
+        let failed =
+            |why: String| Failure::new(Exit::Failed, format!("the reply could not be tried out: {why}"));
+        let reply = fs::File::open(folder.join("reply.txt")).map_err(|error| failed(error.to_string()))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(covering::ARGUMENT).arg(folder.join("layers.json"));
+        command.arg("--workspace").arg(&self.places.workspace).arg("--base").arg(&self.places.base);
+        let common = Common { layer: Switch::Off, ..self.common.clone() };
+        command.args(settled_arguments(&common)).arg("--json");
+        if self.common.sandbox.is_none() && crate::config::confinement::is_attended() {
+            command.args(["--sandbox", "allow=none"]);
+        }
+        if self.console.is_quiet() {
+            command.arg("--quiet");
+        }
+        command.args(["apply", "-", "--session", &self.session.session_id.to_string()]);
+        if apply.again {
+            command.arg("--again");
+        }
+        // A working directory in the workspace would be the one beneath the layer.
+        command.current_dir("/").stdin(reply).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let pidfd =
+            Pid::from_raw(child.id().cast_signed()).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        // A terminal asks all processes to stop, and others only the one that they know.
+        let _stopped_with_this_one = cancel.on_cancel(Box::new(move || {
+            if let Some(pidfd) = &pidfd {
+                let _ = pidfd_send_signal(pidfd, Signal::TERM);
+            }
+        }));
+        let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+        match output.status.code() {
+            Some(0) => {}
+            Some(130) => return Err(Failure::new(Exit::Interrupted, "stopped: nothing was kept")),
+            Some(code) if code == Exit::Missing as i32 => {
+                return Err(Failure::new(Exit::Missing, "the reply could not be tried out").advise(
+                    "`agentd doctor` says what is missing; --dry-run shows what it would do to files",
+                ));
+            }
+            _ => return Err(failed(output.status.to_string())),
+        }
+        let answer: Answer =
+            serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))?;
+        Ok(answer.results)
+    }
+
+    fn show(&self, results: &[CommandResult], changes: &[PlannedChange]) {
+        self.console.result(&format!(
+            "reply to message {} of session {}, tried out:",
+            self.session.sequence_number, self.session.session_id
+        ));
+        for result in results {
+            self.console.result(&shown_result(result));
+            if !result.success {
+                self.console.result(result.output.trim_end());
+            }
+        }
+        for (change, reason) in
+            changes.iter().filter_map(|change| Some((change, change.obeyed_because.as_deref()?)))
+        {
+            self.console.result(&obeyed_line(&change.path, reason));
+        }
+        for change in changes {
+            self.console.result(&format!("\n{}", change.diff.trim_end()));
+        }
+        if changes.is_empty() {
+            self.console.result("it changes no file");
+        }
+    }
+
+    fn confirm(&self, cancel: &CancelFlag) -> bool {
+        if self.console.json || !std::io::stdin().is_terminal() {
+            return false;
+        }
+        let mut error = std::io::stderr().lock();
+        let _ = write!(error, "keep all of this? [y/N] ");
+        let _ = error.flush();
+        let mut answer = String::new();
+        let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();
+        is_read && !cancel.is_cancelled() && matches!(answer.trim(), "y" | "Y" | "yes")
+    }
+}
+
+/// Removes what a killed predecessor has left. Only the owner of the state folder comes here.
+fn remove_stale(base: &Path) {
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn unavailable(error: &WapError) -> Failure {
+    let exit = match error.reason() {
+        Reason::ReadOnly => Exit::Refused,
+        Reason::Cancelled => Exit::Interrupted,
+        _ => Exit::Missing,
+    };
+    let failure = Failure::new(exit, error.to_string());
+    if exit == Exit::Missing {
+        failure
+            .advise("`agentd doctor` says what is missing; --dry-run shows what the reply would do to files")
+    } else {
+        failure
+    }
+}
+
+fn not_kept(error: KeepError) -> Failure {
+    let failure = Failure::new(Exit::Failed, format!("not kept: {error}"));
+    match error {
+        KeepError::SavedMeanwhile { .. } => failure.advise("try it out again, on the files as they are now"),
+        _ => failure,
+    }
+}

@@ -1,0 +1,67 @@
+//! `agentd show ID --export FILE`: a session as a transcript.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use tag_session::{LeftOut, Transcript};
+
+use crate::cli::Common;
+use crate::commands::session::parse_id;
+use crate::commands::sessions::reader;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::state::{self, Places};
+use crate::views::console::Console;
+use crate::views::session_failure::explain;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    session: String,
+    rounds: usize,
+    files: usize,
+    left_out: &'a [LeftOut],
+}
+
+/// Writes the transcript of a session into a new file, or to standard output for `-`.
+pub(crate) fn export(common: &Common, console: Console, id: &str, file: &Path) -> Outcome {
+    if common.read_only && file != Path::new("-") {
+        return Err(Failure::new(Exit::Refused, "--read-only refuses to write a file")
+            .advise("`--export -` prints the transcript"));
+    }
+    let id = parse_id(id)?;
+    let journal = reader(common)?;
+    let root = state::open_root(common, &Places::find(common)?)?;
+    let transcript = Transcript::collect(&journal, id, &root).map_err(explain)?;
+    let mut text = serde_json::to_string_pretty(&transcript).expect("transcripts have string keys");
+    text.push('\n');
+    if file == Path::new("-") {
+        console.result(&text);
+    } else {
+        write_new(file, text.as_bytes()).map_err(|error| {
+            let failure = Failure::new(Exit::Failed, format!("cannot write {}: {error}", file.display()));
+            match error.kind() {
+                io::ErrorKind::AlreadyExists => failure.advise("choose another name: nothing is overwritten"),
+                _ => failure,
+            }
+        })?;
+        let Transcript { rounds, files, left_out, .. } = &transcript;
+        let report = Report { session: id.to_string(), rounds: rounds.len(), files: files.len(), left_out };
+        if console.json {
+            console.json_result(&report);
+        } else {
+            console.result(&format!("{} rounds and {} files written", report.rounds, report.files));
+        }
+    }
+    for left_out in &transcript.left_out {
+        console.progress(&format!("left out: {}: {}", left_out.what, left_out.why));
+    }
+    Ok(Exit::Done)
+}
+
+fn write_new(file: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(file)?;
+    file.write_all(text)?;
+    file.sync_all()
+}

@@ -1,0 +1,102 @@
+//! `agentd replay FILE`: a transcript once more, on a fresh copy.
+
+use std::io::Read;
+use std::path::Path;
+
+use sandbox_fs::{FileRoot, FsPolicy, NewNames, RootRules};
+use serde::Serialize;
+use similar::TextDiff;
+use tag_session::{Difference, LeftOut, Transcript};
+
+use crate::cli::Common;
+use crate::commands::session::cancel_flag;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::state::{self, Places};
+use crate::views::console::Console;
+use crate::views::progress::{Progress, one_line};
+use crate::views::session_failure::explain;
+
+/// The largest transcript that is read, in bytes.
+const TRANSCRIPT_LIMIT_BYTES: u64 = 256 << 20;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    session: String,
+    rounds: usize,
+    same: bool,
+    differences: &'a [Difference],
+    left_out: &'a [LeftOut],
+}
+
+/// Replays a transcript in a folder that is gone afterwards, and fails if anything comes out otherwise.
+pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome {
+    if common.read_only {
+        return Err(Failure::new(Exit::Refused, "--read-only refuses to carry out what a transcript holds"));
+    }
+    let transcript = Transcript::parse(&read(file)?)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
+    let cancel = cancel_flag()?;
+    let failed =
+        |error: std::io::Error| Failure::new(Exit::Failed, format!("the copy cannot be made: {error}"));
+    let folder = tempfile::Builder::new().prefix("agentd-replay-").tempdir().map_err(failed)?;
+    let project = folder.path().join("project");
+    std::fs::create_dir(&project).map_err(failed)?;
+    let policy = FsPolicy::default().with_new_names(NewNames::Any);
+    let root = FileRoot::open(&project, &RootRules::none(), policy)
+        .map_err(|error| Failure::new(Exit::Failed, format!("the copy cannot be made: {error}")))?;
+    transcript
+        .lay_out(&root)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
+    let common = Common {
+        workspace: project,
+        base: Some(folder.path().join("state")),
+        read_only: false,
+        ..common.clone()
+    };
+    for left_out in &transcript.left_out {
+        console.progress(&format!("not in the transcript: {}: {}", left_out.what, left_out.why));
+    }
+    let sessions = state::open(&common, &Places::find(&common)?, console)?;
+    let mut progress = Progress::new(console);
+    let differences =
+        sessions.replay(&transcript, common.command_timeout(), &cancel, &mut progress).map_err(explain)?;
+    report(console, &transcript, &differences);
+    Ok(if differences.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    std::fs::File::open(file)
+        .and_then(|file| file.take(TRANSCRIPT_LIMIT_BYTES + 1).read_to_end(&mut text))
+        .map_err(|error| Failure::new(Exit::Usage, format!("cannot read {}: {error}", file.display())))?;
+    if text.len() as u64 > TRANSCRIPT_LIMIT_BYTES {
+        let text = format!("a transcript has at most {TRANSCRIPT_LIMIT_BYTES} bytes");
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    Ok(text)
+}
+
+fn report(console: Console, transcript: &Transcript, differences: &[Difference]) {
+    let rounds = transcript.rounds.len();
+    if console.json {
+        console.json_result(&Report {
+            session: transcript.session.to_string(),
+            rounds,
+            same: differences.is_empty(),
+            differences,
+            left_out: &transcript.left_out,
+        });
+        return;
+    }
+    for difference in differences {
+        let Difference { sequence, what, expected, found, .. } = difference;
+        console.result(&format!("message {sequence}, {} came out otherwise:", one_line(what)));
+        let diff = TextDiff::from_lines(expected, found);
+        console.result(&diff.unified_diff().header("transcript", "now").to_string());
+    }
+    console.result(&match differences.len() {
+        0 => format!("{rounds} rounds, all as in the transcript"),
+        count => format!("{rounds} rounds, {count} differences"),
+    });
+}

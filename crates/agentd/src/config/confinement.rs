@@ -1,0 +1,175 @@
+//! What the user asks of the confinement of commands.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use local_workspace::SandboxNeed;
+use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
+
+use crate::cli::{Common, Switch};
+use crate::config::NO_FILE;
+use crate::state::linked_worktree;
+
+/// The value of `--sandbox`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SandboxChoice {
+    /// Refuse commands below a level.
+    Require(Level),
+    /// Run commands at this level or above.
+    Allow(Level),
+    /// Use no confinement.
+    Off,
+}
+
+impl fmt::Display for SandboxChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxChoice::Require(level) => write!(formatter, "require={level}"),
+            SandboxChoice::Allow(level) => write!(formatter, "allow={level}"),
+            SandboxChoice::Off => formatter.write_str("off"),
+        }
+    }
+}
+
+impl FromStr for SandboxChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SandboxChoice, String> {
+        let level = |name: &str| {
+            [Level::Full, Level::Namespaces, Level::Landlock, Level::Process, Level::None]
+                .into_iter()
+                .find(|level| level.to_string() == name)
+                .ok_or_else(|| {
+                    format!("there is no level '{name}': full, namespaces, landlock, process, none")
+                })
+        };
+        match text.split_once('=') {
+            Some(("require", name)) => level(name).map(SandboxChoice::Require),
+            Some(("allow", name)) => level(name).map(SandboxChoice::Allow),
+            None if text == "off" => Ok(SandboxChoice::Off),
+            _ => Err("give require=LEVEL, allow=LEVEL or off".to_owned()),
+        }
+    }
+}
+
+/// The least confinement under which commands run.
+///
+/// Without a choice it is whatever the machine gives while a person is there to read the report in front of the session
+/// (`is_attended`), and all of it otherwise.
+pub(crate) fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
+    match choice {
+        Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
+        None if !is_attended => SandboxNeed::AtLeast(Level::Full),
+        Some(SandboxChoice::Off) | None => SandboxNeed::Whatever,
+    }
+}
+
+/// Whether standard input is a terminal, and so a person is there.
+pub(crate) fn is_attended() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+/// How commands are started on this machine for this user.
+pub(crate) fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    let user = User {
+        name: std::env::var("USER")
+            .or_else(|_| std::env::var("LOGNAME"))
+            .unwrap_or_else(|_| "user".to_owned()),
+        home: home().unwrap_or_else(|| PathBuf::from("/nonexistent")),
+        search_path: variable("PATH"),
+        language: std::env::var_os("LANG").unwrap_or_else(|| "C.UTF-8".into()),
+    };
+    let mut config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
+    if choice == Some(SandboxChoice::Off) {
+        config.highest_level = Level::None;
+    }
+    config
+}
+
+/// What a command may see and use.
+pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> Policy {
+    let mut policy = Policy::for_workspace(workspace);
+    policy.network = common.network == Switch::On;
+    if state_folder.starts_with(workspace) {
+        policy.hidden.push(state_folder.to_owned());
+    }
+    // One that cannot be made absolute does not exist either, and is refused when a command starts.
+    let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+    policy.writable.extend(common.cache.iter().map(absolute));
+    policy.readable.extend(common.readable.iter().cloned());
+    policy.readable.extend(linked_worktree::repository_folder(workspace, &policy.writable));
+    policy
+}
+
+/// What the user asks for, as a text to compare with what another process was asked for.
+pub(crate) fn asked_for(common: &Common) -> String {
+    let names = [&common.protect, &common.ask_about, &common.unprotect];
+    format!("{:?} {:?} {:?} {names:?}", common.sandbox, common.network, common.cache)
+}
+
+/// Returns the options by which a server that is started later is to be confined as the command line asks for, folders
+/// apart. What the configuration file says is left to be read by the server itself.
+pub(crate) fn given_arguments(common: &Common) -> Vec<String> {
+    let config = common.config.iter().flat_map(|file| ["--config".to_owned(), absolute_text(file)]);
+    let given = arguments(common).into_iter().filter(|(name, _)| common.given.contains(*name));
+    config.chain(given.flat_map(|(_, words)| words)).collect()
+}
+
+/// Returns the options by which a process that is started now is confined as this one, whatever a configuration file
+/// says by then; folders apart.
+pub(crate) fn settled_arguments(common: &Common) -> Vec<String> {
+    let no_file = ["--config", NO_FILE].map(str::to_owned).into_iter();
+    no_file.chain(arguments(common).into_iter().flat_map(|(_, words)| words)).collect()
+}
+
+/// The options about the confinement of commands, by their long names, as the command line has them.
+fn arguments(common: &Common) -> Vec<(&'static str, Vec<String>)> {
+    let valued = |name: &'static str, value: String| (name, vec![format!("--{name}"), value]);
+    let mut found = Vec::new();
+    if let Some(sandbox) = &common.sandbox {
+        found.push(valued("sandbox", sandbox.to_string()));
+    }
+    found.push(valued("network", common.network.to_string()));
+    found.push(valued("layer", common.layer.to_string()));
+    found.extend(common.cache.iter().map(|folder| valued("cache", absolute_text(folder))));
+    for (name, given) in
+        [("protect", &common.protect), ("ask-about", &common.ask_about), ("unprotect", &common.unprotect)]
+    {
+        found.extend(given.iter().map(|given| (name, vec![format!("--{name}={given}")])));
+    }
+    if let Some(timeout) = common.timeout {
+        found.push(valued("timeout", timeout.as_secs().to_string()));
+    }
+    let read_only = if common.read_only { "--read-only" } else { "--read-only=off" };
+    found.push(("read-only", vec![read_only.to_owned()]));
+    found
+}
+
+/// A path that means the same from every folder.
+fn absolute_text(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
+}
+
+/// The user's home folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_confinement_is_required_where_nobody_watches_and_nothing_was_chosen() {
+        assert_eq!(need(None, false), SandboxNeed::AtLeast(Level::Full));
+        assert_eq!(need(None, true), SandboxNeed::Whatever);
+        for is_attended in [true, false] {
+            assert_eq!(need(Some(SandboxChoice::Off), is_attended), SandboxNeed::Whatever);
+            let allowed = Some(SandboxChoice::Allow(Level::Landlock));
+            assert_eq!(need(allowed, is_attended), SandboxNeed::AtLeast(Level::Landlock));
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Files by which the user says what is allowed: read only where nobody else, a model above all, can have written them.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
+
+use crate::cli::Common;
+use crate::config::confinement;
+use crate::exit::Exit;
+use crate::state::STATE_FOLDER;
+
+/// The longest file that is read, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// How many links are followed.
+const MOST_LINKS: u32 = 40;
+
+/// The permissions by which others than the owner may write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum UserFileError {
+    /// There is none.
+    #[error("there is no such file")]
+    Missing,
+    /// It cannot be found or read.
+    #[error("{0}")]
+    Io(io::Error),
+    /// It is a folder, a pipe or the like.
+    #[error("it is no ordinary file")]
+    NotAFile,
+    /// It is far longer than such a file can be.
+    #[error("it is longer than {MOST_BYTES} bytes")]
+    TooLong,
+    /// It is no text.
+    #[error("it is not valid UTF-8")]
+    NotText,
+    /// It, or a link or folder on the way to it, is where commands may write.
+    #[error("{} lies in a folder where a model can write, and would then say itself what is allowed", .0.display())]
+    WithinReach(PathBuf),
+    /// Others may write it.
+    #[error("others than its owner may write it (mode {0:03o})")]
+    WritableByOthers(u32),
+    /// It belongs to somebody else.
+    #[error("it belongs to user {0}, who is neither you nor root")]
+    OwnedByAnother(u32),
+}
+
+impl UserFileError {
+    /// How a command ends that needs the file.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            UserFileError::WithinReach(_)
+            | UserFileError::WritableByOthers(_)
+            | UserFileError::OwnedByAnother(_) => Exit::Refused,
+            _ => Exit::Usage,
+        }
+    }
+
+    /// What to do about it, if there is something to say.
+    pub(crate) fn advice(&self) -> Option<&'static str> {
+        match self {
+            UserFileError::WithinReach(_) => Some("keep it outside of every workspace, links included"),
+            UserFileError::WritableByOthers(_) => Some("close it with chmod go-w"),
+            UserFileError::OwnedByAnother(_) => Some("keep a copy of your own"),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for UserFileError {
+    fn from(error: io::Error) -> UserFileError {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => UserFileError::Missing,
+            _ => UserFileError::Io(error),
+        }
+    }
+}
+
+/// Returns the folder of this program among the user's configurations, by the XDG rules.
+pub(crate) fn config_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = named.or_else(|| Some(confinement::home()?.join(".config")))?;
+    Some(folder.join("agentd"))
+}
+
+/// The folders in which commands of a model may write: what lies there does not say what is allowed.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    /// Device and inode of each, so that no other name of it is overlooked.
+    folders: Vec<(u64, u64)>,
+}
+
+impl Reach {
+    /// The workspace, the state folder, and what else commands may change.
+    ///
+    /// A home folder in which a command was started that needs no workspace is none: nothing can be done in it.
+    pub(crate) fn of(common: &Common) -> Reach {
+        let mut reach = Reach { folders: Vec::new() };
+        let rules = RootRules { home: confinement::home(), ..RootRules::default() };
+        let opened = FileRoot::open(&common.workspace, &rules, FsPolicy::default());
+        if !matches!(opened, Err(RootError::FileSystemRoot | RootError::Home | RootError::AboveHome)) {
+            reach.add(&common.workspace);
+        }
+        common.base.iter().chain(&common.cache).for_each(|folder| reach.add(folder));
+        reach
+    }
+
+    /// Adds a folder. One that does not exist holds nothing.
+    pub(crate) fn add(&mut self, folder: &Path) {
+        self.folders.extend(fs::metadata(folder).ok().map(|found| (found.dev(), found.ino())));
+    }
+
+    fn has(&self, folder: &Path) -> io::Result<bool> {
+        let found = fs::metadata(folder)?;
+        Ok(self.folders.contains(&(found.dev(), found.ino())))
+    }
+
+    /// Finds a file by its path, links followed, and refuses a path on which any name is looked up in one of the folders, in
+    /// another workspace, or beneath them: a model could put something else there.
+    pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, UserFileError> {
+        let mut names: VecDeque<OsString> =
+            std::path::absolute(path)?.components().map(|part| part.as_os_str().to_owned()).collect();
+        let mut here = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(name) = names.pop_front() {
+            if name == OsStr::new("/") {
+                here = PathBuf::from("/");
+            } else if name == OsStr::new("..") {
+                here.pop();
+            } else if name != OsStr::new(".") {
+                let entry = here.join(name);
+                if self.has(&here)? || is_workspace(&here) {
+                    return Err(UserFileError::WithinReach(entry));
+                }
+                if !fs::symlink_metadata(&entry)?.is_symlink() {
+                    here = entry;
+                    continue;
+                }
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(UserFileError::Io(io::Error::other("it is behind too many links")));
+                }
+                let target = fs::read_link(&entry)?;
+                let parts: Vec<Component<'_>> = target.components().collect();
+                parts.iter().rev().for_each(|part| names.push_front(part.as_os_str().to_owned()));
+            }
+        }
+        Ok(here)
+    }
+}
+
+/// Whether a folder has been a workspace: what lies in it may have been written by a model then, and be believed now. A home
+/// folder cannot have been one, nor can those above it.
+fn is_workspace(folder: &Path) -> bool {
+    let has_journal = || fs::symlink_metadata(folder.join(STATE_FOLDER).join("journal")).is_ok();
+    let home = || confinement::home().and_then(|home| fs::canonicalize(home).ok());
+    has_journal() && !home().is_some_and(|home| home.starts_with(folder))
+}
+
+/// Reads a file that the user alone, or root, can have written.
+///
+/// # Errors
+/// Each kind of [`UserFileError`].
+pub(crate) fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
+    // All folders on this path are out of reach, so nobody puts a link there now.
+    let resolved = reach.resolve(path)?;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(resolved)?;
+    check(&file)?;
+    let mut bytes = Vec::new();
+    let length = file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if length as u64 > MOST_BYTES {
+        return Err(UserFileError::TooLong);
+    }
+    String::from_utf8(bytes).map_err(|_| UserFileError::NotText)
+}
+
+fn check(file: &File) -> Result<(), UserFileError> {
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(UserFileError::NotAFile);
+    }
+    if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(UserFileError::OwnedByAnother(found.uid()));
+    }
+    if found.mode() & OTHERS_WRITE != 0 {
+        return Err(UserFileError::WritableByOthers(found.mode() & 0o777));
+    }
+    Ok(())
+}

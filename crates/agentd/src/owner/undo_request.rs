@@ -1,0 +1,141 @@
+//! What is asked to be undone, and what came of it, as plain values: the owner of the state folder does it for whoever asks.
+
+use change_journal::{ChangeNumber, JournalError, JournalReader, RecordedChange, RunNumber};
+use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, undone_by};
+use serde::{Deserialize, Serialize};
+use tag_session::{SessionError, read_session};
+use tagproto::SessionId;
+use wap_core::{Call, ConversationId};
+
+use crate::commands::undo::{explain, last};
+use crate::exit::{Exit, Failure};
+
+/// What is to be undone; without anything the last change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct UndoRequest {
+    /// The number of a change; of an undo, all of that undo.
+    #[serde(default)]
+    pub change: Option<u64>,
+    /// The last reply that has changed anything.
+    #[serde(default)]
+    pub reply: bool,
+    /// Everything that a session has changed.
+    #[serde(default)]
+    pub session: Option<String>,
+}
+
+/// What was undone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct UndoAnswer {
+    pub undone: Undone,
+    /// The change by whose number this undo is taken back.
+    pub taken_back_by: Option<u64>,
+    /// Whether the rest of the undone reply is still to be carried out.
+    pub reply_is_open: bool,
+}
+
+/// Why nothing was undone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct UndoRefusal {
+    exit: u8,
+    pub message: String,
+    pub advice: Option<String>,
+    pub obstacles: Vec<Obstacle>,
+}
+
+/// A path that stands in the way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Obstacle {
+    pub path: String,
+    pub why: String,
+    pub diff: String,
+}
+
+impl UndoRefusal {
+    /// The same as the failure of a program.
+    pub(crate) fn into_failure(self) -> Failure {
+        let exit = if self.exit == Exit::Usage as u8 { Exit::Usage } else { Exit::Failed };
+        Failure { exit, message: self.message, advice: self.advice }
+    }
+}
+
+impl From<UndoError> for UndoRefusal {
+    fn from(error: UndoError) -> UndoRefusal {
+        refused(&error)
+    }
+}
+
+impl From<Failure> for UndoRefusal {
+    fn from(failure: Failure) -> UndoRefusal {
+        let Failure { exit, message, advice } = failure;
+        UndoRefusal { exit: exit as u8, message, advice, obstacles: Vec::new() }
+    }
+}
+
+/// Undoes what is asked for, as a run of its own.
+pub(crate) fn carry_out(
+    journal: &JournalReader,
+    workspace: &LocalWorkspace,
+    request: &UndoRequest,
+    call: &Call<'_>,
+) -> Result<UndoAnswer, UndoRefusal> {
+    // What is meant by "the last" is asked only if this is not the same request once more.
+    let undone = workspace.undo_what(call, |journal| meant(journal, request))?;
+    let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
+    let taken_back_by =
+        changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
+    let reply_is_open = request.reply && is_open(journal, &changes).map_err(unreadable)?;
+    Ok(UndoAnswer { undone, taken_back_by, reply_is_open })
+}
+
+/// Whether the run whose changes were taken back is a reply that is not finished.
+fn is_open(journal: &JournalReader, changes: &[RecordedChange]) -> Result<bool, JournalError> {
+    let Some(undone) = changes.iter().find_map(|change| change.undoes) else { return Ok(false) };
+    let Some(change) = journal.change(undone)? else { return Ok(false) };
+    let run = journal.run(change.run)?;
+    Ok(run.is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0))
+}
+
+fn meant(journal: &JournalReader, request: &UndoRequest) -> Result<Undo, UndoRefusal> {
+    if let Some(number) = request.change {
+        return of_number(journal, ChangeNumber(number));
+    }
+    if let Some(id) = &request.session {
+        let id: SessionId =
+            id.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{id}': {error}")))?;
+        read_session(journal, id)
+            .map_err(|error: SessionError| crate::views::session_failure::explain(error))?;
+        return Ok(Undo::Conversation(ConversationId(id.to_string())));
+    }
+    last(journal, request.reply).map_err(unreadable)?.ok_or_else(|| explain(&UndoError::Nothing).into())
+}
+
+/// A change by its number; of an undo all of it, since it was all or nothing.
+fn of_number(journal: &JournalReader, number: ChangeNumber) -> Result<Undo, UndoRefusal> {
+    let change = journal.change(number).map_err(unreadable)?;
+    let change = change.ok_or_else(|| refused(&UndoError::Unknown { number }))?;
+    if change.undoes.is_none() {
+        return Ok(Undo::Changes(vec![number]));
+    }
+    match undone_by(journal, number).map_err(unreadable)? {
+        Some(by) => Err(refused(&UndoError::AlreadyUndone { number, by })),
+        None => Ok(Undo::Run(change.run)),
+    }
+}
+
+fn refused(error: &UndoError) -> UndoRefusal {
+    let UndoError::Obstacles(obstacles) = error else { return explain(error).into() };
+    let obstacle = |obstacle: &UndoObstacle| Obstacle {
+        path: obstacle.path.clone(),
+        why: obstacle.why.to_string(),
+        diff: obstacle.diff.clone(),
+    };
+    let advice = "put those files back to how the change left them, or undo the later change as well";
+    let failure = Failure::new(Exit::Failed, error.to_string()).advise(advice);
+    UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn unreadable(error: JournalError) -> UndoRefusal {
+    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")).into()
+}

@@ -1,0 +1,7 @@
+//! What people see: at the terminal, in progress, before a reply is executed.
+
+pub(crate) mod clipboard;
+pub(crate) mod console;
+pub(crate) mod plan_view;
+pub(crate) mod progress;
+pub(crate) mod session_failure;

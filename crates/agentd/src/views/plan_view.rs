@@ -1,0 +1,86 @@
+//! Showing what a reply would do before it is executed.
+
+use rel_path::{ProtectedNames, RelPath};
+use tagproto::{Block, Item, Reply};
+
+use crate::views::progress::{one_line, printable};
+
+/// Lists the blocks of a reply, one or more lines each; commands in full, because they run.
+///
+/// In front stand the files that other programs obey, by their names as the reply has them.
+pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for item in &reply.items {
+        let Item::Block(block) = item else { continue };
+        if let Some(line) = obeyed(&block.value, names)
+            && !lines.contains(&line)
+        {
+            lines.push(line);
+        }
+    }
+    let obeyed = lines.len();
+    for item in &reply.items {
+        match item {
+            Item::Error(error) => lines.push(format!("  PARSE_ERROR  {}", one_line(&error.to_string()))),
+            Item::Block(block) => describe_block(&block.value, &mut lines),
+        }
+    }
+    if lines.len() == obeyed {
+        lines.push("  this reply has no blocks".to_owned());
+    }
+    lines
+}
+
+/// What other programs do with the file that a block changes, if they do anything.
+fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
+    let (Block::CreateFile { path, .. } | Block::EditFile { path, .. } | Block::DeleteFile { path }) = block
+    else {
+        return None;
+    };
+    let parsed = on_paper(&RelPath::parse(path).ok()?)?;
+    let name = names.asked(&parsed)?;
+    Some(format!("  {}", obeyed_line(path, name.reason())))
+}
+
+/// The line that points out a file that other programs obey.
+pub(crate) fn obeyed_line(path: &str, reason: &str) -> String {
+    format!("! other programs obey {}: {reason}", one_line(path))
+}
+
+/// A path without steps upwards, as if there were no links. The change itself is judged by where it really goes.
+fn on_paper(path: &RelPath) -> Option<RelPath> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.components() {
+        if name == b".." {
+            names.pop()?;
+        } else {
+            names.push(name);
+        }
+    }
+    RelPath::from_bytes(&names.join(&b'/')).ok()
+}
+
+fn describe_block(block: &Block<'_>, lines: &mut Vec<String>) {
+    let name = block.kind().name();
+    match block {
+        Block::CreateFile { path, body } => {
+            lines.push(format!("  {name}  {} ({} lines)", one_line(path), body.line_count()));
+        }
+        Block::EditFile { path, start_line, end_line, body } => {
+            lines.push(format!(
+                "  {name}  {} {start_line}-{end_line} → {} lines",
+                one_line(path),
+                body.line_count()
+            ));
+        }
+        Block::DeleteFile { path } | Block::ReadFile { path } => {
+            lines.push(format!("  {name}  {}", one_line(path)))
+        }
+        Block::RunCommand { command } => {
+            lines.push(format!("  {name}"));
+            lines.extend(command.lines().map(|line| format!("    $ {}", printable(line))));
+        }
+        Block::Message { text } => lines.push(format!("  {name}  {}", one_line(text))),
+        Block::Done { summary } => lines.push(format!("  {name}  {}", one_line(summary))),
+    }
+}

@@ -1,0 +1,130 @@
+//! Showing a reply being executed.
+
+use std::time::Instant;
+
+use tagproto::{Block, CommandResult, CommandType, ExecutionObserver, Item};
+use wap_core::{FileChanged, OutputStream, visible_text};
+
+use crate::views::console::{Console, Spinner, Tone};
+
+/// How many lines of a failed command's output are shown.
+const OUTPUT_LINES: usize = 12;
+
+/// How much of a command or text fits a line, in characters.
+const LINE_CHARACTERS: usize = 70;
+
+/// How much of the reason of a failure is shown, in characters: what to do stands at its end.
+const REASON_CHARACTERS: usize = 500;
+
+/// Writes a line for each block when it has ended, and a spinner while a command runs.
+pub(crate) struct Progress {
+    console: Console,
+    spinner: Option<Spinner>,
+    started: Instant,
+}
+
+impl Progress {
+    pub(crate) fn new(console: Console) -> Progress {
+        Progress { console, spinner: None, started: Instant::now() }
+    }
+}
+
+impl ExecutionObserver for Progress {
+    fn block_started(&mut self, _: usize, item: &Item<'_>) {
+        self.started = Instant::now();
+        if let Item::Block(block) = item
+            && let Block::RunCommand { command } = &block.value
+        {
+            self.spinner = Some(self.console.spinner(&one_line(command)));
+        }
+    }
+
+    fn output(&mut self, _: OutputStream, bytes: &[u8]) {
+        if let Some(spinner) = &self.spinner
+            && let Some(line) =
+                String::from_utf8_lossy(bytes).lines().rev().find(|line| !line.trim().is_empty())
+        {
+            spinner.say(&one_line(line));
+        }
+    }
+
+    fn block_finished(
+        &mut self,
+        _: usize,
+        item: &Item<'_>,
+        result: &CommandResult,
+        changed: Option<&FileChanged>,
+    ) {
+        self.spinner = None;
+        let (mark, tone) = if result.success { ("ok", Tone::Good) } else { ("failed", Tone::Bad) };
+        let name = format!(" {:<12} ", result.command_type.name());
+        let summary = if result.success {
+            one_line(&result.summary)
+        } else {
+            one_line_of(&result.summary, REASON_CHARACTERS)
+        };
+        let mark = format!("{mark:<7}");
+        let counts = changed.and_then(counts).map(|counts| format!("  {counts}")).unwrap_or_default();
+        let is_command =
+            matches!(item, Item::Block(block) if matches!(block.value, Block::RunCommand { .. }));
+        let took = if is_command {
+            format!("  {:.1} s", self.started.elapsed().as_secs_f64())
+        } else {
+            String::new()
+        };
+        self.console.progress_row(&[
+            (Tone::Plain, "  "),
+            (tone, &mark),
+            (Tone::Plain, &name),
+            (Tone::Plain, &summary),
+            (Tone::Faint, &counts),
+            (Tone::Faint, &took),
+        ]);
+        if !result.success || matches!(result.command_type, CommandType::Block(tagproto::BlockKind::Message))
+        {
+            self.show(&result.output);
+        }
+    }
+}
+
+impl Progress {
+    /// Shows the end of an output, where the reason of a failure usually stands.
+    fn show(&self, output: &str) {
+        let lines: Vec<_> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+        let shown = lines.len().min(OUTPUT_LINES);
+        if shown < lines.len() {
+            self.console.styled(Tone::Faint, &format!("          … {} more lines", lines.len() - shown));
+        }
+        for line in &lines[lines.len() - shown..] {
+            self.console.styled(Tone::Faint, &format!("          {}", printable(line)));
+        }
+    }
+}
+
+fn counts(changed: &FileChanged) -> Option<String> {
+    let (added, removed) = match changed {
+        FileChanged::Written(written) => (written.lines_added, written.lines_removed),
+        FileChanged::Modified(modified) => (modified.lines_added, modified.lines_removed),
+        FileChanged::Deleted(_) => return None,
+    };
+    Some(format!("+{added} -{removed}"))
+}
+
+/// A text on one line that fits a terminal and cannot control it.
+pub(crate) fn one_line(text: &str) -> String {
+    one_line_of(text, LINE_CHARACTERS)
+}
+
+fn one_line_of(text: &str, most_characters: usize) -> String {
+    // A carriage return is white space here, as the ends of lines are.
+    let flat = printable(&text.replace('\r', "\n")).split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= most_characters {
+        return flat;
+    }
+    flat.chars().take(most_characters - 1).chain(['…']).collect()
+}
+
+/// A line without characters that control a terminal.
+pub(crate) fn printable(line: &str) -> String {
+    visible_text(line).into_owned()
+}

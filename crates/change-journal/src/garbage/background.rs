@@ -1,0 +1,163 @@
+//! Owns removing contents beyond a limit while others go on reading and writing: a few at a time, each few in a commit of their
+//! own, and nothing that somebody could just be about to refer to.
+
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::JournalError;
+use crate::garbage::{
+    self, Candidate, GarbageReport, GarbageRule, candidates, cut_changes, protected_contents,
+};
+use crate::hash::ContentHash;
+use crate::journal::Journal;
+use crate::reader::JournalReader;
+use crate::run::RunNumber;
+use crate::write::work::{Work, Write};
+
+/// How many contents are removed in one commit.
+const STEP_CONTENTS: usize = 16;
+
+/// How long others have the journal to themselves between two commits.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A content that no change refers to stays this long: a client may have been shown it, and may soon speak of its lines.
+const YOUNG: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A file stays this long after it was last used: the commit that refers to it may be on its way.
+const YOUNG_FILE: Duration = Duration::from_secs(10 * 60);
+
+/// Removes a few contents, if they may still go.
+struct RemoveSome {
+    hashes: Vec<ContentHash>,
+    /// Runs after this one were not there when it was looked which contents may go.
+    last_run: RunNumber,
+    /// Contents without a change stay if they were stored after this, in milliseconds since 1970.
+    stored_before_ms: i64,
+}
+
+impl Work for RemoveSome {
+    type Value = GarbageReport;
+
+    fn apply(&self, write: &Write<'_>) -> Result<GarbageReport, JournalError> {
+        let mut report = GarbageReport::default();
+        for hash in &self.hashes {
+            let Some(length_bytes) = self.length_if_removable(hash, write)? else { continue };
+            report.changes_cut += cut_changes(hash, write)?;
+            write.connection.prepare_cached("DELETE FROM content WHERE hash = ?1")?.execute([hash])?;
+            report.contents_removed += 1;
+            report.contents_bytes += length_bytes;
+        }
+        Ok(report)
+    }
+}
+
+impl RemoveSome {
+    fn length_if_removable(
+        &self,
+        hash: &ContentHash,
+        write: &Write<'_>,
+    ) -> Result<Option<u64>, JournalError> {
+        let mut statement = write.connection.prepare_cached(
+            "SELECT length_bytes FROM content WHERE hash = ?1
+               AND (stored_at_ms < ?2 OR EXISTS (SELECT 1 FROM change WHERE before_content = ?1)
+                   OR EXISTS (SELECT 1 FROM change WHERE after_content = ?1))
+               AND NOT EXISTS (
+                   SELECT 1 FROM change JOIN run ON run.number = change.run
+                   WHERE (change.before_content = ?1 OR change.after_content = ?1)
+                     AND (run.finished_at_ms IS NULL OR change.state NOT IN ('settled', 'conflicted')
+                         OR run.number > ?3))",
+        )?;
+        let parameters = params![hash, self.stored_before_ms, self.last_run];
+        let found: Option<i64> = statement.query_row(parameters, |row| row.get(0)).optional()?;
+        Ok(found.map(i64::cast_unsigned))
+    }
+}
+
+impl JournalReader {
+    /// The length of all contents that are held, in bytes.
+    pub fn held_bytes(&self) -> Result<u64, JournalError> {
+        self.read(|connection| {
+            let sum: i64 = connection
+                .prepare_cached("SELECT coalesce(sum(length_bytes), 0) FROM content")?
+                .query_row([], |row| row.get(0))?;
+            Ok(sum.cast_unsigned())
+        })
+    }
+
+    fn last_run(&self) -> Result<RunNumber, JournalError> {
+        self.read(|connection| {
+            let last: i64 = connection
+                .prepare_cached("SELECT coalesce(max(number), 0) FROM run")?
+                .query_row([], |row| row.get(0))?;
+            Ok(RunNumber(last.cast_unsigned()))
+        })
+    }
+}
+
+impl Journal {
+    /// Removes contents, those whose newest change is the oldest first, until at most `rule.limit_bytes` are left, as far as the
+    /// rule allows. It does not hold up others: they read and write meanwhile, between steps of a few contents. Before each
+    /// step `goes_on` is asked; what was removed by then is removed.
+    ///
+    /// What [`collect_garbage`](Self::collect_garbage) keeps stays, and besides that contents of runs that began meanwhile, and those
+    /// that no change refers to for a day. The space in the database is used again and not given back to the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk. What was committed by then stays removed; files that are left over go the next time.
+    pub fn collect_in_background(
+        &self,
+        rule: &GarbageRule,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<GarbageReport, JournalError> {
+        // What is written lazily counts, too.
+        self.flush()?;
+        let reader = self.reader();
+        let mut report = GarbageReport { kept_bytes: reader.held_bytes()?, ..GarbageReport::default() };
+        if report.kept_bytes <= rule.limit_bytes {
+            return Ok(report);
+        }
+        // A run that begins from here on stays as a whole, and so does what it refers to.
+        let last_run = reader.last_run()?;
+        let young_ms = i64::try_from(YOUNG.as_millis()).unwrap_or(i64::MAX);
+        let stored_before_ms = crate::clock::now_ms().saturating_sub(young_ms);
+        let mut removable: Vec<Candidate> = reader.read(|connection| {
+            let protected = protected_contents(rule, connection)?;
+            let mut found = candidates(connection)?;
+            found.retain(|candidate| candidate.is_over && !protected.contains(&candidate.hash));
+            Ok(found)
+        })?;
+        removable.sort_by_key(|candidate| candidate.newest);
+        let mut left = removable.into_iter();
+        while report.kept_bytes > rule.limit_bytes && goes_on() {
+            let hashes = few(&mut left, report.kept_bytes - rule.limit_bytes);
+            if hashes.is_empty() {
+                break;
+            }
+            let removed = self.wait_for(RemoveSome { hashes, last_run, stored_before_ms })?;
+            report.contents_removed += removed.contents_removed;
+            report.contents_bytes += removed.contents_bytes;
+            report.changes_cut += removed.changes_cut;
+            report.kept_bytes = report.kept_bytes.saturating_sub(removed.contents_bytes);
+            thread::sleep(PAUSE);
+        }
+        if let Some(blobs) = self.blobs() {
+            let before = SystemTime::now().checked_sub(YOUNG_FILE);
+            (report.files_removed, report.files_bytes) = garbage::remove_stray_files(blobs, reader, before)?;
+        }
+        Ok(report)
+    }
+}
+
+/// Takes the next few contents, no more than bring it below the limit.
+fn few(left: &mut impl Iterator<Item = Candidate>, excess_bytes: u64) -> Vec<ContentHash> {
+    let (mut hashes, mut bytes) = (Vec::new(), 0);
+    while hashes.len() < STEP_CONTENTS && bytes < excess_bytes {
+        let Some(next) = left.next() else { break };
+        bytes += next.length_bytes;
+        hashes.push(next.hash);
+    }
+    hashes
+}

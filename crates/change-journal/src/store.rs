@@ -1,0 +1,12 @@
+//! The database and the bytes beside it: where they lie, how they are opened, what damaged ones become.
+
+pub(crate) mod checkpoint;
+pub(crate) mod connection;
+pub(crate) mod content_store;
+pub(crate) mod counters;
+pub(crate) mod failure;
+pub(crate) mod folder_lock;
+pub(crate) mod open;
+pub(crate) mod rows;
+mod schema;
+pub(crate) mod set_aside;

@@ -1,0 +1,156 @@
+//! Owns where the database lies and how every connection to it is set up.
+//!
+//! Nothing in this crate may open the database file by other means while a connection lives: closing any
+//! descriptor of it would drop the locks that SQLite holds through the others.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::store::failure::Failure;
+use crate::store::schema;
+
+/// The database's file in the journal's folder.
+pub(crate) const DATABASE_NAME: &str = "journal.db";
+
+/// A file that asks the next opening to check every page.
+const SUSPECT_NAME: &str = "suspect";
+
+/// Where a journal keeps its database.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// In this folder.
+    Folder(PathBuf),
+    /// In this folder on media that cannot change, where not even SQLite's shared index can be made.
+    FrozenFolder(PathBuf),
+    /// In memory, under this name.
+    Memory(String),
+}
+
+impl Place {
+    /// A place in memory that no other journal uses.
+    pub(crate) fn memory() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self::Memory(format!("change-journal-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Opens a connection that may write.
+    pub(crate) fn connect_to_write(&self) -> Result<Connection, Failure> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match self {
+            Self::Folder(folder) => connect_file(&folder.join(DATABASE_NAME), flags)?,
+            Self::FrozenFolder(_) => return Err(Failure::ReadOnly),
+            Self::Memory(name) => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(format!("file:/{name}?vfs=memdb"), flags)?
+            }
+        };
+        configure(&connection)?;
+        Ok(connection)
+    }
+
+    /// Opens a connection that only reads.
+    pub(crate) fn connect_to_read(&self) -> Result<Connection, Failure> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match self {
+            Self::Folder(folder) => connect_file(&folder.join(DATABASE_NAME), flags)?,
+            Self::FrozenFolder(folder) => {
+                let uri = format!("file:{}?immutable=1", percent_encode(&folder.join(DATABASE_NAME)));
+                Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
+            }
+            Self::Memory(_) => self.connect_to_write()?,
+        };
+        configure(&connection)?;
+        schema::show_as_newest(&connection)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+
+    /// The current length of the write-ahead log in bytes.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        match self {
+            Self::Folder(folder) => {
+                fs::metadata(with_suffix(&folder.join(DATABASE_NAME), "-wal")).map_or(0, |found| found.len())
+            }
+            Self::FrozenFolder(_) | Self::Memory(_) => 0,
+        }
+    }
+
+    /// Asks the next opening to check every page, as far as the disk still takes that note.
+    pub(crate) fn mark_suspect(&self) {
+        if let Self::Folder(folder) = self {
+            // A failure changes nothing that could still be done here: the caller reports the damage itself.
+            let _ = fs::write(folder.join(SUSPECT_NAME), b"");
+        }
+    }
+}
+
+/// Whether an earlier process asked for a check of every page.
+pub(crate) fn is_suspect(folder: &Path) -> bool {
+    folder.join(SUSPECT_NAME).exists()
+}
+
+/// Takes the request for a check back after the check.
+pub(crate) fn clear_suspect(folder: &Path) {
+    // If it cannot be removed, the next opening merely checks again.
+    let _ = fs::remove_file(folder.join(SUSPECT_NAME));
+}
+
+/// `path` with `suffix` appended to its last name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Opens the database at `path` without SQLite's interpretation of special names.
+pub(crate) fn connect_file(path: &Path, flags: OpenFlags) -> Result<Connection, Failure> {
+    let uri = format!("file:{}", percent_encode(path));
+    Ok(Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?)
+}
+
+/// Sets what every connection needs. `synchronous` belongs to the connection and not to the file.
+pub(crate) fn configure(connection: &Connection) -> Result<(), Failure> {
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", true)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // These answer with a row, so they cannot be plain updates.
+    for setting in ["mmap_size = 0", "wal_autocheckpoint = 0", "journal_size_limit = 16777216"] {
+        connection.query_row(&format!("PRAGMA {setting}"), [], |_| Ok(())).or_else(no_row_is_fine)?;
+    }
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+/// A virtual file system without memory mapping answers the setting with no row at all.
+fn no_row_is_fine(error: rusqlite::Error) -> Result<(), rusqlite::Error> {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows => Ok(()),
+        other => Err(other),
+    }
+}
+
+/// Writes a path so that SQLite's URI parser gives the same bytes back.
+fn percent_encode(path: &Path) -> String {
+    let mut text = String::new();
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => text.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => text.push(char::from(byte)),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}

@@ -1,0 +1,279 @@
+//! Owns the one thread that writes: it lets waiting writes share a commit and carries lazy ones along.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Instant;
+
+use rusqlite::{Connection, params};
+
+use crate::clock;
+use crate::error::JournalError;
+use crate::limits::JournalLimits;
+use crate::store::checkpoint::{self, Checkpointer};
+use crate::store::connection::Place;
+use crate::store::counters::Counters;
+use crate::store::failure::Failure;
+use crate::write::work::{Job, Write};
+
+/// The largest number of lazy writes that are held back, whatever the delay.
+const LAZY_WRITES: usize = 1024;
+
+/// The most bytes of lazy writes that are kept while nothing can be committed, and how many they may be. Later ones are
+/// then lost, as they would be in a crash.
+const MOST_LAZY_BYTES: usize = 64 << 20;
+const MOST_LAZY_WRITES: usize = 16 * LAZY_WRITES;
+
+/// How often the log is begun anew for one group of writes. After that they fail, and the next group tries again.
+const RENEWALS: u32 = 3;
+
+pub(crate) struct Writer {
+    pub(crate) connection: Connection,
+    pub(crate) place: Place,
+    pub(crate) opening: i64,
+    pub(crate) limits: JournalLimits,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) checkpointer: Checkpointer,
+    /// Writes that nobody waits for, until a commit takes them along or the delay is over.
+    pub(crate) lazy: Vec<Box<dyn Job>>,
+    /// When the oldest lazy write shall be on the disk.
+    pub(crate) lazy_due: Option<Instant>,
+    /// Set while nothing can be committed.
+    pub(crate) stopped: Option<Stop>,
+}
+
+/// Why a writer commits nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The database is damaged, which only the next opening can see to.
+    Damaged,
+    /// It is not known what of the log is on the disk, until it is begun anew.
+    SyncLost,
+}
+
+impl Writer {
+    /// Writes until the queue is closed, then writes what is left and closes the journal.
+    pub(crate) fn run(mut self, queue: &Receiver<Box<dyn Job>>) {
+        loop {
+            let received = match self.lazy_due {
+                None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(due) => queue.recv_timeout(due.saturating_duration_since(Instant::now())),
+            };
+            match received {
+                Ok(first) => self.write(self.gather(first, queue)),
+                Err(RecvTimeoutError::Timeout) => self.write_lazy(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.write_lazy();
+        // A write that failed must not come back, so the log is not left as it is.
+        let _ = self.go_on(&mut 1);
+        self.close();
+    }
+
+    /// Takes what already waits, as far as it fits into one commit.
+    fn gather(&self, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
+        let mut weight_bytes = first.weight_bytes();
+        let mut jobs = vec![first];
+        while jobs.len() < self.limits.group_writes && weight_bytes < self.limits.group_bytes {
+            let Ok(job) = queue.try_recv() else { break };
+            weight_bytes += job.weight_bytes();
+            jobs.push(job);
+        }
+        jobs
+    }
+
+    fn write(&mut self, jobs: Vec<Box<dyn Job>>) {
+        // Lazy writes keep their order before the writes that came after them.
+        self.lazy.extend(jobs);
+        if !self.lazy.iter().any(|job| job.is_awaited()) {
+            if self.lazy.len() >= LAZY_WRITES {
+                return self.write_lazy();
+            }
+            self.lazy_due.get_or_insert_with(|| Instant::now() + self.limits.lazy_delay);
+            return;
+        }
+        let mut batch = std::mem::take(&mut self.lazy);
+        self.lazy_due = None;
+        let mut renewals = RENEWALS;
+        if self.commit_renewing(&mut batch, &mut renewals, |counters| &counters.commits).is_ok() {
+            return;
+        }
+        // One write may have been too much for all: each gets its own try, and the lazy ones wait further.
+        let (awaited, lazy): (Vec<_>, Vec<_>) = batch.into_iter().partition(|job| job.is_awaited());
+        self.hold_back(lazy);
+        for job in awaited {
+            let mut alone = [job];
+            let committed = self.commit_renewing(&mut alone, &mut renewals, |counters| &counters.commits);
+            if let Err(failure) = committed {
+                let [mut job] = alone;
+                job.answer(Some(failure));
+            }
+        }
+    }
+
+    /// Commits `jobs` and answers them, or keeps nothing of any and answers none. If the disk does not take the log, that
+    /// is begun anew before they are tried again.
+    fn commit_renewing(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        renewals: &mut u32,
+        counter: impl Fn(&Counters) -> &AtomicU64,
+    ) -> Result<(), JournalError> {
+        loop {
+            self.go_on(renewals)?;
+            match self.commit(jobs, &counter) {
+                Err(_) if self.stopped == Some(Stop::SyncLost) && *renewals > 0 => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    fn write_lazy(&mut self) {
+        let mut batch = std::mem::take(&mut self.lazy);
+        self.lazy_due = None;
+        if batch.is_empty() {
+            return;
+        }
+        let committed = self.commit_renewing(&mut batch, &mut 1, |counters| &counters.background_commits);
+        if committed.is_err() {
+            self.hold_back(batch);
+        }
+    }
+
+    /// Keeps lazy writes for a later commit, the oldest ones if they are too many.
+    fn hold_back(&mut self, mut lazy: Vec<Box<dyn Job>>) {
+        if self.stopped == Some(Stop::Damaged) || lazy.is_empty() {
+            return;
+        }
+        let mut bytes = 0;
+        let fitting = lazy.iter().take(MOST_LAZY_WRITES).take_while(|job| {
+            bytes += job.weight_bytes();
+            bytes <= MOST_LAZY_BYTES
+        });
+        let fitting = fitting.count();
+        lazy.truncate(fitting);
+        self.lazy_due = Some(Instant::now() + self.limits.lazy_delay);
+        self.lazy = lazy;
+    }
+
+    /// Makes sure that something can be committed.
+    ///
+    /// After a failed sync, syncing the same file again proves nothing, because the kernel may have given up its pages. The
+    /// log is therefore begun anew, as long as `renewals` are left.
+    fn go_on(&mut self, renewals: &mut u32) -> Result<(), JournalError> {
+        match self.stopped {
+            None => Ok(()),
+            Some(Stop::Damaged) => Err(JournalError::Damaged),
+            Some(Stop::SyncLost) if *renewals == 0 => Err(JournalError::NotSynced),
+            Some(Stop::SyncLost) => {
+                *renewals -= 1;
+                let renewed = self.renew();
+                if let Err(Failure::Damaged) = renewed {
+                    self.place.mark_suspect();
+                    self.stopped = Some(Stop::Damaged);
+                }
+                renewed.map_err(|failure| match failure {
+                    Failure::Damaged => JournalError::Damaged,
+                    _ => JournalError::NotSynced,
+                })
+            }
+        }
+    }
+
+    /// Goes on with a fresh connection and an empty log.
+    ///
+    /// What was committed is folded from the log into the database, which is synced; a write whose sync failed is not in
+    /// force and goes with the log. Should its bytes come back because even the emptied log is lost with the power, the
+    /// commit at the end has made them invalid: it begins the log's next generation.
+    fn renew(&mut self) -> Result<(), Failure> {
+        let fresh = self.place.connect_to_write()?;
+        // This joins it to the index of the log, which knows what is in force, before the old connection leaves that.
+        fresh.query_row("SELECT max(number) FROM opening", [], |_| Ok(()))?;
+        drop(std::mem::replace(&mut self.connection, fresh));
+        checkpoint::fold_all(&self.connection)?;
+        let same = "UPDATE opening SET process_id = process_id WHERE number = ?1";
+        if self.connection.execute(same, [self.opening])? != 1 {
+            return Err(Failure::Damaged);
+        }
+        self.stopped = None;
+        Ok(())
+    }
+
+    /// Commits `jobs` once.
+    fn commit(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        counter: impl Fn(&Counters) -> &AtomicU64,
+    ) -> Result<(), JournalError> {
+        match self.apply_all(jobs) {
+            Ok(refusals) => {
+                Counters::add(counter(&self.counters));
+                let weight_bytes = jobs.iter().map(|job| job.weight_bytes()).sum();
+                for (job, refusal) in jobs.iter_mut().zip(refusals) {
+                    job.answer(refusal);
+                }
+                self.checkpointer.committed(weight_bytes, &self.place, &self.connection);
+                Ok(())
+            }
+            Err(failure) => {
+                if !self.connection.is_autocommit() && self.connection.execute_batch("ROLLBACK").is_err() {
+                    self.stopped = Some(Stop::SyncLost);
+                }
+                match &failure {
+                    Failure::Damaged => {
+                        self.place.mark_suspect();
+                        self.stopped = Some(Stop::Damaged);
+                    }
+                    Failure::SyncLost(_) => self.stopped = Some(Stop::SyncLost),
+                    _ => {}
+                }
+                Err(failure.into())
+            }
+        }
+    }
+
+    /// Applies each of `jobs` in one transaction. A refused one leaves no trace and does not hinder the others.
+    fn apply_all(&self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Option<JournalError>>, Failure> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let write = Write { connection: &self.connection, opening: self.opening, now_ms: clock::now_ms() };
+        let mut refusals = Vec::with_capacity(jobs.len());
+        for job in jobs.iter_mut() {
+            self.run_cached("SAVEPOINT job")?;
+            let refusal = match job.apply(&write) {
+                Ok(()) => None,
+                Err(JournalError::Damaged) => return Err(Failure::Damaged),
+                Err(JournalError::NoSpace) => return Err(Failure::NoSpace),
+                Err(JournalError::ReadOnly) => return Err(Failure::ReadOnly),
+                Err(JournalError::Database(failure)) if !failure.is_constraint() => {
+                    return Err(Failure::Database(failure));
+                }
+                Err(refusal) => {
+                    self.run_cached("ROLLBACK TO job")?;
+                    Some(refusal)
+                }
+            };
+            self.run_cached("RELEASE job")?;
+            refusals.push(refusal);
+        }
+        self.connection.execute_batch("COMMIT")?;
+        Ok(refusals)
+    }
+
+    fn run_cached(&self, sql: &str) -> Result<(), Failure> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    fn close(self) {
+        let Self { connection, checkpointer, opening, stopped, .. } = self;
+        checkpointer.finish();
+        if stopped.is_none() {
+            // Neither is needed for safety: the next opening then says that this one was not closed, and the
+            // log is folded in later.
+            let closing = params![clock::now_ms(), opening];
+            let _ = connection.execute("UPDATE opening SET closed_at_ms = ?1 WHERE number = ?2", closing);
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Objects that are not packed yet.
+//!
+//! Where agents share the repository's objects they write into it, and whoever may do that may also remove and replace those
+//! that are there. What is in a pack is kept from them, and git looks there first.
+
+use std::fs::{self, Permissions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::repository::Repository;
+use crate::repository::git::GitError;
+
+/// How much of an object's name is the name of its folder, in letters.
+const FOLDER_LETTERS: usize = 2;
+
+/// What the owner of a folder of objects must be allowed: reading, writing and going there.
+const OWNER: u32 = 0o700;
+
+/// Writes a pack of all objects that are in none. The objects themselves stay where they are, as git leaves them, too.
+pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
+    let objects = repository.common_folder.join("objects");
+    let names = names(&objects);
+    if names.is_empty() {
+        return Ok(());
+    }
+    let target = objects.join("pack/pack");
+    let arguments = ["pack-objects", "--incremental", "--non-empty", "--quiet", "--window=0"].map(Path::new);
+    let arguments = [&arguments[..], &[target.as_path()]].concat();
+    repository.git.feed(&repository.root, &arguments, &names)
+}
+
+/// Gives the owner back a folder of objects and those in it that an agent has closed to everybody: git calls a repository
+/// without them none. Returns whether there were any.
+///
+/// An agent may put a link in the place of such a folder, also at this moment, so none is followed.
+pub(crate) fn reopen(objects: &Path) -> bool {
+    // The folder itself first: what is in it cannot be reached before.
+    let was_closed = reopen_folder(objects);
+    let fan_out = (0..=u8::MAX).map(|number| objects.join(format!("{number:02x}")));
+    let folders = fan_out.chain([objects.join("pack")]);
+    folders.filter(|folder| reopen_folder(folder)).count() > 0 || was_closed
+}
+
+/// Gives the owner back a folder and all that are in it, wherever they are: none of them can be removed otherwise. Nobody may be
+/// at work there any more.
+pub(crate) fn reopen_all(folder: &Path) {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        reopen_folder(&folder);
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.extend(inner.map(|entry| entry.path()));
+    }
+}
+
+fn reopen_folder(folder: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(held) = rustix::fs::open(folder, flags, Mode::empty()) else { return false };
+    let held = format!("/proc/self/fd/{}", held.as_raw_fd());
+    let Ok(permissions) = fs::metadata(&held).map(|found| found.permissions()) else { return false };
+    let mode = permissions.mode();
+    mode & OWNER != OWNER && fs::set_permissions(&held, Permissions::from_mode(mode | OWNER)).is_ok()
+}
+
+/// The names of all objects that have a file of their own, a line each.
+///
+/// What an agent has put in the place of an object or of a folder of them is none: git would wait for ever at a pipe, and a
+/// link leads anywhere.
+fn names(objects: &Path) -> String {
+    let is_name = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let mut names = String::new();
+    for folder in fs::read_dir(objects).into_iter().flatten().flatten() {
+        if !folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let start = folder.file_name();
+        let Some(start) = start.to_str().filter(|name| name.len() == FOLDER_LETTERS && is_name(name)) else {
+            continue;
+        };
+        for entry in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            let rest = entry.file_name();
+            let Some(rest) = rest.to_str().filter(|name| is_name(name)) else { continue };
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            if is_file && matches!(start.len() + rest.len(), 40 | 64) {
+                names.extend([start, rest, "\n"]);
+            }
+        }
+    }
+    names
+}

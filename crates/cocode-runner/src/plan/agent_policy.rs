@@ -1,0 +1,203 @@
+//! What a confined agent may see and change.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sandbox_exec::{GitIdentity, Policy};
+
+use crate::error::RunnerError;
+use crate::plan::definition::{AgentCommand, AgentDefinition};
+use crate::plan::host::Host;
+use crate::repository::own_repository::OwnRepository;
+use crate::repository::worktree::{Worktree, kept_objects, shared_folders};
+use crate::runner::Runner;
+
+/// Places in the home folder where programs keep credentials: an agent never sees them.
+const CREDENTIALS: [&str; 57] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".password-store",
+    ".terraform.d",
+    ".terraformrc",
+    ".mozilla",
+    ".thunderbird",
+    ".boto",
+    ".s3cfg",
+    ".oci",
+    ".config/gh",
+    ".config/hub",
+    ".config/git/credentials",
+    ".config/gcloud",
+    ".config/doctl",
+    ".config/op",
+    ".config/sops",
+    ".config/rclone",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".m2/settings-security.xml",
+    ".local/share/uv/credentials",
+    ".dotnet/corefx/cryptography",
+    ".nuget/NuGet/NuGet.Config",
+    ".config/NuGet/NuGet.Config",
+    ".gem/credentials",
+    ".composer/auth.json",
+    ".config/composer/auth.json",
+    ".pub-cache/credentials.json",
+    ".config/dart/pub-credentials.json",
+    ".julia/servers",
+    ".sbt/.credentials",
+    ".ivy2/.credentials",
+    ".yarnrc.yml",
+    ".condarc",
+    ".config/pnpm/auth.ini",
+    ".config/containers/auth.json",
+    ".config/netlify",
+    ".fly",
+    ".pulumi/credentials.json",
+];
+
+/// What an agent's policy is made from.
+pub(crate) struct PolicyGround<'a> {
+    pub(crate) host: &'a Host,
+    pub(crate) definition: &'a AgentDefinition,
+    pub(crate) worktree: &'a Worktree,
+    pub(crate) common_folder: &'a Path,
+    /// What it has to itself; `None` where it sees what all agents see.
+    pub(crate) own: Option<&'a OwnRepository>,
+    /// Where the repository finds objects beside its own.
+    pub(crate) objects_elsewhere: Vec<PathBuf>,
+    pub(crate) body_file: &'a Path,
+    /// The folder in which all worktrees lie.
+    pub(crate) worktrees: &'a Path,
+    /// Folders of the program itself that no agent sees.
+    pub(crate) private: &'a [PathBuf],
+    pub(crate) identity: Option<GitIdentity>,
+}
+
+/// Makes the policy: the worktree, exactly its git folders, and what the definition lists.
+pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, OsString>) -> Policy {
+    let PolicyGround { host, definition, worktree, common_folder, .. } = ground;
+    let mut policy = Policy::for_workspace(&worktree.path);
+    policy.network = definition.has_network;
+    policy.environment = environment;
+    if let Some(identity) = &ground.identity {
+        policy.git_identity = identity.clone();
+    }
+    policy.limits.output_bytes_per_stream = 16 * 1024;
+    policy.readable.push((*common_folder).to_owned());
+    policy.readable.push(ground.body_file.to_owned());
+    policy.readable.extend(home_entries(&host.home));
+    policy.readable.extend(program_files(host, definition));
+    policy.readable.extend(definition.readable.iter().filter(|path| path.exists()).cloned());
+    policy.readable.extend(ground.objects_elsewhere.iter().cloned());
+    policy.writable.push(worktree.git_folder.clone());
+    let listed = definition.writable.iter().map(|path| host.expand_home(path));
+    policy.writable.extend(listed.filter(|path| path.is_absolute() && path.exists()));
+    // These decide which repository and which settings git takes outside: an agent that could replace them would have
+    // its own programs run by whoever looks at its worktree next.
+    policy.pinned = vec![worktree.path.join(".git")];
+    let names = ["commondir", "gitdir", "config.worktree"].map(|name| worktree.git_folder.join(name));
+    policy.read_only = names.to_vec();
+    match ground.own {
+        Some(own) => {
+            policy.replaced = own.replaced();
+            policy.read_only.extend(own.read_only());
+        }
+        None => {
+            policy.writable.extend(shared_folders(common_folder));
+            policy.read_only.extend(kept_objects(common_folder));
+        }
+    }
+    let credentials = CREDENTIALS.iter().map(|place| host.home.join(place));
+    let private = ground.private.iter().flat_map(|folder| all_but(folder, ground.worktrees));
+    policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();
+    policy
+}
+
+impl Runner {
+    /// Fails if a definition lists something to write by which the agent would get out of its confinement: credentials, the
+    /// repository, what this program keeps, or the home folder as a whole.
+    pub(crate) fn check_writable(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
+        let host = &self.config.host;
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let home = real(&host.home);
+        let credentials: Vec<PathBuf> =
+            CREDENTIALS.iter().map(|place| real(&host.home.join(place))).collect();
+        let repository = [&self.repository.root, &self.repository.common_folder].map(|path| real(path));
+        let private = self.config.private.iter().chain([&self.config.worktrees, &self.config.state_folder]);
+        let private: Vec<PathBuf> = private.map(|path| real(path)).collect();
+        for listed in &definition.writable {
+            let path = host.expand_home(listed);
+            let real = real(&path);
+            let is_near = |other: &PathBuf| real.starts_with(other) || other.starts_with(&real);
+            let why = if !path.is_absolute() {
+                "it is no absolute path"
+            } else if home.starts_with(&real) {
+                "it is the home folder, or holds it"
+            } else if credentials.iter().any(|place| real.starts_with(place)) {
+                "programs keep credentials there"
+            } else if repository.iter().any(is_near) {
+                "the repository is there"
+            } else if private.iter().any(is_near) {
+                "this program keeps its own files there"
+            } else {
+                continue;
+            };
+            let (agent, path) = (definition.name.clone(), listed.clone());
+            return Err(RunnerError::Writable { agent, path, why });
+        }
+        Ok(())
+    }
+}
+
+/// The entries of the home folder, each to be shown by itself: the folder stays a private one, so that a program can
+/// make a file in it, which is gone afterwards. Links are left out: what they lead to was not asked for.
+fn home_entries(home: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
+    let is_shown = |path: &PathBuf| {
+        let is_plain = fs::symlink_metadata(path).is_ok_and(|data| data.is_dir() || data.is_file());
+        is_plain && !CREDENTIALS.iter().any(|place| home.join(place) == *path)
+    };
+    entries.flatten().map(|entry| entry.path()).filter(is_shown).collect()
+}
+
+/// The files that the agent's command names by their whole paths, so that a program anywhere can be an agent.
+fn program_files(host: &Host, definition: &AgentDefinition) -> Vec<PathBuf> {
+    let words: Vec<PathBuf> = match &definition.command {
+        AgentCommand::Program { program, arguments } => {
+            let program = host.find_program(&host.expand_home(program).to_string_lossy());
+            program.into_iter().chain(arguments.iter().map(PathBuf::from)).collect()
+        }
+        AgentCommand::Shell { text } => text.split_whitespace().map(PathBuf::from).collect(),
+    };
+    words.into_iter().filter(|path| path.is_absolute() && path.is_file()).collect()
+}
+
+/// The folder itself, or its entries without the one that leads to `kept`.
+fn all_but(folder: &Path, kept: &Path) -> Vec<PathBuf> {
+    if !kept.starts_with(folder) {
+        return vec![folder.to_owned()];
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.filter(|path| *path != *kept).flat_map(|path| all_but(&path, kept)).collect()
+}

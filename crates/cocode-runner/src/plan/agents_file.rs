@@ -1,0 +1,188 @@
+//! `agents.toml`: the user's own definitions of agents.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use cocode_env::{AgentName, AgentNameError, Variable};
+use serde::Deserialize;
+
+use crate::plan::definition::{AgentCommand, AgentDefinition};
+use crate::plan::run_limits::RunLimits;
+
+/// What is wrong with `agents.toml` or an `--agent-cmd`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentsFileError {
+    /// It is no TOML, or holds something that is not known.
+    #[error("the definitions of agents cannot be read: {message}")]
+    Syntax {
+        /// What and where, on one line.
+        message: String,
+    },
+    /// A name is not allowed.
+    #[error("'{name}' cannot be an agent's name")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is allowed.
+        #[source]
+        source: AgentNameError,
+    },
+    /// A command is empty.
+    #[error("the agent '{agent}' has no command")]
+    NoCommand {
+        /// The agent.
+        agent: AgentName,
+    },
+    /// One of the five variables of the contract would be overridden.
+    #[error("the agent '{agent}' may not set {variable}")]
+    Override {
+        /// The agent.
+        agent: AgentName,
+        /// The variable.
+        variable: Variable,
+    },
+    /// A time or a number is out of range.
+    #[error("{what} must be {first} to {last}")]
+    Range {
+        /// What.
+        what: &'static str,
+        /// The least.
+        first: u64,
+        /// The most.
+        last: u64,
+    },
+}
+
+/// What `agents.toml` says.
+#[derive(Clone, Debug, Default)]
+pub struct AgentsFile {
+    /// The agents, by name.
+    pub agents: BTreeMap<AgentName, AgentDefinition>,
+    /// How many run at once and how long.
+    pub limits: RunLimits,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileText {
+    #[serde(default)]
+    agents: BTreeMap<String, AgentText>,
+    #[serde(default)]
+    performance: PerformanceText,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PerformanceText {
+    max_concurrent_agents: Option<u64>,
+    agent_timeout: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentText {
+    command: String,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    timeout_seconds: Option<u64>,
+    check: Option<String>,
+    #[serde(default)]
+    clean_tree: bool,
+    #[serde(default)]
+    writable: Vec<String>,
+    #[serde(default)]
+    sandbox: SwitchText,
+    #[serde(default)]
+    network: SwitchText,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SwitchText {
+    #[default]
+    On,
+    Off,
+}
+
+impl AgentsFile {
+    /// Reads the text of the file; an empty one gives the defaults.
+    ///
+    /// ```
+    /// use cocode_runner::AgentsFile;
+    /// let file = AgentsFile::parse("[agents.fixer]\ncommand = 'my-agent'\ntimeout_seconds = 60\n")?;
+    /// assert_eq!(file.agents.len(), 1);
+    /// # Ok::<(), cocode_runner::AgentsFileError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AgentsFileError`]; nothing that is not understood is passed over.
+    pub fn parse(text: &str) -> Result<AgentsFile, AgentsFileError> {
+        let file: FileText = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            AgentsFileError::Syntax { message: format!("{line}{}", error.message().replace('\n', " ")) }
+        })?;
+        let mut limits = RunLimits::default();
+        if let Some(seconds) = file.performance.agent_timeout {
+            limits.timeout = RunLimits::timeout_of(seconds)?;
+        }
+        if let Some(count) = file.performance.max_concurrent_agents {
+            limits.parallel = RunLimits::parallel_of(count)?;
+        }
+        let mut agents = BTreeMap::new();
+        for (name, agent) in file.agents {
+            let name: AgentName =
+                name.parse().map_err(|source| AgentsFileError::Name { name: name.clone(), source })?;
+            agents.insert(name.clone(), definition(name, agent)?);
+        }
+        Ok(AgentsFile { agents, limits })
+    }
+}
+
+fn definition(name: AgentName, text: AgentText) -> Result<AgentDefinition, AgentsFileError> {
+    if text.command.trim().is_empty() {
+        return Err(AgentsFileError::NoCommand { agent: name });
+    }
+    if let Some(variable) = text.env.keys().find_map(|key| Variable::from_name(key)) {
+        return Err(AgentsFileError::Override { agent: name, variable });
+    }
+    let timeout: Option<Duration> = text.timeout_seconds.map(RunLimits::timeout_of).transpose()?;
+    Ok(AgentDefinition {
+        command: AgentCommand::Program { program: text.command, arguments: text.args },
+        environment: text.env,
+        timeout,
+        check: text.check.filter(|check| !check.trim().is_empty()),
+        clean_tree: text.clean_tree,
+        writable: text.writable,
+        readable: Vec::new(),
+        is_confined: text.sandbox == SwitchText::On,
+        has_network: text.network == SwitchText::On,
+        ..AgentDefinition::new(name)
+    })
+}
+
+impl RunLimits {
+    /// Takes a number of seconds.
+    ///
+    /// # Errors
+    /// [`AgentsFileError::Range`].
+    pub fn timeout_of(seconds: u64) -> Result<Duration, AgentsFileError> {
+        match seconds {
+            1..=3600 => Ok(Duration::from_secs(seconds)),
+            _ => Err(AgentsFileError::Range { what: "an agent's timeout in seconds", first: 1, last: 3600 }),
+        }
+    }
+
+    /// Takes a number of agents.
+    ///
+    /// # Errors
+    /// [`AgentsFileError::Range`].
+    pub fn parallel_of(count: u64) -> Result<NonZeroU32, AgentsFileError> {
+        let count = u32::try_from(count).ok().filter(|count| *count <= 20).and_then(NonZeroU32::new);
+        count.ok_or(AgentsFileError::Range { what: "the number of agents at once", first: 1, last: 20 })
+    }
+}

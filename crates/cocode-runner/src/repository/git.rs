@@ -1,0 +1,410 @@
+//! The `git` program. This module alone starts it.
+//!
+//! Hooks, fsmonitor and filters are off in every call, and a worktree's folders are named by the caller: what an agent
+//! wrote into its worktree never decides which settings are in force, and never runs.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::plan::host::Host;
+use crate::run::child_output::{self, Bounds, Input, Ran};
+
+/// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
+const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
+
+/// The largest piece of memory that git may take for one thing: a small file can say that it holds any number of bytes. What
+/// is larger than `core.bigFileThreshold` goes through it in parts.
+const MOST_AT_ONCE: &str = "1g";
+
+/// How much memory git may have in all where it reads what an agent has made: a deep chain of deltas, for instance, or a tree of
+/// millions of entries. Files that it maps are not counted.
+const MOST_MEMORY_BYTES: u64 = 4 << 30;
+
+/// How much of what git prints is held in memory.
+const MOST_OUTPUT_BYTES: u64 = 64 << 20;
+
+/// Variables of the user's environment that git needs, the last three to sign a merge; all others, `GIT_*` above all, are
+/// dropped.
+const KEPT: [&str; 9] =
+    ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
+
+/// Why git did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// There is no `git` program, or it could not be started.
+    #[error("the program git could not be started")]
+    NotStarted(#[source] std::io::Error),
+    /// It failed.
+    #[error("git {command} failed: {reason}")]
+    Failed {
+        /// Its first argument.
+        command: String,
+        /// What it printed about it, on one line.
+        reason: String,
+        /// Its exit code, if it exited.
+        exit_code: Option<i32>,
+    },
+    /// It was killed, because it did not come to an end.
+    #[error("git {command} did not come to an end")]
+    TooSlow {
+        /// Its first argument.
+        command: String,
+    },
+    /// It was killed, because it printed more than is read.
+    #[error("git {command} prints more than {limit_bytes} bytes, which is the most that is read")]
+    TooLong {
+        /// Its first argument.
+        command: String,
+        /// How much is read.
+        limit_bytes: u64,
+    },
+    /// It answered something that cannot be read.
+    #[error("git {command} gave an answer that cannot be read")]
+    Answer {
+        /// Its first argument.
+        command: &'static str,
+    },
+}
+
+/// Where git works.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum GitPlace<'a> {
+    /// In the folder of a person's own repository, which git finds by itself.
+    Folder(&'a Path),
+    /// In a worktree whose folders are known, whatever its `.git` says.
+    Worktree { common_folder: &'a Path, git_folder: &'a Path, work_tree: &'a Path },
+}
+
+/// Starts `git`.
+#[derive(Clone, Debug)]
+pub(crate) struct Git {
+    environment: Vec<(OsString, OsString)>,
+    hooks: PathBuf,
+    filters: Vec<OsString>,
+    /// How long it may take wherever it works; without one it may take as long as it likes but in a worktree.
+    limit: Option<Duration>,
+    /// How much memory it may have, if that is bounded.
+    memory_bytes: Option<u64>,
+    /// How much of what it prints is read.
+    output_bytes: u64,
+}
+
+impl Git {
+    /// Uses `hooks`, an empty folder, in place of every repository's hooks.
+    pub(crate) fn new(host: &Host, hooks: PathBuf) -> Git {
+        let kept = KEPT.iter().filter_map(|name| Some(((*name).into(), host.variable(name)?.to_owned())));
+        let fixed = [
+            ("LC_ALL", "C"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_EDITOR", "true"),
+        ];
+        let environment =
+            kept.chain(fixed.map(|(name, value)| (name.into(), OsString::from(value)))).collect();
+        Git {
+            environment,
+            hooks,
+            filters: Vec::new(),
+            limit: None,
+            memory_bytes: None,
+            output_bytes: MOST_OUTPUT_BYTES,
+        }
+    }
+
+    /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
+    pub(crate) fn settings(&self, folder: &Path) -> Result<BTreeMap<String, String>, GitError> {
+        let text = self.run(GitPlace::Folder(folder), &["config", "--null", "--list"])?;
+        let pairs = text.split('\0').filter(|pair| !pair.is_empty());
+        // A setting without a value has no line for it.
+        let pairs = pairs.map(|pair| pair.split_once('\n').unwrap_or((pair, "")));
+        Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    /// Switches off the filters among these settings.
+    pub(crate) fn without_filters<'a>(mut self, settings: impl Iterator<Item = &'a String>) -> Git {
+        let mut names: Vec<&str> = settings
+            .filter(|name| name.starts_with("filter."))
+            .filter_map(|name| Some(name.rsplit_once('.')?.0))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let off = |name: &str| {
+            ["clean=", "smudge=", "process=", "required=false"].map(|key| format!("{name}.{key}"))
+        };
+        self.filters = names.into_iter().flat_map(off).map(OsString::from).collect();
+        self
+    }
+
+    /// The same with an end after so long, and with a bound on what it holds in memory: for what an agent has made.
+    pub(crate) fn within(&self, limit: Duration) -> Git {
+        let mut git = Git { limit: Some(limit), memory_bytes: Some(MOST_MEMORY_BYTES), ..self.clone() };
+        git.environment.push(("GIT_ALLOC_LIMIT".into(), MOST_AT_ONCE.into()));
+        git
+    }
+
+    /// The same that reads objects in `folder`, and in `others` with all that those name, but fetches none.
+    pub(crate) fn with_objects(&self, folder: &Path, others: Option<&Path>) -> Git {
+        let mut git = self.clone();
+        let alternates = others.map(quoted).unwrap_or_default();
+        git.environment.extend([
+            ("GIT_OBJECT_DIRECTORY".into(), folder.into()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), alternates),
+            ("GIT_NO_LAZY_FETCH".into(), "1".into()),
+            // Where git does not know that variable.
+            ("GIT_ALLOW_PROTOCOL".into(), "none".into()),
+        ]);
+        git
+    }
+
+    /// Runs git and returns what it printed, without the newline at its end.
+    pub(crate) fn run<S: AsRef<OsStr>>(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[S],
+    ) -> Result<String, GitError> {
+        self.run_for_bytes(place, arguments).map(text)
+    }
+
+    /// Runs git and returns the bytes that it printed: names of files need not be text.
+    pub(crate) fn run_for_bytes<S: AsRef<OsStr>>(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[S],
+    ) -> Result<Vec<u8>, GitError> {
+        self.start(place, arguments, Input::Nothing, None)?.success(arguments)
+    }
+
+    /// Runs git with a text on its standard input.
+    pub(crate) fn feed<S: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        arguments: &[S],
+        input: &str,
+    ) -> Result<(), GitError> {
+        let place = GitPlace::Folder(folder);
+        self.start(place, arguments, Input::Text(input), None)?.success(arguments).map(drop)
+    }
+
+    /// Runs git with a text on its standard input, and has it print to a file.
+    pub(crate) fn write_to(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        input: &str,
+        output: File,
+    ) -> Result<(), GitError> {
+        self.start(place, arguments, Input::Text(input), Some(output))?.success(arguments).map(drop)
+    }
+
+    /// Runs git with a file on its standard input, from where the file stands.
+    pub(crate) fn read_from(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        input: File,
+    ) -> Result<(), GitError> {
+        self.start(place, arguments, Input::File(input), None)?.success(arguments).map(drop)
+    }
+
+    /// Runs git and returns the first so many bytes that it prints, and whether they are all.
+    pub(crate) fn run_for_start(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        most_bytes: u64,
+    ) -> Result<(Vec<u8>, bool), GitError> {
+        let git = Git { output_bytes: most_bytes, ..self.clone() };
+        let answer = git.start(place, arguments, Input::Nothing, None)?;
+        match answer.longer_than {
+            Some(_) => Ok((answer.output, false)),
+            None => answer.success(arguments).map(|output| (output, true)),
+        }
+    }
+
+    /// Runs git with a file on its standard input, from where the file stands. Returns whether it succeeded, and what it said
+    /// beside what it printed.
+    pub(crate) fn judge_from(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[&str],
+        input: File,
+    ) -> Result<(bool, String), GitError> {
+        let answer = self.start(place, arguments, Input::File(input), None)?;
+        Ok((answer.code == Some(0), answer.said))
+    }
+
+    /// Runs git and takes exit code 1 for "no".
+    pub(crate) fn ask<S: AsRef<OsStr>>(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[S],
+    ) -> Result<Option<String>, GitError> {
+        let answer = self.start(place, arguments, Input::Nothing, None)?;
+        match answer.code {
+            Some(1) => Ok(None),
+            _ => answer.success(arguments).map(|output| Some(text(output))),
+        }
+    }
+
+    fn start<S: AsRef<OsStr>>(
+        &self,
+        place: GitPlace<'_>,
+        arguments: &[S],
+        input: Input<'_>,
+        output: Option<File>,
+    ) -> Result<Answer, GitError> {
+        let mut command = Command::new("git");
+        command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
+        match place {
+            GitPlace::Folder(folder) => {
+                command.current_dir(folder);
+            }
+            GitPlace::Worktree { common_folder, git_folder, work_tree } => {
+                let folder = if work_tree.is_dir() { work_tree } else { common_folder };
+                command.current_dir(folder);
+                command.env("GIT_DIR", git_folder).env("GIT_COMMON_DIR", common_folder);
+                command.env("GIT_WORK_TREE", work_tree);
+            }
+        }
+        let mut hooks = OsString::from("core.hooksPath=");
+        hooks.push(&self.hooks);
+        for setting in ["core.fsmonitor=false", "core.logAllRefUpdates=true", "submodule.recurse=false"] {
+            command.args(["-c", setting]);
+        }
+        command.arg("-c").arg(hooks);
+        for filter in &self.filters {
+            command.arg("-c").arg(filter);
+        }
+        command.args(arguments);
+        command.stdout(output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
+        let limit = self.limit.or(match place {
+            GitPlace::Folder(_) => None,
+            GitPlace::Worktree { .. } => Some(WORKTREE_LIMIT),
+        });
+        let bounds = Bounds { limit, output_bytes: self.output_bytes, memory_bytes: self.memory_bytes };
+        let output = match child_output::output(command, input, bounds).map_err(GitError::NotStarted)? {
+            Ran::Ended(output) => output,
+            Ran::TooSlow => return Err(GitError::TooSlow { command: first_of(arguments) }),
+            Ran::TooLong(start) => {
+                let said = String::new();
+                return Ok(Answer { code: None, output: start, said, longer_than: Some(self.output_bytes) });
+            }
+        };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok(Answer { code: output.status.code(), output: output.stdout, said, longer_than: None })
+    }
+}
+
+/// What came of a call.
+struct Answer {
+    code: Option<i32>,
+    output: Vec<u8>,
+    /// What it said beside that.
+    said: String,
+    /// How much of its output was read, if it was not all.
+    longer_than: Option<u64>,
+}
+
+impl Answer {
+    /// What it printed, if it succeeded.
+    fn success<S: AsRef<OsStr>>(self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
+        match (self.code, self.longer_than) {
+            (_, Some(limit_bytes)) => Err(GitError::TooLong { command: first_of(arguments), limit_bytes }),
+            (Some(0), None) => Ok(self.output),
+            (exit_code, None) => {
+                let reason = reason(&self.said);
+                Err(GitError::Failed { command: first_of(arguments), reason, exit_code })
+            }
+        }
+    }
+}
+
+/// A folder in a list of them: git takes a colon for the end of it otherwise.
+fn quoted(folder: &Path) -> OsString {
+    let folder = folder.as_os_str();
+    match folder.to_str() {
+        Some(text) if text.contains([':', '"', '\\']) => {
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")).into()
+        }
+        _ => folder.to_owned(),
+    }
+}
+
+/// What git printed as text, without the newline at its end.
+fn text(output: Vec<u8>) -> String {
+    let mut text = String::from_utf8_lossy(&output).into_owned();
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+/// The most bytes of a reason.
+const REASON_BYTES: usize = 400;
+
+/// What git says is wrong, on one line: all that it calls an error, with what it indents below; else its last line.
+pub(crate) fn reason(said: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for line in said.lines().filter(|line| !line.trim().is_empty()) {
+        let error = ["fatal: ", "error: "].iter().find_map(|prefix| line.strip_prefix(prefix));
+        match error {
+            Some(error) => parts.push(error.trim()),
+            None if line.starts_with(['\t', ' ']) && !parts.is_empty() => parts.push(line.trim()),
+            None => {}
+        }
+    }
+    if parts.is_empty() {
+        parts.extend(said.lines().rev().map(str::trim).find(|line| !line.is_empty()));
+    }
+    let mut reason = parts.join("; ");
+    if reason.len() > REASON_BYTES {
+        reason.truncate(reason.floor_char_boundary(REASON_BYTES));
+        reason.push('…');
+    }
+    if reason.is_empty() { "it gave no reason".to_owned() } else { reason }
+}
+
+fn first_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+    let command = arguments.first().map(|first| first.as_ref().to_string_lossy().into_owned());
+    command.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_all_that_git_calls_an_error() {
+        let cases = [
+            ("fatal: bad object HEAD\n", "bad object HEAD"),
+            (
+                "error: gpg failed to sign the data:\n(no gpg)\nfatal: failed to write commit object\n",
+                "gpg failed to sign the data:; failed to write commit object",
+            ),
+            (
+                "error: files would be overwritten:\n\tnew\nPlease move them.\nAborting\n",
+                "files would be overwritten:; new",
+            ),
+            ("Aborting\n\n", "Aborting"),
+            ("", "it gave no reason"),
+        ];
+        for (said, expected) in cases {
+            assert_eq!(reason(said), expected);
+        }
+        assert_eq!(reason(&format!("fatal: {}", "ö".repeat(900))).len(), REASON_BYTES + '…'.len_utf8());
+    }
+
+    #[test]
+    fn a_folder_of_a_list_is_quoted_where_it_has_to_be() {
+        for (folder, expected) in [("/a b", "/a b"), ("/a:b", "\"/a:b\""), ("/a\"\\", "\"/a\\\"\\\\\"")] {
+            assert_eq!(quoted(Path::new(folder)), expected);
+        }
+    }
+}

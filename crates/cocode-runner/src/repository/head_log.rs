@@ -1,0 +1,147 @@
+//! A worktree's own log of `HEAD`: what was committed there, and how `HEAD` came to be where it is.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::repository::foreign_file;
+use crate::repository::own_branches::OwnBranches;
+
+/// The most that is read of a log, in bytes, from its end.
+const LIMIT_BYTES: u64 = 1 << 20;
+
+/// The most bytes of a subject: git writes the whole first line of a message into the log, however long.
+const MOST_SUBJECT_BYTES: usize = 1000;
+
+/// How the text of an entry begins with which `HEAD` went to a commit that was there already.
+const MOVES: [&str; 5] = ["reset:", "checkout:", "rebase (start)", "clone:", "Branch:"];
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeadEntry {
+    /// The commit that `HEAD` went to.
+    pub(crate) commit: String,
+    /// What was done, such as `commit: fix it`.
+    pub(crate) action: String,
+}
+
+impl HeadEntry {
+    fn parse(line: &str) -> Option<HeadEntry> {
+        let (facts, action) = line.split_once('\t').unwrap_or((line, ""));
+        let commit = facts.split(' ').nth(1).filter(|commit| OwnBranches::is_name(commit))?;
+        Some(HeadEntry { commit: commit.to_owned(), action: action.to_owned() })
+    }
+
+    /// Whether `HEAD` went to a commit that was there already.
+    pub(crate) fn is_move(&self) -> bool {
+        let is_merge = self.action.starts_with("merge ") || self.action.starts_with("pull");
+        // A merge that is no mere step forward makes a commit of its own.
+        (is_merge && self.action.ends_with(": Fast-forward"))
+            || MOVES.iter().any(|prefix| self.action.starts_with(prefix))
+    }
+
+    /// Returns the subject of the commit that was made, or the beginning of a long one.
+    pub(crate) fn subject(&self) -> &str {
+        let subject = self.action.split_once(": ").map_or(self.action.as_str(), |(_, subject)| subject);
+        &subject[..subject.floor_char_boundary(MOST_SUBJECT_BYTES)]
+    }
+}
+
+/// Whether the log shows the commit being made there: its first entry for it is no move to it.
+pub(crate) fn shows_made(git_folder: &Path, commit: &str) -> bool {
+    let Ok(text) = end_of(&path(git_folder)) else { return false };
+    let mut entries = text.lines().filter_map(HeadEntry::parse);
+    entries.find(|entry| entry.commit == commit).is_some_and(|entry| !entry.is_move())
+}
+
+/// Returns the last entry of a log: the commit, and what was done.
+pub(crate) fn last_entry(log: &Path) -> Option<(String, String)> {
+    let entry = HeadEntry::parse(end_of(log).ok()?.lines().next_back()?)?;
+    Some((entry.commit, entry.action))
+}
+
+/// Reads a log's end.
+fn end_of(log: &Path) -> std::io::Result<String> {
+    let mut file = foreign_file::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LIMIT_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(LIMIT_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Follows a log as it grows.
+#[derive(Clone, Debug)]
+pub(crate) struct HeadFollower {
+    path: PathBuf,
+    read_bytes: u64,
+}
+
+impl HeadFollower {
+    /// Begins behind what is there.
+    pub(crate) fn new(git_folder: &Path) -> HeadFollower {
+        let path = path(git_folder);
+        let read_bytes = path.metadata().map_or(0, |data| data.len());
+        HeadFollower { path, read_bytes }
+    }
+
+    /// Returns the entries since the last call that made a commit.
+    pub(crate) fn new_commits(&mut self) -> Vec<HeadEntry> {
+        let length = self.path.metadata().map_or(0, |data| data.len());
+        if length <= self.read_bytes {
+            return Vec::new();
+        }
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = foreign_file::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.read_bytes))?;
+            let mut bytes = Vec::new();
+            file.take(LIMIT_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().unwrap_or_default();
+        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+            // A line that is still being written is left for the next time, but none that goes on for longer than is read.
+            if bytes.len() as u64 == LIMIT_BYTES {
+                self.read_bytes += LIMIT_BYTES;
+            }
+            return Vec::new();
+        };
+        self.read_bytes += end as u64 + 1;
+        let text = String::from_utf8_lossy(&bytes[..end]);
+        text.lines().filter_map(HeadEntry::parse).filter(|entry| !entry.is_move()).collect()
+    }
+}
+
+fn path(git_folder: &Path) -> PathBuf {
+    git_folder.join("logs/HEAD")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn line(commit: &str, action: &str) -> String {
+        format!("{} {commit} A <a@b> 1 +0000\tcommit: {action}\n", "0".repeat(40))
+    }
+
+    #[test]
+    fn a_line_without_end_does_not_hide_what_comes_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("logs")).unwrap();
+        let log = folder.path().join("logs/HEAD");
+        fs::write(&log, "").unwrap();
+        let mut follower = HeadFollower::new(folder.path());
+        let (one, two) = ("1".repeat(40), "2".repeat(40));
+        let long = "x".repeat(3 << 20);
+        fs::write(&log, [line(&one, &long), line("none", "no name"), line(&two, "two")].concat()).unwrap();
+        let mut found = Vec::new();
+        for _ in 0..8 {
+            found.extend(follower.new_commits());
+        }
+        // Of the first nothing is left but its end, which is no entry.
+        assert_eq!(found.iter().map(|entry| entry.subject()).collect::<Vec<_>>(), ["two"]);
+        let entry = HeadEntry::parse(&line(&one, &"ö".repeat(9_000))).unwrap();
+        assert!(entry.subject().len() <= MOST_SUBJECT_BYTES && entry.commit == one);
+    }
+}

@@ -1,0 +1,100 @@
+//! An agent's worktree and branch.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::RunnerError;
+use crate::repository::Repository;
+use crate::repository::closed_folder;
+use crate::repository::git::{GitError, GitPlace};
+
+/// The folder of what an agent has to itself, in its worktree's git folder.
+pub(crate) const OWN_FOLDER: &str = "cocode";
+
+/// A worktree that was made for an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Worktree {
+    /// Its folder.
+    pub(crate) path: PathBuf,
+    /// Its own folder in the repository's `.git/worktrees`.
+    pub(crate) git_folder: PathBuf,
+}
+
+impl Worktree {
+    /// Makes a branch at `commit` and a worktree for it. Neither may be there.
+    pub(crate) fn create(
+        repository: &Repository,
+        branch: &str,
+        path: &Path,
+        commit: &str,
+    ) -> Result<Worktree, RunnerError> {
+        let text = path.to_str().ok_or_else(|| RunnerError::File {
+            what: "make a worktree at",
+            path: path.to_owned(),
+            source: io::ErrorKind::InvalidFilename.into(),
+        })?;
+        let arguments =
+            ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--end-of-options", text, commit];
+        repository.git.run(repository.place(), &arguments)?;
+        let folder = ["rev-parse", "--absolute-git-dir"];
+        let git_folder = PathBuf::from(repository.git.run(GitPlace::Folder(path), &folder)?);
+        let worktree = Worktree { path: path.to_owned(), git_folder };
+        worktree.close(&repository.common_folder)?;
+        worktree.prepare(&repository.common_folder)?;
+        Ok(worktree)
+    }
+
+    /// Closes its git folder, and the folder of what the agent has to itself in there, to everybody but their owner. An
+    /// agent may open its own again: it is closed once more when the agent has ended, and whenever it is found open.
+    pub(crate) fn close(&self, common_folder: &Path) -> Result<(), RunnerError> {
+        // What a record or a worktree says is no reason to close a folder that is none of these.
+        let all = fs::canonicalize(common_folder.join("worktrees")).ok();
+        if all.is_none() || self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) != all {
+            return Ok(());
+        }
+        for folder in [&self.git_folder, &self.git_folder.join(OWN_FOLDER)] {
+            closed_folder::close(folder).map_err(file_error("close", folder))?;
+        }
+        Ok(())
+    }
+
+    /// Makes what must be there so that it can be made writable, or be kept from being made.
+    fn prepare(&self, common_folder: &Path) -> Result<(), RunnerError> {
+        for folder in kept_objects(common_folder) {
+            fs::create_dir_all(&folder).map_err(file_error("make", &folder))?;
+        }
+        let settings = self.git_folder.join("config.worktree");
+        match fs::OpenOptions::new().write(true).create_new(true).open(&settings) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(file_error("make", &settings)(error)),
+        }
+    }
+
+    pub(crate) fn place<'a>(&'a self, common_folder: &'a Path) -> GitPlace<'a> {
+        GitPlace::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
+    }
+
+    /// Whether it holds nothing uncommitted and nothing untracked.
+    pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, GitError> {
+        let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
+        Ok(repository.git.run(self.place(&repository.common_folder), &arguments)?.is_empty())
+    }
+}
+
+/// What no commit writes of the objects, where agents share them: packs, in which the repository's history is, and what
+/// says where other objects are.
+pub(crate) fn kept_objects(common_folder: &Path) -> [PathBuf; 2] {
+    ["objects/pack", "objects/info"].map(|name| common_folder.join(name))
+}
+
+/// The folders of objects, of all agents' branches and of their logs, where agents share them.
+pub(crate) fn shared_folders(common_folder: &Path) -> [PathBuf; 3] {
+    ["objects", "refs/heads/cocode", "logs/refs/heads/cocode"].map(|name| common_folder.join(name))
+}
+
+/// Makes an error of an operation with a file.
+pub(crate) fn file_error<'a>(what: &'static str, path: &'a Path) -> impl Fn(io::Error) -> RunnerError + 'a {
+    move |source| RunnerError::File { what, path: path.to_owned(), source }
+}

@@ -1,0 +1,116 @@
+//! The thread that keeps deadlines, passes on cancellations and sees commits.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cocode_env::{AgentName, AgentState};
+use sandbox_exec::Killer;
+
+use crate::repository::head_log::{HeadEntry, HeadFollower};
+use crate::run::event::{RunEvent, RunObserver};
+use crate::run::stop::{StopFlag, StopNote, StopReason};
+
+/// How often it looks.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long an agent has to end after it was asked to.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// One agent that is running.
+pub(crate) struct Watched {
+    pub(crate) agent: AgentName,
+    pub(crate) killer: Killer,
+    pub(crate) deadline: Instant,
+    /// The file whose existence asks for its end.
+    pub(crate) cancel_file: PathBuf,
+    /// Its log of commits, if nobody else tells of them.
+    pub(crate) log: Option<HeadFollower>,
+    pub(crate) note: Arc<StopNote>,
+    pub(crate) asked_at: Option<Instant>,
+}
+
+/// Watches the agents of one run.
+#[derive(Default)]
+pub(crate) struct Watch {
+    running: Mutex<Vec<Watched>>,
+    is_over: AtomicBool,
+}
+
+impl Watch {
+    pub(crate) fn add(&self, watched: Watched) {
+        self.lock().push(watched);
+    }
+
+    /// Takes out an agent that has ended, and tells of its last commits.
+    pub(crate) fn remove(&self, agent: &AgentName, observer: &dyn RunObserver) {
+        let mut running = self.lock();
+        if let Some(index) = running.iter().position(|one| one.agent == *agent) {
+            let mut watched = running.swap_remove(index);
+            drop(running);
+            watched.tell_commits(observer);
+        }
+    }
+
+    /// Ends [`Watch::run`].
+    pub(crate) fn finish(&self) {
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    /// Watches until [`Watch::finish`].
+    pub(crate) fn run(&self, stop: &StopFlag, observer: &dyn RunObserver) {
+        while !self.is_over.load(Ordering::Acquire) {
+            for watched in self.lock().iter_mut() {
+                watched.look(stop, observer);
+            }
+            thread::sleep(INTERVAL);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Watched>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched {
+    fn look(&mut self, stop: &StopFlag, observer: &dyn RunObserver) {
+        self.tell_commits(observer);
+        let now = Instant::now();
+        match self.asked_at {
+            Some(asked_at) if now >= asked_at + GRACE => self.killer.cancel(),
+            Some(_) => {}
+            None => {
+                let is_cancelled = stop.is_raised() || self.cancel_file.exists();
+                let reason = match (now >= self.deadline, is_cancelled) {
+                    (true, _) => StopReason::Deadline,
+                    (false, true) => StopReason::Cancelled,
+                    (false, false) => return,
+                };
+                self.note.set(reason);
+                self.asked_at = Some(now);
+                let state = match reason {
+                    StopReason::Deadline => AgentState::TimedOut,
+                    StopReason::Cancelled => AgentState::Cancelled,
+                };
+                observer.event(&RunEvent::Stopping { agent: self.agent.clone(), state });
+                self.killer.terminate();
+            }
+        }
+    }
+
+    fn tell_commits(&mut self, observer: &dyn RunObserver) {
+        if let Some(log) = &mut self.log {
+            tell_commits(&self.agent, log.new_commits(), observer);
+        }
+    }
+}
+
+/// Tells of commits.
+pub(crate) fn tell_commits(agent: &AgentName, commits: Vec<HeadEntry>, observer: &dyn RunObserver) {
+    for entry in commits {
+        let (agent, subject) = (agent.clone(), entry.subject().to_owned());
+        observer.event(&RunEvent::Commit { agent, commit: entry.commit, subject });
+    }
+}

@@ -1,0 +1,245 @@
+//! Removing what agents left, where nothing is lost by it and nothing is another's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cocode_env::{AgentName, IssueNumber};
+use serde::Serialize;
+
+use crate::error::RunnerError;
+use crate::objects::loose_objects;
+use crate::objects::object_import::ObjectImport;
+use crate::record::AgentRecord;
+use crate::repository::git::GitError;
+use crate::repository::left_file::{self, LeftFile, named};
+use crate::repository::own_branches::OwnBranches;
+use crate::repository::own_repository::OwnRepository;
+use crate::repository::worktree::Worktree;
+use crate::run::log_file;
+use crate::run::told;
+use crate::runner::{Runner, remove_if_there};
+
+/// What became of one agent's worktree and branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cleaned {
+    /// The agent.
+    pub agent: AgentName,
+    /// Its issue.
+    pub issue: IssueNumber,
+    /// Its branch.
+    pub branch: String,
+    /// Its worktree.
+    pub worktree: PathBuf,
+    /// Whether it was removed, or would be.
+    pub removed: bool,
+    /// Why it is kept.
+    pub why: Option<String>,
+}
+
+impl Runner {
+    /// Removes worktrees, branches, logs and records of agents that have ended: of the newest run, or of every run.
+    ///
+    /// Kept is every worktree with commits that are merged nowhere, with uncommitted or untracked files, and everything
+    /// that is not what the runner made.
+    ///
+    /// # Errors
+    /// Of the records, or a git that cannot be started; what goes wrong with one agent is told as why it is kept.
+    pub fn clean(&self, every_run: bool, dry_run: bool) -> Result<Vec<Cleaned>, RunnerError> {
+        let records = self.records()?;
+        let newest = records.first().map(|record| record.run.clone()).unwrap_or_default();
+        let mut cleaned = Vec::new();
+        for record in records.iter().filter(|record| every_run || record.run == newest) {
+            cleaned.push(self.clean_one(record, false, dry_run)?);
+        }
+        Ok(cleaned)
+    }
+
+    /// Removes the worktree, branch, log and record of one agent that has ended, with all that is in no commit and all
+    /// commits that are merged nowhere. What is not what the runner made is kept all the same.
+    ///
+    /// # Errors
+    /// Those of [`Runner::clean`].
+    pub fn clean_by_force(&self, record: &AgentRecord, dry_run: bool) -> Result<Cleaned, RunnerError> {
+        self.clean_one(record, true, dry_run)
+    }
+
+    fn clean_one(&self, record: &AgentRecord, by_force: bool, dry_run: bool) -> Result<Cleaned, RunnerError> {
+        let mut why = match self.reason_to_keep(record) {
+            Ok(Some(Keep::Loss(_))) if by_force => None,
+            Ok(why) => why.map(Keep::why),
+            Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
+            Err(error) => Some(told(&error)),
+        };
+        if why.is_none() && !dry_run {
+            why = self.remove(record, by_force).err().map(|error| told(&error));
+        }
+        Ok(Cleaned {
+            agent: record.agent.clone(),
+            issue: record.issue,
+            branch: record.branch.clone(),
+            worktree: record.worktree.clone(),
+            removed: why.is_none(),
+            why,
+        })
+    }
+
+    fn reason_to_keep(&self, record: &AgentRecord) -> Result<Option<Keep>, RunnerError> {
+        let keep = |why: &str| Ok(Some(Keep::Loss(why.to_owned())));
+        let other = |why: &str| Ok(Some(Keep::Other(why.to_owned())));
+        if !record.state.is_final() {
+            return other("it is still running");
+        }
+        let repository = &self.repository;
+        let mut commits = Vec::new();
+        match record.worktree() {
+            None if record.worktree.symlink_metadata().is_ok() => {
+                return other("its folder is not a worktree that was made for it");
+            }
+            None => {}
+            Some(worktree) => {
+                if worktree.path.symlink_metadata().is_ok() {
+                    if !is_linked(&worktree) {
+                        return other("its folder is no longer the worktree that was made for it");
+                    }
+                    let files = self.left_in(record, &worktree)?.1;
+                    if !files.is_empty() {
+                        return keep(&format!("it holds files that are not committed: {}", named(&files)));
+                    }
+                }
+                if worktree.git_folder.is_dir() {
+                    let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+                    commits.extend(repository.git.ask(worktree.place(&repository.common_folder), &head)?);
+                    if record.own_branches {
+                        let own = OwnRepository::of(&worktree, repository, &record.branch);
+                        let Some(mut found) = own.branches.others() else {
+                            return keep("its own branches are not as git has them");
+                        };
+                        found.extend(own.branches.head_commit());
+                        found.sort_unstable();
+                        found.dedup();
+                        let is_here = |commit: &String| repository.commit(commit).is_some();
+                        let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(is_here);
+                        commits.extend(here);
+                        if record.own_objects
+                            && holds_any(
+                                ObjectImport::new(repository, own.objects, &record.start_commit),
+                                &elsewhere,
+                            )?
+                        {
+                            return keep("it has commits that could not be brought to the repository");
+                        }
+                    }
+                }
+            }
+        }
+        commits.extend(repository.commit(&format!("refs/heads/{}", record.branch)));
+        commits.extend(record.head.clone().filter(|head| repository.commit(head).is_some()));
+        for commit in commits {
+            if commit != record.start_commit && !self.is_merged(&commit, record)? {
+                return keep("it has commits that are merged nowhere");
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a commit is part of what is checked out, or of the branch that the agent started from.
+    fn is_merged(&self, commit: &str, record: &AgentRecord) -> Result<bool, GitError> {
+        for name in ["HEAD", record.base.as_str()] {
+            if let Some(target) = self.repository.commit(name)
+                && self.repository.is_ancestor(commit, &target)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What is in no commit of a worktree: all of it, and without what the agent's check has left there and nobody has touched
+    /// since.
+    fn left_in(
+        &self,
+        record: &AgentRecord,
+        worktree: &Worktree,
+    ) -> Result<(Vec<LeftFile>, Vec<LeftFile>), RunnerError> {
+        let all = left_file::find(&self.repository, worktree)?;
+        let others = all.iter().filter(|file| !record.left_by_check.contains(file)).cloned().collect();
+        Ok((all, others))
+    }
+
+    fn remove(&self, record: &AgentRecord, by_force: bool) -> Result<(), RunnerError> {
+        let repository = &self.repository;
+        if let Some(worktree) = record.worktree()
+            && worktree.git_folder.is_dir()
+        {
+            let path = worktree.path.to_string_lossy().into_owned();
+            // Git would remove the worktree, stop here, and not know it again afterwards.
+            loose_objects::reopen_all(&worktree.git_folder);
+            let is_there = worktree.path.symlink_metadata().is_ok();
+            let is_left_by_check = || -> Result<bool, RunnerError> {
+                let (all, others) = self.left_in(record, &worktree)?;
+                Ok(!all.is_empty() && others.is_empty())
+            };
+            let mut arguments = vec!["worktree", "remove"];
+            // Without force where that can be: git itself then refuses if there is anything that was not seen above.
+            if by_force || (is_there && is_left_by_check()?) {
+                arguments.push("--force");
+            }
+            arguments.extend(["--", &path]);
+            repository.git.run(repository.place(), &arguments)?;
+        }
+        let reference = format!("refs/heads/{}", record.branch);
+        if let Some(commit) = repository.commit(&reference) {
+            // Only while it is at the commit that was looked at.
+            repository.git.run(repository.place(), &["update-ref", "-d", &reference, &commit])?;
+        }
+        for file in log_file::files(&self.log_path(record)) {
+            remove_if_there(&file)?;
+        }
+        self.store.remove(&record.key())?;
+        if self.store.records()?.is_empty() {
+            OwnBranches::remove_shared(&repository.common_folder);
+        }
+        // The folder of this repository's worktrees goes with the last of them; it stays if anything is in it.
+        let _ = fs::remove_dir(self.worktrees_folder());
+        Ok(())
+    }
+}
+
+/// Why something is kept.
+enum Keep {
+    /// Something would be lost.
+    Loss(String),
+    /// It is at work, or not what was made for it.
+    Other(String),
+}
+
+impl Keep {
+    fn why(self) -> String {
+        match self {
+            Keep::Loss(why) | Keep::Other(why) => why,
+        }
+    }
+}
+
+/// Whether the agent's own objects have any of these commits.
+fn holds_any(mut import: ObjectImport, commits: &[String]) -> Result<bool, RunnerError> {
+    let mut found = false;
+    for commit in commits {
+        found = found || import.holds(commit)?;
+    }
+    import.finish()?;
+    Ok(found)
+}
+
+/// Whether worktree and git folder name each other, as they did when they were made.
+fn is_linked(worktree: &Worktree) -> bool {
+    let names = |file: &Path, prefix: &str, target: &Path| {
+        fs::read_to_string(file).is_ok_and(|text| {
+            text.trim_end().strip_prefix(prefix).is_some_and(|path| Path::new(path) == target)
+        })
+    };
+    let link = worktree.path.join(".git");
+    link.symlink_metadata().is_ok_and(|data| data.is_file())
+        && names(&link, "gitdir: ", &worktree.git_folder)
+        && names(&worktree.git_folder.join("gitdir"), "", &link)
+}

@@ -1,0 +1,237 @@
+//! The test harness for authors of agents: a throw-away repository and issue, a run, a report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use cocode_env::{AgentState, IssueNumber, ReadyMarker};
+use sandbox_exec::{Level, SpawnerProgram};
+use serde::Serialize;
+
+use crate::error::RunnerError;
+use crate::objects::object_import::LIMIT;
+use crate::plan::RunRequest;
+use crate::plan::definition::AgentDefinition;
+use crate::plan::host::Host;
+use crate::plan::run_limits::RunLimits;
+use crate::record::AgentRecord;
+use crate::repository::Repository;
+use crate::repository::git::GitError;
+use crate::repository::worktree::file_error;
+use crate::run::event::{RunEvent, RunObserver};
+use crate::run::stop::StopFlag;
+use crate::runner::{Runner, RunnerConfig};
+
+/// The issue that the agent is given. A program that understands no text can do what it asks for, too.
+const BODY: &str = "Note this issue\n\nAdd a line that names this issue as '#1' to a file: to CHANGES.txt, or to another \
+     one that fits better.\n";
+
+/// What an added line has to hold then.
+const ASKED_FOR: &str = "#1";
+
+/// How many bytes of the agent's changes are looked through for it.
+const MOST_CHANGES_BYTES: u64 = 4 << 20;
+
+/// The part about the deadline.
+const IN_TIME: &str = "in_time";
+
+/// What the harness needs.
+#[derive(Clone, Debug)]
+pub struct CheckGround {
+    /// The user's environment.
+    pub host: Host,
+    /// The program that becomes the spawner of processes.
+    pub spawner: SpawnerProgram,
+    /// The folder in which the throw-away folder is made.
+    pub scratch: PathBuf,
+    /// The least confinement.
+    pub least_level: Level,
+    /// How long the agent may take.
+    pub limits: RunLimits,
+}
+
+/// What the harness found.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckReport {
+    /// Whether the agent keeps the contract.
+    pub passed: bool,
+    /// Every part, in order.
+    pub parts: Vec<CheckPart>,
+    /// What the agent printed last, at most 20 lines.
+    pub output: Vec<String>,
+}
+
+impl CheckReport {
+    /// Whether the agent ended before its deadline.
+    pub fn is_in_time(&self) -> bool {
+        self.parts.iter().all(|part| part.name != IN_TIME || part.holds)
+    }
+}
+
+/// One part of the contract.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckPart {
+    /// The part's name.
+    pub name: &'static str,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Whether the contract asks for it; otherwise it is advice.
+    pub required: bool,
+    /// What was seen.
+    pub detail: String,
+}
+
+#[derive(Default)]
+struct Seen {
+    lines: Mutex<Vec<String>>,
+    structured: Mutex<bool>,
+}
+
+impl RunObserver for Seen {
+    fn event(&self, event: &RunEvent) {
+        if let RunEvent::Log { line, .. } = event {
+            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.push(line.message.clone());
+            if lines.len() > 20 {
+                lines.remove(0);
+            }
+            *self.structured.lock().unwrap_or_else(PoisonError::into_inner) |= line.level.is_some();
+        }
+    }
+}
+
+/// Runs an agent on a throw-away repository and reports on every part of the contract.
+///
+/// # Errors
+/// What keeps the harness from running at all; a bad agent is a report.
+pub fn check_contract(
+    ground: &CheckGround,
+    definition: &AgentDefinition,
+    stop: &StopFlag,
+) -> Result<CheckReport, RunnerError> {
+    let folder = tempfile::Builder::new().prefix("cocode-check-").tempdir_in(&ground.scratch);
+    let folder = folder.map_err(file_error("make a folder in", &ground.scratch))?;
+    let root = fs::canonicalize(folder.path()).map_err(file_error("find", folder.path()))?;
+    let repository = root.join("repository");
+    make_repository(&ground.host, &repository)?;
+    let runner = Runner::open(RunnerConfig {
+        repository,
+        state_folder: root.join("state"),
+        worktrees: root.join("worktrees"),
+        private: vec![root.join("state")],
+        host: ground.host.clone(),
+        spawner: ground.spawner.clone(),
+        scratch: ground.scratch.clone(),
+        least_level: ground.least_level,
+        highest_level: Level::Full,
+    })?;
+    let issue = IssueNumber::try_from(1).expect("1 is the number of an issue");
+    let request = RunRequest {
+        issue,
+        issue_url: None,
+        body: BODY.to_owned(),
+        agents: vec![definition.clone()],
+        base: None,
+        marker: ReadyMarker::default(),
+        limits: ground.limits,
+    };
+    let seen = Seen::default();
+    let before = fs::read(root.join("repository/greeting.txt")).ok();
+    let mut records = runner.run(&request, stop, &seen)?;
+    let record = records.pop().expect("a run of one agent has one record");
+    let after = fs::read(root.join("repository/greeting.txt")).ok();
+    let is_clean = match record.worktree() {
+        Some(worktree) if worktree.path.is_dir() => worktree.is_clean(&runner.repository)?,
+        _ => false,
+    };
+    let is_done = has_done_it(&runner.repository, &record)?;
+    let parts = parts(&record, &seen, is_clean, before == after, is_done);
+    let output = seen.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(CheckReport { passed: parts.iter().all(|part| part.holds || !part.required), parts, output })
+}
+
+/// Whether the agent has committed what its issue asks for.
+fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, GitError> {
+    let Some(head) = record.head.as_deref().filter(|head| repository.commit(head).is_some()) else {
+        return Ok(false);
+    };
+    let arguments = [
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--unified=0",
+        &record.start_commit,
+        head,
+        "--",
+    ];
+    let git = repository.git.within(LIMIT);
+    let (changes, _) = git.run_for_start(repository.place(), &arguments, MOST_CHANGES_BYTES)?;
+    let changes = String::from_utf8_lossy(&changes);
+    let mut added = changes.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ "));
+    Ok(added.any(|line| line.contains(ASKED_FOR)))
+}
+
+fn parts(
+    record: &AgentRecord,
+    seen: &Seen,
+    is_clean: bool,
+    is_untouched: bool,
+    is_done: bool,
+) -> Vec<CheckPart> {
+    let part = |name, holds, required, detail: String| CheckPart { name, holds, required, detail };
+    let told = record.detail.clone().unwrap_or_default();
+    let has_started = record.launched_at_ms.is_some() && record.exit_code.is_some();
+    let mut parts = vec![part("started", has_started, true, told)];
+    let in_time = record.state != AgentState::TimedOut;
+    parts.push(part(IN_TIME, in_time, true, if in_time { "" } else { "its time was up" }.to_owned()));
+    for one in record.verdict.iter().flat_map(|verdict| &verdict.parts) {
+        parts.push(part(one.name.name(), one.holds, true, one.why.clone()));
+    }
+    let commits = format!("{} commits", record.commits);
+    let on_branch = record.warnings.is_empty();
+    parts.push(part("on_branch", on_branch, true, record.warnings.join("; ")));
+    parts.push(part("repository_untouched", is_untouched, true, String::new()));
+    parts.push(part("commits", record.commits > 0, true, commits));
+    let undone = format!("no line with '{ASKED_FOR}' was added, which is what the issue asks for");
+    parts.push(part("task", is_done, true, if is_done { String::new() } else { undone }));
+    let left = if is_clean { "" } else { "files are left that are not committed" };
+    parts.push(part("clean_tree", is_clean, false, left.to_owned()));
+    let is_structured = *seen.structured.lock().unwrap_or_else(PoisonError::into_inner);
+    let log = if is_structured { "" } else { "no line says a level: print JSON or '[INFO] text'" };
+    parts.push(part("log_levels", is_structured, false, log.to_owned()));
+    parts
+}
+
+/// Makes a repository with one commit, whatever the user's settings are.
+fn make_repository(host: &Host, folder: &Path) -> Result<(), RunnerError> {
+    fs::create_dir(folder).map_err(file_error("make", folder))?;
+    let file = folder.join("greeting.txt");
+    fs::write(&file, "Hello\n").map_err(file_error("write", &file))?;
+    let steps: [&[&str]; 3] = [
+        &["init", "--quiet", "--initial-branch=main"],
+        &["add", "greeting.txt"],
+        &["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message=Say hello"],
+    ];
+    for arguments in steps {
+        let mut command = Command::new("git");
+        command.env_clear().env("PATH", host.search_path()).env("HOME", folder);
+        for role in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{role}_NAME"), "cocode check");
+            command.env(format!("GIT_{role}_EMAIL"), "check@localhost");
+        }
+        let output = command.args(arguments).current_dir(folder).output();
+        let output = output.map_err(GitError::NotStarted)?;
+        if !output.status.success() {
+            return Err(GitError::Failed {
+                command: arguments[0].to_owned(),
+                reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+                exit_code: output.status.code(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! What git says about an agent's work.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use cocode_env::HeadCommit;
+
+use crate::repository::Repository;
+use crate::repository::git::GitError;
+use crate::repository::head_log;
+use crate::repository::worktree::Worktree;
+
+/// The most bytes that are read of a commit: its author writes as much as it likes.
+const MOST_COMMIT_BYTES: u64 = 256 << 10;
+
+/// How long each look at the commits may take.
+const LOOK_LIMIT: Duration = Duration::from_secs(60);
+
+/// What an agent's worktree holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Work {
+    pub(crate) head: Option<HeadCommit>,
+    /// How many commits `HEAD` has that the start has not.
+    pub(crate) commits: u64,
+    /// Whether `HEAD` is the agent's branch.
+    pub(crate) is_on_branch: bool,
+}
+
+impl Work {
+    /// Looks at a worktree; one that is gone holds nothing.
+    pub(crate) fn find(
+        repository: &Repository,
+        worktree: &Worktree,
+        branch: &str,
+        start: &str,
+    ) -> Result<Work, GitError> {
+        if !worktree.path.is_dir() || !worktree.git_folder.is_dir() || holds_pipes(&worktree.git_folder) {
+            return Ok(Work::default());
+        }
+        let git = &repository.git.within(LOOK_LIMIT);
+        let place = worktree.place(&repository.common_folder);
+        let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let Some(commit) = git.ask(place, &head)? else { return Ok(Work::default()) };
+        let (bytes, is_message_whole) =
+            git.run_for_start(place, &["cat-file", "commit", &commit], MOST_COMMIT_BYTES)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let (headers, message) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let parents = headers.lines().filter(|line| line.starts_with("parent ")).count();
+        let committer = headers.lines().find_map(|line| line.strip_prefix("committer "));
+        let committed_at = committer.and_then(|line| line.rsplit(' ').nth(1)?.parse().ok());
+        let committed_at = match committed_at {
+            Some(committed_at) => committed_at,
+            // Behind what was read; the message is then, too, and does not count.
+            None if !is_message_whole => i64::MIN,
+            None => return Err(GitError::Answer { command: "cat-file" }),
+        };
+        let trees = [start, &commit].map(|commit| format!("{commit}^{{tree}}"));
+        let trees = git.run(place, &["rev-parse", &trees[0], &trees[1]])?;
+        let changes_tree = trees.split_once('\n').is_none_or(|(start, now)| start != now);
+        let is_ancestor = git.ask(place, &["merge-base", "--is-ancestor", start, &commit])?.is_some();
+        let range = format!("{start}..{commit}");
+        let count = git.run(place, &["rev-list", "--count", &range, "--"])?;
+        let current = git.ask(place, &["symbolic-ref", "--quiet", "HEAD"])?;
+        Ok(Work {
+            commits: count.parse().map_err(|_| GitError::Answer { command: "rev-list" })?,
+            is_on_branch: current.is_some_and(|name| name == format!("refs/heads/{branch}")),
+            head: Some(HeadCommit {
+                was_made_here: head_log::shows_made(&worktree.git_folder, &commit),
+                descends_from_start: is_ancestor,
+                changes_tree,
+                unsound: None,
+                message: message.to_owned(),
+                is_message_whole,
+                parents,
+                committed_at,
+                commit,
+            }),
+        })
+    }
+}
+
+/// Whether git would wait for somebody at the other end of a pipe that the agent has left in the place of a file.
+fn holds_pipes(git_folder: &Path) -> bool {
+    let entries = fs::read_dir(git_folder).into_iter().flatten().flatten();
+    let mut kinds = entries.filter_map(|entry| entry.file_type().ok());
+    kinds.any(|kind| !kind.is_file() && !kind.is_dir() && !kind.is_symlink())
+}

@@ -1,0 +1,122 @@
+//! From a text to a response.
+
+use serde_json::{Map, Value};
+
+use crate::error::{ReadError, ReadErrorKind};
+use crate::header::Header;
+use crate::yaml::almost_yaml;
+use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::{Meta, NeedResult, ReadLimits, Response, Warning, yaml};
+
+/// Reads a response in either form.
+///
+/// # Errors
+///
+/// Every [`ReadErrorKind`] but [`ReadErrorKind::MultipleEnvelopes`] and [`ReadErrorKind::NoValidNeed`].
+pub fn read_response(text: &str, limits: &ReadLimits) -> Result<Response, ReadError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let failed = |kind, line, column| ReadError::at(text, kind, line, column);
+    let blank = text.lines().take_while(|line| line.trim().is_empty()).count();
+    let header = text.lines().nth(blank).and_then(Header::parse);
+    let header_line = u32::try_from(blank + 1).unwrap_or(u32::MAX);
+    if header != Some(Header::Response) {
+        return Err(failed(ReadErrorKind::NoRequest, header_line, 1));
+    }
+    if text.len() > limits.envelope_bytes {
+        let kind = ReadErrorKind::TooLarge { what: "bytes", limit: limits.envelope_bytes };
+        return Err(failed(kind, header_line, 1));
+    }
+    let start: usize = text.split_inclusive('\n').take(blank + 1).map(str::len).sum();
+    let fields = read_fields(&text[start..], limits).map_err(|error| {
+        failed(error.kind, header_line.saturating_add(error.place.line), error.place.column)
+    })?;
+    interpret(fields).map_err(|kind| failed(kind, header_line, 1))
+}
+
+fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, NodeError> {
+    let invalid = |problem: String, line: usize, column: usize| {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let place = Place { line: number(line), column: number(column.max(1)) };
+        NodeError { kind: ReadErrorKind::InvalidYaml { problem }, place }
+    };
+    if body.trim_start().starts_with('{') {
+        return serde_json::from_str(body).map_err(|error| {
+            let problem = error.to_string();
+            let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
+            invalid(problem, error.line(), error.column())
+        });
+    }
+    let node = match yaml::parse(body, limits) {
+        Ok(node) => node,
+        Err(error) if matches!(error.kind, ReadErrorKind::TooLarge { .. }) => return Err(error),
+        Err(error) => {
+            // Other implementations may write what is almost YAML. If that does not help either, YAML's word counts.
+            let read = almost_yaml::parse(body, limits)?;
+            let Content::Map(entries) = &read.node.content else { return Err(error) };
+            let has_results =
+                |(key, node): &(String, Node)| key == "results" && matches!(node.content, Content::List(_));
+            if !read.unread.is_empty() || !entries.iter().any(has_results) {
+                return Err(error);
+            }
+            read.node
+        }
+    };
+    match node.content {
+        Content::Map(entries) => {
+            Ok(entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
+        }
+        _ => Err(invalid("the body is no map".to_owned(), 1, 1)),
+    }
+}
+
+fn interpret(mut fields: Map<String, Value>) -> Result<Response, ReadErrorKind> {
+    let text = match fields.remove("request_id") {
+        Some(Value::String(text)) => text,
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    let request_id = text.parse().map_err(|_| ReadErrorKind::MissingRequestId)?;
+    let invalid = |problem: &str| ReadErrorKind::InvalidYaml { problem: problem.to_owned() };
+    let results = match fields.remove("results") {
+        Some(Value::Array(results)) => results,
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => return Err(invalid("results are no list")),
+    };
+    let results = results.into_iter().map(|result| match result {
+        Value::Object(fields) => Ok(NeedResult::from_fields(fields)),
+        _ => Err(invalid("a result is no map")),
+    });
+    let results = results.collect::<Result<_, _>>()?;
+    let meta = match fields.remove("meta") {
+        Some(Value::Object(meta)) => read_meta(meta),
+        None | Some(Value::Null) => Meta::default(),
+        Some(_) => return Err(invalid("meta is no map")),
+    };
+    fields.remove("version");
+    Ok(Response { request_id, results, meta, extra: fields })
+}
+
+/// Reads what is said about a response; what has another type than it should is kept as it is.
+fn read_meta(mut fields: Map<String, Value>) -> Meta {
+    let repo_root = match fields.get("repo_root") {
+        Some(Value::String(_)) => {
+            fields.remove("repo_root").and_then(|root| root.as_str().map(str::to_owned))
+        }
+        _ => None,
+    };
+    let warnings = match fields.get("warnings") {
+        Some(Value::Array(warnings)) => {
+            let texts: Option<Vec<&str>> = warnings.iter().map(Value::as_str).collect();
+            texts.map(|texts| texts.into_iter().map(Warning::parse).collect())
+        }
+        _ => None,
+    };
+    if warnings.is_some() {
+        fields.remove("warnings");
+    }
+    let elapsed_ms = fields.get("elapsed_ms").and_then(Value::as_u64);
+    if elapsed_ms.is_some() {
+        fields.remove("elapsed_ms");
+    }
+    Meta { repo_root, warnings: warnings.unwrap_or_default(), elapsed_ms, extra: fields }
+}

@@ -1,0 +1,113 @@
+//! What is kept of a file: its words, definitions and imports.
+
+use content_inspector::{ContentType, inspect};
+use sandbox_fs::FileStamp;
+use wap_core::CancelFlag;
+
+use crate::language::Language;
+use crate::limits::IndexLimits;
+use crate::lines::Lines;
+use crate::outline::syntax::Parsers;
+use crate::outline::{self, Outline};
+use crate::skeleton::Skeleton;
+use crate::store::bag::Bag;
+use crate::store::packed_outline::{pack_definitions, pack_imports};
+
+/// What tells one content from another.
+pub(crate) type ContentHash = [u8; 16];
+
+/// A file, ready to be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub(crate) path: String,
+    pub(crate) stamp: FileStamp,
+    /// `None` for what is no text or too large: it is known to be there, and nothing else.
+    pub(crate) text: Option<PreparedText>,
+}
+
+/// What is kept of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct PreparedText {
+    pub(crate) hash: ContentHash,
+    pub(crate) language: Option<Language>,
+    pub(crate) path_words: String,
+    pub(crate) definition_words: String,
+    /// Words of the text but for those that stand in it often, which are apart.
+    pub(crate) body_words: String,
+    pub(crate) often_words: String,
+    pub(crate) definitions: Vec<u8>,
+    pub(crate) imports: Vec<u8>,
+    pub(crate) declared: String,
+}
+
+/// Prepares files one after the other; every thread has one of its own.
+pub(crate) struct Preparer {
+    limits: IndexLimits,
+    parsers: Parsers,
+    words: Bag,
+}
+
+impl Preparer {
+    pub(crate) fn new(limits: IndexLimits) -> Preparer {
+        Preparer { limits, parsers: Parsers::default(), words: Bag::new(limits.words) }
+    }
+
+    /// Reads what there is to know off a file's content.
+    pub(crate) fn prepare(
+        &mut self,
+        path: &str,
+        stamp: FileStamp,
+        content: &[u8],
+        cancel: &CancelFlag,
+    ) -> Prepared {
+        let path = path.to_owned();
+        if !is_text(content) {
+            return Prepared { path, stamp, text: None };
+        }
+        let language = Language::of_text(&path, content);
+        let outline = language
+            .and_then(|language| outline_of(&mut self.parsers, language, content, &self.limits, cancel))
+            .unwrap_or_default();
+        let path_words = self.words.words_of_names([path.as_str()]);
+        let definition_words =
+            self.words.words_of_names(outline.definitions.iter().map(|definition| definition.name.as_str()));
+        let (body_words, often_words) = self.words.words_of_text(&String::from_utf8_lossy(content));
+        let text = PreparedText {
+            hash: hash(content),
+            language,
+            path_words,
+            definition_words,
+            body_words,
+            often_words,
+            definitions: pack_definitions(&outline),
+            imports: pack_imports(&outline.imports),
+            declared: outline.declared.join("\n"),
+        };
+        Prepared { path, stamp, text: Some(text) }
+    }
+}
+
+/// The definitions and imports of a text; `None` if it takes too long to parse.
+pub(crate) fn outline_of(
+    parsers: &mut Parsers,
+    language: Language,
+    content: &[u8],
+    limits: &IndexLimits,
+    cancel: &CancelFlag,
+) -> Option<Outline> {
+    let skeleton = Skeleton::new(language, content);
+    let tree = parsers.parse(language, skeleton.text(), limits.parse_time, cancel)?;
+    Some(outline::outline(language, &tree, &skeleton, &Lines::new(content), limits))
+}
+
+/// What tells a content from others. Half of a hash of BLAKE3 is enough for that: a store holds it for every file.
+pub(crate) fn hash(content: &[u8]) -> ContentHash {
+    let mut half = ContentHash::default();
+    blake3::Hasher::new().update(content).finalize_xof().fill(&mut half);
+    half
+}
+
+/// Whether a content is text that can be searched.
+pub(crate) fn is_text(content: &[u8]) -> bool {
+    matches!(inspect(content), ContentType::UTF_8 | ContentType::UTF_8_BOM)
+}

@@ -1,0 +1,47 @@
+//! What was in the workspace before a change was adopted.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use crate::error::LayerError;
+use crate::handle::{self, FILE_READ, Kind};
+use crate::layer::Layer;
+use crate::scan::change::{LayerChange, Side};
+
+impl Layer {
+    /// Opens the file that the workspace had at a change's path before the change was adopted; `None` if there was no
+    /// regular file, or the change was not adopted.
+    ///
+    /// # Errors
+    ///
+    /// [`LayerError::System`].
+    pub fn open_before(&self, change: &LayerChange) -> Result<Option<File>, LayerError> {
+        let open = || -> Result<Option<OwnedFd>, Errno> {
+            let Some(before) = change.before_stamp else { return Ok(None) };
+            let is_taken = match &change.after {
+                None => true,
+                Some(after) => after.is_folder() && change.tree.is_none(),
+            };
+            let open = |folder: &dyn AsFd, name: &[u8]| match handle::stat_at(folder, name)? {
+                Some(found) if found.kind == Kind::File && found.inode == before.inode => {
+                    handle::open_at(folder, name, FILE_READ).map(Some)
+                }
+                _ => Ok(None),
+            };
+            if is_taken {
+                return open(&self.taken, &Layer::taken_name(change));
+            }
+            match self.upper_place(&change.path) {
+                Ok((folder, name)) => open(&folder, name),
+                Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+                Err(other) => Err(other),
+            }
+        };
+        if !matches!(change.before, Some(Side::File { .. })) {
+            return Ok(None);
+        }
+        Ok(open().map_err(|errno| LayerError::at(&change.path, errno))?.map(File::from))
+    }
+}

@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod file;
+mod observation;
+mod relocation;
+mod settling;
+mod text;
+mod watcher;
+
+pub use file::{DroppedFile, list, read};
+pub use observation::{Observation, Observations};
+pub use relocation::{move_to_free_name, rename_beside};
+pub use settling::{open_for_writing, settling_time};
+pub use text::{NotText, decode_text};
+pub use watcher::FolderWatcher;

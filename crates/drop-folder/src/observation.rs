@@ -1,0 +1,88 @@
+//! Files from look to look: since when each has been as it is.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use rel_path::RelPath;
+use sandbox_fs::FileStamp;
+
+use crate::file::DroppedFile;
+use crate::settling::settling_time;
+
+/// What is known about the files of a folder. `S` is what the owner notes about one version of a file.
+#[derive(Debug)]
+pub struct Observations<S> {
+    by_name: HashMap<RelPath, Observation<S>>,
+}
+
+/// What is known about one version of a file.
+#[derive(Debug)]
+pub struct Observation<S> {
+    stamp: FileStamp,
+    since: Instant,
+    was_seen_changing: bool,
+    has_replaced_another: bool,
+    /// The owner's notes. They begin anew with each version.
+    pub notes: S,
+}
+
+impl<S> Default for Observations<S> {
+    fn default() -> Observations<S> {
+        Observations { by_name: HashMap::new() }
+    }
+}
+
+impl<S: Default> Observations<S> {
+    /// Takes note of a listing: files that are gone are forgotten, and a file whose stamp is another one is a new version.
+    pub fn observe(&mut self, files: &[DroppedFile]) {
+        let mut before = std::mem::take(&mut self.by_name);
+        for file in files {
+            let observation = match before.remove(&file.name) {
+                Some(observation) if observation.stamp == file.stamp => observation,
+                earlier => Observation::new(file.stamp, earlier.map(|earlier| earlier.stamp)),
+            };
+            self.by_name.insert(file.name.clone(), observation);
+        }
+    }
+
+    /// Returns what is known about this version of a file; `None` if it was not in the last listing.
+    pub fn get_mut(&mut self, file: &DroppedFile) -> Option<&mut Observation<S>> {
+        self.by_name.get_mut(&file.name).filter(|observation| observation.stamp == file.stamp)
+    }
+}
+
+impl<S: Default> Observation<S> {
+    fn new(stamp: FileStamp, earlier: Option<FileStamp>) -> Observation<S> {
+        // Many programs create an empty file first and fill it at once. That is not a pause in writing.
+        let was_seen_changing = earlier.is_some_and(|earlier| earlier.size_bytes > 0);
+        let has_replaced_another = earlier
+            .is_some_and(|earlier| (earlier.inode, earlier.size_bytes) != (stamp.inode, stamp.size_bytes));
+        Observation {
+            stamp,
+            since: Instant::now(),
+            was_seen_changing,
+            has_replaced_another,
+            notes: S::default(),
+        }
+    }
+}
+
+impl<S> Observation<S> {
+    /// Returns for how long this version has been observed.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// Returns how long this version still has to stay as it is before it counts as complete; zero once it does.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        settling_time(&self.stamp, self.was_seen_changing).saturating_sub(self.age())
+    }
+
+    /// Reports whether this version took the place of another file, or grew, while the folder was observed.
+    #[must_use]
+    pub fn has_replaced_another(&self) -> bool {
+        self.has_replaced_another
+    }
+}

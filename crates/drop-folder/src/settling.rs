@@ -1,0 +1,92 @@
+//! When a file is complete, as far as an observer can determine.
+
+#[cfg(target_os = "linux")]
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use sandbox_fs::FileStamp;
+
+/// The time for which a file that was moved into the folder must stay as it is before it is read.
+const MOVED_IN: Duration = Duration::from_millis(150);
+
+/// The same for a file that was written in place, as editors and shells do.
+const WRITTEN_IN_PLACE: Duration = Duration::from_millis(400);
+
+/// The same for a file that was observed growing: its writer pauses now and then.
+const GROWING: Duration = Duration::from_millis(900);
+
+/// The time that a writer gets to fill an empty file.
+const EMPTY: Duration = Duration::from_secs(2);
+
+/// A file whose status changed later than its content by more than this was moved, in nanoseconds.
+const MOVE_NANOSECONDS: i128 = 1_000_000;
+
+/// Returns how long a file must be unchanged before it counts as complete.
+#[must_use]
+pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
+    if stamp.size_bytes == 0 {
+        EMPTY
+    } else if was_seen_changing {
+        GROWING
+    } else if stamp.status_changed_nanoseconds - stamp.modified_nanoseconds > MOVE_NANOSECONDS {
+        MOVED_IN
+    } else {
+        WRITTEN_IN_PLACE
+    }
+}
+
+/// Returns the positions in `files` of those that a process of this user has open for writing. Files are known by name and
+/// stamp. One pass over all processes serves all files; processes that cannot be inspected are left out.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    /// The access mode of an open file, and the two of its values that write.
+    const ACCESS_MODE: u32 = 0o3;
+    const WRITES: [u32; 2] = [1, 2];
+
+    let mut open = HashSet::new();
+    let Ok(processes) = fs::read_dir("/proc") else { return open };
+    let processes = processes.flatten().filter(|entry| {
+        let name = entry.file_name();
+        name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+    });
+    let positions: HashMap<&OsStr, usize> =
+        files.iter().enumerate().map(|(position, (name, _))| (*name, position)).collect();
+    for process in processes {
+        let folder = process.path();
+        // The descriptors of other users cannot be listed: their files count as closed.
+        let Ok(descriptors) = fs::read_dir(folder.join("fd")) else { continue };
+        for descriptor in descriptors.flatten() {
+            // The name comes first: looking at every file that every process has open could wait for a dead server.
+            let target = fs::read_link(descriptor.path()).unwrap_or_default();
+            let Some(position) = target.file_name().and_then(|name| positions.get(name)) else { continue };
+            let (_, stamp) = &files[*position];
+            let is_same_file = fs::metadata(descriptor.path())
+                .is_ok_and(|metadata| metadata.dev() == stamp.device && metadata.ino() == stamp.inode);
+            if !is_same_file {
+                continue;
+            }
+            let flags = fs::read_to_string(folder.join("fdinfo").join(descriptor.file_name()));
+            let flags = flags.ok().and_then(|text| {
+                let line = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
+                u32::from_str_radix(line.trim(), 8).ok()
+            });
+            if flags.is_some_and(|flags| WRITES.contains(&(flags & ACCESS_MODE))) {
+                open.insert(*position);
+            }
+        }
+    }
+    open
+}
+
+/// Returns no position: this system does not list what processes have open.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn open_for_writing(_: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
+    HashSet::new()
+}

@@ -1,0 +1,26 @@
+//! From the bytes of a file to its text.
+
+use encoding_rs::{Encoding, UTF_8};
+
+/// Bytes that are not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the file is not text: byte {offset} is neither UTF-8 nor, with a mark in front, UTF-16")]
+pub struct NotText {
+    /// The first such byte, 0-based. For UTF-16, the first byte behind the mark.
+    pub offset: usize,
+}
+
+/// Decodes text: UTF-8, or UTF-16 with a byte-order mark as some editors save it.
+///
+/// # Errors
+///
+/// [`NotText`]; nothing is replaced or guessed.
+pub fn decode_text(bytes: Vec<u8>) -> Result<String, NotText> {
+    match Encoding::for_bom(&bytes) {
+        Some((encoding, mark_bytes)) if encoding != UTF_8 => {
+            let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes[mark_bytes..]);
+            text.map(|text| text.into_owned()).ok_or(NotText { offset: mark_bytes })
+        }
+        _ => String::from_utf8(bytes).map_err(|error| NotText { offset: error.utf8_error().valid_up_to() }),
+    }
+}

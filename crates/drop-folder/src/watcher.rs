@@ -1,0 +1,75 @@
+//! Waiting for something to happen in a folder.
+
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecursiveMode, Watcher as _};
+use wap_core::CancelFlag;
+
+/// The interval of looks when no event arrives: network file systems and containers lose events.
+const SAFETY_POLL: Duration = Duration::from_millis(1500);
+
+/// Wakes its owner when something in a folder changes, when a while has passed, or when it is cancelled.
+#[derive(Debug)]
+pub struct FolderWatcher {
+    wakes: Receiver<()>,
+    // Dropping the watcher ends the events.
+    _watcher: Option<notify::RecommendedWatcher>,
+    _cancel: wap_core::CancelGuard,
+}
+
+impl FolderWatcher {
+    /// Starts to watch a folder. Where it cannot be watched, the safety poll remains.
+    pub fn new(folder: &Path, cancel: &CancelFlag) -> FolderWatcher {
+        let (sender, wakes) = mpsc::sync_channel(1);
+        let on_cancel = sender.clone();
+        let wake = |sender: &SyncSender<()>| {
+            // A full channel means that a wake-up is already waiting.
+            let _ = sender.try_send(());
+        };
+        let guard = cancel.on_cancel(Box::new(move || wake(&on_cancel)));
+        // Apart from that, what an event says does not matter: the folder is listed as a whole.
+        let on_event = move |event: notify::Result<Event>| {
+            if !event.is_ok_and(|event| is_only_a_look(event.kind)) {
+                wake(&sender);
+            }
+        };
+        let watcher = notify::recommended_watcher(on_event)
+            .and_then(|mut watcher| watcher.watch(folder, RecursiveMode::NonRecursive).map(|()| watcher))
+            .ok();
+        FolderWatcher { wakes, _watcher: watcher, _cancel: guard }
+    }
+
+    /// Blocks until there is a reason to look, at most `at_most` or the safety poll's interval.
+    pub fn wait(&self, at_most: Option<Duration>) {
+        let pause = at_most.unwrap_or(SAFETY_POLL).min(SAFETY_POLL);
+        match self.wakes.recv_timeout(pause) {
+            Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+            // Without a watcher and without a canceller no wake-up can arrive: the poll remains.
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
+        }
+    }
+}
+
+/// Reports whether nothing has changed: listing the folder is such an event itself, and must not cause the next listing.
+fn is_only_a_look(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listing_the_folder_wakes_nothing_and_a_new_file_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let watcher = FolderWatcher::new(folder.path(), &CancelFlag::new());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let pause = Duration::from_millis(300);
+        assert_eq!(watcher.wakes.recv_timeout(pause), Err(RecvTimeoutError::Timeout));
+        std::fs::write(folder.path().join("reply.txt"), "text").unwrap();
+        assert_eq!(watcher.wakes.recv_timeout(Duration::from_secs(10)), Ok(()));
+    }
+}

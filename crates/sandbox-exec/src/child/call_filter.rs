@@ -1,0 +1,166 @@
+//! The system call filter: what no program under development needs, and what leads out of a sandbox.
+//!
+//! A refused call answers EPERM. Calls that programs can do without, `clone3` for instance, and those that have not
+//! been reviewed answer ENOSYS, see [`system_calls`]. Calls of another architecture's numbering end the process, and
+//! those of the x32 numbering answer ENOSYS.
+
+use std::collections::BTreeMap;
+
+use rustix::io::Errno;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter, sock_filter,
+};
+
+use crate::child::system_calls::{self, CallGroup, REVIEWED};
+use crate::init::step::{Step, StepError};
+
+/// Flags with which `clone` would make a namespace.
+const NAMESPACE_FLAGS: [libc::c_int; 7] = [
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+
+/// Terminal requests that type into a terminal or paste from its selection.
+const TERMINAL_REQUESTS: [u64; 2] = [libc::TIOCSTI, TIOCLINUX];
+const TIOCLINUX: u64 = 0x541C;
+
+/// Families that a command with network may use; netlink is how the C library learns of interfaces.
+const NETWORK_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+
+/// The compiled programs, for commands with and without sockets.
+#[derive(Debug)]
+pub(crate) struct CallFilters {
+    missing_calls: BpfProgram,
+    without_sockets: BpfProgram,
+    with_network: BpfProgram,
+    unreviewed_calls: BpfProgram,
+}
+
+impl CallFilters {
+    /// Compiles the programs once; a child only puts them in force.
+    pub(crate) fn compile() -> Result<CallFilters, StepError> {
+        let compile = || {
+            Ok(CallFilters {
+                missing_calls: program(whole(system_calls::UNKNOWN), Errno::NOSYS)?,
+                without_sockets: program(refusals(vec![])?, Errno::PERM)?,
+                with_network: program(refusals(vec![foreign_family()?])?, Errno::PERM)?,
+                unreviewed_calls: all_but(&REVIEWED),
+            })
+        };
+        compile().map_err(|error: BackendError| StepError::caused_by(Step::Seccomp, &error))
+    }
+
+    /// Puts the filter in force for this process and its descendants, for good.
+    pub(crate) fn apply(&self, without_sockets: bool) -> Result<(), StepError> {
+        let main = if without_sockets { &self.without_sockets } else { &self.with_network };
+        for program in [&self.missing_calls, main, &self.unreviewed_calls] {
+            apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: Errno) -> Result<BpfProgram, BackendError> {
+    let refusal = SeccompAction::Errno(errno.raw_os_error().unsigned_abs());
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+    SeccompFilter::new(rules, SeccompAction::Allow, refusal, architecture)?.try_into()
+}
+
+/// Returns rules that fit these calls whatever their arguments.
+fn whole(groups: &'static [CallGroup]) -> BTreeMap<i64, Vec<SeccompRule>> {
+    system_calls::numbers(groups).map(|call| (call, vec![])).collect()
+}
+
+/// Returns all rules; `socket` is refused when one of its rules fits, or always if there is none.
+fn refusals(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+    let mut rules = whole(system_calls::REFUSED);
+    rules.insert(libc::SYS_socket, socket);
+    let namespaces = NAMESPACE_FLAGS.map(|flag| {
+        let flag = u64::from(flag.unsigned_abs());
+        rule(CLONE_FLAGS_ARGUMENT, SeccompCmpOp::MaskedEq(flag), flag)
+    });
+    rules.insert(libc::SYS_clone, namespaces.into_iter().collect::<Result<_, _>>()?);
+    let requests = TERMINAL_REQUESTS.map(|request| rule(1, SeccompCmpOp::Eq, request));
+    rules.insert(libc::SYS_ioctl, requests.into_iter().collect::<Result<_, _>>()?);
+    Ok(rules)
+}
+
+/// Which of `clone`'s arguments holds its flags, counted from 0.
+#[cfg(not(target_arch = "s390x"))]
+const CLONE_FLAGS_ARGUMENT: u8 = 0;
+#[cfg(target_arch = "s390x")]
+const CLONE_FLAGS_ARGUMENT: u8 = 1;
+
+/// Fits a socket of a family that is none of the network's.
+fn foreign_family() -> Result<SeccompRule, BackendError> {
+    let conditions = NETWORK_FAMILIES.map(|family| {
+        let family = u64::from(family.unsigned_abs());
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
+    });
+    SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Fits one argument. Only its lower 32 bits are compared: they are all that the kernel looks at, so a number with
+/// more bits must not slip through.
+fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
+}
+
+/// Answers ENOSYS to all calls whose numbers lie in none of these runs, given with their first and last number.
+///
+/// Among them are the calls in the x32 numbering, which share their architecture with the ordinary ones.
+fn all_but(runs: &[(u32, u32)]) -> BpfProgram {
+    const LOAD_WORD: u16 = 0x20;
+    const JUMP_IF_AT_LEAST: u16 = 0x35;
+    const JUMP_IF_GREATER: u16 = 0x25;
+    const RETURN: u16 = 0x06;
+    let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    // The call's number is the first word of what a filter is given.
+    let mut program = vec![instruction(LOAD_WORD, 0, 0, 0)];
+    for (first, last) in runs {
+        program.push(instruction(JUMP_IF_AT_LEAST, 0, 2, *first));
+        program.push(instruction(JUMP_IF_GREATER, 1, 0, *last));
+        program.push(instruction(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
+    }
+    program.push(instruction(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()));
+    program
+}
+
+/// Answers ENOSYS to calls in the x32 numbering alone.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn all_but_x32() -> BpfProgram {
+    const X32_BIT: u32 = 0x4000_0000;
+    all_but(&[(0, X32_BIT - 1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_outside_of_the_reviewed_numbers_is_unknown() {
+        let number = u32::try_from(libc::SYS_statfs).unwrap();
+        let answer = |runs: &'static [(u32, u32)]| {
+            // A filter is for the thread that puts it in force.
+            let thread = std::thread::spawn(move || {
+                apply_filter(&all_but(runs)).unwrap();
+                rustix::fs::statfs("/").map(|_| ())
+            });
+            thread.join().unwrap()
+        };
+        let leak = |runs: Vec<(u32, u32)>| -> &'static [(u32, u32)] { runs.leak() };
+        assert_eq!(answer(leak(vec![(0, number - 1), (number + 1, u32::MAX)])), Err(Errno::NOSYS));
+        for (first, last) in [(0, number), (number, u32::MAX), (0, u32::MAX)] {
+            let others = [(0, number.saturating_sub(1)), (number + 1, u32::MAX)];
+            let runs = others.into_iter().chain([(first, last)]).collect();
+            assert_eq!(answer(leak(runs)), Ok(()));
+        }
+        assert_eq!(answer(&REVIEWED), Ok(()));
+    }
+}

@@ -1,0 +1,111 @@
+//! What a child gives up for good just before the shell: limits, capabilities, privileges, files, system calls.
+
+use std::fs;
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+};
+
+use crate::child::call_filter::CallFilters;
+use crate::child::file_rules::{self, LateRules};
+use crate::child::mode_filter;
+use crate::child::processes;
+use crate::init::step::{AtStep, Step, StepError};
+use crate::policy::isolation::Isolation;
+use crate::spawner::preparation::Preparation;
+use crate::spawner::request::ChildLimits;
+
+/// Confines the calling process as the preparation says. Rules for files that wait for a mount are returned: they are
+/// to be put in force before anything of the command runs.
+pub(crate) fn restrict(
+    preparation: &Preparation,
+    filters: &CallFilters,
+) -> Result<Option<LateRules>, StepError> {
+    let isolation = preparation.isolation;
+    if isolation.contains(Isolation::PRIVILEGES) {
+        // Under memory pressure the kernel kills commands before the launcher. Raising the score takes no
+        // privilege; where `/proc` is not to be had, the score stays.
+        let _ = fs::write("/proc/self/oom_score_adj", "1000");
+        // Commands must not keep the launcher from answering.
+        let _ = rustix::process::nice(5);
+        set_limits(&preparation.limits, isolation).at(Step::ResourceLimits)?;
+    }
+    let without_sockets = isolation.contains(Isolation::NO_SOCKETS);
+    let late_rules = if isolation.contains(Isolation::LANDLOCK) {
+        file_rules::restrict(&preparation.access, without_sockets)?
+    } else {
+        None
+    };
+    if isolation.contains(Isolation::FILTER) {
+        filters.apply(without_sockets)?;
+    }
+    if isolation.contains(Isolation::MODES) {
+        mode_filter::apply(!isolation.contains(Isolation::FILTER))?;
+    }
+    Ok(late_rules)
+}
+
+fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<()> {
+    // One byte is too small for a file and, unlike none, also keeps the kernel from starting the host's handler.
+    setrlimit(Resource::Core, Rlimit { current: Some(1), maximum: Some(1) })?;
+    lower(Resource::Fsize, limits.file_size_bytes)?;
+    lower(Resource::Nofile, limits.open_files.into())?;
+    if isolation.contains(Isolation::USER) {
+        lower(Resource::Nproc, limits.processes.into())?;
+    } else if !rustix::process::geteuid().is_root() && !isolation.contains(Isolation::GROUP) {
+        // The kernel counts all of the user's processes: those of now come on top. The user starting more makes the
+        // command's share smaller; without any limit, no search would ever catch up with a bomb.
+        let present = processes::count_of_user(rustix::process::geteuid().as_raw());
+        lower(Resource::Nproc, present.saturating_add(limits.processes.into()))?;
+    }
+    // The kernel counts these for the user, too: half of them stay for the user's other programs.
+    for resource in [Resource::Sigpending, Resource::Msgqueue] {
+        if let Some(present) = rustix::process::getrlimit(resource).current {
+            lower(resource, present / 2)?;
+        }
+    }
+    // Data and not address space: runtimes reserve far more addresses than they ever use.
+    lower(Resource::Data, limits.memory_bytes)
+}
+
+/// Sets a limit, but never above the one in force.
+fn lower(resource: Resource, value: u64) -> rustix::io::Result<()> {
+    let maximum = rustix::process::getrlimit(resource).maximum.map_or(value, |maximum| maximum.min(value));
+    setrlimit(resource, Rlimit { current: Some(maximum), maximum: Some(maximum) })
+}
+
+/// Takes every capability away from what this process will ever execute, but none from itself.
+pub(crate) fn limit_capabilities() -> rustix::io::Result<()> {
+    // Only a process with this capability can do it; without it there is nothing to give up.
+    if !rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
+    }
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // The kernel may know fewer capabilities than this list.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+/// Gives up every capability, and the way in which a program executed as root would get them back.
+pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
+    if rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
+        set_capabilities_secure_bits(
+            CapabilitiesSecureBits::NO_ROOT
+                | CapabilitiesSecureBits::NO_ROOT_LOCKED
+                | CapabilitiesSecureBits::NO_SETUID_FIXUP
+                | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+                | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+                | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED,
+        )?;
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+}

@@ -1,0 +1,65 @@
+//! Landlock: which files a command may reach, and no sockets or processes outside its own.
+//!
+//! The rules are made after the mounts, in the new root: made before, they would name the old one's files. Where a
+//! layer is mounted last, the rule for what lies on it is made last, too.
+
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::io::Errno;
+
+use crate::init::step::{Step, StepError};
+use crate::spawner::request::FileAccess;
+
+/// Rights as of this version; an older kernel enforces those of them that it knows.
+const RIGHTS: ABI = ABI::V7;
+
+/// Rules that are not in force yet, because a place that they are about is not there yet.
+pub(crate) struct LateRules {
+    rules: RulesetCreated,
+}
+
+/// Puts the rules in force for this process and its descendants, for good; or makes them as far as they can be made,
+/// if something is to be written that is there only when all mounts are made.
+pub(crate) fn restrict(access: &FileAccess, without_network: bool) -> Result<Option<LateRules>, StepError> {
+    let rules =
+        make(access, without_network).map_err(|error| StepError::caused_by(Step::Landlock, &error))?;
+    if access.late_writable.is_empty() {
+        return enforce(rules).map(|()| None);
+    }
+    Ok(Some(LateRules { rules }))
+}
+
+impl LateRules {
+    /// Completes the rules, once all mounts are made, and puts them in force.
+    pub(crate) fn restrict(self, access: &FileAccess) -> Result<(), StepError> {
+        let writable = path_beneath_rules(access.late_writable.clone(), AccessFs::from_all(RIGHTS));
+        let rules = self.rules.add_rules(writable);
+        enforce(rules.map_err(|error| StepError::caused_by(Step::Landlock, &error))?)
+    }
+}
+
+fn enforce(rules: RulesetCreated) -> Result<(), StepError> {
+    match rules.restrict_self().map(|status| status.ruleset) {
+        Ok(RulesetStatus::NotEnforced) => Err(StepError::new(Step::Landlock, Errno::OPNOTSUPP)),
+        Ok(_) => Ok(()),
+        Err(error) => Err(StepError::caused_by(Step::Landlock, &error)),
+    }
+}
+
+fn make(access: &FileAccess, without_network: bool) -> Result<RulesetCreated, RulesetError> {
+    let mut rules =
+        Ruleset::default().handle_access(AccessFs::from_all(RIGHTS))?.scope(Scope::from_all(RIGHTS))?;
+    if without_network {
+        // No port is ever allowed: with the right handled and no rule, every one is refused.
+        rules = rules.handle_access(AccessNet::from_all(RIGHTS))?;
+    }
+    let existing = |paths: &[PathBuf]| paths.to_vec();
+    rules
+        .create()?
+        .add_rules(path_beneath_rules(existing(&access.readable), AccessFs::from_read(RIGHTS)))?
+        .add_rules(path_beneath_rules(existing(&access.writable), AccessFs::from_all(RIGHTS)))
+}

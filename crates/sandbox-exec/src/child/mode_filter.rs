@@ -1,0 +1,143 @@
+//! The filter of modes and owners: no call may give a file to others, or let others run it with its owner's rights.
+//!
+//! A command may write where nothing looks at its files afterwards: in folders that are bound through its layer, in
+//! caches, and in the folder itself where there is no layer. So the call itself is refused. A refused call answers
+//! EPERM, as for a user who may not do it. `openat2` has its mode behind a pointer, where a filter cannot look: it
+//! answers ENOSYS, and programs then use `openat`.
+//!
+//! `mkdir` is let through: the kernel takes only `0o1777` of its mode. A set-group-ID bit that a new folder has from
+//! the folder around it takes no call.
+
+use std::collections::BTreeMap;
+
+use rustix::io::Errno;
+use rustix::process::{getegid, geteuid};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
+};
+
+#[cfg(target_arch = "x86_64")]
+use crate::child::call_filter::all_but_x32;
+use crate::init::step::{Step, StepError};
+
+/// The set-user-ID and the set-group-ID bit.
+const SET_ID_BITS: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
+
+/// The flags with which an opening makes a file, and its mode means something. The second is the one bit of
+/// `O_TMPFILE` that is its own.
+const MAKING_FLAGS: [u64; 2] =
+    [libc::O_CREAT.unsigned_abs() as u64, (libc::O_TMPFILE & !libc::O_DIRECTORY).unsigned_abs() as u64];
+
+/// What stands for "leave it as it is" in the place of an owner or a group.
+const UNCHANGED: u64 = 0xffff_ffff;
+
+/// The place of the mode among the arguments, counted from 0, of calls that change it, or that make a file with it.
+const MODE_CALLS: &[(libc::c_long, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    (libc::SYS_mknodat, 2),
+];
+
+/// The same for the calls whose mode also says what kind of file is made.
+const NODE_CALLS: &[(libc::c_long, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    (libc::SYS_mknodat, 2),
+];
+
+/// The places of the flags and of the mode among the arguments of calls that open a file, or make it.
+const OPEN_CALLS: &[(libc::c_long, u8, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+    (libc::SYS_openat, 2, 3),
+];
+
+/// The place of the owner among the arguments of calls that change it. The group comes after it.
+const OWNER_CALLS: &[(libc::c_long, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chown, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_lchown, 1),
+    (libc::SYS_fchown, 1),
+    (libc::SYS_fchownat, 2),
+];
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Puts the filter in force for this process and its descendants, for good. Files may be given to the user and group
+/// that this process has now, as the namespace that it is in counts them. `is_alone` says that the filter of
+/// [`CallFilters`](crate::child::call_filter::CallFilters) is not in force, which closes a way around this one.
+pub(crate) fn apply(is_alone: bool) -> Result<(), StepError> {
+    let owner = (geteuid().as_raw(), getegid().as_raw());
+    let compile = || Ok([program(missing_calls(), Errno::NOSYS)?, program(refusals(owner)?, Errno::PERM)?]);
+    let programs = compile().map_err(|error: BackendError| StepError::caused_by(Step::Seccomp, &error))?;
+    for program in &programs {
+        apply_filter(program).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
+    }
+    #[cfg(target_arch = "x86_64")]
+    if is_alone {
+        apply_filter(&all_but_x32()).map_err(|error| StepError::caused_by(Step::Seccomp, &error))?;
+    }
+    Ok(())
+}
+
+fn program(rules: Rules, errno: Errno) -> Result<BpfProgram, BackendError> {
+    let refusal = SeccompAction::Errno(errno.raw_os_error().unsigned_abs());
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+    SeccompFilter::new(rules, SeccompAction::Allow, refusal, architecture)?.try_into()
+}
+
+fn missing_calls() -> Rules {
+    [(libc::SYS_openat2, vec![])].into()
+}
+
+/// Returns what is refused for a process that belongs to this user and group.
+fn refusals((user, group): (u32, u32)) -> Result<Rules, BackendError> {
+    let mut rules = Rules::new();
+    let mut refuse = |call: libc::c_long, conditions: Vec<SeccompCondition>| -> Result<(), BackendError> {
+        rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
+        Ok(())
+    };
+    for bit in SET_ID_BITS {
+        for (call, mode) in MODE_CALLS {
+            refuse(*call, vec![has(*mode, bit)?])?;
+        }
+        for (call, flags, mode) in OPEN_CALLS {
+            for making in MAKING_FLAGS {
+                refuse(*call, vec![has(*flags, making)?, has(*mode, bit)?])?;
+            }
+        }
+    }
+    for (call, mode) in NODE_CALLS {
+        // The numbers 0 and 0, the mark of a removed entry in a layer, take no capability: they are refused as well.
+        for kind in [libc::S_IFCHR, libc::S_IFBLK] {
+            let is_kind = SeccompCmpOp::MaskedEq(libc::S_IFMT.into());
+            refuse(*call, vec![condition(*mode, is_kind, kind.into())?])?;
+        }
+    }
+    for (call, owner) in OWNER_CALLS {
+        for (argument, own) in [(*owner, user), (*owner + 1, group)] {
+            let is_other = [own.into(), UNCHANGED].map(|id| condition(argument, SeccompCmpOp::Ne, id));
+            refuse(*call, is_other.into_iter().collect::<Result<_, _>>()?)?;
+        }
+    }
+    Ok(rules)
+}
+
+/// Fits an argument in which this bit is set.
+fn has(argument: u8, bit: u64) -> Result<SeccompCondition, BackendError> {
+    condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
+}
+
+/// Compares the lower 32 bits of an argument. The kernel looks at no more of any of these.
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}

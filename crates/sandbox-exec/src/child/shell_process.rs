@@ -1,0 +1,138 @@
+//! The process that becomes the shell: it confines itself for good, waits for the order, and executes it.
+
+use std::convert::Infallible;
+use std::ffi::CString;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, set_parent_process_death_signal};
+
+use crate::child::call_filter::CallFilters;
+use crate::child::confine;
+use crate::init::own_ids::OwnIds;
+use crate::init::step::{AtStep, Step, StepError};
+use crate::init::{EXIT_BROKEN, RequestFiles};
+use crate::policy::isolation::Isolation;
+use crate::probe::attacks;
+use crate::probe::escapes;
+use crate::spawner::channel::{self, Status};
+use crate::spawner::preparation::Preparation;
+use crate::spawner::request::Task;
+use crate::sys::{self, Cloned};
+
+/// A process that is confined already and waits.
+pub(crate) struct ShellProcess {
+    pid: Pid,
+    orders: OwnedFd,
+}
+
+impl ShellProcess {
+    /// Creates the process. It confines itself at once; the file tree must be such that the rules for files can be
+    /// made.
+    pub(crate) fn create(
+        preparation: &Preparation,
+        own_ids: Option<&OwnIds>,
+        filters: &CallFilters,
+    ) -> Result<ShellProcess, StepError> {
+        let (orders, its_end) = channel::pair().at(Step::Fork)?;
+        match sys::clone_process(0).at(Step::Fork)? {
+            Cloned::Child => {
+                drop(orders);
+                let error = match become_shell(preparation, own_ids, filters, &its_end) {
+                    Ok(never) => match never {},
+                    Err(error) => error,
+                };
+                // If even this cannot be told, the init sees a child that ended with EXIT_BROKEN.
+                let _ = channel::send(&its_end, &Status::Failed(error).encode(), &[]);
+                sys::exit_now(EXIT_BROKEN)
+            }
+            Cloned::Parent { child, .. } => Ok(ShellProcess { pid: child, orders }),
+        }
+    }
+
+    /// Gives it the request and returns once it executes the shell, or with the step at which it failed.
+    pub(crate) fn start(self, files: &RequestFiles) -> Result<Pid, StepError> {
+        let descriptors = [&files.body, &files.stdout, &files.stderr, &files.status].map(AsFd::as_fd);
+        // If it ended before, it has said why.
+        let _ = channel::send(&self.orders, b"R", &descriptors);
+        let answer = match channel::receive(&self.orders) {
+            // It ended without taking the request. The kernel says so before it hands out what was sent.
+            Err(Errno::CONNRESET) => {
+                channel::receive(&self.orders).and_then(|said| said.ok_or(Errno::CONNRESET))
+            }
+            // The other end is closed when a program is executed.
+            Ok(None) => return Ok(self.pid),
+            Ok(Some(said)) => Ok(said),
+            Err(errno) => Err(errno),
+        };
+        let (report, _) = answer.at(Step::Fork)?;
+        match Status::decode(&report) {
+            Some(Status::Failed(error)) => Err(error),
+            _ => Err(StepError::new(Step::Fork, Errno::BADMSG)),
+        }
+    }
+}
+
+/// Confines this process for good, waits for the request, and executes the shell.
+fn become_shell(
+    preparation: &Preparation,
+    own_ids: Option<&OwnIds>,
+    filters: &CallFilters,
+    orders: &OwnedFd,
+) -> Result<Infallible, StepError> {
+    if let Some(own_ids) = own_ids {
+        own_ids.enter().at(Step::OwnIds)?;
+        // There it has every capability, and could gain every one.
+        confine::limit_capabilities().at(Step::Capabilities)?;
+    }
+    // Only now: entering a user namespace ends it.
+    set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentDeath)?;
+    rustix::process::setsid().at(Step::Session)?;
+    let nothing = File::open("/dev/null").at(Step::Descriptors)?;
+    rustix::stdio::dup2_stdin(&nothing).at(Step::Descriptors)?;
+    sys::close_on_execute_from(3).at(Step::Descriptors)?;
+    sys::default_signals().at(Step::Session)?;
+    if preparation.isolation.contains(Isolation::PRIVILEGES) {
+        confine::drop_capabilities().at(Step::Capabilities)?;
+        rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
+    }
+    let late_rules = confine::restrict(preparation, filters)?;
+    let packet = channel::receive(orders).ok().flatten();
+    // Nobody wants it any more.
+    let Some(files) = packet.and_then(|(_, descriptors)| RequestFiles::from_packet(descriptors)) else {
+        sys::exit_now(EXIT_BROKEN)
+    };
+    let order = files.read_order()?;
+    // The request comes when all mounts are made.
+    if let Some(rules) = late_rules {
+        rules.restrict(&preparation.access)?;
+    }
+    rustix::stdio::dup2_stdout(&files.stdout).at(Step::Descriptors)?;
+    rustix::stdio::dup2_stderr(&files.stderr).at(Step::Descriptors)?;
+    rustix::process::chdir(&order.working_directory).at(Step::WorkingDirectory)?;
+    let invalid = |_| StepError::new(Step::Request, Errno::INVAL);
+    let environment = order
+        .environment
+        .iter()
+        .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
+        .collect::<Result<Vec<CString>, _>>()
+        .map_err(invalid)?;
+    match &order.task {
+        Task::Shell(text) => {
+            let text = CString::new(text.as_str()).map_err(invalid)?;
+            let arguments = [c"sh".to_owned(), c"-c".to_owned(), text];
+            let errno = sys::execute(c"/bin/sh", &arguments, &environment);
+            Err(StepError::new(Step::Exec, errno))
+        }
+        Task::Attacks(targets) => {
+            attacks::run(targets);
+            sys::exit_now(0)
+        }
+        Task::Escapes(targets) => {
+            escapes::run(targets);
+            sys::exit_now(0)
+        }
+    }
+}

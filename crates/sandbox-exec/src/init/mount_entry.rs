@@ -1,0 +1,213 @@
+//! One entry of the new root's list of mounts: plain data, made by the launcher and carried out by the child.
+
+use std::path::{Path, PathBuf};
+
+use crate::spawner::wire::{Decoder, Encoder};
+
+/// How a bound tree may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadOnly,
+    /// As [`Access::ReadOnly`]; where commands have a user of their own, it meets these files as a stranger.
+    System,
+    Writable,
+    /// A device file: the only kind of mount on which devices work.
+    Device,
+}
+
+/// Something to make in the new root. Targets are absolute paths inside it; parents are made as needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MountEntry {
+    Directory {
+        target: PathBuf,
+        mode: u32,
+    },
+    Symlink {
+        target: PathBuf,
+        to: PathBuf,
+    },
+    File {
+        target: PathBuf,
+        contents: Vec<u8>,
+        mode: u32,
+    },
+    /// Shows a tree of the host. The source holds no links.
+    Bind {
+        source: PathBuf,
+        target: PathBuf,
+        access: Access,
+    },
+    /// Mounts a copy-on-write layer over the tree that is bound at the target. Its folders hold no links.
+    Layer {
+        target: PathBuf,
+        upper: PathBuf,
+        work: PathBuf,
+        /// Folders of the tree that are seen through the layer.
+        uncovered: Vec<PathBuf>,
+    },
+    Tmpfs {
+        target: PathBuf,
+        size_bytes: u64,
+        mode: u32,
+    },
+    /// A fresh `/proc` of the new process namespace, with the kernel's own settings read-only.
+    Proc {
+        /// The highest process number, where it can be set for one namespace.
+        process_limit: u32,
+    },
+    /// Pseudo-terminals of the command's own, at `/dev/pts`.
+    Terminals,
+    /// Binds a folder of the new root onto itself, so that it cannot be renamed.
+    Pin {
+        target: PathBuf,
+    },
+    /// Binds something in the new root onto itself and makes it read-only.
+    Protect {
+        target: PathBuf,
+    },
+    /// Covers a folder or file of the new root by emptiness, if it exists.
+    Cover {
+        target: PathBuf,
+    },
+    /// Shows a file in the place of one of the new root, or makes it if there is none. It is read-only.
+    Mask {
+        target: PathBuf,
+        contents: Vec<u8>,
+    },
+    /// Makes the mount at this place read-only, but none beneath it.
+    Seal {
+        target: PathBuf,
+    },
+}
+
+impl MountEntry {
+    pub(crate) fn target(&self) -> &Path {
+        match self {
+            MountEntry::Directory { target, .. }
+            | MountEntry::Symlink { target, .. }
+            | MountEntry::File { target, .. }
+            | MountEntry::Bind { target, .. }
+            | MountEntry::Layer { target, .. }
+            | MountEntry::Tmpfs { target, .. }
+            | MountEntry::Pin { target }
+            | MountEntry::Protect { target }
+            | MountEntry::Cover { target }
+            | MountEntry::Mask { target, .. }
+            | MountEntry::Seal { target } => target,
+            MountEntry::Proc { .. } => Path::new("/proc"),
+            MountEntry::Terminals => Path::new("/dev/pts"),
+        }
+    }
+
+    /// Whether it does no harm if the mount is taken down a moment after the command's last process has ended.
+    ///
+    /// A layer does none either: nobody is left who could write through it, its upper folder holds all that was
+    /// written, since an overlay caches no contents of its own, and taking it down writes nothing there.
+    pub(crate) fn may_linger(&self) -> bool {
+        matches!(
+            self,
+            MountEntry::Directory { .. }
+                | MountEntry::Symlink { .. }
+                | MountEntry::File { .. }
+                | MountEntry::Bind { .. }
+                | MountEntry::Layer { .. }
+                | MountEntry::Tmpfs { .. }
+                | MountEntry::Proc { .. }
+                | MountEntry::Terminals
+                | MountEntry::Pin { .. }
+                | MountEntry::Protect { .. }
+                | MountEntry::Cover { .. }
+                | MountEntry::Mask { .. }
+                | MountEntry::Seal { .. }
+        )
+    }
+
+    pub(crate) fn encode(&self, out: &mut Encoder) {
+        let kind = match self {
+            MountEntry::Directory { .. } => 0,
+            MountEntry::Symlink { .. } => 1,
+            MountEntry::File { .. } => 2,
+            MountEntry::Bind { .. } => 3,
+            MountEntry::Tmpfs { .. } => 4,
+            MountEntry::Proc { .. } => 5,
+            MountEntry::Terminals => 6,
+            MountEntry::Pin { .. } => 7,
+            MountEntry::Protect { .. } => 8,
+            MountEntry::Cover { .. } => 9,
+            MountEntry::Seal { .. } => 10,
+            MountEntry::Layer { .. } => 11,
+            MountEntry::Mask { .. } => 12,
+        };
+        out.number(kind);
+        out.path(self.target());
+        match self {
+            MountEntry::Directory { mode, .. } => out.number((*mode).into()),
+            MountEntry::Symlink { to, .. } => out.path(to),
+            MountEntry::File { contents, mode, .. } => {
+                out.bytes(contents);
+                out.number((*mode).into());
+            }
+            MountEntry::Bind { source, access, .. } => {
+                out.path(source);
+                out.number(match access {
+                    Access::ReadOnly => 0,
+                    Access::Writable => 1,
+                    Access::Device => 2,
+                    Access::System => 3,
+                });
+            }
+            MountEntry::Layer { upper, work, uncovered, .. } => {
+                out.path(upper);
+                out.path(work);
+                out.list(uncovered, |out, path| out.path(path));
+            }
+            MountEntry::Tmpfs { size_bytes, mode, .. } => {
+                out.number(*size_bytes);
+                out.number((*mode).into());
+            }
+            MountEntry::Proc { process_limit } => out.number((*process_limit).into()),
+            MountEntry::Mask { contents, .. } => out.bytes(contents),
+            MountEntry::Terminals
+            | MountEntry::Pin { .. }
+            | MountEntry::Protect { .. }
+            | MountEntry::Cover { .. }
+            | MountEntry::Seal { .. } => {}
+        }
+    }
+
+    pub(crate) fn decode(input: &mut Decoder<'_>) -> Option<MountEntry> {
+        let kind = input.number()?;
+        let target = input.path()?;
+        Some(match kind {
+            0 => MountEntry::Directory { target, mode: input.number_u32()? },
+            1 => MountEntry::Symlink { target, to: input.path()? },
+            2 => MountEntry::File { target, contents: input.bytes()?.to_vec(), mode: input.number_u32()? },
+            3 => MountEntry::Bind {
+                target,
+                source: input.path()?,
+                access: match input.number()? {
+                    0 => Access::ReadOnly,
+                    1 => Access::Writable,
+                    2 => Access::Device,
+                    3 => Access::System,
+                    _ => return None,
+                },
+            },
+            4 => MountEntry::Tmpfs { target, size_bytes: input.number()?, mode: input.number_u32()? },
+            5 => MountEntry::Proc { process_limit: input.number_u32()? },
+            6 => MountEntry::Terminals,
+            7 => MountEntry::Pin { target },
+            8 => MountEntry::Protect { target },
+            9 => MountEntry::Cover { target },
+            10 => MountEntry::Seal { target },
+            11 => MountEntry::Layer {
+                target,
+                upper: input.path()?,
+                work: input.path()?,
+                uncovered: input.list(Decoder::path)?,
+            },
+            12 => MountEntry::Mask { target, contents: input.bytes()?.to_vec() },
+            _ => return None,
+        })
+    }
+}

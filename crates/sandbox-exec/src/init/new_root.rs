@@ -1,0 +1,373 @@
+//! The command's own file tree: built in a memory file system from the launcher's list, then entered for good.
+//!
+//! Everything is reached from descriptors: of the old root for what is shown, of the new root for where it goes. No
+//! link is ever followed inside either, so what a workspace holds cannot redirect a mount.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
+    unlinkat,
+};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
+    unmount,
+};
+
+use crate::init::layer_mount;
+use crate::init::mount_entry::{Access, MountEntry};
+use crate::init::own_ids::OwnIds;
+use crate::init::proc_mount;
+use crate::init::step::{AtStep, Step, StepError};
+use crate::sys::{MountAttributes, set_mount_attributes};
+
+/// The root itself holds only folders and a few small files.
+const ROOT_SIZE_BYTES: u64 = 4 << 20;
+
+/// Where the emptiness lies that covers hidden files and folders.
+const EMPTY_FOLDER: &str = ".hidden/folder";
+const EMPTY_FILE: &str = ".hidden/file";
+
+/// Where a file lies for the moment in which it is mounted over another one.
+const MASK: &str = ".hidden/mask";
+
+/// Where the folders of a layer lie that are not seen otherwise.
+const LAYER: &str = ".hidden/layer";
+
+/// The root under construction.
+pub(crate) struct NewRoot {
+    root: OwnedFd,
+    has_own_users: bool,
+    own_ids: Option<OwnIds>,
+}
+
+impl NewRoot {
+    /// Begins the new root with these entries. The old one is still this process's root until [`NewRoot::enter`].
+    ///
+    /// `has_own_users` says that this process is in a user namespace made for the command, `own_ids` that the command will
+    /// be a user of its own.
+    pub(crate) fn begin(
+        entries: &[MountEntry],
+        has_own_users: bool,
+        own_ids: Option<OwnIds>,
+    ) -> Result<NewRoot, StepError> {
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+            .at(Step::PrivateMounts)?;
+        let new_root = NewRoot::create(has_own_users, own_ids).at(Step::Root)?;
+        entries.iter().try_for_each(|entry| new_root.make(entry))?;
+        Ok(new_root)
+    }
+
+    /// Makes the other entries. Once the root was entered, only those that need nothing of the old one can be made.
+    pub(crate) fn finish(&self, entries: &[MountEntry]) -> Result<(), StepError> {
+        entries.iter().try_for_each(|entry| self.make(entry))
+    }
+
+    fn create(has_own_users: bool, own_ids: Option<OwnIds>) -> rustix::io::Result<NewRoot> {
+        let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
+        // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
+        attach(&root, CWD.as_fd(), Path::new("/"))?;
+        let new_root = NewRoot { root, has_own_users, own_ids };
+        new_root.make_folder(Path::new(EMPTY_FOLDER), 0o000)?;
+        new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
+        Ok(new_root)
+    }
+
+    pub(crate) fn has_own_users(&self) -> bool {
+        self.has_own_users
+    }
+
+    fn make(&self, entry: &MountEntry) -> Result<(), StepError> {
+        match entry {
+            MountEntry::Directory { target, mode } => self.make_folder(inside(target), *mode).at(Step::Root),
+            MountEntry::Symlink { target, to } => self.make_link(inside(target), to).at(Step::Root),
+            MountEntry::File { target, contents, mode } => {
+                self.make_file(inside(target), contents, *mode).at(Step::Root)
+            }
+            MountEntry::Bind { source, target, access } => self.bind(source, inside(target), *access),
+            MountEntry::Layer { target, upper, work, uncovered } => {
+                self.mount_layer(target, [upper, work], uncovered).at(Step::Layer)
+            }
+            MountEntry::Tmpfs { target, size_bytes, mode } => {
+                self.make_folder(inside(target), 0o755).at(Step::Tmpfs)?;
+                let mount = memory_file_system(*size_bytes, *mode).at(Step::Tmpfs)?;
+                self.attach(&mount, inside(target)).at(Step::Tmpfs)
+            }
+            MountEntry::Proc { process_limit } => proc_mount::mount(self, *process_limit),
+            MountEntry::Terminals => self.mount_terminals().at(Step::Devices),
+            MountEntry::Pin { target } => self.rebind(inside(target), false).at(Step::Protect),
+            MountEntry::Protect { target } => self.rebind(inside(target), true).at(Step::Protect),
+            MountEntry::Cover { target } => self.cover(inside(target)).at(Step::Protect),
+            MountEntry::Mask { target, contents } => self.mask(inside(target), contents).at(Step::Protect),
+            MountEntry::Seal { target } => {
+                let mount = self.open(inside(target)).at(Step::Protect)?;
+                set_mount_attributes(mount, MountAttributes::READ_ONLY, false).at(Step::Protect)
+            }
+        }
+    }
+
+    /// Shows a tree of the old root.
+    fn bind(&self, source: &Path, target: &Path, access: Access) -> Result<(), StepError> {
+        let source = open_outside(source).at(Step::Bind)?;
+        let tree = copy_tree(&source).at(Step::Bind)?;
+        self.map_owners(&tree, access).at(Step::OwnIds)?;
+        self.attach_bound(&source, &tree, target, access).at(Step::Bind)
+    }
+
+    /// Makes a tree's files of root the command's own.
+    fn map_owners(&self, tree: &OwnedFd, access: Access) -> rustix::io::Result<()> {
+        let Some(own_ids) = &self.own_ids else { return Ok(()) };
+        if matches!(access, Access::System | Access::Device) {
+            return Ok(());
+        }
+        match (own_ids.map_owners(tree), access) {
+            // The command then sees less of it, and nothing more.
+            (Err(Errno::INVAL | Errno::PERM), Access::ReadOnly) => Ok(()),
+            (mapped, _) => mapped,
+        }
+    }
+
+    fn attach_bound(
+        &self,
+        source: &OwnedFd,
+        tree: &OwnedFd,
+        target: &Path,
+        access: Access,
+    ) -> rustix::io::Result<()> {
+        if FileType::from_raw_mode(fstat(source)?.st_mode) == FileType::Directory {
+            self.make_folder(target, 0o755)?;
+        } else {
+            self.make_file(target, b"", 0o644)?;
+        }
+        let attributes = match access {
+            Access::ReadOnly | Access::System => {
+                MountAttributes::READ_ONLY.and(MountAttributes::NO_SETUID).and(MountAttributes::NO_DEVICES)
+            }
+            Access::Writable => MountAttributes::NO_SETUID.and(MountAttributes::NO_DEVICES),
+            Access::Device => MountAttributes::NO_SETUID,
+        };
+        set_mount_attributes(tree, attributes, true)?;
+        self.attach(tree, target)
+    }
+
+    /// Mounts a layer over the tree that is bound at the target, and shows the uncovered folders of that tree in it.
+    ///
+    /// What lies in the tree is reached there, so that nothing of the old root is needed. This comes before anything of
+    /// it is hidden.
+    fn mount_layer(
+        &self,
+        target: &Path,
+        folders: [&PathBuf; 2],
+        uncovered: &[PathBuf],
+    ) -> rustix::io::Result<()> {
+        let lower = self.open(inside(target))?;
+        let are_beside = folders.iter().any(|folder| !folder.starts_with(target));
+        let [upper, work] = self.open_layer(target, folders)?;
+        let mut trees = Vec::new();
+        for folder in uncovered {
+            match self.open(inside(folder)) {
+                Err(Errno::NOENT) => {}
+                place => trees.push((folder, copy_tree(&place?)?)),
+            }
+        }
+        attach(&layer_mount::mount(&lower, &upper, &work)?, lower.as_fd(), Path::new(""))?;
+        if are_beside && self.own_ids.is_some() {
+            // The layer has them now, and nobody else is to.
+            rustix::process::fchdir(&self.root)?;
+            unmount(LAYER, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
+        }
+        trees.iter().try_for_each(|(folder, tree)| self.attach(tree, inside(folder)))
+    }
+
+    /// Opens a layer's own folders: in the new root, if they are seen there.
+    fn open_layer(&self, target: &Path, folders: [&PathBuf; 2]) -> rustix::io::Result<[OwnedFd; 2]> {
+        let [upper, work] = folders;
+        if folders.iter().all(|folder| folder.starts_with(target)) {
+            return Ok([self.open(inside(upper))?, self.open(inside(work))?]);
+        }
+        let Some(own_ids) = &self.own_ids else { return Ok([open_outside(upper)?, open_outside(work)?]) };
+        // What is made in the layer belongs to root. Both folders must lie on one mount.
+        let common = |folder: &&Path| work.starts_with(folder);
+        let parent = upper.ancestors().find(common).ok_or(Errno::XDEV)?;
+        let tree = copy_tree(&open_outside(parent)?)?;
+        own_ids.map_owners(&tree)?;
+        self.make_folder(Path::new(LAYER), 0o700)?;
+        self.attach(&tree, Path::new(LAYER))?;
+        let open = |folder: &Path| {
+            self.open(&Path::new(LAYER).join(folder.strip_prefix(parent).unwrap_or(Path::new(""))))
+        };
+        let opened = [open(upper)?, open(work)?];
+        Ok(opened)
+    }
+
+    /// Binds something onto itself: a mount point can be neither renamed nor removed.
+    pub(crate) fn rebind(&self, target: &Path, read_only: bool) -> rustix::io::Result<()> {
+        let place = self.open(target)?;
+        let tree = copy_tree(&place)?;
+        if read_only {
+            set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        }
+        attach(&tree, place.as_fd(), Path::new(""))
+    }
+
+    /// Covers a folder or file by emptiness that cannot be entered or read.
+    pub(crate) fn cover(&self, target: &Path) -> rustix::io::Result<()> {
+        let place = match self.open(target) {
+            Err(Errno::NOENT) => return Ok(()),
+            other => other?,
+        };
+        let is_folder = FileType::from_raw_mode(fstat(&place)?.st_mode) == FileType::Directory;
+        let tree = copy_tree(&self.open(Path::new(if is_folder { EMPTY_FOLDER } else { EMPTY_FILE }))?)?;
+        set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        attach(&tree, place.as_fd(), Path::new(""))
+    }
+
+    /// Shows a file of the sandbox's own in the place of one that is there; the other one cannot be reached.
+    fn mask(&self, target: &Path, contents: &[u8]) -> rustix::io::Result<()> {
+        let place = match self.open(target) {
+            Err(Errno::NOENT) => return self.make_file(target, contents, 0o444),
+            other => other?,
+        };
+        self.make_file(Path::new(MASK), contents, 0o444)?;
+        let tree = copy_tree(&self.open(Path::new(MASK))?)?;
+        set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
+        attach(&tree, place.as_fd(), Path::new(""))?;
+        // It lives on in its mount.
+        unlinkat(&self.root, MASK, AtFlags::empty())
+    }
+
+    fn mount_terminals(&self) -> rustix::io::Result<()> {
+        let context = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&context, "mode", "600")?;
+        fsconfig_set_string(&context, "ptmxmode", "666")?;
+        fsconfig_create(&context)?;
+        let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, no_programs())?;
+        self.make_folder(Path::new("dev/pts"), 0o755)?;
+        self.attach(&mount, Path::new("dev/pts"))
+    }
+
+    /// Mounts at a place in the new root.
+    pub(crate) fn attach(&self, mount: &OwnedFd, target: &Path) -> rustix::io::Result<()> {
+        attach(mount, self.open(target)?.as_fd(), Path::new(""))
+    }
+
+    /// Opens a place in the new root, without following links and without the right to read or write.
+    pub(crate) fn open(&self, target: &Path) -> rustix::io::Result<OwnedFd> {
+        let target = if target.as_os_str().is_empty() { Path::new(".") } else { target };
+        openat2(
+            &self.root,
+            target,
+            OFlags::PATH | OFlags::CLOEXEC,
+            Mode::empty(),
+            NO_LINKS | ResolveFlags::BENEATH,
+        )
+    }
+
+    /// Makes a folder and its parents; one that is there stays as it is.
+    pub(crate) fn make_folder(&self, target: &Path, mode: u32) -> rustix::io::Result<()> {
+        match self.with_parents(target, || mkdirat(&self.root, target, Mode::from_raw_mode(mode))) {
+            Err(Errno::EXIST) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Makes something, and if its parents turn out to be missing them first: mostly they are there.
+    fn with_parents<T>(
+        &self,
+        target: &Path,
+        make: impl Fn() -> rustix::io::Result<T>,
+    ) -> rustix::io::Result<T> {
+        match make() {
+            Err(Errno::NOENT) => {
+                self.make_parents(target)?;
+                make()
+            }
+            other => other,
+        }
+    }
+
+    fn make_parents(&self, target: &Path) -> rustix::io::Result<()> {
+        let mut parent = PathBuf::new();
+        let parents = target.parent().into_iter().flat_map(Path::components);
+        for component in parents.filter(|component| matches!(component, Component::Normal(_))) {
+            parent.push(component);
+            match mkdirat(&self.root, &parent, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(())
+    }
+
+    fn make_link(&self, target: &Path, to: &Path) -> rustix::io::Result<()> {
+        self.with_parents(target, || symlinkat(to, &self.root, target))
+    }
+
+    /// Makes a file with its parents; one that is there stays as it is.
+    fn make_file(&self, target: &Path, contents: &[u8], mode: u32) -> rustix::io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let make = || openat(&self.root, target, flags, Mode::from_raw_mode(0o600));
+        let file = match self.with_parents(target, make) {
+            Err(Errno::EXIST) => return Ok(()),
+            other => other?,
+        };
+        if rustix::io::write(&file, contents)? != contents.len() {
+            return Err(Errno::NOSPC);
+        }
+        fchmod(&file, Mode::from_raw_mode(mode))
+    }
+
+    /// Makes this the root of the process and lets go of the old one, which is not reachable afterwards.
+    pub(crate) fn enter(&self) -> rustix::io::Result<()> {
+        set_mount_attributes(&self.root, MountAttributes::READ_ONLY, false)?;
+        rustix::process::fchdir(&self.root)?;
+        // The old root comes to lie over the new one, at the same place, and is taken off from there.
+        rustix::process::pivot_root(".", ".")?;
+        unmount(".", UnmountFlags::DETACH)?;
+        rustix::process::chdir("/")
+    }
+}
+
+/// Opens a place of the present root, to be shown elsewhere. No link on the way is followed.
+pub(crate) fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)
+}
+
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+
+/// Takes the root off an absolute path.
+fn inside(target: &Path) -> &Path {
+    target.strip_prefix("/").unwrap_or(target)
+}
+
+pub(crate) fn no_programs() -> MountAttrFlags {
+    MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC
+}
+
+fn memory_file_system(size_bytes: u64, mode: u32) -> rustix::io::Result<OwnedFd> {
+    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, "size", size_bytes.to_string())?;
+    fsconfig_set_string(&context, "mode", format!("{mode:o}"))?;
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+pub(crate) fn copy_tree(place: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(place, "", flags)
+}
+
+pub(crate) fn attach(mount: &OwnedFd, place: impl AsFd, path: &Path) -> rustix::io::Result<()> {
+    let mut flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    if path.as_os_str().is_empty() {
+        flags |= MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    }
+    move_mount(mount, "", place, path, flags)
+}

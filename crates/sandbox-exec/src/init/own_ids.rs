@@ -1,0 +1,109 @@
+//! A user of the commands' own for a root that runs them: root inside, and outside a user who owns nothing.
+//!
+//! Root without capabilities still owns what root owns, and the kernel lets owners do a lot. So commands of root run in
+//! a user namespace in which root stands for [`OUTSIDE`]; every other user and group stands for itself. Folders that a
+//! command works with are mounted so that on them root and [`OUTSIDE`] are exchanged: files of root are the command's
+//! own, and what it makes belongs to root on the disk, as ever. What is mounted otherwise it meets as a stranger.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Gid, Uid, WaitOptions, waitpid};
+use rustix::thread::{
+    CapabilitiesSecureBits, LinkNameSpaceType, move_into_link_name_space, set_capabilities_secure_bits,
+    set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+};
+
+use crate::init::user_limits;
+use crate::sys::{self, Cloned, map_mount_ids};
+
+/// The user's and the group's number outside. No distribution gives one from this range to anybody.
+const OUTSIDE: u32 = 3_999_999_999;
+
+/// The user namespace in which commands run.
+#[derive(Debug)]
+pub(crate) struct OwnIds {
+    namespace: OwnedFd,
+}
+
+impl OwnIds {
+    /// Makes the namespace. It takes a root with capabilities, and a process with one thread.
+    pub(crate) fn make() -> std::io::Result<OwnIds> {
+        let (child_end, own_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (answer, child_answer) = pipe_with(PipeFlags::CLOEXEC)?;
+        match sys::clone_process(libc::CLONE_NEWUSER)? {
+            Cloned::Child => {
+                drop((own_end, answer));
+                // It comes when the numbers are mapped.
+                let is_mapped = rustix::io::read(&child_end, &mut [0_u8; 1]) == Ok(1);
+                let is_limited = is_mapped && open_proc().is_ok_and(|proc| user_limits::set(&proc).is_ok());
+                if is_limited {
+                    // Without it, the namespace is not used.
+                    let _ = rustix::io::write(&child_answer, b"1");
+                }
+                sys::exit_now(0)
+            }
+            Cloned::Parent { child, .. } => {
+                drop((child_end, child_answer));
+                let made = Self::fill(child.as_raw_nonzero().get(), &own_end, &answer);
+                drop(own_end);
+                let _ = waitpid(Some(child), WaitOptions::empty());
+                made
+            }
+        }
+    }
+
+    /// Maps the numbers, waits for the child to set the limits, and opens its namespace.
+    fn fill(child: i32, gate: &OwnedFd, answer: &OwnedFd) -> std::io::Result<OwnIds> {
+        let above = OUTSIDE + 1;
+        let map = format!("0 {OUTSIDE} 1\n1 1 {}\n{above} {above} {}\n", OUTSIDE - 1, u32::MAX - above);
+        for name in ["uid_map", "gid_map"] {
+            fs::write(format!("/proc/{child}/{name}"), &map)?;
+        }
+        let namespace = File::open(format!("/proc/{child}/ns/user"))?;
+        rustix::io::write(gate, b"1")?;
+        if rustix::io::read(answer, &mut [0_u8; 1])? != 1 {
+            return Err(Errno::PERM.into());
+        }
+        Ok(OwnIds { namespace: namespace.into() })
+    }
+
+    /// Makes the calling process the user outside, with all of its capabilities. What it then makes is the command's.
+    pub(crate) fn adopt(&self) -> rustix::io::Result<()> {
+        set_capabilities_secure_bits(CapabilitiesSecureBits::NO_SETUID_FIXUP)?;
+        let (user, group) = (Uid::from_raw(OUTSIDE), Gid::from_raw(OUTSIDE));
+        set_thread_groups(&[])?;
+        set_thread_res_gid(group, group, group)?;
+        set_thread_res_uid(user, user, user)
+    }
+
+    /// Moves the calling process, which has adopted the user, into the namespace, with every capability there.
+    pub(crate) fn enter(&self) -> rustix::io::Result<()> {
+        move_into_link_name_space(self.namespace.as_fd(), Some(LinkNameSpaceType::User))
+    }
+
+    /// Exchanges root and the user outside on a tree of mounts that lies nowhere yet.
+    ///
+    /// # Errors
+    /// [`Errno::INVAL`] and [`Errno::PERM`] mean that one of its file systems cannot do that.
+    pub(crate) fn map_owners(&self, tree: &OwnedFd) -> rustix::io::Result<()> {
+        map_mount_ids(tree, &self.namespace)
+    }
+
+    /// Gives a pipe to the user, who else could not open it again by its name in `/proc`.
+    pub(crate) fn give(&self, pipe: &OwnedFd) -> rustix::io::Result<()> {
+        rustix::fs::fchown(pipe, Some(Uid::from_raw(OUTSIDE)), Some(Gid::from_raw(OUTSIDE)))
+    }
+
+    pub(crate) fn try_clone(&self) -> std::io::Result<OwnIds> {
+        Ok(OwnIds { namespace: self.namespace.try_clone()? })
+    }
+}
+
+fn open_proc() -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(Path::new("/proc"), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}

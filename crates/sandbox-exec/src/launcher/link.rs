@@ -1,0 +1,86 @@
+//! The connection to the spawner, which is started anew when it has died.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use crate::launcher::spawner_program::SpawnerProgram;
+use crate::spawner::channel;
+
+/// How long the spawner may take to end its commands and itself.
+const END_LIMIT: Duration = Duration::from_secs(10);
+
+/// A running spawner and the socket to it.
+#[derive(Debug)]
+pub(crate) struct Link {
+    program: SpawnerProgram,
+    /// `None` when the spawner has ended and could not be started anew. Closing it is what ends the spawner.
+    socket: Option<OwnedFd>,
+    process: Child,
+}
+
+impl Link {
+    pub(crate) fn start(program: SpawnerProgram) -> io::Result<Link> {
+        let (socket, process) = start_process(&program)?;
+        Ok(Link { program, socket: Some(socket), process })
+    }
+
+    /// Sends the descriptors of one request.
+    pub(crate) fn send(&mut self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let sent = match &self.socket {
+            Some(socket) => channel::send(socket.as_fd(), b"R", descriptors),
+            // It could not be started anew the last time.
+            None => Err(Errno::PIPE),
+        };
+        match sent {
+            // The spawner is dead, and all its commands have ended with it.
+            Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN | Errno::CONNREFUSED) => {}
+            other => return Ok(other?),
+        }
+        // Its zombie first: the next one removes the control groups of spawners that are no more.
+        self.end();
+        let (socket, process) = start_process(&self.program)?;
+        self.process = process;
+        let socket = self.socket.insert(socket);
+        Ok(channel::send(socket.as_fd(), b"R", descriptors)?)
+    }
+
+    /// Ends the spawner and takes its zombie away.
+    fn end(&mut self) {
+        self.socket = None;
+        // It ends by itself when the socket is closed, and after its commands.
+        let started = Instant::now();
+        while matches!(self.process.try_wait(), Ok(None)) {
+            if started.elapsed() > END_LIMIT {
+                // A command that cannot be killed holds it up. It dies alone; the rest is the kernel's.
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn start_process(program: &SpawnerProgram) -> io::Result<(OwnedFd, Child)> {
+    let (socket, spawner_end) = channel::pair()?;
+    let process = Command::new(&program.path)
+        .args(&program.arguments)
+        // The daemon's variables may hold secrets, and what the spawner does not have it cannot pass on.
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(spawner_end))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    Ok((socket, process))
+}

@@ -1,0 +1,301 @@
+//! From a policy to a child: which mounts, which rules, which environment. It reads the host.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::init::layer_mount::{LayerMount, mounts_beneath};
+use crate::init::mount_entry::{Access, MountEntry};
+use crate::launcher::SpawnError;
+use crate::launcher::canonical::canonicalize;
+use crate::launcher::private_folder::PrivateFolder;
+use crate::launcher::system_tree;
+use crate::launcher::tool_settings::{self, MaskedFile};
+use crate::launcher::toolchains;
+use crate::policy::Policy;
+use crate::policy::environment::{User, base_environment};
+use crate::policy::isolation::Isolation;
+use crate::spawner::preparation::{self, Preparation};
+use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
+
+/// Why a policy cannot be put in force. Nothing was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// The workspace does not exist or is not a folder.
+    #[error("the workspace is not a folder")]
+    NotAFolder,
+    /// The workspace is or contains a folder that the sandbox itself is made of, such as `/` or `/usr`, or lies in `/dev`,
+    /// `/proc` or `/sys`.
+    #[error(
+        "the workspace is a system folder, holds one, or is in /dev, /proc or /sys; commands run in folders elsewhere"
+    )]
+    SystemFolder,
+    /// The workspace is the user's home folder, which is to be hidden.
+    #[error("the workspace is the home folder")]
+    HomeFolder,
+    /// A readable or writable path of the policy does not exist.
+    #[error("a path that the policy makes visible does not exist")]
+    MissingPath,
+    /// The policy has a layer, and this machine gives commands no root of their own to mount it in.
+    #[error("a copy-on-write layer cannot be mounted without a root of the command's own")]
+    NoRootForLayer,
+    /// The policy replaces a folder, and this machine gives commands no root of their own to do that in.
+    #[error("a folder cannot be replaced without a root of the command's own")]
+    NoRootForReplaced,
+    /// The policy's layer is one over another folder than the workspace.
+    #[error("the copy-on-write layer is not one over the workspace")]
+    ForeignLayer,
+}
+
+/// Everything about a child that follows from the policy, the user and the machine.
+pub(crate) struct Plan {
+    /// The workspace's canonical path.
+    pub(crate) workspace: PathBuf,
+    /// Paths of the policy, as the policy wrote them, that a mount cannot protect.
+    pub(crate) unprotected: Vec<PathBuf>,
+    given_workspace: PathBuf,
+    isolation: Isolation,
+    mounts: Vec<MountEntry>,
+    access: FileAccess,
+    environment: BTreeMap<OsString, OsString>,
+}
+
+impl Plan {
+    /// Plans a child. `folder` holds its home and temporary files if it has no root of its own; it is furnished.
+    pub(crate) fn new(
+        policy: &Policy,
+        user: &User,
+        isolation: Isolation,
+        folder: Option<&PrivateFolder>,
+    ) -> Result<Plan, SpawnError> {
+        let workspace = canonicalize(&policy.workspace).map_err(|_| PolicyError::NotAFolder)?;
+        if !workspace.is_dir() {
+            return Err(PolicyError::NotAFolder.into());
+        }
+        if system_tree::is_made_of(&workspace) {
+            return Err(PolicyError::SystemFolder.into());
+        }
+        let has_root = isolation.contains(Isolation::ROOT);
+        let real_home = canonicalize(&user.home).unwrap_or_else(|_| user.home.clone());
+        if has_root && workspace == real_home {
+            return Err(PolicyError::HomeFolder.into());
+        }
+        if let Some(layer) = &policy.layer {
+            if !has_root {
+                return Err(PolicyError::NoRootForLayer.into());
+            }
+            if canonicalize(&layer.lower).ok().as_ref() != Some(&workspace) {
+                return Err(PolicyError::ForeignLayer.into());
+            }
+        }
+        if !policy.replaced.is_empty() && !has_root {
+            return Err(PolicyError::NoRootForReplaced.into());
+        }
+        let isolation = if policy.network {
+            isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)
+        } else {
+            isolation
+        };
+        let readable = canonical(&policy.readable)?;
+        let mut writable = canonical(&policy.writable)?;
+        writable.push(workspace.clone());
+        let replaced = replaced(&policy.replaced)?;
+        let toolchains = toolchains::find(&real_home);
+        let mut masked = tool_settings::masked(&real_home);
+        // What the policy shares on purpose is shared as it is.
+        masked.retain(|file| {
+            !readable.contains(&file.path) && !writable.iter().any(|path| file.path.starts_with(path))
+        });
+        let (home, temporary) = match folder {
+            Some(folder) => (folder.home(), folder.temporary()),
+            None if has_root => (system_tree::private_home(&real_home), "/tmp".into()),
+            None => (real_home.clone(), "/tmp".into()),
+        };
+        if let Some(folder) = folder {
+            let settings = system_tree::git_settings(policy, &workspace);
+            folder.furnish(&settings, &real_home, &toolchains, &masked).map_err(SpawnError::PrivateFolder)?;
+            writable.push(folder.path().to_owned());
+        }
+        let mut plan = Plan {
+            unprotected: Vec::new(),
+            given_workspace: policy.workspace.clone(),
+            isolation,
+            mounts: Vec::new(),
+            access: FileAccess::default(),
+            environment: BTreeMap::new(),
+            workspace,
+        };
+        let visible: Vec<&PathBuf> = toolchains.iter().chain(&readable).chain(&writable).collect();
+        plan.environment = base_environment(user, &home, &temporary, |folder| {
+            let Ok(folder) = canonicalize(folder) else { return false };
+            !has_root || system_tree::shows(&folder) || visible.iter().any(|tree| folder.starts_with(tree))
+        });
+        plan.environment.extend(policy.environment.clone());
+        if has_root {
+            plan.lay_out(policy, &home, &toolchains, &readable, &writable, &replaced);
+            let is_shown = |file: &MaskedFile| {
+                let shown = toolchains.iter().chain(&readable);
+                system_tree::shows(&file.path)
+                    || shown.into_iter().any(|tree| file.path.starts_with(tree))
+                    || tool_settings::is_always_shown(&real_home, file)
+            };
+            let masked = masked.iter().filter(|file| is_shown(file)).cloned();
+            plan.mounts
+                .extend(masked.map(|file| MountEntry::Mask { target: file.path, contents: file.contents }));
+        } else {
+            plan.unprotected =
+                [&policy.read_only, &policy.pinned, &policy.hidden].into_iter().flatten().cloned().collect();
+        }
+        plan.access = if has_root {
+            // Only what is to be seen is there.
+            writable.extend(replaced.into_iter().map(|(_, place)| place));
+            let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
+            writable.extend(own.into_iter().chain([home]));
+            // What lies on a layer is there only when the layer is.
+            let lies_on_layer = |path: &PathBuf| policy.layer.is_some() && path.starts_with(&plan.workspace);
+            let (late_writable, writable) = writable.into_iter().partition(lies_on_layer);
+            FileAccess { readable: vec!["/".into()], writable, late_writable }
+        } else {
+            writable.extend(system_tree::devices_to_open());
+            let readable = system_tree::readable().chain(toolchains).chain(readable);
+            FileAccess {
+                readable: readable.flat_map(|path| tool_settings::without(path, &masked)).collect(),
+                writable,
+                late_writable: Vec::new(),
+            }
+        };
+        Ok(plan)
+    }
+
+    /// Makes the list of mounts: the system first, then every tree after the one that contains it.
+    fn lay_out(
+        &mut self,
+        policy: &Policy,
+        home: &Path,
+        toolchains: &[PathBuf],
+        readable: &[PathBuf],
+        writable: &[PathBuf],
+        replaced: &[(PathBuf, PathBuf)],
+    ) {
+        let limits = &policy.limits;
+        self.mounts = system_tree::entries(policy, home);
+        let tmpfs = |target: &Path, mode| MountEntry::Tmpfs {
+            target: target.to_owned(),
+            size_bytes: limits.temporary_bytes,
+            mode,
+        };
+        let bind =
+            |path: &PathBuf, access| MountEntry::Bind { source: path.clone(), target: path.clone(), access };
+        let replacement = |(folder, place): &(PathBuf, PathBuf)| MountEntry::Bind {
+            source: folder.clone(),
+            target: place.clone(),
+            access: Access::Writable,
+        };
+        // Of two entries for the same place the later one counts.
+        let mut trees: BTreeMap<(usize, PathBuf), MountEntry> = BTreeMap::new();
+        let entries =
+            [tmpfs(Path::new("/tmp"), 0o1777), tmpfs(Path::new("/var/tmp"), 0o1777), tmpfs(home, 0o700)]
+                .into_iter()
+                .chain(toolchains.iter().chain(readable).map(|path| bind(path, Access::ReadOnly)))
+                .chain(writable.iter().map(|path| bind(path, Access::Writable)))
+                .chain(replaced.iter().map(replacement));
+        for entry in entries {
+            let target = entry.target().to_owned();
+            trees.insert((target.components().count(), target), entry);
+        }
+        let layer = policy.layer.as_ref().map(|layer| self.layer_entry(layer));
+        // A layer hides what was mounted in the workspace before it.
+        let lies_on_layer = |entry: &MountEntry| {
+            layer.is_some() && entry.target() != self.workspace && entry.target().starts_with(&self.workspace)
+        };
+        let (after, before): (Vec<_>, Vec<_>) = trees.into_values().partition(lies_on_layer);
+        self.mounts.extend(before.into_iter().chain(layer).chain(after));
+        self.mounts.extend(system_tree::home_files(policy, home, &self.workspace));
+        for path in &policy.pinned {
+            match self.mountable(path) {
+                // A file that is only pinned could still be written; a `.git` file names the repository.
+                Some(target) if target.is_file() => self.mounts.push(MountEntry::Protect { target }),
+                Some(target) => self.mounts.push(MountEntry::Pin { target }),
+                None => self.unprotected.push(path.clone()),
+            }
+        }
+        for path in &policy.read_only {
+            match self.mountable(path) {
+                Some(target) => self.mounts.push(MountEntry::Protect { target }),
+                None => self.unprotected.push(path.clone()),
+            }
+        }
+        for path in &policy.hidden {
+            match self.mountable(path) {
+                Some(target) => self.mounts.push(MountEntry::Cover { target }),
+                None => self.unprotected.push(path.clone()),
+            }
+        }
+    }
+
+    /// Returns the layer over the workspace, and what is seen through it.
+    fn layer_entry(&self, layer: &LayerMount) -> MountEntry {
+        let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
+        let uncovered = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
+        MountEntry::Layer {
+            target: self.workspace.clone(),
+            upper: layer.upper.clone(),
+            work: layer.work.clone(),
+            uncovered: uncovered.chain(mounts_beneath(&self.workspace)).collect(),
+        }
+    }
+
+    /// Returns where a mount can go for this path of the policy: nowhere if it does not exist or leads over a link.
+    fn mountable(&self, path: &Path) -> Option<PathBuf> {
+        let path = self.rebase(path);
+        (canonicalize(&path).ok()? == path).then_some(path)
+    }
+
+    /// Moves a path below the workspace as the caller wrote it to below the workspace's canonical path.
+    fn rebase(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.given_workspace) {
+            // Joining nothing would add a slash at the end.
+            Ok(rest) if rest.as_os_str().is_empty() => self.workspace.clone(),
+            Ok(rest) => self.workspace.join(rest),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    pub(crate) fn into_request(
+        self,
+        policy: &Policy,
+        working_directory: Option<&Path>,
+        environment: &BTreeMap<OsString, OsString>,
+        task: Task,
+    ) -> Request {
+        let working_directory =
+            working_directory.map_or_else(|| self.workspace.clone(), |directory| self.rebase(directory));
+        let mut variables = self.environment;
+        variables.extend(environment.clone());
+        let (first, rest) = preparation::split(self.mounts);
+        let preparation = Preparation {
+            isolation: self.isolation,
+            limits: ChildLimits {
+                memory_bytes: policy.limits.memory_bytes,
+                processes: policy.limits.processes,
+                file_size_bytes: policy.limits.file_size_bytes,
+                open_files: policy.limits.open_files,
+            },
+            access: self.access,
+            mounts: first,
+            is_closed: preparation::is_closed(&rest),
+        };
+        let environment = variables.into_iter().collect();
+        Request { preparation, order: Order { mounts: rest, working_directory, environment, task } }
+    }
+}
+
+fn canonical(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
+    paths.iter().map(|path| canonicalize(path).map_err(|_| PolicyError::MissingPath)).collect()
+}
+
+fn replaced(folders: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, PolicyError> {
+    let both = |(folder, place): &(PathBuf, PathBuf)| Ok((canonicalize(folder)?, canonicalize(place)?));
+    folders.iter().map(|pair| both(pair).map_err(|_: std::io::Error| PolicyError::MissingPath)).collect()
+}

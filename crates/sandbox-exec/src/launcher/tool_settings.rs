@@ -1,0 +1,297 @@
+//! Files of settings among what a command sees, in which people keep passwords and tokens: shown without them.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::launcher::cargo_settings;
+
+/// The most bytes of one such file that are looked at. A longer one is shown empty.
+const LENGTH_LIMIT_BYTES: u64 = 1 << 20;
+
+/// A file of settings that a command sees otherwise than it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MaskedFile {
+    pub(crate) path: PathBuf,
+    /// What is shown in its place.
+    pub(crate) contents: Vec<u8>,
+}
+
+/// Where cargo's settings lie in the home folder.
+const CARGO_SETTINGS: &str = ".cargo/config.toml";
+
+/// What is shown for a file that holds a secret: the least that its program takes.
+const NOTHING: &str = "";
+const NO_XML_SETTINGS: &str = "<settings/>\n";
+const NO_OBJECT: &str = "{}\n";
+const NO_REPOSITORIES: &str = "opam-version: \"2.0\"\nrepositories: []\n";
+
+/// Files beneath the home folder, a star for any one name, with what is shown if they hold a secret.
+const IN_HOME: &[(&str, &str)] = &[
+    (".asdf/installs/maven/*/conf/settings.xml", NO_XML_SETTINGS),
+    (".asdf/installs/nodejs/*/etc/npmrc", NOTHING),
+    (".asdf/installs/python/*/pip.conf", NOTHING),
+    (".cargo/git/db/*/FETCH_HEAD", NOTHING),
+    (".cargo/git/db/*/config", NOTHING),
+    (".conda/envs/*/.condarc", NOTHING),
+    (".conda/envs/*/pip.conf", NOTHING),
+    (".fnm/node-versions/*/installation/etc/npmrc", NOTHING),
+    (".local/pipx/shared/pip.conf", NOTHING),
+    (".local/pipx/venvs/*/pip.conf", NOTHING),
+    (".local/share/fnm/node-versions/*/installation/etc/npmrc", NOTHING),
+    (".local/share/mise/installs/maven/*/*/conf/settings.xml", NO_XML_SETTINGS),
+    (".local/share/mise/installs/maven/*/conf/settings.xml", NO_XML_SETTINGS),
+    (".local/share/mise/installs/node/*/etc/npmrc", NOTHING),
+    (".local/share/mise/installs/python/*/pip.conf", NOTHING),
+    (".local/share/pipx/shared/pip.conf", NOTHING),
+    (".local/share/pipx/venvs/*/pip.conf", NOTHING),
+    (".local/share/pnpm/nodejs/*/etc/npmrc", NOTHING),
+    (".local/share/rtx/installs/node/*/etc/npmrc", NOTHING),
+    (".local/share/uv/python/*/pip.conf", NOTHING),
+    (".local/share/uv/tools/*/pip.conf", NOTHING),
+    (".nodenv/versions/*/etc/npmrc", NOTHING),
+    (".nvm/versions/node/*/etc/npmrc", NOTHING),
+    (".opam/repo/repos-config", NO_REPOSITORIES),
+    (".opam/repos-config", NO_REPOSITORIES),
+    (".pyenv/versions/*/pip.conf", NOTHING),
+    (".rbenv/versions/*/etc/gemrc", NOTHING),
+    (".rvm/rubies/*/etc/gemrc", NOTHING),
+    (".sdkman/candidates/gradle/*/gradle.properties", NOTHING),
+    (".sdkman/candidates/maven/*/conf/settings.xml", NO_XML_SETTINGS),
+    (".volta/hooks.json", NO_OBJECT),
+    (".volta/tools/image/node/*/etc/npmrc", NOTHING),
+    ("go/pkg/mod/cache/vcs/*/FETCH_HEAD", NOTHING),
+    ("go/pkg/mod/cache/vcs/*/config", NOTHING),
+];
+
+/// The same beneath the root.
+const IN_SYSTEM: &[(&str, &str)] = &[
+    ("opt/*/conf/settings.xml", NO_XML_SETTINGS),
+    ("opt/*/etc/npmrc", NOTHING),
+    ("opt/*/gradle.properties", NOTHING),
+    ("opt/*/pip.conf", NOTHING),
+    ("usr/etc/npmrc", NOTHING),
+    ("usr/local/etc/gemrc", NOTHING),
+    ("usr/local/etc/gitconfig", NOTHING),
+    ("usr/local/etc/npmrc", NOTHING),
+    ("usr/local/pip.conf", NOTHING),
+    ("usr/share/maven/conf/settings.xml", NO_XML_SETTINGS),
+    ("usr/share/gradle/gradle.properties", NOTHING),
+];
+
+/// Returns what a command is to see instead of files of settings that hold secrets, and of cargo's in any case.
+pub(crate) fn masked(home: &Path) -> Vec<MaskedFile> {
+    masked_beneath(home, Path::new("/"))
+}
+
+fn masked_beneath(home: &Path, root: &Path) -> Vec<MaskedFile> {
+    let mut masked = Vec::new();
+    for (folder, patterns) in [(home, IN_HOME), (root, IN_SYSTEM)] {
+        for (pattern, instead) in patterns {
+            for path in fitting(folder, pattern) {
+                if contents(&path).is_none_or(|contents| holds_secret(&contents)) {
+                    masked.push(MaskedFile { path, contents: (*instead).into() });
+                }
+            }
+        }
+    }
+    let cargo = home.join(CARGO_SETTINGS);
+    if is_file(&cargo) {
+        // Without a way to tell what in it is secret, nothing of it is shown.
+        let text = contents(&cargo).and_then(|text| cargo_settings::without_secrets(&text));
+        masked.push(MaskedFile { path: cargo, contents: text.unwrap_or_default().into() });
+    }
+    masked
+}
+
+/// Whether the file is shown although nothing of what lies around it is: cargo's settings.
+pub(crate) fn is_always_shown(home: &Path, file: &MaskedFile) -> bool {
+    file.path == home.join(CARGO_SETTINGS)
+}
+
+/// Returns a folder, or where it holds masked files, all in it but them: rules by path can show nothing in their place.
+pub(crate) fn without(path: PathBuf, masked: &[MaskedFile]) -> Vec<PathBuf> {
+    if masked.iter().any(|file| file.path == path) {
+        return Vec::new();
+    }
+    if !masked.iter().any(|file| file.path.starts_with(&path)) {
+        return vec![path];
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.flat_map(|entry| without(entry.path(), masked)).collect()
+}
+
+/// Returns the paths of files that fit a pattern. Links are not followed: mounts do not lie on them either.
+fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    let mut parts = pattern.split('/').peekable();
+    while let Some(part) = parts.next() {
+        if part == "*" {
+            found = found
+                .iter()
+                .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|entry| entry.path())
+                .collect();
+            continue;
+        }
+        for path in &mut found {
+            path.push(part);
+        }
+        // Most tools are not there at all: that takes one look.
+        let kept = |path: &PathBuf| match parts.peek() {
+            Some(_) => fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()),
+            None => is_file(path),
+        };
+        found.retain(kept);
+        if found.is_empty() {
+            break;
+        }
+    }
+    found
+}
+
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+}
+
+/// Returns a file's text; `None` if it cannot be read, is too long, or is not text.
+fn contents(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(LENGTH_LIMIT_BYTES + 1).read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= LENGTH_LIMIT_BYTES).then_some(text)
+}
+
+/// Words in the names of settings whose values are secret.
+const SECRET_WORDS: [&str; 11] = [
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "credential",
+    "_auth",
+    "privatekey",
+    "private_key",
+    "apikey",
+    "api_key",
+];
+
+/// Whether a text looks as if there were a secret in it. A word too many is harmless: the file is shown empty.
+fn holds_secret(text: &str) -> bool {
+    let text = without_remarks(text).to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| text.contains(word)) || holds_user_in_url(&text)
+}
+
+/// Whether an address in the text names a user who may have a password. The user of `ssh` has none.
+fn holds_user_in_url(text: &str) -> bool {
+    without_users_in_urls(text).len() < text.len()
+}
+
+/// Returns the text without the users, and their passwords, of the addresses in it.
+pub(crate) fn without_users_in_urls(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        kept.push_str(before);
+        kept.push_str("://");
+        let end = after.find(|character: char| character.is_whitespace() || "/?#\"'<>".contains(character));
+        let user = after[..end.unwrap_or(after.len())].rsplit_once('@').map(|(user, _)| user);
+        let user = user.filter(|user| !before.ends_with("ssh") || user.contains(':'));
+        rest = user.map_or(after, |user| &after[user.len() + 1..]);
+    }
+    kept + rest
+}
+
+/// Takes the remarks out of a text in XML: the files that come with a program hold examples in them.
+fn without_remarks(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<!--") {
+        kept.push_str(before);
+        rest = after.split_once("-->").map_or("", |(_, after)| after);
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn files_with_secrets_are_masked_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, root) = (folder.path().join("home"), folder.path().join("root"));
+        let token = "//npm.example/:_authToken=abc\n";
+        write(&home, ".nvm/versions/node/v1/etc/npmrc", token);
+        write(&home, ".nvm/versions/node/v2/etc/npmrc", "prefix=/x\n");
+        write(&home, ".pyenv/versions/3/pip.conf", "[global]\nindex-url = https://me:pw@pip.example/\n");
+        write(
+            &home,
+            ".sdkman/candidates/maven/3/conf/settings.xml",
+            "<settings><!-- <password>x</password> --></settings>",
+        );
+        write(
+            &home,
+            ".sdkman/candidates/maven/4/conf/settings.xml",
+            "<settings><password>x</password></settings>",
+        );
+        write(&home, ".cargo/git/db/a-1/config", "[remote]\nurl = ssh://git@host.example/a\n");
+        write(&home, ".volta/hooks.json", &"x".repeat(2 << 20));
+        write(&root, "opt/node/etc/npmrc", token);
+        fs::create_dir_all(root.join("usr/local/etc")).unwrap();
+        std::os::unix::fs::symlink("/opt/node/etc/npmrc", root.join("usr/local/etc/npmrc")).unwrap();
+        let masked = masked_beneath(&home, &root);
+        let names: Vec<_> =
+            masked.iter().map(|file| file.path.strip_prefix(folder.path()).unwrap()).collect();
+        let expected = [
+            "home/.nvm/versions/node/v1/etc/npmrc",
+            "home/.pyenv/versions/3/pip.conf",
+            "home/.sdkman/candidates/maven/4/conf/settings.xml",
+            "home/.volta/hooks.json",
+            "root/opt/node/etc/npmrc",
+        ];
+        assert_eq!(names, expected.map(Path::new));
+        assert_eq!(masked[2].contents, b"<settings/>\n");
+    }
+
+    #[test]
+    fn cargos_settings_are_shown_without_their_secrets_or_empty() {
+        let home = tempfile::tempdir().unwrap();
+        let shown = |text: &str| {
+            write(home.path(), ".cargo/config.toml", text);
+            let masked = masked_beneath(home.path(), &home.path().join("none"));
+            String::from_utf8(masked.into_iter().next().unwrap().contents).unwrap()
+        };
+        assert_eq!(
+            shown("[registry]\ntoken = \"x\"\n[net]\noffline = true\n"),
+            "[net]\noffline = true\n\n[registry]\n"
+        );
+        assert_eq!(shown("[registry\ntoken = \"x\"\n"), "");
+    }
+
+    #[test]
+    fn users_in_addresses_are_seen() {
+        for text in
+            ["https://me:pw@host/x", "x = \"https://token@host\"", "ssh://me:pw@host", "sparse+https://t@h/"]
+        {
+            assert!(holds_user_in_url(text), "{text}");
+        }
+        for text in [
+            "https://host/@scope",
+            "ssh://git@host/x",
+            "git@host:x",
+            "https://host/a@b",
+            "mail me@host",
+            "://",
+        ] {
+            assert!(!holds_user_in_url(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The long list of ways out of a sandbox, tried in a confined child in place of a shell, one line of output for each.
+//!
+//! They are run on machines where nothing refuses them, as root too: none may change anything when it succeeds.
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, socket};
+
+use crate::probe::attacks::{self, Attack, REFUSED, SUCCEEDED};
+use crate::spawner::request::Targets;
+use crate::sys::RefusedCall;
+
+/// Files of the machine that a command may not open for reading.
+const FILES_TO_READ: [&str; 19] = [
+    "/etc/shadow",
+    "/etc/ssh",
+    "/proc/cmdline",
+    "/proc/config.gz",
+    "/proc/interrupts",
+    "/proc/kallsyms",
+    "/proc/kcore",
+    "/proc/key-users",
+    "/proc/locks",
+    "/proc/modules",
+    "/proc/1/mem",
+    "/proc/1/environ",
+    "/proc/1/cwd",
+    "/proc/keys",
+    "/dev/mem",
+    "/dev/kmsg",
+    "/sys/kernel",
+    "/var/log",
+    "/run/systemd",
+];
+
+/// Files of the machine that a command may not open for writing.
+const FILES_TO_WRITE: [&str; 12] = [
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sys/vm/drop_caches",
+    "/proc/sysrq-trigger",
+    "/sys/fs/cgroup/cgroup.procs",
+    "/sys/kernel/uevent_helper",
+    "/etc/passwd",
+    "/etc/ld.so.preload",
+    "/usr/bin/env",
+    "/dev/fuse",
+    "/dev/kvm",
+    "/dev/net/tun",
+    "/dev/loop-control",
+];
+
+/// Kinds of sockets by name and number.
+const FAMILIES: [(&str, u16); 14] = [
+    ("UNIX", 1),
+    ("INET", 2),
+    ("INET6", 10),
+    ("KEY", 15),
+    ("NETLINK", 16),
+    ("PACKET", 17),
+    ("RDS", 21),
+    ("CAN", 29),
+    ("TIPC", 30),
+    ("BLUETOOTH", 31),
+    ("ALG", 38),
+    ("VSOCK", 40),
+    ("QIPCRTR", 42),
+    ("XDP", 44),
+];
+
+/// Tries every escape and prints a line for each.
+pub(crate) fn run(targets: &Targets) {
+    for attack in Attack::ALL {
+        say(attack.name(), attacks::succeeds(*attack, targets));
+    }
+    for call in RefusedCall::ALL.iter().chain(RefusedCall::MODES) {
+        say(&format!("system call {}", call.name), call.gets_through());
+    }
+    for (name, number) in FAMILIES {
+        say(&format!("socket of family {name}"), makes_socket(number));
+    }
+    for path in FILES_TO_READ {
+        say(&format!("read {path}"), opens(path, OFlags::RDONLY));
+    }
+    for path in FILES_TO_WRITE {
+        say(&format!("write {path}"), opens(path, OFlags::WRONLY));
+    }
+}
+
+fn say(name: &str, has_succeeded: bool) {
+    let verdict = if has_succeeded { SUCCEEDED } else { REFUSED };
+    // A line that is lost is missed by the reader.
+    let _ = rustix::io::write(rustix::stdio::stdout(), format!("{verdict} {name}\n").as_bytes());
+}
+
+/// Whether nothing but the kernel's lack of the family is in the way.
+fn makes_socket(family: u16) -> bool {
+    match socket(AddressFamily::from_raw(family), SocketType::DGRAM, None) {
+        Ok(_) => true,
+        Err(errno) => ![Errno::PERM, Errno::ACCESS].contains(&errno),
+    }
+}
+
+fn opens(path: &str, access: OFlags) -> bool {
+    // What does not exist cannot be opened.
+    let flags = access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    rustix::fs::open(path, flags, Mode::empty()).is_ok()
+}

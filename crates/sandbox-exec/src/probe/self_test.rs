@@ -1,0 +1,313 @@
+//! What confinement this machine gives: layers are tried until a child starts, then attacked from inside.
+
+use std::fs;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::init::proc_mount::is_process_limit_per_namespace;
+use crate::init::step::Step;
+use crate::launcher::drain::OutputStream;
+use crate::launcher::outcome::Ending;
+use crate::launcher::private_folder::PrivateFolder;
+use crate::launcher::running::Running;
+use crate::launcher::{Launcher, SpawnError, StartError};
+use crate::policy::Policy;
+use crate::policy::isolation::Isolation;
+use crate::policy::shell_command::{ShellCommand, Timeout};
+use crate::probe::attacks::{Attack, REFUSED};
+use crate::probe::layer_test;
+use crate::report::{
+    FileConfinement, HomeVisibility, KillReach, LayerKind, Level, NetworkConfinement, SandboxReport,
+};
+use crate::spawner::request::{Targets, Task};
+
+/// What is missing without a control group: resource limits are for one process each.
+const MEMORY_LIMIT: &str = "limit on the whole command's memory";
+
+/// What is missing where root runs commands as itself.
+pub(crate) const OWN_IDS: &str = "user for commands of root";
+
+/// How long each part of the self-test may take.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Finds the layers that this machine gives, up to `highest`, and what they are worth.
+pub(crate) fn find_confinement(
+    launcher: &Launcher,
+    highest: Level,
+) -> Result<(Isolation, SandboxReport), StartError> {
+    let ground = Ground::prepare(launcher.scratch()).map_err(StartError::SelfTest)?;
+    let mut isolation = wanted(highest);
+    let mut missing = Vec::new();
+    loop {
+        match ground.attack(launcher, isolation) {
+            Ok(refused) => {
+                let kill_reaches_all = ground.kill_reaches_all(launcher, isolation);
+                let mut report = judge(isolation, &refused, kill_reaches_all, missing);
+                match layer_test::try_out(launcher, isolation, ground.folder.path()) {
+                    Ok(()) => report.layer = LayerKind::Overlay,
+                    Err(reason) => report.missing.push(format!("copy-on-write layer: {reason}")),
+                }
+                return Ok((isolation, report));
+            }
+            Err(SpawnError::Step(error)) if isolation.intersects(layers_of(error.step, isolation)) => {
+                let (layers, name) = (layers_of(error.step, isolation), layer_name(error.step, isolation));
+                missing.push(format!("{name}: {error}"));
+                isolation = isolation.without(layers);
+            }
+            Err(error) => return Err(StartError::Unusable(error)),
+        }
+    }
+}
+
+/// Returns the layers that a level stands for.
+fn wanted(highest: Level) -> Isolation {
+    let all = match highest {
+        Level::None => Isolation::NOTHING,
+        Level::Process => Isolation::PRIVILEGES | Isolation::GROUP | Isolation::MODES,
+        Level::Landlock => Isolation::ALL.without(Isolation::NAMESPACES),
+        Level::Namespaces => {
+            Isolation::NAMESPACES | Isolation::PRIVILEGES | Isolation::GROUP | Isolation::MODES
+        }
+        Level::Full => Isolation::ALL,
+    };
+    // Root needs no user namespace to make the others. It gets a user for commands instead.
+    let is_root = rustix::process::geteuid().is_root();
+    all.without(if is_root { Isolation::USER } else { Isolation::OWN_IDS })
+}
+
+/// Returns the layers that cannot be had when this step fails.
+fn layers_of(step: Step, isolation: Isolation) -> Isolation {
+    match step {
+        Step::Clone if isolation.contains(Isolation::CGROUP) => Isolation::CGROUP,
+        Step::Clone
+        | Step::IdMaps
+        | Step::PrivateMounts
+        | Step::Root
+        | Step::Bind
+        | Step::Tmpfs
+        | Step::Proc
+        | Step::Devices
+        | Step::Protect
+        | Step::PivotRoot
+        | Step::ProcessLimit => Isolation::NAMESPACES,
+        Step::ResourceLimits | Step::Capabilities | Step::NoNewPrivileges => Isolation::PRIVILEGES,
+        Step::Landlock => Isolation::LANDLOCK,
+        Step::ControlGroup => Isolation::GROUP,
+        Step::Seccomp => Isolation::FILTER | Isolation::NO_SOCKETS | Isolation::MODES,
+        Step::OwnIds => Isolation::OWN_IDS,
+        _ => Isolation::NOTHING,
+    }
+}
+
+fn layer_name(step: Step, isolation: Isolation) -> &'static str {
+    match layers_of(step, isolation) {
+        Isolation::CGROUP => "cgroup namespace",
+        Isolation::GROUP => MEMORY_LIMIT,
+        Isolation::OWN_IDS => OWN_IDS,
+        Isolation::NAMESPACES => "namespaces",
+        Isolation::PRIVILEGES => "privileges",
+        Isolation::LANDLOCK => "landlock",
+        _ => "system call filter",
+    }
+}
+
+fn judge(
+    isolation: Isolation,
+    refused: &[Attack],
+    kill_reaches_all: bool,
+    mut missing: Vec<String>,
+) -> SandboxReport {
+    let is_refused = |attacks: &[Attack]| attacks.iter().all(|attack| refused.contains(attack));
+    let has = |layers| isolation.contains(layers);
+    let fs = if has(Isolation::ROOT)
+        && is_refused(&[Attack::ReadOutside, Attack::WriteOutside, Attack::SeeOutside])
+    {
+        FileConfinement::Root
+    } else if has(Isolation::LANDLOCK) && is_refused(&[Attack::ReadOutside, Attack::WriteOutside]) {
+        FileConfinement::Landlock
+    } else {
+        FileConfinement::Open
+    };
+    let net = match (
+        has(Isolation::NETWORK) && is_refused(&[Attack::Connect]),
+        has(Isolation::NO_SOCKETS) && is_refused(&[Attack::Connect, Attack::MakeSocket]),
+    ) {
+        (true, true) => NetworkConfinement::NamespaceAndFilter,
+        (true, false) => NetworkConfinement::Namespace,
+        (false, true) => NetworkConfinement::Filter,
+        (false, false) => NetworkConfinement::Open,
+    };
+    let home = match (is_refused(&[Attack::ListHome]), fs) {
+        (true, FileConfinement::Root) => HomeVisibility::Hidden,
+        (true, _) => HomeVisibility::Denied,
+        (false, _) => HomeVisibility::Open,
+    };
+    let kill = if has(Isolation::PROCESSES) { KillReach::Namespace } else { KillReach::Sweep };
+    for (layers, name) in [
+        (Isolation::ROOT, "namespaces"),
+        (Isolation::PRIVILEGES, "privileges"),
+        (Isolation::LANDLOCK, "landlock"),
+        (Isolation::FILTER, "system call filter"),
+        (Isolation::GROUP, MEMORY_LIMIT),
+    ] {
+        if !has(layers) && !missing.iter().any(|entry| entry.starts_with(name)) {
+            missing.push(name.to_owned());
+        }
+    }
+    // One that succeeded although its layers are there is worth a word of its own.
+    let succeeded = Attack::ALL.iter().filter(|attack| !refused.contains(attack));
+    missing.extend(succeeded.map(|attack| format!("refusal of: {}", attack.name())));
+    if !kill_reaches_all {
+        missing.push("a kill that reaches all".into());
+    }
+    let has_process_limit = has(Isolation::GROUP)
+        || has(Isolation::USER)
+        || (has(Isolation::PRIVILEGES) && !rustix::process::geteuid().is_root())
+        || (has(Isolation::PROCESSES) && is_process_limit_per_namespace());
+    let is_full = has(wanted(Level::Full).without(Isolation::CGROUP | Isolation::GROUP | Isolation::OWN_IDS))
+        && is_refused(Attack::ALL)
+        && kill_reaches_all
+        && has_process_limit;
+    let level = if is_full {
+        Level::Full
+    } else if fs == FileConfinement::Root && net != NetworkConfinement::Open && has(Isolation::PROCESSES) {
+        Level::Namespaces
+    } else if fs != FileConfinement::Open {
+        Level::Landlock
+    } else if has(Isolation::PRIVILEGES) && is_refused(&[Attack::KeepPrivileges]) {
+        Level::Process
+    } else {
+        Level::None
+    };
+    if !has_process_limit {
+        missing.push("limit on processes".into());
+    }
+    SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
+}
+
+/// Tries the long list of escapes with these layers.
+pub(crate) fn probe(launcher: &Launcher, isolation: Isolation) -> Result<Vec<Escape>, ProbeError> {
+    let ground = Ground::prepare(launcher.scratch()).map_err(ProbeError::Ground)?;
+    let lines = ground.lines(launcher, isolation, Task::Escapes(ground.targets(launcher)))?;
+    let escapes = lines.lines().filter_map(|line| {
+        let (verdict, name) = line.split_once(' ')?;
+        Some(Escape { name: name.to_owned(), is_refused: verdict == REFUSED })
+    });
+    Ok(escapes.collect())
+}
+
+/// One way out of a sandbox that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Escape {
+    /// What was tried, in a few words.
+    pub name: String,
+    /// Whether it was refused, or what it aims at is not there.
+    pub is_refused: bool,
+}
+
+/// Why the escapes could not be tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeError {
+    /// The files that are attacked could not be made.
+    #[error("cannot prepare what the escapes aim at")]
+    Ground(#[source] io::Error),
+    /// The child that tries them did not start.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+}
+
+/// A private folder with something to attack and an empty workspace.
+struct Ground {
+    folder: PrivateFolder,
+    listener: Option<TcpListener>,
+}
+
+impl Ground {
+    fn prepare(scratch: &Path) -> io::Result<Ground> {
+        PrivateFolder::sweep(scratch);
+        let folder = PrivateFolder::create(scratch, "self-test")?;
+        // A machine without a loopback interface has nothing to connect to.
+        let listener = TcpListener::bind(("127.0.0.1", 0)).ok();
+        let ground = Ground { folder, listener };
+        fs::create_dir(ground.workspace())?;
+        fs::create_dir(ground.private())?;
+        fs::write(ground.secret(), "secret\n")?;
+        Ok(ground)
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    fn private(&self) -> PathBuf {
+        self.folder.path().join("private")
+    }
+
+    fn secret(&self) -> PathBuf {
+        self.folder.path().join("secret")
+    }
+
+    /// Runs the attacks and returns those that were refused.
+    fn attack(&self, launcher: &Launcher, isolation: Isolation) -> Result<Vec<Attack>, SpawnError> {
+        let lines = self.lines(launcher, isolation, Task::Attacks(self.targets(launcher)))?;
+        let is_refused =
+            |attack: &Attack| lines.lines().any(|line| line == format!("{REFUSED} {}", attack.name()));
+        Ok(Attack::ALL.iter().copied().filter(is_refused).collect())
+    }
+
+    fn targets(&self, launcher: &Launcher) -> Targets {
+        let home = launcher.user().home.clone();
+        let identity = fs::metadata(&home).map_or((0, 0), |metadata| (metadata.dev(), metadata.ino()));
+        Targets {
+            secret: self.secret(),
+            home,
+            home_identity: identity,
+            process: std::process::id(),
+            process_namespace: fs::read_link("/proc/self/ns/pid").unwrap_or_default(),
+            listener: self.listener.as_ref().and_then(|listener| listener.local_addr().ok()),
+        }
+    }
+
+    /// Runs a task in place of a shell and returns what it printed.
+    fn lines(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<String, SpawnError> {
+        let running = self.run(launcher, isolation, ":", Some(task))?;
+        let outcome = running.wait().map_err(|_| SpawnError::NotStarted)?;
+        Ok(outcome.stdout.text(|_| String::new()))
+    }
+
+    /// Whether a descendant in a session of its own dies with its command: it holds the output open until then.
+    fn kill_reaches_all(&self, launcher: &Launcher, isolation: Isolation) -> bool {
+        let text = "sh -c 'trap : HUP TERM; echo ready; sleep 60' & echo ready; sleep 60";
+        let Ok(running) = self.run(launcher, isolation, text, None) else { return false };
+        let killer = running.killer();
+        let mut seen = 0;
+        let outcome = running.wait_with(
+            &mut |_: OutputStream, bytes: &[u8]| {
+                seen += bytes.iter().filter(|byte| **byte == b'\n').count();
+                if seen >= 2 {
+                    killer.cancel();
+                }
+            },
+            None,
+        );
+        outcome.is_ok_and(|outcome| outcome.ending == Ending::Cancelled && outcome.output_complete)
+    }
+
+    fn run(
+        &self,
+        launcher: &Launcher,
+        isolation: Isolation,
+        text: &str,
+        task: Option<Task>,
+    ) -> Result<Running, SpawnError> {
+        let policy = Policy::for_workspace(&self.workspace());
+        let timeout = Timeout::new(TIME_LIMIT).expect("the limit is more than nothing");
+        let command = ShellCommand::new(text).expect("the self-test's own commands are well formed");
+        launcher.start_task(&policy, &command.with_timeout(timeout), isolation, &self.private(), task)
+    }
+}

@@ -1,0 +1,48 @@
+//! What the spawner knows of an init.
+
+use std::os::fd::OwnedFd;
+
+use rustix::process::Pid;
+
+use crate::spawner::control_group::ControlGroup;
+use crate::spawner::preparation::{Identity, Preparation};
+
+/// An init, with a command or in reserve.
+pub(crate) struct Child {
+    pub(crate) pid: Pid,
+    pub(crate) pidfd: OwnedFd,
+    /// To the launcher; `None` while it is in reserve.
+    pub(crate) status: Option<OwnedFd>,
+    /// By which the init is told what to do, and tells that it has begun.
+    pub(crate) orders: OwnedFd,
+    /// What to keep in reserve for the next command, once this one has begun: it comes first.
+    pub(crate) next: Option<Reserve>,
+    /// Keeps the command's mounts, which are taken down when it is dropped.
+    pub(crate) mounts: Option<OwnedFd>,
+    /// Not removed when dropped: a child drops its copy while the group is in use.
+    pub(crate) group: Option<ControlGroup>,
+    /// Whether the kernel kills all its descendants with it.
+    pub(crate) owns_namespace: bool,
+    pub(crate) killed: bool,
+}
+
+/// The init in reserve.
+pub(crate) struct Reserve {
+    pub(crate) pid: Pid,
+    /// The preparation as it stands in requests.
+    pub(crate) encoded: Vec<u8>,
+    pub(crate) preparation: Preparation,
+    /// What the preparation showed when it was made; `None` if not all of it was there.
+    pub(crate) identities: Option<Vec<Identity>>,
+}
+
+impl Reserve {
+    pub(crate) fn of(pid: Pid, encoded: Vec<u8>, preparation: Preparation) -> Reserve {
+        Reserve { pid, encoded, preparation, identities: None }
+    }
+
+    /// Whether what it shows is still the same.
+    pub(crate) fn is_the_same(&self) -> bool {
+        self.identities.is_some() && self.preparation.identities() == self.identities
+    }
+}

@@ -1,0 +1,244 @@
+//! What the launcher asks the spawner for: one child, described completely.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::init::mount_entry::MountEntry;
+use crate::spawner::preparation::Preparation;
+use crate::spawner::wire::{Decoder, Encoder};
+
+/// One child to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// What can be made before the rest is known.
+    pub(crate) preparation: Preparation,
+    pub(crate) order: Order,
+}
+
+/// What is to be done in a prepared sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// The rest of the new root, in this order.
+    pub(crate) mounts: Vec<MountEntry>,
+    pub(crate) working_directory: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) task: Task,
+}
+
+/// What the child does once it is confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Executes `/bin/sh -c` with this text.
+    Shell(String),
+    /// Runs the attacks of the self-test and prints what came of them.
+    Attacks(Targets),
+    /// Tries the long list of escapes and prints what came of them.
+    Escapes(Targets),
+}
+
+/// What the attacks of the self-test aim at: all of it belongs to the launcher, outside the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// A file outside the workspace that must not be read or changed.
+    pub(crate) secret: PathBuf,
+    /// The user's home folder.
+    pub(crate) home: PathBuf,
+    /// The file system and inode of the user's real home folder.
+    pub(crate) home_identity: (u64, u64),
+    /// The launcher's process.
+    pub(crate) process: u32,
+    /// What `/proc/self/ns/pid` reads as in the launcher.
+    pub(crate) process_namespace: PathBuf,
+    /// A port on which the launcher listens.
+    pub(crate) listener: Option<SocketAddr>,
+}
+
+/// Files and folders that Landlock lets a command reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileAccess {
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) writable: Vec<PathBuf>,
+    /// What may be written, and is there only when all mounts are made.
+    pub(crate) late_writable: Vec<PathBuf>,
+}
+
+/// Resource limits of the child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChildLimits {
+    pub(crate) memory_bytes: u64,
+    pub(crate) processes: u32,
+    pub(crate) file_size_bytes: u64,
+    pub(crate) open_files: u32,
+}
+
+impl Request {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Encoder::default();
+        out.bytes(&self.preparation.encode());
+        self.order.encode(&mut out);
+        out.finish()
+    }
+
+    /// Splits a request into its preparation, which the spawner compares as it is, and its order.
+    pub(crate) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+        let mut input = Decoder::new(bytes);
+        let preparation = input.bytes()?;
+        Some((preparation, input.rest()))
+    }
+}
+
+impl Order {
+    fn encode(&self, out: &mut Encoder) {
+        out.list(&self.mounts, |out, entry| entry.encode(out));
+        out.path(&self.working_directory);
+        out.list(&self.environment, |out, (name, value)| {
+            out.os(name);
+            out.os(value);
+        });
+        match &self.task {
+            Task::Shell(text) => {
+                out.number(0);
+                out.bytes(text.as_bytes());
+            }
+            Task::Attacks(targets) | Task::Escapes(targets) => {
+                out.number(if matches!(self.task, Task::Attacks(_)) { 1 } else { 2 });
+                out.path(&targets.secret);
+                out.path(&targets.home);
+                out.number(targets.home_identity.0);
+                out.number(targets.home_identity.1);
+                out.number(targets.process.into());
+                out.path(&targets.process_namespace);
+                let listener = targets.listener.map_or(String::new(), |address| address.to_string());
+                out.bytes(listener.as_bytes());
+            }
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Order> {
+        let mut input = Decoder::new(bytes);
+        let order = Order {
+            mounts: input.list(MountEntry::decode)?,
+            working_directory: input.path()?,
+            environment: input.list(|input| Some((input.os()?, input.os()?)))?,
+            task: match input.number()? {
+                0 => Task::Shell(String::from_utf8(input.bytes()?.to_vec()).ok()?),
+                1 => Task::Attacks(Targets::decode(&mut input)?),
+                2 => Task::Escapes(Targets::decode(&mut input)?),
+                _ => return None,
+            },
+        };
+        input.end()?;
+        Some(order)
+    }
+}
+
+impl Targets {
+    fn decode(input: &mut Decoder<'_>) -> Option<Targets> {
+        Some(Targets {
+            secret: input.path()?,
+            home: input.path()?,
+            home_identity: (input.number()?, input.number()?),
+            process: input.number_u32()?,
+            process_namespace: input.path()?,
+            listener: decode_listener(input.bytes()?)?,
+        })
+    }
+}
+
+fn decode_listener(bytes: &[u8]) -> Option<Option<SocketAddr>> {
+    match std::str::from_utf8(bytes).ok()? {
+        "" => Some(None),
+        address => Some(Some(address.parse().ok()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::init::mount_entry::Access;
+    use crate::policy::isolation::Isolation;
+
+    fn sample() -> Request {
+        Request {
+            preparation: Preparation {
+                isolation: Isolation::ALL,
+                limits: ChildLimits { memory_bytes: 1, processes: 2, file_size_bytes: 3, open_files: 4 },
+                access: FileAccess {
+                    readable: vec!["/usr".into()],
+                    writable: vec!["/tmp".into()],
+                    late_writable: vec!["/w".into()],
+                },
+                mounts: vec![
+                    MountEntry::Symlink { target: "/bin".into(), to: "usr/bin".into() },
+                    MountEntry::Bind {
+                        source: "/usr".into(),
+                        target: "/usr".into(),
+                        access: Access::ReadOnly,
+                    },
+                    MountEntry::Tmpfs { target: "/tmp".into(), size_bytes: 7, mode: 0o1777 },
+                    MountEntry::File { target: "/etc/passwd".into(), contents: b"\xff".into(), mode: 0o444 },
+                ],
+                is_closed: true,
+            },
+            order: Order {
+                mounts: vec![
+                    MountEntry::Layer {
+                        target: "/w".into(),
+                        upper: "/u".into(),
+                        work: "/k".into(),
+                        uncovered: vec!["/w/cache".into()],
+                    },
+                    MountEntry::Pin { target: "/w/.git".into() },
+                ],
+                working_directory: "/w".into(),
+                environment: vec![("A".into(), "1".into())],
+                task: Task::Shell("echo".into()),
+            },
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Request> {
+        let (preparation, order) = Request::split(bytes)?;
+        Some(Request { preparation: Preparation::decode(preparation)?, order: Order::decode(order)? })
+    }
+
+    #[test]
+    fn a_request_survives_the_wire() {
+        let mut request = sample();
+        assert_eq!(decode(&request.encode()), Some(request.clone()));
+        request.order.task = Task::Attacks(Targets {
+            secret: "/s".into(),
+            home: "/h".into(),
+            home_identity: (1, 2),
+            process: 9,
+            process_namespace: "pid:[1]".into(),
+            listener: Some(([127, 0, 0, 1], 80).into()),
+        });
+        assert_eq!(decode(&request.encode()), Some(request));
+    }
+
+    #[test]
+    fn a_cut_request_is_refused_and_never_panics() {
+        let bytes = sample().encode();
+        for length in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..length]), None, "{length}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_the_decoder_panic(
+            mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
+            place in 0usize..400,
+            value: u8,
+        ) {
+            let _ = decode(&bytes);
+            // Near misses reach further than noise.
+            bytes = sample().encode();
+            let place = place % bytes.len();
+            bytes[place] = value;
+            let _ = decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Moving a file to a free name, within one root or between two.
+
+use rel_path::RelPath;
+use rustix::io::Errno;
+
+use crate::change::place::rename_new;
+use crate::error::FsError;
+use crate::metadata::FileKind;
+use crate::root::FileRoot;
+
+impl FileRoot {
+    /// Moves the regular file `from` to the name `to` of `to_root`, which may be this root. Never over anything.
+    /// Answers with the canonical new path.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::AlreadyExists`] if the name is taken, [`FsError::CrossDevice`] between file systems, and those of
+    /// every change at both ends.
+    pub fn rename_noreplace(
+        &self,
+        from: &RelPath,
+        to_root: &FileRoot,
+        to: &RelPath,
+    ) -> Result<RelPath, FsError> {
+        let source = self.place(from)?;
+        let found = source.stat()?.ok_or_else(|| FsError::NotFound { path: source.path.clone() })?;
+        match found.kind {
+            FileKind::File => self.check_changeable(&source, &found)?,
+            FileKind::Link => return Err(FsError::IsLink { path: source.path, target: None }),
+            kind => return Err(FsError::NotAFile { path: source.path, kind }),
+        }
+        let target = to_root.place(to)?;
+        to_root.check_new_name(&target.path, &target.name)?;
+        self.check_folder(&source)?;
+        to_root.check_folder(&target)?;
+        rename_new((&source.folder, &source.name), (&target.folder, &target.name)).map_err(|errno| {
+            match errno {
+                Errno::NOENT => FsError::NotFound { path: source.path.clone() },
+                Errno::XDEV => FsError::CrossDevice { path: source.path.clone() },
+                other => target.error(other),
+            }
+        })?;
+        Ok(target.path)
+    }
+}

@@ -1,0 +1,111 @@
+//! One file in the inbox: whether it may be read, and its text.
+
+use drop_folder::{DroppedFile, NotText, decode_text};
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, FileStamp, FsError};
+use serde::{Deserialize, Serialize};
+
+use crate::folders::StateFolders;
+
+/// The largest reply that is read, in bytes.
+pub const REPLY_LIMIT_BYTES: u64 = 16 << 20;
+
+/// A reply in the inbox that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxFile {
+    /// Its name within the inbox.
+    pub name: RelPath,
+    /// Its text.
+    pub text: String,
+    /// Which state of which file was read.
+    pub(crate) stamp: TakenStamp,
+}
+
+/// Which state of which file was read, so that it is known again after a restart. The time of the last change of status
+/// is left out: moving a file changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TakenStamp {
+    device: u64,
+    inode: u64,
+    size_bytes: u64,
+    modified_nanoseconds: i128,
+}
+
+impl From<FileStamp> for TakenStamp {
+    fn from(stamp: FileStamp) -> TakenStamp {
+        let FileStamp { device, inode, size_bytes, modified_nanoseconds, .. } = stamp;
+        TakenStamp { device, inode, size_bytes, modified_nanoseconds }
+    }
+}
+
+/// Why a file in the inbox is no reply. It stays where it is, except where the text says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// Nothing is in it.
+    #[error("is empty: paste the reply into it and save it again")]
+    Empty,
+    /// It is not a regular file.
+    #[error("is a {0}, which is not read: remove it and save the reply as an ordinary file")]
+    NotAFile(FileKind),
+    /// A program still has it open to write. It is read when that program is done with it.
+    #[error("is still open in the program that writes it: it is read when that is closed")]
+    BeingWritten,
+    /// It may not be changed, so it could not be moved away once it is executed.
+    #[error("is write-protected and could not be put away: allow changes, for instance with chmod u+w")]
+    WriteProtected,
+    /// It may not be read.
+    #[error("cannot be read: allow it, for instance with chmod u+r")]
+    Unreadable,
+    /// It is larger than any reply.
+    #[error("has {bytes} bytes, and a reply has at most {REPLY_LIMIT_BYTES}: it was set aside")]
+    TooLarge {
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// It is not text.
+    #[error("cannot be a reply: {0}; it was set aside")]
+    NotText(#[from] NotText),
+    /// It cannot be read for another reason.
+    #[error("cannot be read: {0}")]
+    Other(FsError),
+}
+
+impl Unusable {
+    /// Whether the file is to be moved out of the way.
+    #[must_use]
+    pub(crate) fn is_set_aside(&self) -> bool {
+        matches!(self, Unusable::TooLarge { .. } | Unusable::NotText(_))
+    }
+}
+
+/// Lists the files that may be replies: those whose names end in `.txt`, oldest modification first.
+pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsError> {
+    let mut files = drop_folder::list(&folders.inbox)?;
+    files.retain(|file| file.name.as_bytes().ends_with(b".txt"));
+    Ok(files)
+}
+
+/// Reads a candidate that seems to be complete; `None` if it changed meanwhile.
+pub(crate) fn read(folders: &StateFolders, candidate: &DroppedFile) -> Result<Option<InboxFile>, Unusable> {
+    if candidate.kind != FileKind::File {
+        return Err(Unusable::NotAFile(candidate.kind));
+    }
+    let bytes =
+        drop_folder::read(&folders.inbox, candidate, REPLY_LIMIT_BYTES).map_err(|error| match error {
+            FsError::OsPermission { .. } => Unusable::Unreadable,
+            FsError::TooLarge { bytes, .. } => Unusable::TooLarge { bytes },
+            FsError::NotAFile { kind, .. } => Unusable::NotAFile(kind),
+            FsError::IsLink { .. } => Unusable::NotAFile(FileKind::Link),
+            other => Unusable::Other(other),
+        })?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    let text = decode_text(bytes)?;
+    if text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}').is_empty() {
+        return Err(Unusable::Empty);
+    }
+    if candidate.mode & 0o222 == 0 {
+        return Err(Unusable::WriteProtected);
+    }
+    Ok(Some(InboxFile { name: candidate.name.clone(), text, stamp: candidate.stamp.into() }))
+}

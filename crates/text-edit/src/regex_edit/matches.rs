@@ -1,0 +1,191 @@
+//! Finds the matches of an expression one after the other, in time that is linear in the text.
+//!
+//! A search goes on behind the end of a match as long as a longer one is possible. With an expression such as
+//! `.*[^A-Z]|[A-Z]` it goes on to the end of the text, after every match: linear for one match, and quadratic for all. So
+//! the search is made here, state by state, and what has once been found to lead nowhere is remembered.
+
+mod dead_ends;
+mod threads;
+
+use std::ops::Range;
+
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::util::captures::Captures;
+use regex_automata::{Input, meta};
+
+use crate::EditErrorKind;
+use crate::regex_edit::pattern::Engine;
+use crate::work::Work;
+use dead_ends::DeadEnds;
+use threads::Threads;
+
+/// What a table of states that had to be emptied is counted as, in steps.
+const STEPS_OF_A_CLEARING: u64 = 1 << 20;
+
+/// What a match is counted as, in steps, apart from its length.
+const STEPS_OF_A_MATCH: u64 = 32;
+
+/// The matches of an expression in a text, from left to right, without overlaps: those that `regex` finds.
+pub(crate) struct Matches<'e, 't> {
+    engine: &'e Engine,
+    text: &'t [u8],
+    cache: Cache,
+    captures: Captures,
+    dead_ends: DeadEnds,
+    threads: Option<Threads>,
+    at: usize,
+    last_end: Option<usize>,
+}
+
+/// Why the fast search did not come to an end.
+enum Stopped {
+    /// It does not know what to do with a byte: word borders beside characters that are not ASCII.
+    Undecided,
+    Refused(EditErrorKind),
+}
+
+impl From<EditErrorKind> for Stopped {
+    fn from(kind: EditErrorKind) -> Stopped {
+        Stopped::Refused(kind)
+    }
+}
+
+impl<'e, 't> Matches<'e, 't> {
+    pub(crate) fn new(engine: &'e Engine, text: &'t [u8]) -> Matches<'e, 't> {
+        Matches {
+            engine,
+            text,
+            cache: engine.ends.create_cache(),
+            captures: engine.regex.create_captures(),
+            dead_ends: DeadEnds::new(text.len()),
+            threads: None,
+            at: 0,
+            last_end: None,
+        }
+    }
+
+    /// Goes to the next match; `false` if there is none.
+    pub(crate) fn advance(&mut self, work: &mut Work<'_>) -> Result<bool, EditErrorKind> {
+        let mut found = self.find(work)?;
+        // An empty match right behind the last one is none of its own.
+        if let Some(range) = &found
+            && range.is_empty()
+            && self.last_end == Some(range.end)
+        {
+            self.at = self.after(range.end);
+            found = self.find(work)?;
+        }
+        let Some(range) = found else { return Ok(false) };
+        self.at = range.end;
+        self.last_end = Some(range.end);
+        Ok(true)
+    }
+
+    /// The range of a group of the match, if it took part; group 0 is the whole match.
+    pub(crate) fn group(&self, index: usize) -> Option<Range<usize>> {
+        self.captures.get_group(index).map(|span| span.start..span.end)
+    }
+
+    fn find(&mut self, work: &mut Work<'_>) -> Result<Option<Range<usize>>, EditErrorKind> {
+        loop {
+            if self.at > self.text.len() {
+                return Ok(None);
+            }
+            let Some(end) = self.find_end(work)? else { return Ok(None) };
+            // Only an empty match can end within a character, and it is none then.
+            if self.splits_character(end) {
+                self.at = self.after(end);
+                continue;
+            }
+            // Within the text up to its end, the leftmost match is the same one. Text around it counts for borders.
+            let input = Input::new(self.text).span(self.at..end);
+            work.spend((end - self.at) as u64 + STEPS_OF_A_MATCH)?;
+            self.search_groups(&input);
+            return Ok(Some(self.group(0).unwrap_or(end..end)));
+        }
+    }
+
+    fn search_groups(&mut self, input: &Input<'_>) {
+        let regex: &meta::Regex = &self.engine.regex;
+        regex.search_captures(input, &mut self.captures);
+    }
+
+    /// The end of the leftmost match that begins at `at` or later.
+    fn find_end(&mut self, work: &mut Work<'_>) -> Result<Option<usize>, EditErrorKind> {
+        if self.threads.is_none() {
+            match self.find_end_fast(work) {
+                Ok(end) => return Ok(end),
+                Err(Stopped::Refused(kind)) => return Err(kind),
+                Err(Stopped::Undecided) => {}
+            }
+        }
+        // Once for this text is a sign that it would happen for most matches.
+        let threads = self.threads.get_or_insert_with(|| Threads::new(self.engine.ends.get_nfa().clone()));
+        threads.find_end(self.text, self.at, work)
+    }
+
+    fn find_end_fast(&mut self, work: &mut Work<'_>) -> Result<Option<usize>, Stopped> {
+        const STRIDE: usize = 1 << 12;
+        let dfa: &DFA = &self.engine.ends;
+        let input = Input::new(self.text).span(self.at..self.text.len());
+        let undecided = |_| Stopped::Undecided;
+        let clearings = self.cache.clear_count();
+        let mut state = dfa.start_state_forward(&mut self.cache, &input).map_err(|_| Stopped::Undecided)?;
+        self.dead_ends.begin(self.cache.clear_count());
+        let (mut end, mut spent_to) = (None, self.at);
+        for at in self.at..self.text.len() {
+            if at - spent_to >= STRIDE {
+                work.spend((at - spent_to) as u64)?;
+                spent_to = at;
+            }
+            state = dfa.next_state(&mut self.cache, state, self.text[at]).map_err(undecided)?;
+            if state.is_tagged() {
+                // A state says that a match has ended one byte before.
+                if state.is_match() {
+                    end = Some(at);
+                    self.dead_ends.restart();
+                } else if state.is_dead() {
+                    return self.ended(end, at, spent_to, clearings, work);
+                } else if state.is_quit() {
+                    return Err(Stopped::Undecided);
+                }
+            }
+            if self.dead_ends.is_known(at + 1, state, self.cache.clear_count()) {
+                return self.ended(end, at, spent_to, clearings, work);
+            }
+        }
+        state = dfa.next_eoi_state(&mut self.cache, state).map_err(undecided)?;
+        if state.is_match() {
+            end = Some(self.text.len());
+            self.dead_ends.restart();
+        }
+        self.ended(end, self.text.len(), spent_to, clearings, work)
+    }
+
+    fn ended(
+        &mut self,
+        end: Option<usize>,
+        at: usize,
+        spent_to: usize,
+        clearings: usize,
+        work: &mut Work<'_>,
+    ) -> Result<Option<usize>, Stopped> {
+        let cleared = self.cache.clear_count();
+        self.dead_ends.note(cleared);
+        work.spend((at - spent_to) as u64 + 1 + (cleared - clearings) as u64 * STEPS_OF_A_CLEARING)?;
+        Ok(end)
+    }
+
+    fn splits_character(&self, at: usize) -> bool {
+        self.engine.is_text && self.text.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte))
+    }
+
+    /// Where the next match may begin if none is wanted at `at`.
+    fn after(&self, at: usize) -> usize {
+        let mut after = at + 1;
+        while self.splits_character(after) {
+            after += 1;
+        }
+        after
+    }
+}

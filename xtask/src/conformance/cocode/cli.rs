@@ -1,0 +1,67 @@
+//! Cases of cocode that run the built program.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::conformance::Outcome;
+use crate::conformance::cocode::each;
+use crate::conformance::cocode::ground::CocodeGround;
+use crate::conformance::problem::{Problem, ensure};
+use crate::{Step, root};
+
+/// Runs a case of the kind cli.
+pub(crate) fn run(case: &Value) -> Outcome {
+    cli(case).unwrap_or_else(|problem| Outcome::Failed(problem.to_string()))
+}
+
+fn cli(case: &Value) -> Result<Outcome, Problem> {
+    let ground = CocodeGround::new()?;
+    let (input, expect) = (&case["input"], &case["expect"]);
+    if input["PATH_without"] != "gh" {
+        ground.stub(
+            "gh",
+            "#!/bin/sh\necho '{\"title\":\"T\",\"body\":\"B\",\"url\":\"https://example.org/5\"}'\n",
+        )?;
+    }
+    ground.stub(
+        "stub-agent",
+        "#!/bin/sh\necho '[INFO] at work'\necho x > done\ngit add done\ngit commit -q -m \"$COCODE_READY_MARKER\"\n",
+    )?;
+    let settings = ground.root.join("home/.config/agentd");
+    fs::create_dir_all(&settings)?;
+    fs::write(settings.join("agents.toml"), "[agents.a]\ncommand = 'stub-agent'\n")?;
+    let words = input["cmd"].as_str().ok_or_else(|| Problem::new("the case has no command"))?;
+    let mut command = Command::new(program()?);
+    command.args(words.split_whitespace()).current_dir(ground.repository());
+    command.env_clear().envs(&ground.host.variables).env("TMPDIR", &ground.root).stdin(Stdio::null());
+    let output = command.output()?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in expect["stdout_contains"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        ensure(stdout.contains(part), || format!("{part} is not in {stdout}"))?;
+    }
+    let branches = ground.git(&ground.repository(), &["branch", "--list", "cocode/*"])?;
+    let actual = json!({
+        "exit": output.status.code(),
+        "stdout_contains": expect["stdout_contains"],
+        "nothing_started": branches.is_empty(),
+    });
+    Ok(each(expect, &actual))
+}
+
+/// Builds the program, once, and returns where it is: beside the program that runs this.
+pub(crate) fn program() -> Result<PathBuf, Problem> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let arguments = ["build", "--quiet", "--package", "agentd", "--bin", "agentd"];
+        Step::cargo("agentd", &arguments).folder(&root()).run().map_err(|error| error.to_string())?;
+        let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        let folders = own.ancestors().skip(1).take(2);
+        let found = folders.map(|folder| folder.join("agentd")).find(|path| path.is_file());
+        found.ok_or_else(|| "the built program is not beside this one".to_owned())
+    });
+    built.clone().map_err(Problem::new)
+}

@@ -1,0 +1,251 @@
+//! Cases of kind flow: what sessions do with folders, files and each other.
+//!
+//! The cases are statements rather than transcripts, so each has a function of its own that makes the statement come
+//! true in a real folder. What it starts from and what it should find are the case's.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use local_workspace::LocalWorkspace;
+use regex::Regex;
+use serde_json::{Value, json};
+use tag_session::{Found, InboxFile, Sessions, Waited};
+use tagproto::{Dialect, Session, read_outbox};
+use wap_core::CancelFlag;
+
+use crate::conformance::Outcome;
+use crate::conformance::crash::runs_of_a_reply_after_a_crash;
+use crate::conformance::expected::{equal, expectations, list, members, text};
+use crate::conformance::ground::Ground;
+use crate::conformance::problem::{Problem, ensure};
+use crate::conformance::tag::exec::{apply, in_order};
+
+/// Checks one key of what a case expects.
+type Flow = fn(&Ground, &Value, &Value) -> Result<(), Problem>;
+
+/// By case: the keys that it may expect, and what is done to check them.
+const FLOWS: [(&str, &[&str], Flow); 11] = [
+    ("flow_crash_after_execute_before_save", &["re_executed"], crash_before_save),
+    ("flow_done_stops", &["isComplete", "next_outbox_written"], done_stops),
+    ("flow_inbox_only_txt", &["processed"], only_txt),
+    ("flow_no_results_section_when_empty", &["absent"], no_results_section),
+    ("flow_output_cannot_forge_section", &["line_equal_marker_count"], no_forged_section),
+    ("flow_processed_name_collision", &["both_kept"], name_collision),
+    ("flow_resume_pending_outbox", &["after_resume_seq"], resume_pending),
+    ("flow_section_order", &["order"], first_outbox_order),
+    ("flow_section_order_seq2_full", &["order"], second_outbox_order),
+    ("flow_session_id", &["regex"], session_id),
+    ("flow_task_with_newline_or_marker", &["header_task_single_line", "sections_count"], task_folded),
+];
+
+/// What a case says to its reader.
+const REMARKS: [&str; 2] = ["original", "note"];
+
+/// Makes what the case states happen in a real folder, and compares every key of what is expected.
+pub(crate) fn run(case: &Value) -> Outcome {
+    check(case).into()
+}
+
+fn check(case: &Value) -> Result<(), Problem> {
+    let name = text(&case["name"]);
+    let (input, expect) = (&case["input"], &case["expect"]);
+    let row = FLOWS.iter().find(|(of_name, ..)| *of_name == name);
+    let (_, keys, flow) = row.ok_or_else(|| Problem::new("no runner knows this case"))?;
+    for (key, _) in expectations(expect)? {
+        ensure(keys.contains(&key) || REMARKS.contains(&key), || Problem::unknown_key(key).to_string())?;
+    }
+    for key in *keys {
+        ensure(!expect[*key].is_null(), || format!("the case does not say {key}"))?;
+    }
+    flow(&Ground::new()?, input, expect)
+}
+
+fn crash_before_save(ground: &Ground, _: &Value, expect: &Value) -> Result<(), Problem> {
+    let runs = runs_of_a_reply_after_a_crash(ground)?;
+    ensure(runs > 0, || "the command never ran".to_owned())?;
+    equal("re_executed", &expect["re_executed"], &(runs > 1).into())
+}
+
+fn done_stops(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let sessions = ground.sessions()?;
+    let session = answered(&sessions, &begin(&sessions, "T")?, text(&input["inbox"]))?;
+    equal("isComplete", &expect["isComplete"], &session.is_complete.into())?;
+    let outboxes = names(&ground.state().join("outbox"))?.len();
+    equal("next_outbox_written", &expect["next_outbox_written"], &(outboxes > 1).into())
+}
+
+/// The other files are older, so that each would come before the sentinel if it counted as a reply.
+fn only_txt(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    const SENTINEL: &str = "sentinel.txt";
+    let sessions = ground.sessions()?;
+    let mut processed: Vec<Value> = Vec::new();
+    let names = list(&input["files"]).iter().map(text).chain([SENTINEL]);
+    for (age, name) in (0..).zip(names.rev()) {
+        put_reply(ground, name, "[MESSAGE]\nx\n[/MESSAGE]", Duration::from_secs(60 * age))?;
+    }
+    loop {
+        let found = next_reply(&sessions)?;
+        sessions.move_to_processed(&found.name)?;
+        if found.name.to_string() == SENTINEL {
+            break;
+        }
+        processed.push(found.name.to_string().into());
+    }
+    equal("processed", &expect["processed"], &processed.into())
+}
+
+fn no_results_section(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let sessions = ground.sessions()?;
+    let session = answered(&sessions, &begin(&sessions, "T")?, "Only prose.")?;
+    equal("the sequence", &input["seq"], &session.sequence_number.into())?;
+    equal("the number of results", &input["results"], &session.last_results.len().into())?;
+    let outbox = outbox(&sessions, &session)?;
+    for absent in list(&expect["absent"]).iter().map(text) {
+        ensure(outbox.lines().all(|line| line != absent), || format!("the outbox has a line {absent}"))?;
+    }
+    Ok(())
+}
+
+fn no_forged_section(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    ground.put("printed", text(&input["run_output"]))?;
+    let sessions = ground.sessions()?;
+    let session = answered(&sessions, &begin(&sessions, "T")?, "[RUN_COMMAND]\ncat printed\n[/RUN_COMMAND]")?;
+    equal("the output", &input["run_output"], &session.last_results[0].output.as_str().into())?;
+    let outbox = outbox(&sessions, &session)?;
+    for (marker, count) in members(&expect["line_equal_marker_count"]) {
+        let found = outbox.lines().filter(|line| *line == marker).count();
+        equal(&format!("the number of lines {marker}"), count, &found.into())?;
+    }
+    Ok(())
+}
+
+fn name_collision(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let (earlier, later) = (text(&input["processed_has"]), text(&input["inbox"]));
+    let sessions = ground.sessions()?;
+    let session = begin(&sessions, "T")?;
+    let processed = ground.state().join("inbox/processed");
+    fs::write(processed.join(earlier), "earlier")?;
+    put_reply(ground, later, "[MESSAGE]\nlater\n[/MESSAGE]", Duration::ZERO)?;
+    let found = next_reply(&sessions)?;
+    answered(&sessions, &session, &found.text)?;
+    sessions.move_to_processed(&found.name)?;
+
+    let mut texts = Vec::new();
+    for name in names(&processed)? {
+        texts.push(fs::read_to_string(processed.join(name))?);
+    }
+    texts.sort();
+    let is_kept = fs::read_to_string(processed.join(earlier))? == "earlier"
+        && texts == ["[MESSAGE]\nlater\n[/MESSAGE]", "earlier"];
+    equal("both_kept", &expect["both_kept"], &is_kept.into())
+}
+
+fn resume_pending(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    ground.put("asked.txt", "what was asked for\n")?;
+    let wanted = input["session_seq"].as_u64().ok_or_else(|| Problem::new("the case has no session_seq"))?;
+    let (session, before) = {
+        let sessions = ground.sessions()?;
+        let mut session = begin(&sessions, "T")?;
+        while u64::from(session.sequence_number) < wanted {
+            let reply = format!("Reply {}.\n[READ_FILE path=\"asked.txt\"]", session.sequence_number);
+            session = answered(&sessions, &session, &reply)?;
+        }
+        let pending = outbox(&sessions, &session)?;
+        (session, pending)
+    };
+    equal("the pending outbox", &input["outbox_exists"], &session.sequence_number.into())?;
+    ensure(before.contains("what was asked for"), || format!("the file is not shown:\n{before}"))?;
+    let files = || names(&ground.state().join("outbox"));
+    let outboxes = files()?;
+
+    let sessions = ground.sessions()?;
+    let resumed = sessions.newest_unfinished()?.ok_or_else(|| Problem::new("no session goes on"))?;
+    equal("after_resume_seq", &expect["after_resume_seq"], &resumed.sequence_number.into())?;
+    ensure(resumed == session, || "the session is not what it was".to_owned())?;
+    ensure(outbox(&sessions, &resumed)? == before, || "the outbox is not what it was".to_owned())?;
+    equal("the outboxes", &json!(outboxes), &json!(files()?))
+}
+
+fn first_outbox_order(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let sessions = ground.sessions()?;
+    let session = begin(&sessions, "T")?;
+    equal("the sequence", &input["seq"], &session.sequence_number.into())?;
+    only_in_order(&outbox(&sessions, &session)?, &expect["order"])
+}
+
+fn second_outbox_order(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    ground.put("a", "A\n")?;
+    let sessions = ground.sessions()?;
+    let session = answered(&sessions, &begin(&sessions, "T")?, "[READ_FILE path=\"a\"]")?;
+    equal("the sequence", &input["seq"], &session.sequence_number.into())?;
+    equal("the number of results", &input["results"], &session.last_results.len().into())?;
+    equal("the number of files", &input["reads"], &session.read_file_requests.len().into())?;
+    only_in_order(&outbox(&sessions, &session)?, &expect["order"])
+}
+
+fn session_id(ground: &Ground, _: &Value, expect: &Value) -> Result<(), Problem> {
+    let id = begin(&ground.sessions()?, "T")?.session_id.to_string();
+    let pattern = text(&expect["regex"]);
+    ensure(Regex::new(pattern)?.is_match(&id), || format!("{id} does not match {pattern}"))
+}
+
+fn task_folded(ground: &Ground, input: &Value, expect: &Value) -> Result<(), Problem> {
+    let task = text(&input["task"]);
+    let sessions = ground.sessions()?;
+    let session = begin(&sessions, task)?;
+    let outbox = outbox(&sessions, &session)?;
+    let folded = format!("Task: {}", task.split_whitespace().collect::<Vec<_>>().join(" "));
+    let is_folded = outbox.lines().filter(|line| *line == folded).count() == 1;
+    equal("header_task_single_line", &expect["header_task_single_line"], &is_folded.into())?;
+    let sections = outbox.lines().filter(|line| line.starts_with("=== ")).count();
+    equal("sections_count", &expect["sections_count"], &sections.into())?;
+    equal("the prompt", &task.into(), &read_outbox(&outbox)?.prompt.into())
+}
+
+fn begin(sessions: &Sessions<LocalWorkspace>, task: &str) -> Result<Session, Problem> {
+    Ok(sessions.create(task, Dialect::default(), None, &CancelFlag::new())?)
+}
+
+/// The session after a reply.
+fn answered(sessions: &Sessions<LocalWorkspace>, session: &Session, reply: &str) -> Result<Session, Problem> {
+    Ok(apply(sessions, session, reply, Duration::from_secs(30))?.session)
+}
+
+/// The pending outbox: what the journal holds and what its file holds must be the same.
+fn outbox(sessions: &Sessions<LocalWorkspace>, session: &Session) -> Result<String, Problem> {
+    let outbox = sessions.outbox(session)?.ok_or_else(|| Problem::new("there is no outbox"))?;
+    let file = fs::read_to_string(sessions.folders().outbox_path(&session.outbox_file_name()))?;
+    ensure(file == outbox, || "the file of the outbox is not what the journal holds".to_owned())?;
+    Ok(outbox)
+}
+
+/// Saves a reply that is so old already.
+fn put_reply(ground: &Ground, name: &str, reply: &str, age: Duration) -> Result<(), Problem> {
+    let path = ground.state().join("inbox").join(name);
+    fs::write(&path, reply)?;
+    Ok(fs::File::options().write(true).open(&path)?.set_modified(SystemTime::now() - age)?)
+}
+
+fn next_reply(sessions: &Sessions<LocalWorkspace>) -> Result<InboxFile, Problem> {
+    match sessions.wait(&CancelFlag::new())? {
+        Waited::Found(Found::Reply(reply)) => Ok(reply),
+        other => Err(Problem::new(format!("instead of a reply came {other:?}"))),
+    }
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, Problem> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Checks that the sections and headings of an outbox are these, in this order, and no others.
+fn only_in_order(outbox: &str, order: &Value) -> Result<(), Problem> {
+    in_order(outbox, order, |line, marker| line == marker)?;
+    let found = outbox.lines().filter(|line| line.starts_with("=== ") || line.starts_with("## ")).count();
+    equal("the number of sections and headings", &list(order).len().into(), &found.into())
+}
