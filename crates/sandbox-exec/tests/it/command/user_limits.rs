@@ -6,7 +6,7 @@ use rustix::fs::inotify;
 use rustix::io::Errno;
 use sandbox_exec::{Level, ShellCommand};
 
-use crate::exec_attacks::become_ordinary;
+use crate::attack::exec_attacks::become_ordinary;
 use crate::ground::{Ground, stdout};
 
 /// Tells a copy of this program that it is the ordinary user.
@@ -45,7 +45,10 @@ fn meanwhile(ground: &Ground) -> (u64, Result<(), Errno>) {
 fn a_command_leaves_instances_of_inotify_for_its_user() {
     // Root's own are used by other programs here, and by other tests.
     if rustix::process::geteuid().is_root() {
-        return become_ordinary("user_limits::a_command_leaves_instances_of_inotify_for_its_user", STAND_IN);
+        return become_ordinary(
+            "command::user_limits::a_command_leaves_instances_of_inotify_for_its_user",
+            STAND_IN,
+        );
     }
     let of_user = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").unwrap();
     let of_user: u64 = of_user.trim().parse().unwrap();

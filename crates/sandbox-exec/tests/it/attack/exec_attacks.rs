@@ -18,11 +18,11 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use sandbox_exec::{Ending, Level, Outcome, ShellCommand, SpawnError, Timeout};
 use serde_json::Value;
 
-use crate::blocked::{self, Attacker};
-use crate::cases::{self, Scene};
-use crate::exec_report::{Report, Verdict};
+use crate::attack::blocked::{self, Attacker};
+use crate::attack::cases::{self, Scene};
+use crate::attack::exec_report::{Report, Verdict};
+use crate::attack::special_cases;
 use crate::ground::{SPAWNER_VARIABLE, spawner_path, survivors};
-use crate::special_cases;
 
 /// How many cases run at the same time: most of them wait.
 const WORKERS: usize = 3;
@@ -37,7 +37,7 @@ const STAND_IN: &str = "SANDBOX_EXEC_TEST_ORDINARY";
 const NOBODY: u32 = 65_534;
 
 fn corpus() -> Vec<Value> {
-    let text = include_str!("../../../../fixtures/vectors/exec-attacks.json");
+    let text = include_str!("../../../../../fixtures/vectors/exec-attacks.json");
     let mut corpus: Value = serde_json::from_str(text).unwrap();
     corpus["cases"].as_array_mut().unwrap().drain(..).collect()
 }
@@ -119,7 +119,7 @@ pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
         // It is opened anew by nobody.
         file.set_permissions(std::fs::Permissions::from_mode(0o666)).unwrap();
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty()).unwrap();
-        command.env(crate::exec_report::VARIABLE, format!("/proc/self/fd/{}", file.as_raw_fd()));
+        command.env(crate::attack::exec_report::VARIABLE, format!("/proc/self/fd/{}", file.as_raw_fd()));
     }
     let output = command.output().unwrap();
     let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();

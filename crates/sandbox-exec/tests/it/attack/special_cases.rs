@@ -8,8 +8,8 @@ use rustix::process::{Resource, Rlimit, prlimit};
 use sandbox_exec::{Ending, OutputStream, ShellCommand, SpawnError, WaitError};
 use serde_json::Value;
 
-use crate::cases::Scene;
-use crate::exec_attacks::{Failure, text};
+use crate::attack::cases::Scene;
+use crate::attack::exec_attacks::{Failure, text};
 use crate::ground::{marker, stdout, survivors};
 
 /// Why a case is another crate's business.
@@ -50,7 +50,7 @@ pub(crate) fn says_nothing_here(name: &str) -> Option<&'static str> {
 
 /// Tries one way out of a sandbox where there is none.
 fn succeeds_outside(attempt: &[&str]) -> bool {
-    let status = Command::new("python3").arg("-c").arg(include_str!("probe.py")).args(attempt).output();
+    let status = Command::new("python3").arg("-c").arg(include_str!("../probe.py")).args(attempt).output();
     status.is_ok_and(|output| output.status.success())
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn run(name: &str, case: &Value, scene: &Scene) -> Option<Result<(), 
         "flood-both-interleaved" => flood_both(scene, text(case, "command")),
         "sandbox-setup-race" => shortage(scene, text(case, "command")),
         "suspend" => require(
-            include_str!("../../src/policy/shell_command.rs").contains("suspended does not count")
-                && include_str!("../../../../docs/commands.md").contains("suspended"),
+            include_str!("../../../src/policy/shell_command.rs").contains("suspended does not count")
+                && include_str!("../../../../../docs/commands.md").contains("suspended"),
             "not documented",
         ),
         "utf8-split-at-cap" => split_at_cap(scene, text(case, "command")),

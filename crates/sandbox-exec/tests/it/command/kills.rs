@@ -135,7 +135,7 @@ fn killing_the_daemon_kills_its_commands() {
     for index in 0..LEVELS.len() {
         let (marker, folder) = (marker(), tempfile::tempdir().unwrap());
         let mut daemon = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "kills::killing_the_daemon_kills_its_commands"])
+            .args(["--exact", "command::kills::killing_the_daemon_kills_its_commands"])
             .env(STAND_IN, format!("{index} {marker}"))
             // What the killed process cannot remove goes with this test's own folder.
             .env("TMPDIR", folder.path())

@@ -12,7 +12,7 @@ use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use serde_json::Value;
 
 use crate::ground::{Ground, stderr};
-use crate::tree_image::{self, Image, Node};
+use crate::layer::tree_image::{self, Image, Node};
 
 /// What a layer's folder is kept in, inside the workspace.
 const STATE: &str = ".agentd";

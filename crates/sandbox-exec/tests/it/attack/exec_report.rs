@@ -8,7 +8,7 @@ use std::io::Write;
 
 use sandbox_exec::Level;
 
-use crate::blocked::Attacker;
+use crate::attack::blocked::Attacker;
 
 pub(crate) const VARIABLE: &str = "CONFORMANCE_REPORT";
 

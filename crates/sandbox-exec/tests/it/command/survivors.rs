@@ -135,7 +135,7 @@ fn no_survivor_when_the_daemon_is_killed() {
     for index in 0..(runs / 50).max(2) {
         let (marker, folder) = (marker(), tempfile::tempdir().unwrap());
         let mut daemon = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "survivors::no_survivor_when_the_daemon_is_killed"])
+            .args(["--exact", "command::survivors::no_survivor_when_the_daemon_is_killed"])
             .env(STAND_IN, format!("{} {marker}", index % LEVELS.len()))
             // What the killed process cannot remove goes with this test's own folder.
             .env("TMPDIR", folder.path())

@@ -54,7 +54,7 @@ impl Scene {
         };
         let (root, workspace) = (ground.root(), ground.workspace());
         fs::create_dir(root.join("tools")).unwrap();
-        write_program(&root.join("tools/probe"), include_str!("probe.py"));
+        write_program(&root.join("tools/probe"), include_str!("../probe.py"));
         ground.policy.readable.push(root.join("tools"));
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", root.join("tools").display());
         ground.policy.environment.insert("PATH".into(), path.into());
