@@ -13,6 +13,7 @@
 //! - on opening, whatever a crash has left between commit and file is done again ([`Recovery`]).
 //!
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod adopt;
 mod change;
