@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use code_index::{RemoteConfig, RemoteIndex};
+use docdex_client::{RemoteConfig, RemoteIndex};
 use wap_core::{
     CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
     SearchCodeResponse,
 };
 
-use crate::fixture::call;
+use crate::call::call;
 
 /// Longer than anything here takes, far shorter than what has no bound.
 const GUARD: Duration = Duration::from_secs(30);

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use code_index::{FallbackIndex, RemoteConfig, RemoteIndex};
+use docdex_client::{FallbackIndex, RemoteConfig, RemoteIndex};
 use wap_core::{
     CodeIndex, DiagnoseImpact, IndexError, ListSymbols, MemoryIndex, ReadAst, ReadImpact, ReadSnippet,
     SearchCode,
 };
 
-use crate::fixture::call;
+use crate::call::call;
 
 /// A server that answers paths with recorded bodies, and keeps what it was asked.
 struct Daemon {
