@@ -12,6 +12,7 @@ mod conformance;
 mod crate_list;
 mod dependencies;
 mod error;
+mod house;
 mod root;
 mod setup;
 mod snapshot_references;
@@ -28,6 +29,7 @@ pub use conformance::{CrateTests, Outcome, Registry, Run, Tally, conformance, cr
 pub use crate_list::{Crate, CrateList};
 pub use dependencies::DependencyRules;
 pub use error::TaskError;
+pub use house::{HouseFigures, house};
 pub use root::root;
 pub use setup::setup;
 pub use snapshot_references::unreferenced_snapshots;

@@ -37,6 +37,8 @@ enum Task {
     },
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
+    /// Prints how easily a stranger finds their way: sizes of folders, language, names.
+    House,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
     Soak {
         /// What to run alone, with figures.
@@ -145,6 +147,7 @@ fn main() -> ExitCode {
         }
         Task::Crash { kind, ground } => xtask::crash(&kind, &ground),
         Task::Tidy => xtask::tidy(&root()),
+        Task::House => xtask::house(&root()),
         Task::Soak { alone: Some(SoakAlone::Files { operations }), .. } => {
             xtask::soak_files(&root(), operations)
         }

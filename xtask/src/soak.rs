@@ -61,7 +61,7 @@ pub fn soak_files(root: &Path, operations: u64) -> Result<(), TaskError> {
 }
 
 /// The test that makes every system call of a reply go wrong.
-const EVERY_CALL: &str = "faults::fault_at_every_call_leaves_nothing_lost_torn_or_done_twice";
+const EVERY_CALL: &str = "state::faults::fault_at_every_call_leaves_nothing_lost_torn_or_done_twice";
 
 /// Runs a reply with a fault at every one of its system calls, each in a run of its own, and prints what became of them.
 ///
@@ -120,7 +120,7 @@ pub fn soak_serve(root: &Path, seconds: u64, connections: u64) -> Result<(), Tas
 pub fn soak_cocode(root: &Path, runs: u32, log_megabytes: u32) -> Result<(), TaskError> {
     let arguments = ["test", "--package", "agentd", "--test", "it", "--"];
     let arguments =
-        [&arguments[..], &["cocode_crashes::", "cocode_logs::", "--nocapture", "--test-threads", "1"]]
+        [&arguments[..], &["cocode::crashes::", "cocode::logs::", "--nocapture", "--test-threads", "1"]]
             .concat();
     Step::cargo("soak cocode", &arguments)
         .variable("CRASH_RUNS", &runs.to_string())

@@ -3,9 +3,11 @@
 mod banned_names;
 mod codec_lints;
 mod crate_map;
+mod crate_readme;
 mod doc_links;
 mod file_size;
 mod finding;
+pub(crate) mod folder_size;
 mod forbidden_code;
 mod layering;
 mod lib_files;
@@ -46,6 +48,8 @@ pub fn check_tree(tree: &Tree, list: &CrateList) -> TidyReport {
     let findings = [
         layering::check(list),
         file_size::check(tree),
+        folder_size::check(tree),
+        crate_readme::check(tree, list),
         banned_names::check(tree, list),
         crate_map::check(tree, list),
         doc_links::check(tree),

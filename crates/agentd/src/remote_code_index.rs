@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::{Mutex, PoisonError};
 
 use codali_envelope::{Warning, WarningCode};
-use code_index::{RemoteConfig, RemoteIndex};
+use docdex_client::{RemoteConfig, RemoteIndex};
 use wap_core::{Call, CodeIndex, DelegatingIndex, IndexError};
 
 use crate::cli::Docdex;

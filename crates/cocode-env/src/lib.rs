@@ -33,6 +33,7 @@
 //! assert_eq!(AgentState::after_exit(ExitMeaning::of(0), false), AgentState::Completed);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod agent_name;
 mod agent_state;

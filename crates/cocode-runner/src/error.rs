@@ -214,3 +214,14 @@ pub enum RunnerError {
         branch: String,
     },
 }
+
+/// An error with all its causes, on one line.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}

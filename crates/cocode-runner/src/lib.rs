@@ -6,6 +6,7 @@
 //!
 //! Nothing is read from the process's own environment, and nothing in the repository configures anything: what the
 //! runner may know comes in as [`RunnerConfig`] and [`Host`].
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod doctor;
 mod error;

@@ -1,5 +1,6 @@
 //! Running agents: a worktree, a process, a verdict for each, several at once.
 
+mod agent_run;
 mod branch_follower;
 pub(crate) mod child_output;
 mod ended;
@@ -8,33 +9,25 @@ pub(crate) mod log_file;
 pub(crate) mod stop;
 pub(crate) mod watch;
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use cocode_env::{AgentState, CheckResult, ExitMeaning, LogLine, LogStream};
-use sandbox_exec::{
-    FileConfinement, GitIdentity, Launcher, NetworkConfinement, Outcome, OutputStream, Policy, ShellCommand,
-    Timeout,
-};
+use cocode_env::{AgentState, CheckResult, ExitMeaning};
+use sandbox_exec::{FileConfinement, GitIdentity, Launcher, Outcome, Policy, ShellCommand, Timeout};
 
-use crate::error::RunnerError;
+use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
-use crate::objects::object_import::ObjectImport;
 use crate::plan::agent_policy::{PolicyGround, policy};
 use crate::plan::environment::add_shared_settings;
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
 use crate::repository::head_log::HeadFollower;
 use crate::repository::own_repository::OwnRepository;
-use crate::repository::worktree::{Worktree, file_error};
-use crate::run::branch_follower::BranchFollower;
+use crate::repository::worktree::Worktree;
+use crate::run::agent_run::AgentRun;
 use crate::run::ended::Ended;
 use crate::run::event::{RunEvent, RunObserver};
-use crate::run::log_file::LogFile;
 use crate::run::stop::{StopFlag, StopNote, StopReason};
 use crate::run::watch::{Watch, Watched};
 use crate::runner::{Runner, now_ms, remove_if_there};
@@ -157,131 +150,19 @@ impl Runner {
             record.state = AgentState::Cancelled;
             record.exit_code = Some(130);
         } else {
-            match self.start_and_wait(shared, agent, record) {
+            match (AgentRun { runner: self, shared, agent }).to_its_end(record) {
                 Ok(ended) => self.conclude(shared, agent, record, ended)?,
                 Err(error) => {
                     record.state = AgentState::Failed;
-                    record.detail = Some(told(&error));
+                    record.detail = Some(error_chain(&error));
                 }
             }
         }
         record.ended_at_ms = Some(now_ms());
         let removed = remove_if_there(&body_file(&record.worktree));
-        removed.unwrap_or_else(|error| record.warnings.push(told(&error)));
+        removed.unwrap_or_else(|error| record.warnings.push(error_chain(&error)));
         remove_if_there(&self.cancel_path(record))?;
         self.store.put(record)
-    }
-
-    fn start_and_wait(
-        &self,
-        shared: &Shared<'_>,
-        agent: &PlannedAgent,
-        record: &mut AgentRecord,
-    ) -> Result<Ended, RunnerError> {
-        let worktree = {
-            let _making = shared.making.lock().unwrap_or_else(PoisonError::into_inner);
-            let parent = self.worktrees_folder();
-            let made = DirBuilder::new().mode(0o700).recursive(true).create(parent);
-            made.map_err(file_error("make", parent))?;
-            Worktree::create(&self.repository, &agent.branch, &agent.worktree, &shared.plan.base.commit)?
-        };
-        record.git_folder = Some(worktree.git_folder.clone());
-        let body_path = agent.context.issue_body_file();
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(body_path);
-        made.and_then(|mut file| file.write_all(shared.body.as_bytes()))
-            .map_err(file_error("write", body_path))?;
-        let log_path = self.log_path(record);
-        let mut log = LogFile::create(&log_path).map_err(file_error("write", &log_path))?;
-        let launcher = self.shared_launcher(shared, agent.definition.is_confined);
-        let launcher = match launcher {
-            Ok(launcher) => launcher,
-            Err(detail) => return Ok(Ended::unstarted(detail)),
-        };
-        if !agent.definition.has_network && launcher.report().net == NetworkConfinement::Open {
-            let detail = "it is to have no network, and this machine does not keep it from there";
-            return Ok(Ended::unstarted(detail.to_owned()));
-        }
-        let own = self.own_repository(launcher, agent, &worktree);
-        match &own {
-            Some(own) => own.make(&self.repository, &shared.plan.base.commit)?,
-            None if agent.definition.is_confined => record.warnings.extend(self.pack_once(shared)),
-            None => {}
-        }
-        let policy = self.policy(shared, agent, &worktree, own.as_ref())?;
-        record.own_branches = own.is_some();
-        record.own_objects = own.is_some();
-        let head_log = HeadFollower::new(&worktree.git_folder);
-        record.launched_at_ms = Some(now_ms());
-        record.state = AgentState::Running;
-        self.store.put(record)?;
-        let running = match launcher.spawn(&policy, &agent.command) {
-            Ok(running) => running,
-            Err(error) => return Ok(Ended::unstarted(told(&error))),
-        };
-        let name = &agent.definition.name;
-        shared.observer.event(&RunEvent::Started {
-            agent: name.clone(),
-            branch: agent.branch.clone(),
-            worktree: agent.worktree.clone(),
-        });
-        let note = Arc::new(StopNote::default());
-        shared.watch.add(Watched {
-            agent: name.clone(),
-            killer: running.killer(),
-            deadline: Instant::now() + agent.timeout,
-            cancel_file: self.cancel_path(record),
-            log: own.is_none().then(|| head_log.clone()),
-            note: Arc::clone(&note),
-            asked_at: None,
-        });
-        let is_shared = own.is_none();
-        let follower = own.map(|own| {
-            let import = ObjectImport::new(&self.repository, own.objects, &shared.plan.base.commit);
-            let (repository, observer) = (&self.repository, shared.observer);
-            let start = &shared.plan.base.commit;
-            BranchFollower::new(name.clone(), own.branches, import, repository, head_log, observer, start)
-        });
-        let mut streams = [LogStream::new(), LogStream::new()];
-        let packed_refs = self.repository.common_folder.join("packed-refs.lock");
-        let untidied = format!("error: Unable to create '{}': ", packed_refs.display());
-        let is_confined = agent.definition.is_confined;
-        let mut take = |line: &str| {
-            // Git would tidy up references at some commits, which no confined agent may. The commit is made all the same.
-            if is_confined && line.starts_with(&untidied) {
-                return;
-            }
-            log.add(line);
-            shared.observer.event(&RunEvent::Log { agent: name.clone(), line: LogLine::parse(line) });
-        };
-        let waited = std::thread::scope(|scope| {
-            let (is_running, until) = mpsc::channel::<()>();
-            if let Some(follower) = follower {
-                scope.spawn(move || follower.follow(&until));
-            }
-            let waited = running.wait_with(
-                &mut |stream: OutputStream, bytes: &[u8]| {
-                    let stream = match stream {
-                        OutputStream::Stdout => &mut streams[0],
-                        OutputStream::Stderr => &mut streams[1],
-                    };
-                    stream.push(bytes, &mut take);
-                },
-                None,
-            );
-            drop(is_running);
-            waited
-        });
-        for stream in streams {
-            stream.finish(&mut take);
-        }
-        shared.watch.remove(name, shared.observer);
-        if is_shared && loose_objects::reopen(&self.repository.common_folder.join("objects")) {
-            record.warnings.push("it had closed folders of the repository's objects".to_owned());
-        }
-        if let Some(kind) = log.failure() {
-            record.warnings.push(format!("lines of its log are missing: {kind}"));
-        }
-        Ok(Ended::of(waited, note.reason()))
     }
 
     /// Writes down how an agent has ended and what it has done.
@@ -301,7 +182,7 @@ impl Runner {
         // An agent whose check was cancelled was cancelled; one whose check took too long is not ready.
         let reason = ended.reason.or(note.reason().filter(|reason| matches!(reason, StopReason::Cancelled)));
         if let Err(error) = judged {
-            record.detail = Some(told(&error));
+            record.detail = Some(error_chain(&error));
         }
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         record.state = match (reason, ended.exit_code) {
@@ -344,16 +225,16 @@ impl Runner {
         if let Some(own) = &mut own {
             own.objects = own.objects.clone().for_check();
             if let Err(error) = own.objects.make(&self.repository) {
-                return failed(told(&error));
+                return failed(error_chain(&error));
             }
         }
         let policy = match self.policy(shared, agent, worktree, own.as_ref()) {
             Ok(policy) => policy,
-            Err(error) => return failed(told(&error)),
+            Err(error) => return failed(error_chain(&error)),
         };
         let running = match launcher.spawn(&policy, &command) {
             Ok(running) => running,
-            Err(error) => return failed(told(&error)),
+            Err(error) => return failed(error_chain(&error)),
         };
         let name = &agent.definition.name;
         shared.watch.add(Watched {
@@ -375,7 +256,7 @@ impl Runner {
             Ok(Outcome { ending, .. }) => {
                 Some(CheckResult { passed: ending.is_success(), detail: ending.to_string() })
             }
-            Err(error) => failed(told(&error)),
+            Err(error) => failed(error_chain(&error)),
         }
     }
 
@@ -384,7 +265,7 @@ impl Runner {
         let pack = || {
             let error = loose_objects::pack(&self.repository).err()?;
             // Damage that is there already does not keep agents from working.
-            Some(format!("objects that are not packed are not kept from it: {}", told(&error)))
+            Some(format!("objects that are not packed are not kept from it: {}", error_chain(&error)))
         };
         shared.packed.get_or_init(pack).clone()
     }
@@ -444,7 +325,7 @@ impl Runner {
     }
 
     fn launch<'a>(&self, cell: &'a LaunchCell, is_confined: bool) -> Result<&'a Launcher, String> {
-        let found = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| told(&error)));
+        let found = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| error_chain(&error)));
         found.as_ref().map_err(String::clone)
     }
 
@@ -490,15 +371,4 @@ fn new_record(
         check: agent.definition.check.clone(),
         left_by_check: Vec::new(),
     }
-}
-
-/// An error with all its causes, on one line.
-pub(crate) fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }

@@ -10,6 +10,7 @@ use cocode_env::{AgentState, CheckResult, Evidence, Verdict};
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::error::RunnerError;
+use crate::error::error_chain;
 use crate::objects::object_check::{self, submodules};
 use crate::plan::body_file;
 use crate::plan::host::Host;
@@ -20,7 +21,6 @@ use crate::repository::git::Git;
 use crate::repository::left_file;
 use crate::repository::own_repository::{self, take_objects_again, take_over};
 use crate::repository::worktree::{Worktree, file_error};
-use crate::run::told;
 use crate::verdict::evidence::Work;
 
 /// The folder of the state folder that stands for every repository's hooks. It is empty.
@@ -148,7 +148,7 @@ impl Runner {
             head.unsound = self.unsound(record, &head.commit)?;
             if head.unsound.is_none() {
                 let found = submodules(&self.repository, &record.start_commit, &head.commit);
-                record.warnings.extend(found.unwrap_or_else(|error| Some(told(&error))));
+                record.warnings.extend(found.unwrap_or_else(|error| Some(error_chain(&error))));
             }
         }
         let is_clean = match &worktree {
@@ -225,12 +225,12 @@ impl Runner {
                 let body = self.store.body(&record.key())?;
                 // An agent can leave a git folder of which git makes nothing. That says something about this agent alone.
                 if let Err(error) = self.judge(&mut record, &body, || None) {
-                    record.warnings.push(told(&error));
+                    record.warnings.push(error_chain(&error));
                 }
             }
             record.ended_at_ms = Some(now_ms());
             if let Err(error) = remove_if_there(&body_file(&record.worktree)) {
-                record.warnings.push(told(&error));
+                record.warnings.push(error_chain(&error));
             }
             self.store.put(&record)?;
         }

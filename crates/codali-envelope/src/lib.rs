@@ -18,6 +18,7 @@
 //! assert_eq!(reading.request.needs[0].kind, query);
 //! # Ok::<(), codali_envelope::ReadError>(())
 //! ```
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod adapter;
 pub mod critic;

@@ -13,6 +13,7 @@
 //!   apart from `.gitignore` files, which can only make the index smaller.
 //!
 //! The crate knows no protocol and starts no thread that outlives a call.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod error;
 mod index;
@@ -21,7 +22,6 @@ mod limits;
 mod lines;
 mod outline;
 mod refresh;
-mod remote;
 mod resolve;
 mod search;
 mod skeleton;
@@ -36,6 +36,5 @@ pub use limits::IndexLimits;
 pub use refresh::folder_source::FolderSource;
 pub use refresh::follow::{FollowingIndex, Follows};
 pub use refresh::{Progress, Refreshed};
-pub use remote::{FallbackIndex, RemoteConfig, RemoteIndex};
 pub use status::IndexStatus;
 pub use store::store_folder::DATABASE_NAME as STORE_NAME;

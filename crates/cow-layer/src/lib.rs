@@ -12,6 +12,7 @@
 //!
 //! The crate mounts nothing, runs nothing, and knows no protocol. It decides about no name: which changes are
 //! adopted is for the caller to say. Source: docs/layers.md.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod access;
 mod adoption;
@@ -21,8 +22,6 @@ mod layer;
 mod layer_name;
 mod mount_spec;
 mod probe;
-#[cfg(doctest)]
-mod readme;
 mod remove_tree;
 mod rights;
 mod scan;

@@ -16,6 +16,7 @@
 //! - Whoever walks by itself asks [`GitIgnores`] what git leaves out.
 //!
 //! What no watcher is told is in `docs/decisions/0007-warm-search.md`.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod feed;
 mod git_ignores;
@@ -24,8 +25,6 @@ mod ground;
 mod index;
 mod keeper;
 mod needle;
-#[cfg(doctest)]
-mod readme;
 mod report;
 mod rules;
 mod signatures;

@@ -1,5 +1,17 @@
 //! Carrying out a batch of file changes: plan, one commit, publish.
 
+pub(crate) mod checkpoint;
+pub(crate) mod dry_run;
+mod edit_request;
+pub(crate) mod folder_modes;
+pub(crate) mod held_versions;
+pub(crate) mod late_writes;
+pub(crate) mod plan;
+pub(crate) mod planned_change;
+mod prepared_edits;
+pub(crate) mod present;
+pub(crate) mod publish;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
@@ -10,12 +22,12 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
 use wap_core::{Call, ConversationId, FileChange, FileChanged, Reason, Retention, WapError};
 
+use crate::change::plan::{Plan, PlannedFile, PlannedStep};
+use crate::change::prepared_edits::PreparedEdits;
+use crate::change::present::Present;
+use crate::change::publish::publish_and_hold;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
-use crate::plan::{Plan, PlannedFile, PlannedStep};
-use crate::prepared_edits::PreparedEdits;
-use crate::present::Present;
-use crate::publish::publish_and_hold;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{ChangeRecord, decode, encode};
 

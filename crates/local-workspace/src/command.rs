@@ -1,5 +1,16 @@
 //! `executeCommand`: record the start, run confined, record the outcome.
 
+pub(crate) mod answer;
+mod comparison;
+pub(crate) mod effect;
+pub(crate) mod effect_notes;
+pub(crate) mod effects;
+mod ground;
+pub(crate) mod output_store;
+mod rights;
+mod run;
+pub(crate) mod tree_snapshot;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,15 +20,15 @@ use change_journal::StepKind;
 use sandbox_exec::{FileConfinement, ShellCommand, Timeout};
 use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError};
 
-use crate::build_folder_check::Moment;
-use crate::command_answer::{CommandOutcome, command_error, outcome_dropped, outcome_unknown};
-use crate::command_ground::CommandGround;
-use crate::command_run::{PreparedCommand, Ran};
+use crate::adopt::build_folder_check::Moment;
+use crate::command::answer::{CommandOutcome, command_error, outcome_dropped, outcome_unknown};
+use crate::command::ground::CommandGround;
+use crate::command::output_store::output_name;
+use crate::command::run::{PreparedCommand, Ran};
 use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
-use crate::explore::folder_error;
-use crate::output_store::output_name;
+use crate::read::explore::folder_error;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
 

@@ -15,18 +15,18 @@ use wap_core::{
     SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
-use crate::checkpoint::Checkpoint;
+use crate::adopt::layer_shelf::LayerShelf;
+use crate::change::checkpoint::Checkpoint;
+use crate::change::held_versions::HeldVersions;
+use crate::change::late_writes::{LateWrite, LateWrites};
+use crate::command::output_store::OutputStore;
+use crate::command::tree_snapshot::TreeSnapshot;
 use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
-use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
-use crate::late_writes::{LateWrite, LateWrites};
-use crate::layer_recovery;
-use crate::layer_shelf::LayerShelf;
-use crate::output_store::OutputStore;
-use crate::recovery::{self, Recovery};
+use crate::recover::layer_recovery;
+use crate::recover::recovery::{self, Recovery};
 use crate::runs::{EngineRun, Known};
-use crate::tree_snapshot::TreeSnapshot;
 use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].

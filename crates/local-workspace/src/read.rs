@@ -1,5 +1,12 @@
 //! `readFile`: the content of a file, of a range of its lines, or of a command's whole output.
 
+pub(crate) mod explore;
+mod info;
+mod line_window;
+pub(crate) mod text_probe;
+mod timestamp;
+pub(crate) mod watched_reader;
+
 use std::io::Read;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -9,13 +16,13 @@ use sandbox_fs::{FsError, Metadata, OpenFile};
 use text_edit::{Encoding, Source};
 use wap_core::{Call, FileMetadata, OUTPUT_PREFIX, ReadFile, ReadFileResponse, Reason, WapError};
 
+use crate::change::held_versions::{HELD_FILE_BYTES, version};
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
-use crate::git_credentials;
-use crate::held_versions::{HELD_FILE_BYTES, version};
-use crate::line_window::{Window, Windowed};
-use crate::timestamp::iso;
-use crate::watched_reader::{Stop, WatchedReader};
+use crate::git::credentials;
+use crate::read::line_window::{Window, Windowed};
+use crate::read::timestamp::iso;
+use crate::read::watched_reader::{Stop, WatchedReader};
 
 /// How long the lines of a range are looked for, if the caller has no shorter time.
 const TIME_BOUND: Duration = Duration::from_secs(10);
@@ -50,7 +57,7 @@ impl LocalWorkspace {
         let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
         self.hidden.check(file.path())?;
         self.check_size(request, file.path(), file.metadata().size_bytes)?;
-        if git_credentials::may_be_in(file.path()) {
+        if credentials::may_be_in(file.path()) {
             let bytes =
                 file.read_to_end(HELD_FILE_BYTES).map_err(|error| fs_read_error(&error, &request.path))?;
             return read_masked(request, window, metadata(file.path(), file.metadata()), &bytes);
@@ -191,7 +198,7 @@ fn read_masked(
     metadata: FileMetadata,
     bytes: &[u8],
 ) -> Result<ReadFileResponse, WapError> {
-    let masked = git_credentials::mask(bytes);
+    let masked = credentials::mask(bytes);
     let is_changed = *masked != *bytes;
     let warnings = if is_changed { vec!["credentials are masked with ***".to_owned()] } else { Vec::new() };
     let (seen, kept) = window.within(&masked);

@@ -9,6 +9,7 @@ mod file_searcher;
 mod file_sink;
 mod found;
 mod query;
+mod warm;
 
 use std::collections::HashSet;
 use std::thread;
@@ -25,7 +26,7 @@ use self::found::{FileOutcome, Found};
 use self::query::Query;
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
-use crate::explore::{LeftOut, walk_time, warnings};
+use crate::read::explore::{LeftOut, walk_time, warnings};
 
 /// Threads that search while the calling one walks.
 const WORKERS: usize = 2;

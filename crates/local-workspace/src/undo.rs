@@ -1,5 +1,12 @@
 //! Taking changes back, by a commit and exchanges like any other change.
 
+pub(crate) mod differences;
+pub(crate) mod error;
+pub(crate) mod history;
+mod path;
+mod plan;
+pub(crate) mod unified_diff;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
@@ -11,19 +18,19 @@ use sandbox_fs::FileRoot;
 use serde::{Deserialize, Serialize};
 use wap_core::{Call, ConversationId, Reason, WapError};
 
-use crate::command_answer::CommandOutcome;
+use crate::change::folder_modes::FolderModes;
+use crate::change::present::{Present, PresentKind, kept_attributes};
+use crate::change::publish::{open_root, publish_and_hold, restoring_root};
+use crate::command::answer::CommandOutcome;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
-use crate::folder_modes::FolderModes;
-use crate::present::{Present, PresentKind, kept_attributes};
-use crate::publish::{open_root, publish_and_hold, restoring_root};
-use crate::recovery_path::is_redoable;
+use crate::recover::recovery_path::is_redoable;
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{decode, encode};
-use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
-use crate::undo_history::undone_by;
-use crate::undo_path::{Side, UndoPath, diff_since};
-use crate::undo_plan::{UndoGround, UndoPlan, with_what_belongs};
+use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::history::undone_by;
+use crate::undo::path::{Side, UndoPath, diff_since};
+use crate::undo::plan::{UndoGround, UndoPlan, with_what_belongs};
 
 /// What to take back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@
 //! assert!(RelPath::parse("src/../../secret").is_err());
 //! # Ok::<(), rel_path::PathError>(())
 //! ```
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod components;
 mod error;
@@ -24,8 +25,6 @@ mod obeyed_names;
 mod path;
 mod protected;
 mod protected_name;
-#[cfg(doctest)]
-mod readme;
 #[cfg(feature = "serde")]
 mod serde_text;
 

@@ -6,6 +6,7 @@
 //! the machine can enforce.
 //!
 //! The text of a command is never parsed to decide anything.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod child;
 mod covering;

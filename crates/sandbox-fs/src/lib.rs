@@ -25,6 +25,7 @@
 //! assert_eq!(root.open_file(&path)?.read_to_end(1024)?, b"hello\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod change;
 mod content_hash;
@@ -35,8 +36,6 @@ mod metadata;
 mod open_file;
 mod open_folder;
 mod policy;
-#[cfg(doctest)]
-mod readme;
 mod resolve;
 mod root;
 mod root_rules;

@@ -9,6 +9,7 @@
 //! reply makes the same calls, and the engine answers those that were carried out from its record.
 //!
 //! The crate never executes anything itself, and is generic over the workspace.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod applied;
 mod beginning;

@@ -9,6 +9,7 @@
 //! model was shown, and [`render_outbox`] writes the next message to the model.
 //!
 //! No function here does I/O of its own, reads a clock or looks at the environment; a path in a block is text that nobody has checked yet.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod adapter;
 mod block;

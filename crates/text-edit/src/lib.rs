@@ -8,6 +8,7 @@
 //! The crate does no I/O and knows no protocol.
 //!
 //! Line numbers are 1-based and ranges of them inclusive; line indexes are 0-based and ranges half-open.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod apply;
 mod difference;
@@ -20,8 +21,6 @@ mod line_diff;
 mod line_map;
 mod lines;
 mod operation;
-#[cfg(doctest)]
-mod readme;
 mod rebase;
 mod regex_edit;
 mod source;

@@ -20,6 +20,7 @@
 //!
 //! Features: `schema` derives JSON Schema for every request and response; `memory` adds `MemoryWorkspace` and
 //! `MemoryIndex`.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod bounds;
 mod call;

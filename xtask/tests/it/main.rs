@@ -5,6 +5,7 @@ mod ci;
 mod conformance;
 mod crate_list;
 mod dependencies;
+mod house;
 mod snapshots;
 mod step;
 mod test_failures;

@@ -26,6 +26,7 @@ fn files() -> Vec<(String, String)> {
         owned("README.md", README),
         owned("crates/rel-path/clippy.toml", CODEC_LINTS),
         owned("crates/wap-core/clippy.toml", CODEC_LINTS),
+        owned("crates/wap-core/README.md", "# wap-core\n"),
         owned("crates/wap-core/src/lib.rs", GOOD_LIB),
         owned("crates/wap-core/tests/it/schema.rs", "fn snapshot() {}\n"),
         owned(
@@ -51,6 +52,32 @@ fn finds(changed: &[(&str, &str)], expected: &[&str]) {
 #[test]
 fn a_tidy_tree_has_no_findings() {
     finds(&[], &[]);
+}
+
+#[test]
+fn a_folder_with_too_many_sources_is_found() {
+    let paths: Vec<String> =
+        (0..21).map(|number| format!("crates/wap-core/src/room/file_{number}.rs")).collect();
+    let sources: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
+    finds(&sources[..20], &[]);
+    finds(
+        &sources,
+        &["crates/wap-core/src/room: has 21 sources, more than 20: group them in folders (folder size)"],
+    );
+    let deeper = [&sources[..20], &[("crates/wap-core/src/room/inner/file.rs", "")]].concat();
+    finds(&deeper, &[]);
+}
+
+#[test]
+fn a_library_without_a_readme_is_found() {
+    finds(
+        &[("crates/rel-path/src/lib.rs", GOOD_LIB)],
+        &[
+            "crates/rel-path/README.md: is missing: what the crate owns, an example, what it never does (crate README)",
+        ],
+    );
+    finds(&[("crates/rel-path/src/lib.rs", GOOD_LIB), ("crates/rel-path/README.md", "# rel-path\n")], &[]);
+    finds(&[("crates/rel-path/src/main.rs", "fn main() {}\n")], &[]);
 }
 
 #[test]

@@ -1,5 +1,12 @@
 //! `agentd cocode` through the built program.
 
+mod crashes;
+pub(crate) mod desk;
+mod disk;
+mod logs;
+mod options;
+mod paste;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cocode_desk::{Desk, MARKED};
-use crate::processes::is_alive;
-use crate::project::Ran;
+use crate::cocode::desk::{Desk, MARKED};
+use crate::fixture::processes::is_alive;
+use crate::fixture::project::Ran;
 
 fn repository_file(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR"))

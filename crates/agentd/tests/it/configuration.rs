@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use crate::at_once::at_once;
-use crate::project::{Project, Ran, is_root};
-use crate::skip::skip;
+use crate::fixture::at_once::at_once;
+use crate::fixture::project::{Project, Ran, is_root};
+use crate::fixture::skip::skip;
 
 /// A project, and its user's home folder beside it.
 struct Desk {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::at_once::at_once;
-use crate::cocode_desk::{Desk, MARKED};
-use crate::project::Project;
+use crate::cocode::desk::{Desk, MARKED};
+use crate::fixture::at_once::at_once;
+use crate::fixture::project::Project;
 
 /// The numbers that begin the lines behind a mark, in a page of `man`.
 fn numbers_of(page: &str) -> BTreeSet<u8> {

@@ -1,6 +1,6 @@
 //! Completion scripts and manual pages.
 
-use crate::project::Project;
+use crate::fixture::project::Project;
 
 #[test]
 fn every_shell_gets_a_script_that_knows_the_commands() {
@@ -22,11 +22,11 @@ fn bash_takes_the_script_and_completes_by_it() {
         echo \"${COMPREPLY[@]}\"";
     let bash = std::process::Command::new("bash")
         .args(["-c", script])
-        .arg(crate::project::program())
+        .arg(crate::fixture::project::program())
         .current_dir(project.workspace())
         .output();
     let Ok(output) = bash else {
-        return crate::skip::skip("bash_takes_the_script_and_completes_by_it", "there is no bash");
+        return crate::fixture::skip::skip("bash_takes_the_script_and_completes_by_it", "there is no bash");
     };
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "status\n");
 }

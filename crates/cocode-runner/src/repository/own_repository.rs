@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::error::RunnerError;
+use crate::error::error_chain;
 use crate::objects::object_import::{LIMIT, ObjectImport, has_whole};
 use crate::objects::own_objects::OwnObjects;
 use crate::record::AgentRecord;
@@ -11,7 +12,6 @@ use crate::repository::Repository;
 use crate::repository::git::GitError;
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::worktree::{OWN_FOLDER, Worktree};
-use crate::run::told;
 
 /// What one agent has to itself, where it has a file tree of its own.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ fn warn(record: &mut AgentRecord, result: Result<Option<String>, RunnerError>) -
     match result {
         Ok(why) => record.warnings.extend(why),
         Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
-        Err(error) => record.warnings.push(told(&error)),
+        Err(error) => record.warnings.push(error_chain(&error)),
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use sandbox_exec::{Ending, Outcome, WaitError};
 
+use crate::error::error_chain;
 use crate::run::stop::StopReason;
-use crate::run::told;
 
 /// What became of an agent's process.
 pub(crate) struct Ended {
@@ -21,7 +21,7 @@ impl Ended {
         let (exit_code, detail) = match (waited, reason) {
             (_, Some(StopReason::Deadline)) => (Some(124), None),
             (_, Some(StopReason::Cancelled)) => (Some(130), None),
-            (Err(error), None) => (None, Some(told(&error))),
+            (Err(error), None) => (None, Some(error_chain(&error))),
             (Ok(Outcome { ending: Ending::TimedOut { .. }, .. }), None) => (Some(124), None),
             (Ok(Outcome { ending: Ending::Cancelled, .. }), None) => (Some(130), None),
             (Ok(Outcome { ending: ending @ Ending::KilledForMemory { .. }, .. }), None) => {

@@ -7,6 +7,7 @@ use cocode_env::{AgentName, IssueNumber};
 use serde::Serialize;
 
 use crate::error::RunnerError;
+use crate::error::error_chain;
 use crate::objects::loose_objects;
 use crate::objects::object_import::ObjectImport;
 use crate::record::AgentRecord;
@@ -16,7 +17,6 @@ use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_repository::OwnRepository;
 use crate::repository::worktree::Worktree;
 use crate::run::log_file;
-use crate::run::told;
 use crate::runner::{Runner, remove_if_there};
 
 /// What became of one agent's worktree and branch.
@@ -68,10 +68,10 @@ impl Runner {
             Ok(Some(Keep::Loss(_))) if by_force => None,
             Ok(why) => why.map(Keep::why),
             Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
-            Err(error) => Some(told(&error)),
+            Err(error) => Some(error_chain(&error)),
         };
         if why.is_none() && !dry_run {
-            why = self.remove(record, by_force).err().map(|error| told(&error));
+            why = self.remove(record, by_force).err().map(|error| error_chain(&error));
         }
         Ok(Cleaned {
             agent: record.agent.clone(),

@@ -10,7 +10,5 @@ mod hostile;
 mod planted;
 mod python_imports;
 mod ranking;
-mod remote;
-mod remote_harm;
 mod store;
 mod truth;

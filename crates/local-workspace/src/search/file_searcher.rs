@@ -15,9 +15,9 @@ use super::file_sink::FileSink;
 use super::found::{FileOutcome, Found};
 use super::query::Query;
 use crate::engine::LocalWorkspace;
-use crate::git_credentials;
-use crate::text_probe::TextProbe;
-use crate::watched_reader::{Stop, WatchedReader};
+use crate::git::credentials;
+use crate::read::text_probe::TextProbe;
+use crate::read::watched_reader::{Stop, WatchedReader};
 
 /// The longest line that is searched, in bytes of UTF-8. A file is searched up to the first longer one.
 pub(super) const LINE_LIMIT_BYTES: usize = 4 << 20;
@@ -127,7 +127,7 @@ impl<'a> FileSearcher<'a> {
             }
             Err(_) => return Ok(FileOutcome::Unreadable),
         };
-        if git_credentials::may_be_in(path) {
+        if credentials::may_be_in(path) {
             return Ok(self.masked(path, asked, &file));
         }
         let size_bytes = file.metadata().size_bytes;
@@ -240,7 +240,7 @@ impl<'a> FileSearcher<'a> {
     fn masked(&mut self, path: &RelPath, asked: Asked, file: &OpenFile) -> FileOutcome {
         match file.read_to_end(MASKED_LIMIT_BYTES) {
             Ok(bytes) if TextProbe::of(&bytes).is_binary() => FileOutcome::Binary,
-            Ok(bytes) => self.text(path, asked, &git_credentials::mask(&bytes)),
+            Ok(bytes) => self.text(path, asked, &credentials::mask(&bytes)),
             Err(_) => FileOutcome::Unreadable,
         }
     }

@@ -11,7 +11,7 @@ use seccompiler::{
     TargetArch, apply_filter,
 };
 
-use crate::exec_attacks::become_ordinary;
+use crate::attack::exec_attacks::become_ordinary;
 use crate::ground::{CANARY, Ground, marker, stdout, survivors};
 
 /// Tells a copy of this program that it is the one to be restricted.

@@ -1,5 +1,8 @@
 //! Commands on a copy-on-write layer: the workspace stays as it is, and nothing of the confinement is lost.
 
+mod scripts;
+mod tree_image;
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use sandbox_exec::{Ending, Level};
 
-use crate::exec_attacks::become_ordinary;
+use crate::attack::exec_attacks::become_ordinary;
 use crate::ground::{Ground, stderr, stdout};
 use crate::tricks::{GROUP, left_in, tricks};
 

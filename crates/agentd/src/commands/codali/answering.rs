@@ -7,7 +7,7 @@ use codali_envelope::{
     AnswerOptions, Budget, Meta, ReadError, ReadOptions, Reading, RequestId, Response, Sources, Stopwatch,
     Warning, extract_request, refuse,
 };
-use code_index::{FallbackIndex, RemoteIndex};
+use docdex_client::{FallbackIndex, RemoteIndex};
 use file_index::ChangeFeed;
 use local_workspace::IndexLimits;
 use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey};

@@ -1,0 +1,13 @@
+//! The tools over every transport: MCP, HTTP, WebSocket, JSON lines.
+
+mod bad_clients;
+mod budgets;
+mod hostile;
+mod llm4s;
+mod load;
+mod mcp;
+mod real_clients;
+mod setup;
+mod waiting_calls;
+mod wap;
+mod web;

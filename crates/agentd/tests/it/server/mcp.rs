@@ -1,0 +1,486 @@
+//! `agentd mcp`: the tools over the Model Context Protocol.
+
+use serde_json::{Value, json};
+
+use crate::fixture::daemon::eventually;
+use crate::fixture::line_client::LineClient;
+use crate::fixture::project::Project;
+
+/// A client of the era with a handshake.
+fn start(project: &Project, options: &[&str]) -> LineClient {
+    let mut arguments = vec!["mcp"];
+    arguments.extend(options);
+    let mut client = LineClient::start(project.command(&arguments));
+    let info = client.does("initialize", json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    assert_eq!(info["protocolVersion"], "2025-11-25", "{info}");
+    client.notify("notifications/initialized", json!({}));
+    client
+}
+
+/// Calls a tool and returns its result, a failure of the tool included.
+#[track_caller]
+fn call(client: &mut LineClient, tool: &str, arguments: Value) -> Value {
+    client.does("tools/call", json!({ "name": tool, "arguments": arguments }))
+}
+
+/// Calls a tool that succeeds and returns its text.
+#[track_caller]
+fn text(client: &mut LineClient, tool: &str, arguments: Value) -> String {
+    let result = call(client, tool, arguments);
+    assert_ne!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// The call that a text names to go on with.
+fn follow_up(text: &str, tool: &str) -> Value {
+    let from = text.rfind(&format!("{tool} {{")).unwrap_or_else(|| panic!("no call is named:\n{text}"));
+    let arguments = &text[from + tool.len()..];
+    serde_json::Deserializer::from_str(arguments).into_iter().next().unwrap().unwrap()
+}
+
+fn replace(line: u64, text: &str) -> Value {
+    let operation = json!({ "type": "replace", "startLine": line, "endLine": line, "newContent": text });
+    json!({ "path": "a.txt", "operations": [operation] })
+}
+
+#[test]
+fn the_handshake_tells_who_it_is_and_how_to_work() {
+    let project = Project::new();
+    let mut client = LineClient::start(project.command(&["mcp"]));
+    let info = client.does("initialize", json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    assert_eq!(info["protocolVersion"], "2025-06-18");
+    assert_eq!(info["serverInfo"]["name"], "agentd");
+    assert!(info["instructions"].as_str().unwrap().contains("Read a file before you modify it"));
+    assert!(info["capabilities"]["tools"].is_object());
+    client.end().ok();
+}
+
+#[test]
+fn the_list_has_seven_tools_and_is_short() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    let id = client.request("tools/list", json!({}));
+    let list = client.answer(id);
+    let length = list.to_string().len();
+    assert!(length < 8_000, "{length} bytes");
+    insta::assert_json_snapshot!("tools", list["result"]["tools"]);
+    let tools = list["result"]["tools"].as_array().unwrap().clone();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let expected = [
+        "exploreFiles",
+        "readFile",
+        "writeFile",
+        "modifyFile",
+        "searchFiles",
+        "executeCommand",
+        "getWorkspaceInfo",
+    ];
+    assert_eq!(names, expected);
+    for tool in &tools {
+        let name = tool["name"].as_str().unwrap();
+        let is_text = ["readFile", "searchFiles", "executeCommand"].contains(&name);
+        assert_eq!(tool.get("outputSchema").is_none(), is_text, "{name}");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+        let reads = ["exploreFiles", "readFile", "searchFiles", "getWorkspaceInfo"].contains(&name);
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+        assert_eq!(tool["annotations"].get("destructiveHint").is_none(), reads, "{name}");
+    }
+}
+
+#[test]
+fn a_task_from_end_to_end() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n").write("src/b.txt", "two again\n");
+    let mut client = start(&project, &["--tools", "undo,log,readOutput,deleteFile"]);
+    let explored = call(&mut client, "exploreFiles", json!({ "path": ".", "recursive": true }));
+    assert_eq!(explored["structuredContent"]["files"][0]["path"], "a.txt", "{explored}");
+    let same: Value = serde_json::from_str(explored["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(same, explored["structuredContent"]);
+    let read = text(&mut client, "readFile", json!({ "path": "a.txt" }));
+    let (header, content) = read.split_once('\n').unwrap();
+    assert!(header.starts_with("a.txt: lines 1-3 of 3, version "), "{header}");
+    assert_eq!(content, "one\ntwo\nthree\n");
+    let edited = call(&mut client, "modifyFile", replace(2, "TWO"));
+    assert_eq!(edited["structuredContent"]["success"], true, "{edited}");
+    let ran = text(&mut client, "executeCommand", json!({ "command": "cat a.txt; echo oh >&2; exit 3" }));
+    assert!(ran.starts_with("exit code 3 after "), "{ran}");
+    assert!(ran.ends_with("\none\nTWO\nthree\n[standard error]\noh\n"), "{ran}");
+    let found = text(
+        &mut client,
+        "searchFiles",
+        json!({ "paths": ["."], "query": "(?i)two", "type": "regex", "contextLines": 1 }),
+    );
+    assert_eq!(found, "2 matches\na.txt\n1- one\n2: TWO\n3- three\nsrc/b.txt\n1: two again\n");
+    assert_eq!(text(&mut client, "undo", json!({})), "restored      a.txt\nundoing change 2 takes this back");
+    assert_eq!(project.read("a.txt"), "one\ntwo\nthree\n");
+    assert!(text(&mut client, "log", json!({})).contains("a.txt"));
+    text(&mut client, "deleteFile", json!({ "path": "a.txt" }));
+    assert!(!project.has("a.txt"));
+    let ended = client.end().ok();
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn tools_that_ask_the_code_index_are_there_when_they_are_asked_for() {
+    let project = Project::new();
+    project.write("cart.py", "from money import Money\n\ndef total_price():\n    return Money()\n");
+    project.write("money.py", "class Money:\n    pass\n").write(".env", "def hidden(): pass\n");
+    let tools = "docdexSearch,docdexSnippet,docdexSymbols,docdexAst,docdexImpact,docdexImpactDiagnostics";
+    let mut client = start(&project, &["--tools", tools]);
+    let found = text(&mut client, "docdexSearch", json!({ "query": "totalPrice" }));
+    assert!(found.starts_with("cart.py:1-4 (docId cart.py#1-4)\n"), "{found}");
+    let shown = text(&mut client, "docdexSnippet", json!({ "docId": "cart.py#1-4" }));
+    assert!(shown.contains("     3  def total_price():\n"), "{shown}");
+    let symbols = text(&mut client, "docdexSymbols", json!({ "file": "cart.py" }));
+    assert_eq!(symbols, "3-4 function total_price: def total_price()\n");
+    let impact = text(&mut client, "docdexImpact", json!({ "file": "money.py" }));
+    assert!(impact.starts_with("depends on this: 1\n  cart.py (import, 1 away)\n"), "{impact}");
+    let tree = text(&mut client, "docdexAst", json!({ "file": "money.py", "maxNodes": 2 }));
+    assert!(tree.starts_with("module 1:1-3:1\n  class_definition 1:1-2:9\n[2 of "), "{tree}");
+    let nowhere = text(&mut client, "docdexImpactDiagnostics", json!({}));
+    assert_eq!(nowhere, "[0 of 0 are shown]\n");
+    // What was written meanwhile is found.
+    text(&mut client, "writeFile", json!({ "path": "new.py", "content": "def brand_new(): pass\n" }));
+    let found = text(&mut client, "docdexSearch", json!({ "query": "brand_new" }));
+    assert!(found.starts_with("new.py:1-1"), "{found}");
+    for (tool, arguments) in [("docdexSymbols", json!({ "file": ".env" })), ("docdexSearch", json!({}))] {
+        assert_eq!(call(&mut client, tool, arguments)["isError"], true, "{tool}");
+    }
+    client.end().ok();
+}
+
+#[test]
+fn the_stateless_era_needs_no_handshake() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = LineClient::start(project.command(&["mcp"]));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let found = client.does("server/discover", json!({ "_meta": meta }));
+    let versions = found["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{found}");
+    let list = client.does("tools/list", json!({ "_meta": meta }));
+    assert_eq!(list["tools"].as_array().unwrap().len(), 7);
+    let read = client
+        .does("tools/call", json!({ "_meta": meta, "name": "readFile", "arguments": { "path": "a.txt" } }));
+    assert_eq!(read["resultType"], "complete", "{read}");
+    assert!(read["content"][0]["text"].as_str().unwrap().ends_with("\none\n"), "{read}");
+    client.end().ok();
+}
+
+#[test]
+fn failures_are_results_and_an_unknown_tool_is_an_error() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\n");
+    let mut client = start(&project, &[]);
+    let cases = [
+        ("readFile", json!({ "path": "missing" }), "FILE_NOT_FOUND: "),
+        ("readFile", json!({ "path": "../x" }), "PERMISSION_DENIED (PATH_ESCAPE_ATTEMPT): "),
+        ("readFile", json!({ "path": "a.txt", "startLine": "2" }), "INVALID_ARGUMENT (INVALID_FIELD): "),
+        ("readFile", json!({}), "INVALID_ARGUMENT (INVALID_FIELD): "),
+        ("modifyFile", replace(9, "x"), "INVALID_ARGUMENT (INVALID_RANGE): "),
+    ];
+    for (tool, arguments, start) in cases {
+        let result = call(&mut client, tool, arguments.clone());
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with(start), "{tool} {arguments}: {text}");
+        assert!(!text.contains(project.folder().to_str().unwrap()), "{text}");
+    }
+    // A tool that was not asked for is unknown, too.
+    for tool in ["moveFile", "undo", "deleteFile"] {
+        let answer = client.ask("tools/call", json!({ "name": tool, "arguments": {} }));
+        assert_eq!(answer["error"]["code"], -32_602, "{answer}");
+    }
+    // So is what no capability names, though servers of this protocol commonly answer with an empty list.
+    let undeclared = ["prompts/list", "resources/list", "resources/templates/list", "logging/setLevel"];
+    for method in undeclared.into_iter().chain(["nonsense/method"]) {
+        let params = if method.starts_with("logging") { json!({ "level": "info" }) } else { json!({}) };
+        assert_eq!(client.ask(method, params)["error"]["code"], -32_601, "{method}");
+    }
+}
+
+#[test]
+fn a_long_file_comes_in_pages_that_name_the_next() {
+    let project = Project::new();
+    let content: String =
+        (1..=5_000).map(|line| format!("this is line number {line} of a long file\n")).collect();
+    project.write("long.txt", &content);
+    let mut client = start(&project, &[]);
+    let mut arguments = json!({ "path": "long.txt" });
+    let mut read = String::new();
+    let mut pages = 0;
+    loop {
+        let page = text(&mut client, "readFile", arguments.clone());
+        assert!(page.chars().count() < 60_500, "{}", page.len());
+        let body = page.split_once('\n').unwrap().1;
+        pages += 1;
+        let Some((body, _)) = body.split_once("\n[lines ") else {
+            read.push_str(body);
+            break;
+        };
+        read.push_str(body);
+        read.push('\n');
+        arguments = follow_up(&page, "readFile");
+        assert!(pages < 20);
+    }
+    assert!(pages > 3, "{pages}");
+    assert!(read == content, "the pages together are the file");
+    // So does one that is too large to be read at once.
+    project.write("large.txt", &content.repeat(7));
+    let page =
+        text(&mut client, "readFile", json!({ "path": "large.txt", "startLine": 3, "endLine": 35_000 }));
+    let header = page.split_once('\n').unwrap().0;
+    let shown_to: u64 = header.split_once("lines 3-").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
+    assert_eq!(follow_up(&page, "readFile")["startLine"], shown_to + 1);
+    assert!(!header.contains("goes on"), "{header}");
+    // Without a limit it comes at once.
+    let mut client = start(&project, &["--page", "0"]);
+    assert!(text(&mut client, "readFile", json!({ "path": "long.txt" })).ends_with(&content));
+}
+
+#[test]
+fn a_long_output_keeps_its_end_and_names_how_to_read_the_rest() {
+    let project = Project::new();
+    let mut client = start(&project, &["--tools", "readOutput"]);
+    let ran = text(&mut client, "executeCommand", json!({ "command": "seq 1 30000; echo fault >&2" }));
+    assert!(ran.chars().count() < 60_800, "{}", ran.len());
+    assert!(ran.contains("\n1\n2\n3\n") && ran.contains("\n30000\n[standard error]\nfault\n"));
+    let mut next = follow_up(&ran, "readFile");
+    let gap = text(&mut client, "readFile", next.clone());
+    let first = next["startLine"].as_u64().unwrap();
+    assert!(!ran.contains(&format!("\n{first}\n")) && ran.contains(&format!("\n{}\n", first - 1)));
+    assert!(gap.split_once('\n').unwrap().1.starts_with(&format!("{first}\n")), "{}", &gap[..200]);
+    // The tool of its own reads the same.
+    let name = next["path"].take();
+    let part =
+        text(&mut client, "readOutput", json!({ "name": name, "startLine": 20_000, "endLine": 20_001 }));
+    assert!(part.ends_with("\n20000\n20001\n"), "{part}");
+    let other = call(&mut client, "readOutput", json!({ "name": "a.txt" }));
+    assert_eq!(other["isError"], true, "{other}");
+}
+
+#[test]
+fn many_matches_come_in_pages_too() {
+    let project = Project::new();
+    for file in 0..80 {
+        project.write(&format!("f{file:02}.txt"), &format!("match {}\n", "x".repeat(950)));
+    }
+    let mut client = start(&project, &[]);
+    let found =
+        text(&mut client, "searchFiles", json!({ "paths": ["."], "query": "match", "type": "literal" }));
+    assert!(
+        found.starts_with("the first 62 of 80 matches\n")
+            || found.starts_with("the first 61 of 80 matches\n"),
+        "{}",
+        &found[..40]
+    );
+    let next = text(&mut client, "searchFiles", follow_up(&found, "searchFiles"));
+    assert!(next.contains("f79.txt\n1: match"), "{next}");
+}
+
+#[test]
+fn wap_json_gives_the_exact_answers() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = start(&project, &["--wap-json"]);
+    let list = client.does("tools/list", json!({}));
+    assert!(list["tools"].as_array().unwrap().iter().all(|tool| tool.get("outputSchema").is_none()));
+    let read: Value =
+        serde_json::from_str(&text(&mut client, "readFile", json!({ "path": "a.txt" }))).unwrap();
+    assert_eq!((&read["content"], &read["totalLines"]), (&json!("one\n"), &json!(1)));
+    assert_eq!(read["metadata"]["path"], "a.txt");
+    let failed = call(&mut client, "readFile", json!({ "path": "b" }));
+    assert_eq!(failed["isError"], true);
+    let error: Value = serde_json::from_str(failed["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&error["code"], &error["details"]["reason"]),
+        (&json!("FILE_NOT_FOUND"), &json!("FILE_NOT_FOUND"))
+    );
+}
+
+#[test]
+fn a_log_that_is_too_long_is_read_page_by_page() {
+    let project = Project::new();
+    let mut client = start(&project, &["--tools", "log,undo", "--page", "1000"]);
+    assert_eq!(text(&mut client, "log", json!({})), "nothing was done here yet");
+    let command = "for i in $(seq 100 199); do echo $i > a-file-with-a-name-$i; done";
+    text(&mut client, "executeCommand", json!({ "command": command }));
+    for number in 0..5 {
+        call(&mut client, "writeFile", json!({ "path": format!("single-{number}"), "content": "" }));
+    }
+    let mut pages = Vec::new();
+    let mut arguments = json!({});
+    loop {
+        let page = text(&mut client, "log", arguments);
+        assert!(page.chars().count() < 1_300, "{page}");
+        let is_last = !page.contains("go on with log");
+        if !is_last {
+            arguments = follow_up(&page, "log");
+            assert!(page.contains("left out"), "{page}");
+        } else {
+            arguments = Value::Null;
+        }
+        pages.push(page);
+        if is_last {
+            break;
+        }
+    }
+    assert!(pages.len() > 5, "{pages:?}");
+    let all = pages.concat();
+    let named =
+        |name: &str| all.lines().filter(|line| line.split("  ").any(|part| part.trim() == name)).count();
+    for number in 100..200 {
+        assert_eq!(named(&format!("a-file-with-a-name-{number}")), 1, "{number}:\n{all}");
+    }
+    for number in 0..5 {
+        assert_eq!(named(&format!("single-{number}")), 1, "{number}:\n{all}");
+    }
+    // As many runs as are asked for, and where the others are.
+    let page = text(&mut client, "log", json!({ "limit": 2 }));
+    assert!(page.contains("single-4") && page.contains("single-3") && !page.contains("single-2"), "{page}");
+    let next = follow_up(&page, "log");
+    assert!(text(&mut client, "log", next).contains("single-2"));
+}
+
+#[test]
+fn an_undo_of_many_files_says_what_it_leaves_out() {
+    let project = Project::new();
+    let mut client = start(&project, &["--tools", "log,undo", "--page", "1000"]);
+    let command = "for i in $(seq 100 199); do echo $i > a-file-with-a-name-$i; done";
+    text(&mut client, "executeCommand", json!({ "command": command }));
+    let told = text(&mut client, "undo", json!({}));
+    assert!(told.chars().count() < 1_300, "{told}");
+    let shown = told.matches("a-file-with").count();
+    assert!(told.contains(&format!("[{} lines are left out; log", 100 - shown)), "{told}");
+    assert!(told.contains("takes this back"), "{told}");
+    assert!(!project.has("a-file-with-a-name-150"));
+    let listed = text(&mut client, "log", follow_up(&told, "log"));
+    assert!(listed.contains("a-file-with-a-name-1"), "{listed}");
+    // A refusal, too: what is in the way is more than fits.
+    text(&mut client, "executeCommand", json!({ "command": command }));
+    for number in 100..200 {
+        project.write(&format!("a-file-with-a-name-{number}"), "mine\n");
+    }
+    let refused = call(&mut client, "undo", json!({}));
+    let said = refused["content"][0]["text"].as_str().unwrap();
+    assert!(refused["isError"] == true && said.chars().count() < 1_300, "{refused}");
+    assert!(said.contains("has changed since") && said.contains("lines are left out; undo with"), "{said}");
+}
+
+#[test]
+fn cancelling_kills_the_command_and_progress_tells_of_it() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    let id = client.request(
+        "tools/call",
+        json!({
+            "name": "executeCommand",
+            "arguments": { "command": "echo working; touch begun; sleep 30; touch ended", "timeout": 60_000 },
+            "_meta": { "progressToken": "p1" }
+        }),
+    );
+    let told = client.wait_for("progress", |message| {
+        message["params"]["message"].as_str().is_some_and(|text| text.contains("working"))
+    });
+    assert_eq!(
+        (&told["method"], &told["params"]["progressToken"]),
+        (&json!("notifications/progress"), &json!("p1"))
+    );
+    eventually("the command runs", || project.written("begun").is_some());
+    client.notify("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }));
+    // Commands queue, so this one runs because the other one is gone.
+    assert!(text(&mut client, "executeCommand", json!({ "command": "echo next" })).ends_with("next\n"));
+    assert!(!project.has("ended"));
+}
+
+#[test]
+fn a_client_that_closes_its_end_leaves_nothing_running() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    client.request("tools/call", json!({
+        "name": "executeCommand", "arguments": { "command": "touch begun; sleep 30; touch ended", "timeout": 60_000 }
+    }));
+    eventually("the command runs", || project.written("begun").is_some());
+    client.end().ok();
+    assert!(!project.has("ended"));
+}
+
+#[test]
+fn line_numbers_stay_right_while_another_client_edits() {
+    let project = Project::new();
+    project.write("a.txt", "one\ntwo\nthree\n");
+    let (mut one, mut other) = (start(&project, &[]), start(&project, &[]));
+    text(&mut one, "readFile", json!({ "path": "a.txt" }));
+    let operation = json!({ "type": "insert", "afterLine": 0, "newContent": "zero" });
+    call(&mut other, "modifyFile", json!({ "path": "a.txt", "operations": [operation] }));
+    assert_eq!(call(&mut one, "modifyFile", replace(3, "THREE"))["structuredContent"]["success"], true);
+    assert_eq!(project.read("a.txt"), "zero\none\ntwo\nTHREE\n");
+}
+
+#[test]
+fn what_is_no_message_does_not_end_it() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = start(&project, &[]);
+    client.send_bytes(b"not json\n[]\n{}\n\xff\n");
+    assert!(text(&mut client, "readFile", json!({ "path": "a.txt" })).ends_with("one\n"));
+}
+
+#[test]
+fn long_answers_and_refusals_are_whole_lines_each() {
+    let project = Project::new();
+    // Much to escape, and more than a pipe holds.
+    let content: String =
+        (0..20_000).map(|line| format!("\tlet line_{line} = \"\\u{{1b}}\u{1b} \u{20ac}\";\r\n")).collect();
+    project.write("long.txt", &content);
+    let mut client = start(&project, &["--page", "0"]);
+    let mut asked = Vec::new();
+    for _ in 0..10 {
+        asked.push(
+            client.request("tools/call", json!({ "name": "readFile", "arguments": { "path": "long.txt" } })),
+        );
+        client.send_bytes(b"{}\n");
+    }
+    for id in asked {
+        let answer = client.answer(id);
+        let (header, shown) =
+            answer["result"]["content"][0]["text"].as_str().unwrap().split_once('\n').unwrap();
+        assert!(header.starts_with("long.txt: lines 1-20000 of 20000"), "{header}");
+        assert!(shown == content);
+    }
+    for _ in 0..10 {
+        let refusal = client.wait_for("a refusal", |message| message.get("error").is_some());
+        assert_eq!(refusal["error"]["code"], -32_600, "{refusal}");
+    }
+    assert!(client.is_silent());
+}
+
+#[test]
+fn a_workspace_that_is_none_is_said_at_once() {
+    let project = Project::new();
+    project.run(&["mcp", "--workspace", "missing"]).exits(2).says("does not exist");
+}
+
+#[test]
+fn a_folder_that_cannot_be_opened_is_said_by_the_first_call() {
+    let project = Project::new();
+    project.write("plain", "");
+    let mut client = LineClient::start(project.command(&["mcp", "--base", "plain/state"]));
+    client.does("initialize", json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    client.notify("notifications/initialized", json!({}));
+    let result = call(&mut client, "readFile", json!({ "path": "plain" }));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(result["isError"] == true && text.contains("standard error says why"), "{result}");
+    let ended = client.end();
+    assert!(ended.stderr.contains("cannot be used"), "{ended}");
+}

@@ -1,0 +1,208 @@
+//! `agentd setup`: configurations of MCP clients.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::fixture::line_client::LineClient;
+use crate::fixture::project::{Project, Ran};
+
+const CLIENTS: [&str; 5] = ["claude-code", "cursor", "vscode", "zed", "codex"];
+
+fn home(project: &Project) -> PathBuf {
+    project.folder().join("home")
+}
+
+fn setup(project: &Project, arguments: &[&str]) -> Ran {
+    let mut command = project.command(&["setup"]);
+    command.args(arguments).env("HOME", home(project));
+    command.env_remove("XDG_CONFIG_HOME").env_remove("CODEX_HOME");
+    Ran::of(command.output().unwrap())
+}
+
+fn file(project: &Project, client: &str) -> PathBuf {
+    let code = project.workspace();
+    match client {
+        "claude-code" => code.join(".mcp.json"),
+        "cursor" => code.join(".cursor/mcp.json"),
+        "vscode" => code.join(".vscode/mcp.json"),
+        "zed" => home(project).join(".config/zed/settings.json"),
+        _ => home(project).join(".codex/config.toml"),
+    }
+}
+
+#[test]
+fn it_prints_what_it_would_write() {
+    let project = Project::new();
+    for client in CLIENTS {
+        let printed = setup(&project, &[client]).ok();
+        assert!(!file(&project, client).exists(), "{client}");
+        let written = setup(&project, &[client, "--write"]).ok();
+        assert!(written.stdout.starts_with("made "), "{written}");
+        assert_eq!(
+            fs::read_to_string(file(&project, client)).unwrap().trim(),
+            printed.stdout.trim(),
+            "{client}"
+        );
+    }
+    assert!(!project.base().exists(), "no state folder is made");
+}
+
+#[test]
+fn a_second_time_changes_nothing() {
+    let project = Project::new();
+    for client in CLIENTS {
+        setup(&project, &[client, "--write"]).ok();
+        let place = file(&project, client);
+        let before = (fs::read(&place).unwrap(), fs::metadata(&place).unwrap().modified().unwrap());
+        setup(&project, &[client, "--write"]).ok().prints("already");
+        let report = setup(&project, &[client, "--write", "--json"]).ok().json();
+        assert_eq!((&report["written"], &report["changed"]), (&json!(true), &json!(false)));
+        assert_eq!(
+            (fs::read(&place).unwrap(), fs::metadata(&place).unwrap().modified().unwrap()),
+            before,
+            "{client}"
+        );
+    }
+}
+
+#[test]
+fn what_else_is_in_the_file_stays() {
+    let project = Project::new();
+    let cases = [
+        (
+            "claude-code",
+            "{\"mcpServers\":{\"other\":{\"command\":\"x\"}},\"zebra\":1,\"apple\":2}",
+            "\"other\":{\"command\":\"x\"}",
+        ),
+        ("cursor", "{\n\t\"mcpServers\": {}\n}\n", "\t\"mcpServers\": {"),
+        (
+            "vscode",
+            "// mine\n{\n  // servers of the team\n  \"servers\": {\n    \"other\": { \"url\": \"http://x\" }, // do not touch\n  },\n  \"inputs\": []\n}\n",
+            "// do not touch",
+        ),
+        ("zed", "{\n  \"theme\": \"One\", /* dark */\n}\n", "\"theme\": \"One\", /* dark */"),
+        (
+            "codex",
+            "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
+            "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = 'y'\n",
+        ),
+    ];
+    for (client, before, kept) in cases {
+        let place = file(&project, client);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, before).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).unwrap();
+        setup(&project, &[client, "--write"]).ok().prints("changed ");
+        let after = fs::read_to_string(&place).unwrap();
+        assert!(after.contains(kept), "{client}:\n{after}");
+        for line in before
+            .lines()
+            .filter(|_| before.lines().count() > 1)
+            .map(|line| line.trim().trim_end_matches(['}', '{', ',']))
+        {
+            assert!(after.contains(line), "{client} has lost {line}:\n{after}");
+        }
+        assert!(after.contains("agentd") && after.contains("--workspace"), "{after}");
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+        setup(&project, &[client, "--write"]).ok().prints("already");
+        assert_eq!(fs::read_to_string(&place).unwrap(), after, "{client}");
+    }
+}
+
+#[test]
+fn the_same_in_another_layout_is_left_as_it_is() {
+    let project = Project::new();
+    setup(&project, &["claude-code", "--write"]).ok();
+    let place = file(&project, "claude-code");
+    let value: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
+    let compact = value.to_string();
+    fs::write(&place, &compact).unwrap();
+    setup(&project, &["claude-code", "--write"]).ok().prints("already");
+    assert_eq!(fs::read_to_string(&place).unwrap(), compact);
+}
+
+#[test]
+fn other_options_change_the_entry_and_nothing_else() {
+    let project = Project::new();
+    for client in CLIENTS {
+        setup(&project, &[client, "--write"]).ok();
+        setup(
+            &project,
+            &[
+                client,
+                "--write",
+                "--read-only",
+                "--network",
+                "on",
+                "--sandbox",
+                "require=full",
+                "--timeout",
+                "60",
+            ],
+        )
+        .ok()
+        .prints("changed ");
+        let text = fs::read_to_string(file(&project, client)).unwrap();
+        for option in ["--read-only", "--network", "--sandbox", "require=full", "--timeout", "60"] {
+            assert!(text.contains(&format!("\"{option}\"")), "{client}:\n{text}");
+        }
+        assert_eq!(text.matches("--workspace").count(), 1, "{client}:\n{text}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_is_left_alone() {
+    let project = Project::new();
+    let cases = [
+        ("claude-code", "{ not json"),
+        ("cursor", "[]"),
+        ("vscode", "{\"servers\": 5}"),
+        ("zed", "{\"a\": 1 \"b\": 2}"),
+        ("codex", "mcp_servers = 5\n"),
+        ("codex", "= = =\n"),
+    ];
+    for (client, text) in cases {
+        let place = file(&project, client);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, text).unwrap();
+        setup(&project, &[client, "--write"]).exits(1).says("nothing was written");
+        assert_eq!(fs::read_to_string(&place).unwrap(), text, "{client}");
+        // It can still be printed.
+        setup(&project, &[client]).ok().prints("--workspace");
+    }
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let project = Project::new();
+    let place = file(&project, "codex");
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    let real = project.folder().join("dotfiles.toml");
+    fs::write(&real, "model = 'x'\n").unwrap();
+    symlink(&real, &place).unwrap();
+    setup(&project, &["codex", "--write"]).ok();
+    assert!(fs::symlink_metadata(&place).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().starts_with("model = 'x'\n"));
+}
+
+#[test]
+fn what_is_written_starts_a_server() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let report = setup(&project, &["claude-code", "--json"]).ok().json();
+    let entry = &report["entry"];
+    let mut command = std::process::Command::new(entry["command"].as_str().unwrap());
+    command.args(entry["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()));
+    // A client may start it anywhere.
+    command.current_dir("/").stderr(std::process::Stdio::piped());
+    let mut client = LineClient::start(command);
+    client.does("initialize", json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    }));
+    client.notify("notifications/initialized", json!({}));
+    let read = client.does("tools/call", json!({ "name": "readFile", "arguments": { "path": "a.txt" } }));
+    assert!(read["content"][0]["text"].as_str().unwrap().ends_with("one\n"), "{read}");
+}

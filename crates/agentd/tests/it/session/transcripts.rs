@@ -1,0 +1,223 @@
+//! Whole sessions as a chat model writes them, replayed: `fixtures/transcripts/NAME/{task,reply-1,reply-2,…}.txt`.
+//!
+//! In a reply, `{reply-to}` stands for the token of the message that it answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::fixture::daemon::Daemon;
+use crate::fixture::project::{Project, Ran, copy_folder};
+use crate::fixture::skip::skip;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+struct Transcript {
+    task: String,
+    replies: Vec<String>,
+}
+
+impl Transcript {
+    fn read(name: &str) -> Transcript {
+        let folder = repository().join("fixtures/transcripts").join(name);
+        let task = fs::read_to_string(folder.join("task.txt")).unwrap().trim().to_owned();
+        let replies =
+            (1..).map_while(|number| fs::read_to_string(folder.join(format!("reply-{number}.txt"))).ok());
+        Transcript { task, replies: replies.collect() }
+    }
+
+    /// The reply to a message, 1-based.
+    fn reply(&self, session: &str, sequence: usize) -> String {
+        self.replies[sequence - 1].replace("{reply-to}", &format!("{session}-{sequence}"))
+    }
+}
+
+/// How a replayed session went.
+struct Played {
+    id: String,
+    ran: Ran,
+    /// The results of each reply as the next message shows them; `None` for the last, which has none.
+    outboxes: Vec<String>,
+}
+
+/// Replays a session as a person does: the daemon waits, and each reply is saved into the inbox when its message is there.
+fn watched(project: &Project, transcript: &Transcript, more: &[&str]) -> Played {
+    let mut arguments = vec!["new"];
+    arguments.extend(more);
+    arguments.push(&transcript.task);
+    let mut daemon = Daemon::start(project.command(&arguments));
+    let line = daemon.wait_for("session ");
+    let id = line.strip_prefix("session ").unwrap().split_once(':').unwrap().0.to_owned();
+    for sequence in 1..=transcript.replies.len() {
+        daemon.wait_until_it_waits();
+        project.put_reply(&format!("answer {sequence}.txt"), transcript.reply(&id, sequence));
+    }
+    let ran = daemon.wait();
+    let processed: Vec<_> =
+        (1..=transcript.replies.len()).map(|sequence| format!("answer {sequence}.txt")).collect();
+    assert_eq!(project.names("inbox/processed"), processed, "{ran}");
+    played(project, transcript, id, ran)
+}
+
+/// Replays a session by `apply`, one reply at a time, each by a process of its own.
+fn applied(project: &Project, transcript: &Transcript, more: &[&str]) -> Played {
+    let id = project.begin(&transcript.task);
+    let mut last = None;
+    for sequence in 1..=transcript.replies.len() {
+        last = Some(project.apply(&transcript.reply(&id, sequence), more).ok());
+    }
+    played(project, transcript, id, last.unwrap())
+}
+
+fn played(project: &Project, transcript: &Transcript, id: String, ran: Ran) -> Played {
+    let outboxes =
+        (2..=transcript.replies.len()).map(|sequence| project.outbox(&id, sequence as u32)).collect();
+    Played { id, ran, outboxes }
+}
+
+impl Played {
+    /// The message after a reply, 1-based.
+    #[track_caller]
+    fn after(&self, reply: usize) -> &str {
+        &self.outboxes[reply - 1]
+    }
+}
+
+#[track_caller]
+fn assert_has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "'{part}' is not in:\n{text}");
+    }
+}
+
+fn roman() -> Project {
+    let project = Project::new();
+    copy_folder(&repository().join("fixtures/samples/roman"), &project.workspace());
+    project
+}
+
+fn check_roman(project: &Project, played: &Played) {
+    assert_has(
+        played.after(1),
+        &["[FAILED] RUN_COMMAND: Ran 'sh test.sh' (exit code 1)", "--- roman.sh ---"],
+    );
+    // The mistake of the second reply: everything up to the refused numbers is printed, and then nothing.
+    let second = played.after(2);
+    assert_has(second, &["[FAILED] RUN_COMMAND: Ran 'sh test.sh' (exit code 1)", "3999 is MMMCMXCIX"]);
+    assert!(!second.contains("all passed") && !second.contains("refused\n"), "{second}");
+    assert_has(played.after(3), &["[OK] RUN_COMMAND", "4000 is refused", "all passed", "MCMXCIV"]);
+    assert!(!played.after(3).contains("\n[FAILED]"), "{}", played.after(3));
+    let session = project.session_file(&played.id);
+    assert_eq!(session["isComplete"], true, "{}", played.ran);
+    let tests = project.run(&["call", "executeCommand", r#"{"command":"sh test.sh"}"#]).ok();
+    assert_eq!(tests.json()["exitCode"], 0, "{tests}");
+    let source = project.read("roman.sh");
+    let start: Vec<_> = source.lines().take(10).collect();
+    let expected = [
+        "# to_roman NUMBER prints a number from 1 to 3999 in Roman numerals.",
+        "# Any other number is an error: it says so and prints nothing.",
+        "to_roman() {",
+        "    if [ \"$1\" -lt 1 ] || [ \"$1\" -gt 3999 ]; then",
+        "        echo \"to_roman: $1 is not between 1 and 3999\" >&2",
+        "        return 1",
+        "    fi",
+        "    rest=$1",
+        "    numeral=",
+        "    for pair in 1000:M 900:CM 500:D 400:CD 100:C 90:XC 50:L 40:XL 10:X 9:IX 5:V 4:IV 1:I; do",
+    ];
+    assert_eq!(start, expected);
+}
+
+#[test]
+fn roman_is_replayed_through_the_inbox() {
+    let project = roman();
+    let played = watched(&project, &Transcript::read("roman"), &[]);
+    assert_eq!(played.ran.code, 0, "{}", played.ran);
+    assert_eq!(played.ran.stdout, "", "standard output is for results");
+    check_roman(&project, &played);
+}
+
+#[test]
+fn roman_is_replayed_by_apply() {
+    let project = roman();
+    let played = applied(&project, &Transcript::read("roman"), &[]);
+    assert_has(&played.ran.stdout, &["done: to_roman knows the pairs that subtract"]);
+    check_roman(&project, &played);
+}
+
+/// A copy of this repository as it is committed, or of its sources where there is no git.
+fn this_repository() -> Project {
+    let project = Project::new();
+    let target = project.workspace();
+    let cloned = Command::new("git")
+        .args(["clone", "--quiet", "--local", "--no-hardlinks"])
+        .args([repository().as_os_str(), target.as_os_str()])
+        .output();
+    if !cloned.is_ok_and(|output| output.status.success()) {
+        for entry in fs::read_dir(repository()).unwrap().map(Result::unwrap) {
+            let (name, is_folder) = (entry.file_name(), entry.file_type().unwrap().is_dir());
+            if is_folder && !["target", ".git", ".agentd"].iter().any(|left_out| name == *left_out) {
+                copy_folder(&entry.path(), &target.join(name));
+            } else if !is_folder && name != ".git" {
+                fs::copy(entry.path(), target.join(name)).unwrap();
+            }
+        }
+    }
+    project
+}
+
+/// Whether `cargo` works where commands of this project run; if not, a test that needs it has nothing to say, and CI
+/// has to know.
+fn cargo_runs(project: &Project, test: &str) -> bool {
+    let probe = r#"{"command":"cargo tree --offline -p rel-path"}"#;
+    let ran = project.run(&["call", "executeCommand", probe]);
+    let runs = ran.code == 0 && ran.json()["exitCode"] == 0;
+    if !runs {
+        skip(test, &format!("cargo cannot run in the sandbox of this machine\n{ran}"));
+    }
+    runs
+}
+
+fn check_slug(project: &Project, played: &Played) {
+    assert_has(played.after(1), &["members = [\"crates/*\"", "# roman", "rel-path\n"]);
+    let second = played.after(2);
+    assert_has(
+        second,
+        &["[OK] CREATE_FILE: Created 'crates/slug/src/lib.rs'", "[FAILED] RUN_COMMAND: Ran 'cargo test"],
+    );
+    assert_has(second, &["undo--and-redo", "(exit code 101)", "--- crates/slug/src/lib.rs ---"]);
+    assert_has(played.after(3), &["[OK] RUN_COMMAND: Ran 'cargo test", "test result: ok. 2 passed"]);
+    assert!(!played.after(3).contains("\n[FAILED]"), "{}", played.after(3));
+    assert_eq!(project.session_file(&played.id)["isComplete"], true, "{}", played.ran);
+    let source = project.read("crates/slug/src/lib.rs");
+    assert_has(
+        &source,
+        &["'-');\n        }\n    }\n    slug.truncate(slug.trim_end_matches('-').len());\n    slug\n}\n"],
+    );
+    assert!(
+        project
+            .read("fixtures/samples/roman/README.md")
+            .starts_with("<a id=\"roman\"></a>\n\n# roman\n\nRoman")
+    );
+}
+
+#[test]
+fn slug_is_added_to_this_repository_through_the_inbox() {
+    let project = this_repository();
+    if cargo_runs(&project, "slug_is_added_to_this_repository_through_the_inbox") {
+        let played = watched(&project, &Transcript::read("slug"), &["--timeout", "300"]);
+        assert_eq!(played.ran.code, 0, "{}", played.ran);
+        check_slug(&project, &played);
+    }
+}
+
+#[test]
+fn slug_is_added_to_this_repository_by_apply() {
+    let project = this_repository();
+    if cargo_runs(&project, "slug_is_added_to_this_repository_by_apply") {
+        let played = applied(&project, &Transcript::read("slug"), &["--timeout", "300"]);
+        check_slug(&project, &played);
+    }
+}

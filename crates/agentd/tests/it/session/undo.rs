@@ -1,0 +1,218 @@
+//! Taking back what a reply has done, and looking at it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::fixture::project::Project;
+
+const EDITS: &str = "[CREATE_FILE path=\"new/deep/file\"]\nx\n[/CREATE_FILE]\n\
+    [EDIT_FILE path=\"a\" start_line=\"2\" end_line=\"2\"]\ntwo\n[/EDIT_FILE]\n\
+    [DELETE_FILE path=\"gone\"]\n";
+
+/// A project in which one reply has created, edited and deleted a file.
+pub(crate) fn edited() -> (Project, String) {
+    let project = Project::new();
+    project.write("a", "1\n2\n3\n").write("gone", "g\n");
+    let id = project.begin("a task");
+    project.apply(EDITS, &[]).ok();
+    assert_eq!(project.read("a"), "1\ntwo\n3\n");
+    assert!(project.has("new/deep/file") && !project.has("gone"));
+    (project, id)
+}
+
+pub(crate) fn changes(project: &Project) -> Vec<Value> {
+    let runs = project.run(&["log", "--json"]).ok().json();
+    let steps =
+        runs.as_array().unwrap().iter().rev().flat_map(|run| run["steps"].as_array().unwrap().clone());
+    steps.flat_map(|step| step["changes"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn reply_is_undone_and_the_undo_too() {
+    let (project, _) = edited();
+    let before = vec![("a".to_owned(), "1\n2\n3\n".to_owned()), ("gone".to_owned(), "g\n".to_owned())];
+    let after = project.tree();
+    let undone = project.run(&["undo", "--reply", "--json"]).ok().json();
+    assert_eq!(project.tree(), before);
+    assert!(!project.has("new"), "the folders go with the file");
+    let number = undone["takenBackBy"].as_u64().unwrap().to_string();
+    project.run(&["undo", "--reply"]).exits(1).says("nothing to undo");
+    project.run(&["undo", &number]).ok().prints("brought back  new/deep/file");
+    assert_eq!(project.tree(), after);
+    project.run(&["undo", &number]).exits(1).says("undone already");
+}
+
+#[test]
+fn undo_goes_back_change_by_change() {
+    let (project, _) = edited();
+    project.run(&["undo"]).ok().prints("brought back  gone");
+    project.run(&["undo"]).ok().prints("restored      a");
+    project.run(&["undo"]).ok().prints("removed       new/deep/file");
+    project.run(&["undo"]).exits(1).says("there is nothing to undo");
+    assert_eq!(project.read("a"), "1\n2\n3\n");
+    assert!(!project.has("new"));
+}
+
+#[test]
+fn session_is_undone_over_all_its_replies() {
+    let (project, id) = edited();
+    project.apply("[EDIT_FILE path=\"a\" start_line=\"1\" end_line=\"1\"]\none\n[/EDIT_FILE]\n", &[]).ok();
+    let other = project.begin("another task");
+    project.apply("[CREATE_FILE path=\"others\"]\no\n[/CREATE_FILE]\n", &["--session", &other]).ok();
+    project.run(&["undo", "--session", &id]).ok();
+    assert_eq!(project.read("a"), "1\n2\n3\n");
+    assert!(project.has("gone") && project.has("others"));
+    project.run(&["undo", "--session", "00000000"]).exits(2).says("there is no session");
+    project.run(&["undo", "--session", &id, "--reply"]).exits(2);
+}
+
+#[test]
+fn file_that_was_saved_since_is_shown_with_its_difference_and_nothing_is_undone() {
+    let (project, _) = edited();
+    project.write("a", "1\ntwo\n3\nmine\n");
+    let tree = project.tree();
+    let refused = project.run(&["undo", "--reply"]).exits(1);
+    let refused = refused.says("nothing was undone: `a` has changed since").prints("+mine");
+    assert!(!refused.stderr.contains(project.folder().to_str().unwrap()), "{refused}");
+    let refused = project.run(&["undo", "--reply", "--json"]).exits(1).json();
+    assert_eq!(refused["obstacles"][0]["path"], "a");
+    assert!(refused["obstacles"][0]["diff"].as_str().unwrap().contains("+mine"));
+    assert_eq!(project.tree(), tree);
+}
+
+#[test]
+fn log_says_what_was_undone_by_what() {
+    let (project, _) = edited();
+    project.run(&["undo"]).ok();
+    let changes = changes(&project);
+    let gone: Vec<_> = changes.iter().filter(|change| change["path"] == "gone").collect();
+    let [deleted, back] = &gone[..] else { panic!("{changes:?}") };
+    assert_eq!((&deleted["what"], &back["what"]), (&"deleted".into(), &"created".into()));
+    assert_eq!((&deleted["undone_by"], &deleted["undoes"]), (&back["change"], &Value::Null));
+    assert_eq!((&back["undoes"], &back["undone_by"]), (&deleted["change"], &Value::Null));
+    project.run(&["log"]).ok().prints(&format!("undone by {}", back["change"]));
+}
+
+#[test]
+fn what_commands_did_is_listed_shown_and_undone() {
+    for layer in ["on", "off"] {
+        let project = Project::new();
+        project.write("edited", "1\n").write("gone", "1\n");
+        project.begin("a task");
+        let reply = "[CREATE_FILE path=\"a\"]\nx\n[/CREATE_FILE]\n[RUN_COMMAND]\necho 2 >> edited; rm gone; mkdir d; \
+                     echo > d/by-command; head -c 20000000 /dev/zero > big\n[/RUN_COMMAND]\n";
+        let applied = project.apply(reply, &["--layer", layer]).ok();
+        drop(applied);
+        let log = project.run(&["log"]).ok();
+        let log = log.prints("created  d/by-command").prints("changed  edited").prints("deleted  gone");
+        log.prints("created  a");
+        let diff = project.run(&["diff"]).ok();
+        diff.prints("+2\n").prints("--- a/gone\n+++ /dev/null\n").prints("what big held is not kept");
+        // The last thing is the command as a whole.
+        let undone = project.run(&["undo"]).ok();
+        let undone =
+            undone.prints("restored      edited").prints("brought back  gone").prints("removed       d\n");
+        undone.prints("not undone    big");
+        assert!(project.has("a") && project.has("big") && !project.has("d"), "{layer}");
+        assert_eq!((project.read("edited"), project.read("gone")), ("1\n".into(), "1\n".into()));
+        project.run(&["undo"]).ok().prints("removed       a");
+        assert!(!project.has("a"));
+    }
+}
+
+#[test]
+fn diff_shows_a_range_of_changes_from_the_journal() {
+    let (project, _) = edited();
+    let everything = project.run(&["diff"]).ok();
+    let everything = everything.prints("-2\n+two\n").prints("--- /dev/null\n+++ b/new/deep/file\n");
+    everything.prints("--- a/gone\n+++ /dev/null\n");
+    let number = changes(&project).iter().find(|change| change["path"] == "a").unwrap()["change"].to_string();
+    let one = project.run(&["diff", &number, "--json"]).ok().json();
+    assert_eq!(one.as_array().unwrap().len(), 1);
+    assert_eq!((&one[0]["path"], &one[0]["linesAdded"]), (&"a".into(), &1.into()));
+    // What was undone comes to nothing.
+    project.run(&["undo", "--reply"]).ok();
+    project.run(&["diff"]).ok().says("no file has changed");
+    let still = project.run(&["diff", &format!("{number}..{number}")]).ok();
+    still.prints("+two");
+    project.run(&["diff", "7..3"]).exits(2);
+    project.run(&["diff", "x"]).exits(2);
+}
+
+#[test]
+fn session_goes_on_after_an_undo() {
+    let (project, id) = edited();
+    project.run(&["undo", "--reply"]).ok();
+    // The model believes the file to be as it was after its edit; the same line still means the same.
+    let next = project
+        .apply(
+            "[EDIT_FILE path=\"a\" start_line=\"3\" end_line=\"3\"]\nthree\n[/EDIT_FILE]\n",
+            &["--session", &id],
+        )
+        .ok();
+    assert_eq!(project.read("a"), "1\n2\nthree\n", "{next}");
+}
+
+#[test]
+fn undo_makes_no_state_folder_and_works_beside_a_session_that_waits() {
+    let project = Project::new();
+    project.run(&["undo"]).exits(1).says("there is nothing to undo");
+    assert!(!project.base().exists());
+    project.run(&["diff"]).ok();
+    assert!(!project.base().exists());
+    let (project, _) = edited();
+    let mut waiting = crate::fixture::daemon::Daemon::start(project.command(&["resume"]));
+    waiting.wait_until_it_waits();
+    project.run(&["diff"]).ok().prints("+two");
+    project.run(&["undo"]).ok().prints("brought back");
+    waiting.interrupt().exits(130);
+    fs::remove_dir_all(project.base()).unwrap();
+}
+
+#[test]
+fn demo_undoes_the_last_reply_and_the_undo() {
+    let project = Project::new();
+    let ran = project.run(&["demo"]).ok().prints("agentd undo --reply").prints("removed       CHANGES.md");
+    let ran = ran.prints("brought back  CHANGES.md").prints("The task is done and the tests pass");
+    // Before, after the second reply, and after the undo.
+    assert!(ran.stdout.matches("(exit code 1)").count() >= 3, "{ran}");
+    assert_eq!(project.tree(), []);
+}
+
+/// The notes of a session's pending message.
+fn notes(project: &Project) -> Vec<String> {
+    let outbox = project.run(&["outbox"]).ok().stdout;
+    let notes = outbox.lines().filter_map(|line| line.strip_prefix("[NOTE] "));
+    notes.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_message_after_an_undo_tells_the_model_of_it_once() {
+    const ASK: &str = "[READ_FILE path=\"a\"]\n";
+    let (project, id) = edited();
+    let pending = project.run(&["outbox"]).ok().stdout;
+    project.run(&["undo", "--reply"]).ok();
+    assert_eq!(project.run(&["outbox"]).ok().stdout, pending, "it may be in a chat already");
+    project.apply(ASK, &[]).ok();
+    let undone = "the user has undone changes that you had made to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [undone]);
+    project.apply(&format!("{ASK}[READ_FILE path=\"gone\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    // What is undone and brought back between two messages is as it was; one that is brought back alone is told.
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    let again =
+        project.run(&["undo", &number.to_string(), "--json"]).ok().json()["takenBackBy"].as_u64().unwrap();
+    project.run(&["undo", &again.to_string()]).ok();
+    project.apply(&format!("{ASK}[READ_FILE path=\"b\"]\n"), &[]).ok();
+    assert!(notes(&project).is_empty());
+    let number = changes(&project).iter().filter_map(|change| change["change"].as_u64()).max().unwrap();
+    project.run(&["undo", &number.to_string()]).ok();
+    // Another session is not told: they were no changes of its own.
+    let other = project.begin("another task");
+    project.apply("[READ_FILE path=\"c\"]\n", &["--session", &other]).ok();
+    assert!(notes(&project).is_empty());
+    project.apply("[READ_FILE path=\"d\"]\n", &["--session", &id]).ok();
+    let back = "the user has brought back changes of yours, which had been undone, to 'a', 'gone', 'new/deep/file'; READ_FILE shows what is there now";
+    assert_eq!(notes(&project), [back]);
+}

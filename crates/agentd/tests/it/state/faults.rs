@@ -1,0 +1,162 @@
+//! A fault at any system call of a reply: applying the reply again ends where an undisturbed run ends.
+//!
+//! An ordinary run takes some calls; `cargo xtask soak journal` takes every call of every name and prints a table.
+#![expect(clippy::print_stderr, reason = "a long run is watched, and a skipped test says so")]
+
+mod aftermath;
+mod call_name;
+mod cycle;
+mod table;
+mod tracer;
+
+use std::io;
+
+use aftermath::Finding;
+use call_name::CallName;
+use cycle::Cycle;
+use table::Table;
+use tracer::{Fault, Injection, Traced};
+
+use crate::fixture::project::Project;
+
+/// The calls by which a reply reaches the disk.
+const WRITING: [&str; 10] = [
+    "write",
+    "pwrite64",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "mkdirat",
+];
+
+/// What a trace gave, unless this machine lets no process trace another. Where everything has to be tested, that is a
+/// failure.
+fn traced<T>(result: io::Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            crate::fixture::skip::skip("faults", &format!("ptrace is not allowed on this machine ({error})"));
+            None
+        }
+        Err(error) => panic!("ptrace: {error}"),
+    }
+}
+
+fn cycle() -> Option<Cycle> {
+    traced(Cycle::prepare())
+}
+
+#[test]
+fn whoever_answers_waits_for_no_file() {
+    let project = Project::new();
+    for file in 0..10 {
+        project.write(&format!("f{file}"), "one\ntwo\n");
+    }
+    let id = project.begin("edit");
+    let edits: String = (0..10)
+        .map(|file| {
+            format!("[EDIT_FILE path=\"f{file}\" start_line=\"1\" end_line=\"1\"]\n1\n[/EDIT_FILE]\n")
+        })
+        .collect();
+    let reply = project.reply_file(format!("Reply-To: {id}-1\n\n{edits}"));
+    let arguments = ["apply".as_ref(), reply.as_os_str()];
+    let Some(first) = traced(tracer::run(&project.command(&arguments), None)) else { return };
+    assert_eq!(first.stdout.matches("[OK] EDIT_FILE").count(), 10, "{first:?}");
+    // The same reply again does nothing but open and close the state folder.
+    let again = tracer::run(&project.command(&arguments), None).unwrap();
+    assert!(again.stderr.contains("executed before"), "{again:?}");
+    let syncs = |traced: &Traced| {
+        let count = |name| traced.counts_of_first_thread.get(&CallName::named(name).unwrap()).copied();
+        count("fsync").unwrap_or_default() + count("fdatasync").unwrap_or_default()
+    };
+    assert_eq!(syncs(&first), syncs(&again), "{first:?}");
+}
+
+#[test]
+fn a_process_killed_while_it_makes_a_state_folder_leaves_no_way_into_a_repository() {
+    const NEW: [&str; 3] = ["new", "--no-wait", "a task"];
+    const RULE: &str = "*\n";
+    let rule = |project: &Project| std::fs::read_to_string(project.base().join(".gitignore")).ok();
+    let mut killed_before_the_rule = 0;
+    for name in ["mkdir", "write", "fsync", "rename", "renameat", "renameat2"] {
+        let Some(name) = CallName::named(name) else { continue };
+        for number in 1..=3 {
+            let project = Project::new();
+            let injection = Injection { name, number, fault: Fault::Kill };
+            let Some(traced) = traced(tracer::run(&project.command(&NEW), Some(injection))) else { return };
+            if !traced.is_injected {
+                break;
+            }
+            let is_there = rule(&project).as_deref() == Some(RULE);
+            killed_before_the_rule += usize::from(!is_there);
+            assert!(is_there || !project.base().join("journal").exists(), "{injection:?} {traced:?}");
+            project.run(&NEW).ok();
+            assert_eq!(rule(&project).as_deref(), Some(RULE), "{injection:?}");
+        }
+    }
+    assert!(killed_before_the_rule >= 3, "only {killed_before_the_rule} came before the rule");
+}
+
+fn calls(cycle: &Cycle, name: &str) -> Vec<(CallName, u32)> {
+    let name = CallName::named(name).unwrap();
+    let count = cycle.counts.get(&name).copied().unwrap_or_default();
+    (1..=count).map(|number| (name, number)).collect()
+}
+
+#[test]
+fn killed_before_some_of_the_calls_that_write_it_goes_on() {
+    let Some(cycle) = cycle() else { return };
+    let all: Vec<_> = WRITING.into_iter().flat_map(|name| calls(&cycle, name)).collect();
+    let some = all.into_iter().step_by(10);
+    let injections = some.map(|(name, number)| Injection { name, number, fault: Fault::Kill }).collect();
+    let table = Table::fill(&cycle, injections, 4, false);
+    assert!(table.injected() > 10, "{table}");
+    assert!(table.differences.is_empty(), "{table}");
+    assert!(table.found(Finding::ChangeRefused) == 0, "{table}");
+}
+
+#[test]
+fn failure_of_some_of_the_calls_that_write_is_told_or_overcome() {
+    let Some(cycle) = cycle() else { return };
+    let all: Vec<_> = WRITING.into_iter().flat_map(|name| calls(&cycle, name)).collect();
+    let faults = [Fault::NoSpace, Fault::Io, Fault::Interrupted, Fault::ShortWrite];
+    let some = all.into_iter().enumerate().skip(5).step_by(10);
+    let injections: Vec<_> = some
+        .zip(faults.into_iter().cycle())
+        .map(|((_, (name, number)), fault)| Injection { name, number, fault })
+        .filter(|injection| injection.fault != Fault::ShortWrite || injection.name.is_write())
+        .collect();
+    let table = Table::fill(&cycle, injections, 4, false);
+    assert!(table.injected() > 5, "{table}");
+    assert!(table.differences.is_empty(), "{table}");
+}
+
+#[test]
+#[ignore = "takes long: `cargo xtask soak journal` runs it"]
+fn fault_at_every_call_leaves_nothing_lost_torn_or_done_twice() {
+    let Some(cycle) = cycle() else { return };
+    // For a look at some names or faults only.
+    let (names, faults) = (std::env::var("FAULT_CALLS").ok(), std::env::var("FAULT_KINDS").ok());
+    let is_wanted = |wanted: &Option<String>, one: String| {
+        wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == one))
+    };
+    let workers = std::env::var("FAULT_WORKERS").ok().and_then(|workers| workers.parse().ok()).unwrap_or(4);
+    let mut injections = Vec::new();
+    for (name, count) in &cycle.counts {
+        for fault in [Fault::Kill, Fault::Io, Fault::NoSpace, Fault::Interrupted, Fault::ShortWrite] {
+            let is_possible = fault != Fault::ShortWrite || name.is_write();
+            if is_possible && is_wanted(&names, name.to_string()) && is_wanted(&faults, format!("{fault:?}"))
+            {
+                injections.extend((1..=*count).map(|number| Injection { name: *name, number, fault }));
+            }
+        }
+    }
+    let table = Table::fill(&cycle, injections, workers, true);
+    println!("{table}");
+    println!("{} faults, {} differences", table.injected(), table.differences.len());
+    assert!(table.differences.is_empty(), "see the table");
+}

@@ -1,0 +1,227 @@
+//! What a cycle leaves behind, and whether that is what an undisturbed one leaves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::fixture::project::Project;
+
+/// The file that the command of the reply appends a line to.
+pub(crate) const LOG: &str = "ran.log";
+
+/// What else the command of the reply changes, and what is in that.
+const BY_COMMAND: [&str; 5] = [LOG, "made", "goes", "stays", "large.txt"];
+
+/// With this the result of a command says what could not be brought into its place, the paths between backticks.
+const NOT_WRITTEN: &str = "could not be written: ";
+
+fn is_by_command(name: &str) -> bool {
+    BY_COMMAND
+        .iter()
+        .any(|path| name == *path || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Everything that a cycle leaves behind, times aside.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Aftermath {
+    /// Every name in the workspace but the state folder: its permission bits, and its bytes if it is a file.
+    pub(crate) tree: BTreeMap<String, (u32, Option<Vec<u8>>)>,
+    /// Every name in the state folder, temporary files and all.
+    pub(crate) state: Vec<String>,
+    pub(crate) session: Value,
+    pub(crate) outbox: String,
+}
+
+/// What is final after a fault and one more try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Finding {
+    /// Everything is as without the fault, byte for byte.
+    Same,
+    /// The next message reports less confinement, because what there is could not be tested.
+    ConfinementUnknown,
+    /// The next message lists fewer files or not their sizes.
+    ListingIncomplete,
+    /// The program ended while the command ran: its result is `UNKNOWN`, and it ran once or not at all.
+    CommandUnknown,
+    /// The command ran once; its result says that how it ended could not be found out or recorded.
+    CommandResultLost,
+    /// The command is answered as failed and did not run.
+    CommandNotRun,
+    /// The command ran, and its result says that nothing of what it did was kept.
+    NothingKept,
+    /// Something that the command did could not be brought into its place: its result says so, and it is as it was.
+    EffectRefused,
+    /// Changes of files are answered as failed with the cause, and their files are untouched.
+    ChangeRefused,
+}
+
+impl Aftermath {
+    pub(crate) fn of(project: &Project, id: &str, sequence: u32) -> Aftermath {
+        let mut tree = BTreeMap::new();
+        collect(&project.workspace(), "", &mut tree);
+        let state = tree.keys().filter(|name| name.starts_with(".agentd")).cloned().collect();
+        tree.retain(|name, _| !name.starts_with(".agentd/"));
+        let mut session = project.session_file(id);
+        session["updatedAt"] = Value::Null;
+        Aftermath { tree, state, session, outbox: project.outbox(id, sequence) }
+    }
+
+    /// How often the command ran.
+    pub(crate) fn times_run(&self) -> usize {
+        let log = self.tree.get(LOG).and_then(|(_, bytes)| bytes.as_ref());
+        log.map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+    }
+
+    pub(crate) fn results(&self) -> &[Value] {
+        self.session["lastResults"].as_array().unwrap()
+    }
+
+    /// Compares with an undisturbed cycle that began with `before`.
+    ///
+    /// Anything but the findings that are named is an error, with what is wrong.
+    pub(crate) fn compare(&self, undisturbed: &Aftermath, before: &Aftermath) -> Result<Finding, String> {
+        if self.times_run() > 1 {
+            return Err(format!("the command ran {} times", self.times_run()));
+        }
+        if self == undisturbed {
+            return Ok(Finding::Same);
+        }
+        if self.state != undisturbed.state {
+            return Err(format!("the state folder holds {:?}", difference(&self.state, &undisturbed.state)));
+        }
+        let (results, expected) = (self.results(), undisturbed.results());
+        if results.len() != expected.len() {
+            return Err(format!("{} results instead of {}", results.len(), expected.len()));
+        }
+        let mut findings = Vec::new();
+        let mut untouched = Vec::new();
+        for (result, expected) in results.iter().zip(expected).filter(|(result, expected)| result != expected)
+        {
+            let summary = result["summary"].as_str().unwrap_or_default();
+            let says = |text| result["output"].as_str().is_some_and(|output| output.contains(text));
+            if result["summary"] == expected["summary"] && says("nothing that the command changed was kept") {
+                findings.push(Finding::NothingKept);
+                continue;
+            }
+            let refused = result["output"].as_str().and_then(|output| output.split_once(NOT_WRITTEN));
+            if let Some((_, refused)) = refused.filter(|_| result["summary"] == expected["summary"]) {
+                findings.push(Finding::EffectRefused);
+                untouched
+                    .extend(refused.split('\n').next().unwrap_or_default().split('`').skip(1).step_by(2));
+                continue;
+            }
+            if result["success"] != false || result["commandType"] != expected["commandType"] {
+                return Err(format!("a result is {result}"));
+            }
+            if expected["commandType"] == "RUN_COMMAND" {
+                findings.push(match self.times_run() {
+                    _ if summary.starts_with("UNKNOWN: ") => Finding::CommandUnknown,
+                    0 => Finding::CommandNotRun,
+                    _ if summary.contains("could not be recorded") || summary.contains("is not known") => {
+                        Finding::CommandResultLost
+                    }
+                    _ => return Err(format!("the command ran, and its result is {summary}")),
+                });
+            } else {
+                findings.push(Finding::ChangeRefused);
+                // The summary of a change names its path between quotes.
+                untouched.extend(expected["summary"].as_str().unwrap_or_default().split('\'').nth(1));
+            }
+        }
+        self.compare_trees(undisturbed, before, &untouched, &findings)?;
+        findings.extend(self.compare_texts(undisturbed)?);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let unexplained = || difference(&lines(&self.outbox), &lines(&undisturbed.outbox));
+        findings
+            .into_iter()
+            .max()
+            .ok_or_else(|| format!("the results are right, and the outbox has {:?}", unexplained()))
+    }
+
+    fn compare_trees(
+        &self,
+        undisturbed: &Aftermath,
+        before: &Aftermath,
+        untouched: &[&str],
+        findings: &[Finding],
+    ) -> Result<(), String> {
+        let names = self.tree.keys().chain(undisturbed.tree.keys());
+        let has_not_run = findings.iter().any(|finding| {
+            matches!(finding, Finding::CommandUnknown | Finding::CommandNotRun | Finding::NothingKept)
+        });
+        for name in names {
+            let is_above = |path: &&str| path.starts_with(&format!("{name}/"));
+            let expected = if untouched.contains(&name.as_str()) {
+                before
+            } else if is_by_command(name) && has_not_run {
+                // A command that is not known to have run may have.
+                if self.times_run() == 1 { undisturbed } else { before }
+            } else if untouched.iter().any(is_above) {
+                // A folder that was made for a file that could not be written may stay or go.
+                continue;
+            } else {
+                undisturbed
+            };
+            if self.tree.get(name) != expected.tree.get(name) {
+                return Err(format!("'{name}' is {:?}", self.tree.get(name).map(shown)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest of session and outbox: only what tells the failures may differ.
+    fn compare_texts(&self, undisturbed: &Aftermath) -> Result<Option<Finding>, String> {
+        let rest = |session: &Value| {
+            let mut session = session.clone();
+            session["lastResults"] = Value::Null;
+            // Which versions the next message shows depends on which changes came about.
+            session["shownVersions"] = Value::Null;
+            session
+        };
+        if rest(&self.session) != rest(&undisturbed.session) {
+            return Err(format!("the session is {}", self.session));
+        }
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (now, known) = (lines(&self.outbox), lines(&undisturbed.outbox));
+        let mut finding = None;
+        for line in now.iter().filter(|line| !known.contains(line)) {
+            if line.starts_with("Sandbox: ") {
+                finding = finding.max(Some(Finding::ConfinementUnknown));
+            } else if !line.starts_with("[FAILED] ") && !line.starts_with(' ') {
+                // The rest of a result and the list of files, with their sizes, are indented.
+                return Err(format!("the outbox has the line '{line}'"));
+            }
+        }
+        let is_listing = |line: &String| line[1..].starts_with("  ") && line.ends_with(" bytes)");
+        let different = difference(&now, &known);
+        if self.results() == undisturbed.results() && different.iter().any(is_listing) {
+            finding = finding.max(Some(Finding::ListingIncomplete));
+        }
+        Ok(finding)
+    }
+}
+
+fn shown((mode, bytes): &(u32, Option<Vec<u8>>)) -> String {
+    format!("{mode:o} {:?}", bytes.as_deref().map(String::from_utf8_lossy))
+}
+
+fn difference(left: &[String], right: &[String]) -> Vec<String> {
+    let more = left.iter().filter(|name| !right.contains(name)).map(|name| format!("+{name}"));
+    let less = right.iter().filter(|name| !left.contains(name)).map(|name| format!("-{name}"));
+    more.chain(less).collect()
+}
+
+fn collect(folder: &Path, prefix: &str, tree: &mut BTreeMap<String, (u32, Option<Vec<u8>>)>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        let metadata = entry.metadata().unwrap();
+        let bytes = metadata.is_file().then(|| fs::read(entry.path()).unwrap());
+        if metadata.is_dir() {
+            collect(&entry.path(), &format!("{name}/"), tree);
+        }
+        tree.insert(name, (metadata.permissions().mode() & 0o7777, bytes));
+    }
+}

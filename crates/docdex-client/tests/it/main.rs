@@ -1,0 +1,6 @@
+//! Tests of docdex-client, through its public API.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod call;
+mod remote;
+mod remote_harm;

@@ -1,0 +1,180 @@
+//! A docdex daemon that means harm.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use docdex_client::{RemoteConfig, RemoteIndex};
+use wap_core::{
+    CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
+    SearchCodeResponse,
+};
+
+use crate::call::call;
+
+/// Longer than anything here takes, far shorter than what has no bound.
+const GUARD: Duration = Duration::from_secs(30);
+
+/// A server that does as it likes with each connection, once the head of the request has come; returns its address.
+fn server(answer: impl Fn(&mut TcpStream, &str) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    // The thread ends with the test program: it holds nothing but its socket.
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { break };
+            let mut head = String::new();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            while reader.read_line(&mut head).is_ok_and(|count| count > 2) {}
+            answer(&mut stream, &head);
+        }
+    });
+    url
+}
+
+fn index(url: String) -> RemoteIndex {
+    let timeout = Duration::from_millis(1_500);
+    RemoteIndex::new(RemoteConfig { url, repo_id: None, token: Some("secret".into()), timeout })
+}
+
+fn search(index: &RemoteIndex, limit: u32) -> Result<SearchCodeResponse, IndexError> {
+    call(|call| index.search(call, &SearchCode { query: "a".into(), limit }))
+}
+
+fn with_body(body: impl Into<String>) -> RemoteIndex {
+    let body = body.into();
+    index(server(move |stream, _| {
+        let length = body.len();
+        let _ =
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+    }))
+}
+
+#[test]
+fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
+    let heads: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = Arc::clone(&heads);
+    let elsewhere = server(move |stream, head| {
+        kept.lock().unwrap().push(head.to_owned());
+        let _ = write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{{\"hits\":[]}}"
+        );
+    });
+    for status in [301, 302, 303, 307, 308] {
+        for place in
+            [format!("{elsewhere}/search"), "/elsewhere".to_owned(), format!("//{}", &elsewhere[7..])]
+        {
+            let asked = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&asked);
+            let index = index(server(move |stream, _| {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 {status} X\r\nlocation: {place}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                );
+            }));
+            assert!(search(&index, 5).is_err(), "{status}");
+            assert_eq!(asked.load(Ordering::SeqCst), 1, "{status}");
+        }
+    }
+    assert_eq!(*heads.lock().unwrap(), Vec::<String>::new());
+    // Control: the other server would have answered, and has the token if it is asked itself.
+    assert!(search(&index(elsewhere), 5).is_ok());
+    assert!(heads.lock().unwrap()[0].to_lowercase().contains("authorization: bearer secret"));
+}
+
+#[test]
+fn answers_without_end_are_given_up() {
+    type Answer = fn(&mut TcpStream);
+    let answers: [(&str, Answer); 6] = [
+        ("a body without end", |stream| {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+            while stream.write_all(&[b' '; 65_536]).is_ok() {}
+        }),
+        ("more than it says", |stream| {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n{\"hits\":");
+            while stream.write_all(&[b'['; 65_536]).is_ok() {}
+        }),
+        ("a drop now and then", |stream| {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n");
+            while stream.write_all(b" ").is_ok() {
+                thread::sleep(Duration::from_millis(100));
+            }
+        }),
+        ("a head without end", |stream| {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
+            while stream.write_all(b"x-more: and more and more\r\n").is_ok() {}
+        }),
+        ("nothing", |stream| {
+            thread::sleep(Duration::from_secs(10));
+            drop(stream.flush());
+        }),
+        ("noise", |stream| drop(stream.write_all(&[0xff; 4_096]))),
+    ];
+    for (what, answer) in answers {
+        let index = index(server(move |stream, _| answer(stream)));
+        let began = Instant::now();
+        let found = search(&index, 5);
+        assert!(
+            matches!(found, Err(IndexError::Failed { .. } | IndexError::TimedOut | IndexError::Unavailable)),
+            "{what}: {found:?}"
+        );
+        assert!(began.elapsed() < GUARD, "{what}");
+    }
+}
+
+#[test]
+fn paths_out_of_the_workspace_make_any_answer_fail() {
+    let bad = ["../x.rs", "a/../../x.rs", "/etc/passwd", "", ".", "..", "a\\u0000b"];
+    for path in bad {
+        let answers = [
+            format!(r#"{{"hits": [{{"doc_id": "d", "path": "{path}", "snippet": "x"}}]}}"#),
+            format!(r#"{{"doc": {{"rel_path": "{path}"}}, "snippet": {{"text": "x"}}}}"#),
+            format!(r#"{{"inbound": ["{path}"], "outbound": []}}"#),
+            format!(r#"{{"inbound": [], "outbound": ["{path}"]}}"#),
+            format!(r#"{{"total": 1, "diagnostics": [{{"file": "{path}", "line": 1, "import": "x"}}]}}"#),
+        ];
+        for (number, body) in answers.into_iter().enumerate() {
+            let index = with_body(body);
+            let failed = call(|call| match number {
+                0 => index.search(call, &SearchCode { query: "a".into(), limit: 5 }).err(),
+                1 => index.snippet(call, &ReadSnippet { doc_id: "d".into(), window_lines: 10 }).err(),
+                2 | 3 => index.impact(call, &ReadImpact { file: "a.rs".into(), max_depth: 1 }).err(),
+                _ => {
+                    index.impact_diagnostics(call, &DiagnoseImpact { file: None, limit: 5, offset: 0 }).err()
+                }
+            });
+            assert!(matches!(failed, Some(IndexError::Failed { .. })), "{path}, {number}: {failed:?}");
+        }
+    }
+    // Control: a path within is fine.
+    assert!(search(&with_body(r#"{"hits": [{"doc_id": "d", "path": "a/b.rs"}]}"#), 5).is_ok());
+}
+
+#[test]
+fn hostile_json_is_refused_or_bounded() {
+    let nested = format!("{{\"hits\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    for body in
+        [nested, "{\"hits\": [1e999]}".to_owned(), "{\"hits\":[{\"path\":1}]}".to_owned(), "{".to_owned()]
+    {
+        assert!(matches!(search(&with_body(body), 5), Err(IndexError::Failed { .. })));
+    }
+    let hit = r#"{"doc_id": "d", "path": "a.rs", "score": -1e300, "line_start": 18446744073709551615, "line_end": 0, "snippet": "a\nb"}"#;
+    let many = format!("{{\"hits\": [{}]}}", vec![hit; 10_000].join(","));
+    let found = search(&with_body(many), 5).unwrap();
+    assert_eq!(found.hits.len(), 5);
+    assert!(found.hits[0].line_start <= found.hits[0].line_end);
+    let node = r#"{"kind": "k", "depth": 99999999999999, "range": {"start_line": 18446744073709551615, "end_line": 1}}"#;
+    let tree = with_body(format!("{{\"total_nodes\": 18446744073709551615, \"nodes\": [{node}]}}"));
+    call(|call| tree.ast(call, &ReadAst { file: "a.rs".into(), max_nodes: 1 })).unwrap();
+    let symbol = with_body(r#"{"symbols": [{"name": "n", "range": {"start_line": -1}}]}"#);
+    assert!(call(|call| symbol.symbols(call, &ListSymbols { file: "a.rs".into() })).is_err());
+    let snippet = with_body(
+        r#"{"doc": {"path": "a.rs"}, "snippet": {"text": "a\nb", "line_start": 18446744073709551615}}"#,
+    );
+    let _ = call(|call| snippet.snippet(call, &ReadSnippet { doc_id: "d".into(), window_lines: 10 }));
+}

@@ -1,0 +1,10 @@
+//! What a command did on its layer is brought into the workspace, without what git or an editor would run.
+
+pub(crate) mod adoption;
+pub(crate) mod build_folder_check;
+pub(crate) mod build_folders;
+pub(crate) mod guard;
+pub(crate) mod layer_effects;
+pub(crate) mod layer_shelf;
+mod layered_command;
+mod working_trees;

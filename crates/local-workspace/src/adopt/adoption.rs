@@ -1,0 +1,198 @@
+//! Bringing what a command did into the workspace, path by path, and keeping out what does not belong there.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cow_layer::AdoptError;
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsError};
+
+use crate::change::folder_modes::FolderModes;
+use crate::change::present::{Present, PresentKind};
+use crate::change::publish::{publish_file, without_mask};
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::guard::{in_git_folder, linked_folder};
+
+/// Where an effect stands in the order of adoption: a repository's references change only when everything that they
+/// lead to is there, and nothing goes that they may still lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    /// The permissions of a folder that stays, which may be in the way of what is done in it.
+    Folder,
+    Removal,
+    Change,
+    NewObject,
+    RepositoryRemoval,
+    Repository,
+    /// What git reads first.
+    Head,
+    /// What may still be led to, or be the only copy of what another effect brings into its place.
+    Last,
+}
+
+/// Orders effects so that each can be carried out after those before it.
+pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
+    let replaced: BTreeSet<&RelPath> =
+        effects.iter().filter(|effect| is_replaced_folder(effect)).map(|effect| &effect.path).collect();
+    let makes_room = |effect: &Effect| {
+        std::iter::successors(effect.path.parent(), RelPath::parent).any(|folder| replaced.contains(&folder))
+    };
+    let is_late = |effect: &Effect| {
+        effect.after.is_none()
+            && (in_git_folder(&effect.path).is_some() || !effect.is_undoable())
+            && !makes_room(effect)
+    };
+    // A folder that goes with something in it that goes late goes after that.
+    let around: BTreeSet<RelPath> = effects
+        .iter()
+        .filter(|effect| is_late(effect))
+        .flat_map(|effect| std::iter::successors(effect.path.parent(), RelPath::parent))
+        .collect();
+    let turn = |effect: &Effect| match turn(effect) {
+        Turn::Removal if is_late(effect) || around.contains(&effect.path) => Turn::Last,
+        turn => turn,
+    };
+    let mut order: Vec<_> = (0..effects.len()).collect();
+    order.sort_by(|one, other| {
+        let (one, other) = (&effects[*one], &effects[*other]);
+        let (turn_of_one, turn_of_other) = (turn(one), turn(other));
+        let by_path = one.path.cmp(&other.path);
+        // A folder goes after what is in it, and comes before.
+        let goes = matches!(turn_of_one, Turn::Removal | Turn::RepositoryRemoval | Turn::Last);
+        turn_of_one.cmp(&turn_of_other).then(if goes { by_path.reverse() } else { by_path })
+    });
+    order
+}
+
+/// Whether something else comes into the place of a folder.
+fn is_replaced_folder(effect: &Effect) -> bool {
+    let folder = Some(PresentKind::Folder);
+    effect.kind_before() == folder && effect.kind_after() != folder && effect.after.is_some()
+}
+
+fn turn(effect: &Effect) -> Turn {
+    let folder = Some(PresentKind::Folder);
+    if effect.kind_before() == folder && effect.kind_after() == folder {
+        return Turn::Folder;
+    }
+    let goes = effect.after.is_none();
+    match in_git_folder(&effect.path) {
+        None if goes => Turn::Removal,
+        None => Turn::Change,
+        // A `.git` file leads to a repository, which comes first.
+        Some(place) if place.names.is_empty() && effect.kind_after() == Some(PresentKind::File) => Turn::Head,
+        // The folder itself comes before what is in it, and goes after.
+        Some(place) if place.names.is_empty() => {
+            if goes {
+                Turn::Last
+            } else {
+                Turn::Change
+            }
+        }
+        Some(place) if place.is_object() => {
+            if goes {
+                Turn::Last
+            } else {
+                Turn::NewObject
+            }
+        }
+        Some(_) if goes => Turn::RepositoryRemoval,
+        Some(place) if place.names.len() == 1 && matches!(place.names[0], b"HEAD" | b"index") => Turn::Head,
+        Some(_) => Turn::Repository,
+    }
+}
+
+/// What became of effects, by their index.
+#[derive(Debug, Default)]
+pub(crate) struct Adopted {
+    pub done: Vec<usize>,
+    pub failed: Vec<(usize, AdoptError)>,
+    /// Removals that were left, because what is removed may be the only copy of something that failed.
+    pub left: Vec<usize>,
+}
+
+/// Carries out recorded effects one after the other by `put`, which is given their indexes.
+///
+/// If a part of a repository cannot be had, the rest of it is left as well. If something cannot be had that nobody else
+/// keeps, a large file that was renamed for instance, nothing goes that may be its only copy.
+pub(crate) fn adopt(
+    effects: &[Effect],
+    workspace: Option<&Path>,
+    put: &mut dyn FnMut(usize) -> Result<(), AdoptError>,
+) -> Adopted {
+    let mut adopted = Adopted::default();
+    let mut broken: BTreeSet<RelPath> = BTreeSet::new();
+    for index in in_order(effects) {
+        let effect = &effects[index];
+        let repository = in_git_folder(&effect.path).map(|place| place.folder);
+        let linked = linked_repository(effect, workspace);
+        let is_only_copy = effect.after.is_none() && !effect.is_undoable();
+        if is_only_copy && adopted.failed.iter().any(|(failed, _)| !effects[*failed].is_undoable()) {
+            adopted.left.push(index);
+            continue;
+        }
+        let is_left = repository.iter().chain(&linked).any(|folder| broken.contains(folder));
+        let done = if is_left { Err(AdoptError::Changed { path: effect.path.clone() }) } else { put(index) };
+        match done {
+            Ok(()) => adopted.done.push(index),
+            // Somebody has put something into a folder that the command removed: it stays, for them.
+            Err(AdoptError::FolderNotEmpty { .. }) if effect.after.is_none() => adopted.done.push(index),
+            Err(error) => {
+                broken.extend(repository);
+                adopted.failed.push((index, error));
+            }
+        }
+    }
+    adopted
+}
+
+/// The repository that a `.git` file leads to.
+fn linked_repository(effect: &Effect, workspace: Option<&Path>) -> Option<RelPath> {
+    in_git_folder(&effect.path).filter(|place| place.names.is_empty())?;
+    let folder = linked_folder(&effect.path, effect.text_after()?, workspace)?;
+    in_git_folder(&folder).map(|place| place.folder)
+}
+
+/// Puts what a command wrote where it must not back to what was there. Answers with the paths where that failed.
+pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
+    let modes = {
+        let mut modes = FolderModes::default();
+        for effect in effects {
+            let mode = |side: &Option<EffectSide>| {
+                side.as_ref().filter(|side| side.kind() == PresentKind::Folder).and_then(EffectSide::mode)
+            };
+            let is_known =
+                matches!(&effect.before, Some(EffectSide::Kept(present)) if present.attributes.is_some());
+            let is_new = effect.kind_after() != Some(PresentKind::Folder) && !is_known;
+            // Nobody knows the access list of a folder that has to be made again.
+            let wanted = mode(&effect.before).map(|mode| if is_new { without_mask(mode) } else { mode });
+            modes.add(&effect.path, mode(&effect.after), wanted);
+        }
+        modes
+    };
+    modes.open(root);
+    let mut failed = Vec::new();
+    let (going, coming): (Vec<_>, Vec<_>) = effects.iter().partition(|effect| effect.before.is_none());
+    for effect in going.into_iter().rev().chain(coming) {
+        let wanted = match &effect.before {
+            None => None,
+            Some(EffectSide::Kept(present)) => Some(present.clone()),
+            Some(EffectSide::Unkept(_)) => {
+                failed.push(effect.path.clone());
+                continue;
+            }
+        };
+        let done = Present::of_any_kind(root, &effect.path).and_then(|now| match (&now, &wanted) {
+            (None, None) => Ok(()),
+            _ => publish_file(root, &effect.path, now.as_ref(), wanted.as_ref()),
+        });
+        match done {
+            Ok(()) => {}
+            // Something in it is kept, so the folder is as well.
+            Err(FsError::FolderNotEmpty { .. }) if effect.kind_after() == Some(PresentKind::Folder) => {}
+            Err(_) => failed.push(effect.path.clone()),
+        }
+    }
+    failed.extend(modes.close(root).into_iter().map(|(path, _)| path));
+    failed
+}

@@ -1,0 +1,245 @@
+//! What a command has left in build folders that git would obey, found afterwards and taken out of git's way.
+//!
+//! Build folders are bound through, so nothing in them is judged when changes are adopted. Looking at all of one after each
+//! command would cost what the folder holds. A folder whose entries have changed says so by its time of change, which no
+//! command can set: changed folders are followed as far as the change goes, the others within a small budget.
+
+use std::collections::VecDeque;
+use std::time::SystemTime;
+
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, FileRoot, FolderAt, FsError, Metadata};
+
+use crate::change::present::Present;
+use crate::change::publish::open_root;
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::guard::{InRepository, Refusal, is_git_name};
+
+/// How many folders that a command has changed are looked at.
+const CHANGED_FOLDERS: usize = 20_000;
+
+/// How many others are.
+const OTHER_FOLDERS: usize = 1_000;
+
+/// How many entries of folders are read, and again of repositories.
+const ENTRIES: usize = 200_000;
+
+/// The largest file that is read, in bytes.
+const FILE_BYTES: u64 = 1 << 20;
+
+/// What is put behind the name of a file that git would obey.
+const SUFFIX: &str = ".agentd-refused";
+
+/// How many names are tried.
+const NAMES: usize = 100;
+
+/// How much earlier than this process's clock the file system's may stand, in nanoseconds.
+const ONE_TICK: i128 = 50_000_000;
+
+/// A moment before a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(i128);
+
+impl Moment {
+    pub(crate) fn now() -> Moment {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Moment(i128::try_from(now).unwrap_or(i128::MAX) - ONE_TICK)
+    }
+}
+
+/// What was found in build folders.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Files that git would obey, with the reason; they have another name now, or are gone if they were links.
+    pub taken_away: Vec<(String, Refusal)>,
+    /// Those of which that failed.
+    pub left: Vec<(String, Refusal)>,
+    /// Whether a budget ended before everything was looked at.
+    pub is_cut: bool,
+}
+
+/// Looks for what git would obey and was made or changed since a moment.
+pub(crate) fn check(root: &FileRoot, build_folders: Vec<RelPath>, since: Moment) -> Found {
+    let mut check = Check {
+        root,
+        since,
+        changed: build_folders.into(),
+        others: VecDeque::new(),
+        left_entries: ENTRIES,
+        obeyed: Vec::new(),
+        is_cut: false,
+    };
+    check.walk();
+    let mut found = Found { is_cut: check.is_cut, ..Found::default() };
+    let open = if check.obeyed.is_empty() { None } else { open_root(root).ok() };
+    for (path, kind, refusal) in check.obeyed {
+        let is_gone = open.as_ref().is_some_and(|open| take_away(open, &path, kind).is_ok());
+        let list = if is_gone { &mut found.taken_away } else { &mut found.left };
+        list.push((path.to_string(), refusal));
+    }
+    found
+}
+
+struct Check<'a> {
+    root: &'a FileRoot,
+    since: Moment,
+    changed: VecDeque<RelPath>,
+    others: VecDeque<RelPath>,
+    left_entries: usize,
+    obeyed: Vec<(RelPath, FileKind, Refusal)>,
+    is_cut: bool,
+}
+
+impl Check<'_> {
+    fn walk(&mut self) {
+        let (mut changed, mut others) = (CHANGED_FOLDERS, OTHER_FOLDERS);
+        loop {
+            let (queue, left) = if self.changed.is_empty() {
+                (&mut self.others, &mut others)
+            } else {
+                (&mut self.changed, &mut changed)
+            };
+            let Some(folder) = queue.pop_front() else { return };
+            if *left == 0 || self.left_entries == 0 {
+                self.is_cut = true;
+                return;
+            }
+            *left -= 1;
+            self.folder(&folder);
+        }
+    }
+
+    fn is_new(&self, metadata: &Metadata) -> bool {
+        metadata.status_changed_nanoseconds >= self.since.0
+    }
+
+    /// Looks at one folder outside of any repository.
+    fn folder(&mut self, folder: &RelPath) {
+        let entries = self.entries(folder);
+        let has = |name: &[u8]| entries.iter().any(|(entry, _)| entry.eq_ignore_ascii_case(name));
+        let is_bare = has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"));
+        for (name, metadata) in &entries {
+            let Ok(path) = folder.child(name) else { continue };
+            if is_git_name(name) {
+                self.in_repository(&path, &path, *metadata);
+            } else if is_bare && !is_data(name) {
+                self.in_repository(folder, &path, *metadata);
+            } else if metadata.is_folder() && !is_bare {
+                let queue = if self.is_new(metadata) { &mut self.changed } else { &mut self.others };
+                if queue.len() < CHANGED_FOLDERS {
+                    queue.push_back(path);
+                } else {
+                    self.is_cut = true;
+                }
+            }
+        }
+    }
+
+    /// Looks at one entry of the repository in `folder`, or at that itself, and at everything beneath.
+    fn in_repository(&mut self, folder: &RelPath, path: &RelPath, metadata: Metadata) {
+        let mut waiting = vec![(path.clone(), metadata)];
+        while let Some((path, metadata)) = waiting.pop() {
+            if metadata.is_folder() {
+                let entries = self.entries(&path);
+                let inner = entries.into_iter().filter(|(name, _)| !is_data(name));
+                waiting
+                    .extend(inner.filter_map(|(name, metadata)| Some((path.child(&name).ok()?, metadata))));
+            } else if self.is_new(&metadata)
+                && let Some(refusal) = self.refusal(folder, &path, &metadata)
+            {
+                self.obeyed.push((path, metadata.kind, refusal));
+            }
+        }
+    }
+
+    /// Why a file of a repository would be refused anywhere else in the workspace.
+    fn refusal(&self, folder: &RelPath, path: &RelPath, metadata: &Metadata) -> Option<Refusal> {
+        let after = match metadata.kind {
+            FileKind::File => {
+                let bytes = self.root.open_file(path).and_then(|file| file.read_to_end(FILE_BYTES));
+                // What cannot be read cannot be judged.
+                EffectSide::Kept(Present::file(bytes.unwrap_or_else(|_| vec![0]), Some(metadata.mode)))
+            }
+            FileKind::Link => EffectSide::link(Vec::new()),
+            _ => EffectSide::special(),
+        };
+        let names = path.components().skip(folder.components().count()).collect();
+        let effect = Effect { path: path.clone(), before: None, after: Some(after) };
+        let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, self.root.path())?;
+        let runs_nothing = match &refusal {
+            // A repository without a working tree says so of itself.
+            Refusal::Settings(names) => names.iter().all(|name| name == "core.bare"),
+            Refusal::Attributes => true,
+            // Other objects are not other settings.
+            Refusal::Redirection if path == folder => false,
+            Refusal::Redirection => path.parent().is_some_and(|parent| parent.file_name() == Some(b"info")),
+            _ => false,
+        };
+        (!runs_nothing).then_some(refusal)
+    }
+
+    /// The entries of a folder that matter; none if it cannot be read.
+    fn entries(&mut self, folder: &RelPath) -> Vec<(Vec<u8>, Metadata)> {
+        let open = match self.root.folder_at(folder) {
+            Ok(FolderAt::Folder(open)) => open,
+            Ok(_) => return Vec::new(),
+            Err(_) => {
+                self.is_cut = true;
+                return Vec::new();
+            }
+        };
+        let mut names = Vec::new();
+        let mut left = self.left_entries;
+        let read = open.names(|name, kind| {
+            left = left.saturating_sub(1);
+            // Files of builds are many, and only those that a repository would have are of interest.
+            let is_of_interest = kind != FileKind::File || may_be_obeyed(folder, name);
+            if left > 0 && is_of_interest {
+                names.push(name.to_vec());
+            }
+        });
+        self.left_entries = left;
+        self.is_cut |= read.is_err() || left == 0;
+        let metadata = |name: Vec<u8>| {
+            let found = open.entry(&name).ok().flatten()?;
+            Some((name, found))
+        };
+        names.into_iter().filter_map(metadata).collect()
+    }
+}
+
+/// Whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
+fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 7] =
+        [b"HEAD", b"commondir", b"config", b"config.worktree", b"gitdir", b"git-rebase-todo", b"objects"];
+    const FOLDERS: [&[u8]; 3] = [b"hooks", b"remotes", b"branches"];
+    let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
+    is_git_name(name)
+        || is_one_of(name, &NAMES)
+        || name.eq_ignore_ascii_case(b"refs")
+        || folder.components().any(|name| is_one_of(name, &FOLDERS))
+}
+
+/// Whether a folder of a repository holds nothing but objects, references and logs.
+fn is_data(name: &[u8]) -> bool {
+    [&b"objects"[..], b"refs", b"logs", b"lfs"].iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+/// Gives a file a name that git does not know, and removes a link.
+fn take_away(root: &FileRoot, path: &RelPath, kind: FileKind) -> Result<(), FsError> {
+    if kind != FileKind::File {
+        return root.remove_file(path, None).map(drop);
+    }
+    let folder = path.parent().unwrap_or_default();
+    let name = path.file_name().unwrap_or_default();
+    let mut result = Err(FsError::Busy { path: path.clone() });
+    for number in 0..NAMES {
+        let number = if number == 0 { String::new() } else { format!("-{number}") };
+        let free = folder.child(&[name, SUFFIX.as_bytes(), number.as_bytes()].concat())?;
+        result = root.rename_noreplace(path, root, &free).map(drop);
+        if !matches!(result, Err(FsError::AlreadyExists { .. })) {
+            break;
+        }
+    }
+    result
+}

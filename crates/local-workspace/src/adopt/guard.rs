@@ -1,0 +1,168 @@
+//! What of a command's effects is not taken over: whatever would make git or an editor run something, later and outside
+//! of every confinement.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rel_path::{ProtectedName, ProtectedNames, RelPath};
+
+use crate::adopt::working_trees::WorkingTree;
+use crate::change::present::PresentKind;
+use crate::command::effect::Effect;
+use crate::git::guard::{Refusal, in_git_folder};
+use crate::git::repository_parts::{TouchedPaths, Transition};
+use crate::git::version_control;
+use crate::hidden::Hidden;
+
+/// What sorts effects.
+pub(crate) struct Guard<'a> {
+    pub protected: &'a ProtectedNames,
+    pub hidden: &'a Hidden,
+    /// Tells whether something was at a path before the command.
+    pub was_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Tells whether something is now at a path that none of the effects is about: file tools may have put it there
+    /// while the command ran.
+    pub is_there_now: &'a dyn Fn(&RelPath) -> bool,
+    /// The absolute path of the workspace.
+    pub workspace: Option<&'a Path>,
+}
+
+/// Effects, sorted.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    pub allowed: Vec<Effect>,
+    pub refused: Vec<(Effect, Refusal)>,
+    /// Working trees that the allowed effects add, remove or move.
+    pub working_trees: Vec<WorkingTree>,
+}
+
+impl Guard<'_> {
+    /// Sorts all effects of one command.
+    pub(crate) fn sort(&self, effects: Vec<Effect>) -> Sorted {
+        let (mut before, mut after) = (TouchedPaths::default(), TouchedPaths::default());
+        for effect in &effects {
+            before.add(&effect.path, effect.before.is_some());
+            after.add(&effect.path, effect.after.is_some());
+        }
+        let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| (self.is_there_now)(path));
+        let was_there = |path: &RelPath| before.is_filled(path).unwrap_or_else(|| (self.was_there)(path));
+        let transition = Transition { was_there: &was_there, is_there: &is_there, workspace: self.workspace };
+        let removed = self.removed_repositories(&effects, &is_there);
+        let working_trees = WorkingTree::all(&effects, self.workspace);
+        let mut sorted = Sorted { working_trees, ..Sorted::default() };
+        for effect in effects {
+            let refusal = self
+                .listed(&effect)
+                .or_else(|| {
+                    let place = in_git_folder(&effect.path)?;
+                    if removed.contains(&place.folder) {
+                        return Some(Refusal::Removal);
+                    }
+                    // A repository that goes as a whole takes its settings and hooks with it.
+                    if is_there(&place.folder) { place.refusal(&effect, self.workspace) } else { None }
+                })
+                .or_else(|| transition.refusal(&effect));
+            match refusal {
+                Some(refusal) => sorted.refused.push((effect, refusal)),
+                None => sorted.allowed.push(effect),
+            }
+        }
+        sorted.keep_working_trees_whole();
+        sorted.keep_folders_that_stay();
+        sorted
+    }
+
+    /// The `.git` folders of which the command has removed what makes them repositories: nothing in them is taken over.
+    /// One that is gone with the folder that it was the repository of is like any other folder that is gone.
+    fn removed_repositories(
+        &self,
+        effects: &[Effect],
+        is_there: &dyn Fn(&RelPath) -> bool,
+    ) -> BTreeSet<RelPath> {
+        let is_removal = |effect: &&Effect| {
+            in_git_folder(&effect.path)
+                .is_some_and(|place| place.refusal(effect, self.workspace) == Some(Refusal::Removal))
+        };
+        let folders = effects.iter().filter(is_removal).filter_map(|effect| in_git_folder(&effect.path));
+        let stays = |folder: &RelPath| {
+            folder.parent().is_none_or(|around| around.is_root() || is_there(&around)) || is_there(folder)
+        };
+        folders.map(|place| place.folder).filter(stays).collect()
+    }
+
+    /// What the list of protected names says, and the places where a link would get around it.
+    fn listed(&self, effect: &Effect) -> Option<Refusal> {
+        if self.hidden.hides(&effect.path) {
+            return Some(Refusal::OwnState);
+        }
+        let is_judged_elsewhere = |name: &ProtectedName| {
+            let is_git = name.pattern().eq_ignore_ascii_case(".git");
+            is_git && in_git_folder(&effect.path).is_some()
+                || version_control::is_its_own_matter(&effect.path, effect.kind_after())
+        };
+        if let Some(name) = self.protected.never(&effect.path)
+            && !is_judged_elsewhere(name)
+        {
+            let (entry, reason) = (name.pattern().to_owned(), name.reason().to_owned());
+            return Some(Refusal::Protected { entry, reason });
+        }
+        // A link at the beginning of a protected name would put another folder in its place.
+        let is_link = effect.kind_after() == Some(PresentKind::Other);
+        let begins_entry = |entry: &str| {
+            let mut beginning = String::new();
+            let names: Vec<_> = entry.split('/').filter(|name| !name.is_empty()).collect();
+            names.iter().take(names.len().saturating_sub(1)).any(|name| {
+                if !beginning.is_empty() {
+                    beginning.push('/');
+                }
+                beginning.push_str(name);
+                let path = ends_of(&effect.path, beginning.split('/').count());
+                path.is_some_and(|path| ProtectedNames::new([&beginning]).protects(&path))
+            })
+        };
+        (is_link && self.protected.entries().any(begins_entry)).then_some(Refusal::Link)
+    }
+}
+
+/// The last `count` names of a path.
+fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
+    let names: Vec<_> = path.components().collect();
+    RelPath::from_bytes(&names[names.len().checked_sub(count)?..].join(&b'/')).ok()
+}
+
+impl Sorted {
+    /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
+    /// of another one.
+    fn keep_working_trees_whole(&mut self) {
+        loop {
+            let is_torn =
+                |tree: &WorkingTree| self.refused.iter().any(|(effect, _)| tree.needs(&effect.path));
+            let Some(index) = self.working_trees.iter().position(is_torn) else { return };
+            let tree = self.working_trees.remove(index);
+            let (refused, allowed) = std::mem::take(&mut self.allowed)
+                .into_iter()
+                .partition(|effect: &Effect| tree.contains(&effect.path));
+            self.allowed = allowed;
+            self.refused.extend(refused.into_iter().map(|effect| (effect, Refusal::WorkingTree)));
+            // What goes goes before the folder that it is in.
+            self.refused.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+        }
+    }
+
+    /// Folders whose removal cannot be, because something in them is not taken over, stay as well; and what would have
+    /// come into the place of one goes the way of the others.
+    fn keep_folders_that_stay(&mut self) {
+        let staying: BTreeSet<RelPath> = self
+            .refused
+            .iter()
+            .filter(|(effect, _)| effect.before.is_some())
+            .flat_map(|(effect, _)| std::iter::successors(effect.path.parent(), RelPath::parent))
+            .collect();
+        let is_possible = |effect: &Effect| {
+            effect.kind_before() != Some(PresentKind::Folder)
+                || effect.kind_after() == Some(PresentKind::Folder)
+                || !staying.contains(&effect.path)
+        };
+        self.allowed.retain(is_possible);
+    }
+}

@@ -1,0 +1,188 @@
+//! What a command did, read from the layer on which it ran.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::sync::LazyLock;
+
+use cow_layer::{Layer, LayerChange, LayerChanges, LayerError, ScanLimits, ScanRules, Side};
+use rel_path::{ProtectedNames, RelPath};
+use sandbox_fs::FileRoot;
+
+use crate::adopt::build_folders::BuildFolders;
+use crate::change::present::{Present, PresentKind, attribute_bytes};
+use crate::command::effect::{Effect, EffectSide, Unkept};
+use crate::git::guard::in_git_folder;
+
+/// Names of editors and agents that are looked for in new build folders.
+static OBEYED_IN_BUILDS: LazyLock<ProtectedNames> =
+    LazyLock::new(|| ProtectedNames::new([".agentd", ".vscode/tasks.json", ".idea", ".mcp.json"]));
+
+/// What is kept of one command's effects, before and after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeepLimits {
+    /// The largest file that is kept, in bytes.
+    pub file_bytes: u64,
+    /// Bytes of all files together.
+    pub total_bytes: u64,
+}
+
+impl Default for KeepLimits {
+    fn default() -> KeepLimits {
+        KeepLimits { file_bytes: 16 << 20, total_bytes: 256 << 20 }
+    }
+}
+
+/// Lists the changes of a layer. New build folders, and folders of very many files, are one change, unless there is
+/// something in them that git or an editor would obey.
+pub(crate) fn list(
+    layer: &Layer,
+    root: &FileRoot,
+    protected: &ProtectedNames,
+) -> Result<LayerChanges, LayerError> {
+    let build_folders = RefCell::new(BuildFolders::new(root));
+    let is_build = |path: &RelPath| build_folders.borrow_mut().contains(path);
+    let limits = ScanLimits::default();
+    let changes = layer.changes(ScanRules::new(limits).whole_folders(&is_build))?;
+    let trees: Vec<&RelPath> =
+        changes.iter().filter(|change| change.tree.is_some()).map(|change| &change.path).collect();
+    if trees.is_empty() {
+        return Ok(changes);
+    }
+    let one_by_one = limits.with_tree_entries(u64::MAX);
+    let all = layer.changes(ScanRules::new(one_by_one))?;
+    let obeyed = obeyed(&all, protected);
+    // Packages in a build folder bring settings of editors along, which is no reason to keep each of their files.
+    let is_to_be_opened = |tree: &RelPath| {
+        let is_build = is_build(tree);
+        obeyed.iter().any(|path| path.starts_with(tree) && (!is_build || is_obeyed_in_builds(path)))
+    };
+    if !trees.into_iter().any(is_to_be_opened) {
+        return Ok(changes);
+    }
+    let is_plain_build = |path: &RelPath| is_build(path) && !is_to_be_opened(path);
+    layer.changes(ScanRules::new(one_by_one).whole_folders(&is_plain_build))
+}
+
+/// Whether a path that is obeyed is one that is looked for in new build folders as well.
+fn is_obeyed_in_builds(path: &RelPath) -> bool {
+    in_git_folder(path).is_some() || path.file_name() == Some(b"HEAD") || OBEYED_IN_BUILDS.protects(path)
+}
+
+/// The new paths that git or an editor would obey.
+fn obeyed(changes: &LayerChanges, protected: &ProtectedNames) -> Vec<RelPath> {
+    let has = |folder: &RelPath, name: &[u8]| {
+        folder.child(name).is_ok_and(|path| changes.find(&path).is_some_and(|change| change.after.is_some()))
+    };
+    let is_obeyed = |path: &RelPath| {
+        let is_bare = || {
+            let folder = path.parent().unwrap_or_default();
+            path.file_name() == Some(b"HEAD")
+                && (has(&folder, b"commondir") || has(&folder, b"objects") && has(&folder, b"refs"))
+        };
+        in_git_folder(path).is_some() || protected.protects(path) || is_bare()
+    };
+    changes.iter().map(|change| &change.path).filter(|path| is_obeyed(path)).cloned().collect()
+}
+
+/// Reads both sides of every change, as far as they are kept. The root's own permissions are not among them.
+pub(crate) fn effects(
+    layer: &Layer,
+    root: &FileRoot,
+    changes: &LayerChanges,
+    limits: KeepLimits,
+) -> Vec<Effect> {
+    let mut reader = Reader { layer, root, limits, left_bytes: limits.total_bytes };
+    changes.iter().filter(|change| !change.path.is_root()).map(|change| reader.effect(change)).collect()
+}
+
+/// The repositories of which somebody has changed a part, or is changing one now.
+pub(crate) fn repositories_in_use(root: &FileRoot, changes: &LayerChanges) -> BTreeSet<RelPath> {
+    const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
+    let mut all = BTreeSet::new();
+    let mut in_use = BTreeSet::new();
+    for change in changes {
+        let Some(place) = in_git_folder(&change.path) else { continue };
+        if change.saved_meanwhile {
+            in_use.insert(place.folder.clone());
+        }
+        all.insert(place.folder);
+    }
+    let is_locked = |folder: &RelPath| {
+        LOCKS.iter().any(|name| folder.child(name).is_ok_and(|path| root.metadata(&path).is_ok()))
+    };
+    in_use.extend(all.into_iter().filter(is_locked));
+    in_use
+}
+
+struct Reader<'a> {
+    layer: &'a Layer,
+    root: &'a FileRoot,
+    limits: KeepLimits,
+    left_bytes: u64,
+}
+
+impl Reader<'_> {
+    fn effect(&mut self, change: &LayerChange) -> Effect {
+        let is_tree = change.tree.is_some();
+        let before = change
+            .before
+            .as_ref()
+            .map(|side| self.side(side, is_tree, |reader, limit| reader.read_before(change, limit)));
+        let after = change
+            .after
+            .as_ref()
+            .map(|side| self.side(side, is_tree, |reader, limit| reader.read_after(change, limit)));
+        let before = before.map(|side| {
+            side.with_attributes(|| {
+                let found = self.root.attributes(&change.path).ok()?;
+                Some(attribute_bytes(&found))
+            })
+        });
+        let after = after.map(|side| {
+            side.with_attributes(|| {
+                let found = self.layer.attributes(&change.path).ok()?;
+                Some(attribute_bytes(&found))
+            })
+        });
+        Effect { path: change.path.clone(), before, after }
+    }
+
+    fn side(
+        &mut self,
+        side: &Side,
+        is_tree: bool,
+        read: impl FnOnce(&Self, u64) -> Option<Vec<u8>>,
+    ) -> EffectSide {
+        match side {
+            Side::Folder { mode } if is_tree => {
+                EffectSide::Unkept(Unkept { kind: PresentKind::Folder, hash: None, mode: Some(mode & 0o777) })
+            }
+            Side::Folder { mode } => EffectSide::folder(mode & 0o777),
+            Side::Symlink { target } => EffectSide::link(target.clone()),
+            Side::File { mode, size_bytes } => {
+                let mode = Some(mode & 0o777);
+                let limit = self.limits.file_bytes.min(self.left_bytes);
+                let bytes = if *size_bytes <= limit { read(self, limit) } else { None };
+                match bytes {
+                    Some(bytes) => {
+                        self.left_bytes -= bytes.len() as u64;
+                        EffectSide::Kept(Present::file(bytes, mode))
+                    }
+                    None => EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode }),
+                }
+            }
+            _ => EffectSide::special(),
+        }
+    }
+
+    fn read_before(&self, change: &LayerChange, limit: u64) -> Option<Vec<u8>> {
+        self.root.open_file(&change.path).ok()?.read_to_end(limit).ok()
+    }
+
+    fn read_after(&self, change: &LayerChange, limit: u64) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.layer.open_file(&change.path).ok()?.take(limit + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= limit).then_some(bytes)
+    }
+}

@@ -1,0 +1,356 @@
+//! Recording what a command did on its layer, and adopting it.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError};
+use cow_layer::{AdoptError, Layer, LayerChange, LayerChanges};
+use rel_path::RelPath;
+use sandbox_fs::{Expected, FileMode, OpenFile};
+
+use crate::adopt::adoption::{Adopted, adopt};
+use crate::adopt::guard::{Guard, Sorted};
+use crate::adopt::layer_effects::{KeepLimits, effects, list, repositories_in_use};
+use crate::change::late_writes::HELD_FILES;
+use crate::change::present::{CONTENT_LIMIT_BYTES, PresentKind};
+use crate::command::answer::CommandOutcome;
+use crate::command::effect::Effect;
+use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions};
+use crate::command::effects::{Recorded, not_undoable};
+use crate::engine::LocalWorkspace;
+use crate::git::guard::in_git_folder;
+use crate::git::repository_parts::may_be_part;
+use crate::runs::EngineRun;
+use crate::step_record::encode;
+
+/// So many paths are adopted before others are let in.
+const BATCH: usize = 256;
+
+/// Contents of more bytes than these are brought into the journal before the commit.
+const MANY_BYTES: usize = 4 << 20;
+
+/// A file that a command's version has replaced, still open, with its path and what it held.
+type ReplacedFile = (RelPath, OpenFile, sandbox_fs::ContentHash);
+
+/// Records how a command ended with its changes, in one commit.
+type Record<'r> = dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded + 'r;
+
+/// What was found on a layer.
+pub(crate) struct LayerSeen {
+    changes: LayerChanges,
+    sorted: Sorted,
+    /// The last change of anybody that was recorded before.
+    last_change: ChangeNumber,
+}
+
+impl LocalWorkspace {
+    /// Records how a command ended and what it did on its layer, takes that over, and drops the layer.
+    pub(crate) fn record_layered(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+        layer: Layer,
+    ) -> CommandOutcome {
+        let record = |outcome, changes: &[JournalChange<'_>]| self.record(run, step, outcome, changes);
+        // The layer is this command's alone, so nobody has to wait for it to be read.
+        let seen = self.look_at_layer(&layer);
+        let mut turn = Some(self.lock_changes());
+        let mut let_others_in = || {
+            drop(turn.take());
+            turn = Some(self.lock_changes());
+        };
+        let mut replaced = Vec::new();
+        let (outcome, is_needed) =
+            self.take_over(outcome, &layer, seen, (&record, &mut let_others_in), &mut replaced);
+        drop(turn);
+        if !is_needed {
+            // What is left of it goes at the next opening.
+            let _ = layer.discard();
+        }
+        for (path, file, content) in replaced {
+            self.late_writes.watch(path, run.conversation(), file, content);
+        }
+        outcome
+    }
+
+    /// Records a command of which nobody knows whether all its processes are gone. They may still write to its layer,
+    /// so nothing is taken from there, and the next opening removes it.
+    pub(crate) fn record_dropped(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+    ) -> CommandOutcome {
+        let mut notes = EffectNotes::default();
+        notes.other.push("nothing that the command changed was kept".to_owned());
+        self.record(run, step, notes.add_to(outcome), &[]).outcome
+    }
+
+    /// Lists and reads what was done on a layer, and makes sure that adopting it can go on after a crash. Changes of files
+    /// may be made meanwhile.
+    pub(crate) fn look_at_layer(&self, layer: &Layer) -> Result<LayerSeen, String> {
+        let newest = self.journal.reader().latest_changes(None, 1).map_err(|error| error.to_string())?;
+        let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
+        let protected = &self.root.policy().protected;
+        let changes = list(layer, &self.root, protected).map_err(|error| error.to_string())?;
+        let sorted = self.sort_effects(effects(layer, &self.root, &changes, KeepLimits::default()));
+        prepare(layer, &changes, &sorted.allowed).map_err(|error| error.to_string())?;
+        self.keep_contents(&sorted);
+        Ok(LayerSeen { changes, sorted, last_change })
+    }
+
+    /// Sorts out what may be taken over, by what is in the workspace now.
+    fn sort_effects(&self, effects: Vec<Effect>) -> Sorted {
+        let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
+        let guard = Guard {
+            protected: &self.root.policy().protected,
+            hidden: &self.hidden,
+            was_there: &was_there,
+            is_there_now: &was_there,
+            workspace: self.root.path(),
+        };
+        guard.sort(effects)
+    }
+
+    /// Brings contents into the journal before the commit that refers to them, if they are many: others wait for that
+    /// commit, and not for these.
+    fn keep_contents(&self, sorted: &Sorted) {
+        let effects = || sorted.allowed.iter().chain(sorted.refused.iter().map(|(effect, _)| effect));
+        let contents =
+            || effects().flat_map(|effect| [effect.content_before(), effect.content_after()]).flatten();
+        if contents().map(<[u8]>::len).sum::<usize>() < MANY_BYTES {
+            return;
+        }
+        let mut unflushed = 0;
+        for bytes in contents() {
+            // What cannot be kept now fails the commit, which says so.
+            let _ = self.journal.keep_content(bytes);
+            unflushed += bytes.len();
+            if unflushed >= MANY_BYTES {
+                unflushed = 0;
+                let _ = self.journal.flush();
+            }
+        }
+        let _ = self.journal.flush();
+    }
+
+    /// The paths that were changed through this engine after change `since`.
+    fn changed_since(&self, since: ChangeNumber) -> Result<BTreeSet<RelPath>, JournalError> {
+        let changes = self.journal.reader().changes(since, u32::MAX)?;
+        let changes = changes.iter().filter(|change| change.state != ChangeState::Conflicted);
+        Ok(changes.filter_map(|change| RelPath::from_bytes(&change.path).ok()).collect())
+    }
+
+    /// Takes over what was `seen` on a layer, once `record` has recorded it with the outcome. The caller has the turn to
+    /// change files, and gives it to others for a moment whenever `let_others_in` is called, which is never before the commit. The last of
+    /// the files that are replaced are added to `replaced`.
+    ///
+    /// Answers with the outcome, and whether the layer has to be kept for the next opening.
+    pub(crate) fn take_over(
+        &self,
+        outcome: CommandOutcome,
+        layer: &Layer,
+        seen: Result<LayerSeen, String>,
+        (record, let_others_in): (&Record<'_>, &mut dyn FnMut()),
+        replaced: &mut Vec<ReplacedFile>,
+    ) -> (CommandOutcome, bool) {
+        let mut notes = EffectNotes::default();
+        let seen = seen.and_then(|seen| {
+            let since = self.changed_since(seen.last_change).map_err(|error| error.to_string())?;
+            Ok((seen, since))
+        });
+        let (LayerSeen { changes, sorted, .. }, since) = match seen {
+            Ok(seen) => seen,
+            Err(error) => {
+                notes.other.push(format!("nothing that the command changed was kept: {error}"));
+                return (record(notes.add_to(outcome), &[]).outcome, false);
+            }
+        };
+        let Sorted { allowed, mut refused, mut working_trees } = sorted;
+        if changes.unnameable() > 0 {
+            notes.other.push(format!(
+                "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
+                changes.unnameable()
+            ));
+        }
+        notes.rights =
+            changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
+        let protected = &self.root.policy().protected;
+        // Which names make a folder a repository depends on what others have put there meanwhile, and may put there
+        // until the last path is in its place.
+        let may_make_repository =
+            allowed.iter().any(|effect| may_be_part(&effect.path) && in_git_folder(&effect.path).is_none());
+        let (allowed, working_trees) = if may_make_repository {
+            let again = self.sort_effects(allowed);
+            refused.extend(again.refused);
+            working_trees.extend(again.working_trees);
+            (again.allowed, working_trees)
+        } else {
+            (allowed, working_trees)
+        };
+        let in_use = repositories_in_use(&self.root, &changes);
+        let is_theirs = |effect: &Effect| {
+            changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
+                || is_touched(effect, &since)
+                || in_git_folder(&effect.path).is_some_and(|place| in_use.contains(&place.folder))
+                || working_trees.iter().any(|tree| tree.is_of(&in_use) && tree.contains(&effect.path))
+        };
+        let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
+        notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
+        notes.conflicts = conflicts.iter().map(shown_conflict).collect();
+        notes.conflicts.dedup();
+        notes.asked = asked_names(protected, &wanted);
+        notes.directions = changed_directions(&wanted);
+        notes.not_undoable.extend(not_undoable(&wanted));
+        let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
+        if !lost.is_empty() {
+            notes.other.push(format!(
+                "the command's versions of these were too large to be kept: {}",
+                lost.join(", ")
+            ));
+        }
+        let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };
+        let records: Vec<_> = wanted
+            .iter()
+            .map(Effect::record)
+            .chain(conflicts.iter().map(kept_out))
+            .chain(refused.iter().map(|(effect, _)| kept_out(effect)))
+            .collect();
+        let outcome = notes.add_to(outcome);
+        let Recorded { outcome, numbers, is_recorded } = record(outcome, &records);
+        if !is_recorded {
+            return (outcome, false);
+        }
+        let change_of = |index: usize| changes.find(&wanted[index].path);
+        let mut in_batch = 0;
+        let adopted = adopt(&wanted, self.root.path(), &mut |index| {
+            if in_batch == BATCH && !may_make_repository {
+                in_batch = 0;
+                // What they change now that is still to come is seen by the exchange, and stays theirs.
+                let_others_in();
+            }
+            in_batch += 1;
+            match change_of(index) {
+                Some(change) => layer.adopt(change).map(drop),
+                None => Err(AdoptError::NotInLayer { path: wanted[index].path.clone() }),
+            }
+        });
+        let done = adopted.done.iter().filter_map(|index| change_of(*index));
+        let unfinished = layer.finish_folders(done).err();
+        let last = adopted.done.iter().rev().filter_map(|index| {
+            let before = wanted[*index].before.as_ref()?.present()?;
+            let file = layer.open_before(change_of(*index)?).ok()??;
+            let path = wanted[*index].path.clone();
+            Some((path.clone(), OpenFile::from_file(file, path).ok()?, before.fs_hash()))
+        });
+        replaced.extend(last.take(HELD_FILES));
+        let mut failures = self.failures(layer, &changes, &wanted, &adopted);
+        failures.other.extend(unfinished.map(|error| error.to_string()));
+        let published: Vec<_> =
+            adopted.done.iter().map(|index| (numbers[*index], wanted[*index].path.clone())).collect();
+        let failed = adopted.failed.iter().map(|(index, _)| *index).chain(adopted.left.iter().copied());
+        let failed: Vec<_> = failed.map(|index| numbers[index]).collect();
+        let outcome = self.finish_adoption(outcome, published, &failed, &failures);
+        // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
+        let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
+        (outcome, is_up_to_layer && self.journal.flush().is_err())
+    }
+
+    /// Notes in the journal what came of recorded changes.
+    fn finish_adoption(
+        &self,
+        outcome: CommandOutcome,
+        published: Vec<(ChangeNumber, RelPath)>,
+        failed: &[ChangeNumber],
+        failures: &EffectNotes,
+    ) -> CommandOutcome {
+        let outcome = failures.add_to(outcome);
+        if !failed.is_empty() {
+            // From now on the same step must answer what is answered here. If even this fails, recovery finds the same.
+            let _ = self.journal.conflict_changes(failed, &encode(&outcome));
+            let _ = self.journal.flush();
+        }
+        let numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
+        let _ = self.journal.publish_changes(&numbers);
+        self.checkpoint.add(published);
+        outcome
+    }
+
+    fn failures(
+        &self,
+        layer: &Layer,
+        changes: &LayerChanges,
+        wanted: &[Effect],
+        adopted: &Adopted,
+    ) -> EffectNotes {
+        let mut notes = EffectNotes::default();
+        for (index, error) in &adopted.failed {
+            let effect = &wanted[*index];
+            match error {
+                AdoptError::Changed { .. } | AdoptError::FolderNotEmpty { .. } => {
+                    notes.conflicts.push(shown_conflict(effect));
+                }
+                AdoptError::KeepsChanging { .. } => {
+                    let kept = changes.find(&effect.path).and_then(|change| self.keep_theirs(layer, change));
+                    notes.conflicts.push(shown_conflict(effect));
+                    notes
+                        .other
+                        .extend(kept.map(|name| format!("a version that someone saved is kept as `{name}`")));
+                }
+                other => notes.failed.push((effect.path.to_string(), other.to_string())),
+            }
+        }
+        notes.conflicts.dedup();
+        let left = adopted.left.iter().map(|index| wanted[*index].path.to_string());
+        notes.failed.extend(
+            left.map(|path| (path, "it stays, because another file could not be written".to_owned())),
+        );
+        let lost = adopted.failed.iter().any(|(index, _)| !wanted[*index].is_undoable());
+        if lost {
+            notes
+                .other
+                .push("what was too large for the journal and could not be written is not kept".to_owned());
+        }
+        notes
+    }
+
+    /// Somebody's version ended up in the layer, which is going to be dropped: it gets a name of its own.
+    fn keep_theirs(&self, layer: &Layer, change: &LayerChange) -> Option<RelPath> {
+        let mut bytes = Vec::new();
+        let file = layer.open_before(change).ok()??;
+        file.take(CONTENT_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
+        let folder = change.path.parent()?;
+        let name = [change.path.file_name()?, b".saved-meanwhile"].concat();
+        let kept = folder.child(&name).ok()?;
+        // Who may read their version is not known any more, so that it is for the owner to say.
+        self.root.stage(&kept, &bytes, FileMode::Exact(0o600)).ok()?.publish(Expected::Absent).ok()?;
+        Some(kept)
+    }
+}
+
+/// Whether an effect is about a path that was changed while the layer was read, or takes a folder away in which one was.
+fn is_touched(effect: &Effect, paths: &BTreeSet<RelPath>) -> bool {
+    let goes = effect.kind_after() != Some(PresentKind::Folder);
+    paths.contains(&effect.path) || goes && paths.iter().any(|path| path.starts_with(&effect.path))
+}
+
+/// Makes sure that an adoption can go on after a crash: what the journal does not keep is synced, and the list of
+/// changes with it.
+fn prepare(layer: &Layer, changes: &LayerChanges, wanted: &[Effect]) -> Result<(), cow_layer::LayerError> {
+    let mut unkept = wanted
+        .iter()
+        .filter(|effect| !effect.is_undoable())
+        .filter_map(|effect| changes.find(&effect.path))
+        .peekable();
+    if unkept.peek().is_none() {
+        return Ok(());
+    }
+    layer.sync(unkept)?;
+    layer.seal(changes)
+}
+
+/// A repository is taken over as a whole or not at all, so it is named as a whole.
+fn shown_conflict(effect: &Effect) -> String {
+    in_git_folder(&effect.path).map_or_else(|| effect.path.to_string(), |place| place.folder.to_string())
+}

@@ -1,0 +1,132 @@
+//! A workspace in which changes are only worked out.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rel_path::RelPath;
+use wap_core::{
+    Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
+    ExploreFilesResponse, FileChange, FileChanged, Origin, ReadFile, ReadFileResponse, Reason, Retention,
+    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+};
+
+use crate::change::plan::Plan;
+use crate::change::planned_change::PlannedChange;
+use crate::change::read_only;
+use crate::engine::LocalWorkspace;
+
+/// A [`LocalWorkspace`] in which changes are only worked out, one on top of the other, and nothing is run.
+///
+/// It answers changes as the workspace itself would, with the files as they are now and as earlier calls would have left
+/// them, and collects what each would do. Nothing is written, neither to a file nor to the journal, and nothing is
+/// answered from the record either. Commands are not run and answer [`Reason::Cancelled`].
+///
+/// [`read_file`](Workspace::read_file) sees what is planned. Listings and searches see the disk.
+#[derive(Debug)]
+pub struct DryWorkspace<'a> {
+    workspace: &'a LocalWorkspace,
+    work: Mutex<Work<'a>>,
+}
+
+#[derive(Debug)]
+struct Work<'a> {
+    plan: Plan<'a>,
+    planned: Vec<PlannedChange>,
+}
+
+impl<'a> DryWorkspace<'a> {
+    /// Starts with the files as they are.
+    #[must_use]
+    pub fn new(workspace: &'a LocalWorkspace) -> DryWorkspace<'a> {
+        let plan = Plan::new(&workspace.root, &workspace.hidden, &workspace.held);
+        DryWorkspace { workspace, work: Mutex::new(Work { plan, planned: Vec::new() }) }
+    }
+
+    /// What the changes so far would do, in their order; those that were refused are left out.
+    pub fn into_planned(self) -> Vec<PlannedChange> {
+        self.work.into_inner().unwrap_or_else(PoisonError::into_inner).planned
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work<'a>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: &FileChange, cancel: &CancelFlag) -> Result<FileChanged, WapError> {
+        let mut work = self.work();
+        let step = work.plan.change(change, cancel)?;
+        if let Some(after) = &step.after {
+            // Line numbers of this version can be followed as if it had been published.
+            self.workspace.held.hold(after.hash, &after.bytes, Retention::Process);
+        }
+        let asked = self.workspace.root.policy().protected.asked(&step.path);
+        work.planned.push(PlannedChange::of(&step).obeyed_by(asked));
+        Ok(step.changed)
+    }
+
+    /// The canonical path of a file that the plan has changed, with what it would hold.
+    fn planned_file(&self, path: &RelPath) -> Option<(RelPath, Option<std::sync::Arc<[u8]>>)> {
+        // The path of what exists, links followed, or else of what would be written there.
+        let canonical = self
+            .workspace
+            .root
+            .canonical_path(path)
+            .or_else(|_| self.workspace.root.write_target(path).map(|target| target.path));
+        let canonical = canonical.ok()?;
+        let after = self.work().plan.after(&canonical)?.map(|present| present.bytes.clone());
+        Some((canonical, after))
+    }
+}
+
+impl Workspace for DryWorkspace<'_> {
+    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
+        self.workspace.workspace_info(call)
+    }
+
+    fn explore_files(
+        &self,
+        call: &Call<'_>,
+        request: &ExploreFiles,
+    ) -> Result<ExploreFilesResponse, WapError> {
+        self.workspace.explore_files(call, request)
+    }
+
+    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
+        // A version that is shown is held in memory only: the journal gets no entry.
+        let origin = Origin { retention: Retention::Process, ..call.origin.clone() };
+        let call = &Call { origin: &origin, ..*call };
+        let planned =
+            self.workspace.root.parse_path(&request.path).ok().and_then(|path| self.planned_file(&path));
+        match planned {
+            None => self.workspace.read_file(call, request),
+            Some((path, Some(bytes))) => self.workspace.read_planned(call, request, &path, &bytes),
+            Some((path, None)) => {
+                let text = format!("`{path}` does not exist");
+                Err(WapError::new(Reason::FileNotFound, text).with("path", request.path.as_str()))
+            }
+        }
+    }
+
+    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
+        self.workspace.search_files(call, request)
+    }
+
+    fn change_files(
+        &self,
+        call: &Call<'_>,
+        changes: &[FileChange],
+    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+        self.workspace.check_cancelled(call)?;
+        if self.workspace.config.read_only {
+            return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
+        }
+        Ok(changes.iter().map(|change| self.change(change, call.cancel)).collect())
+    }
+
+    fn execute_command(
+        &self,
+        _: &Call<'_>,
+        _: &ExecuteCommand,
+        _: &mut dyn CommandObserver,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        Err(WapError::new(Reason::Cancelled, "not run: this is a dry run"))
+    }
+}

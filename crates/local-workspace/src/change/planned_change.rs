@@ -1,0 +1,71 @@
+//! Showing what a change would do.
+
+use rel_path::{ProtectedName, RelPath};
+
+use crate::change::plan::PlannedStep;
+use crate::change::present::{Present, PresentKind};
+use crate::command::effect::{Effect, EffectSide};
+use crate::undo::unified_diff::UnifiedDiff;
+
+/// What one change would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedChange {
+    /// Canonical path of the file.
+    pub path: String,
+    /// A unified diff, empty if nothing would change; for contents that are no text a line that says so.
+    pub diff: String,
+    /// Lines that are new or different.
+    pub lines_added: usize,
+    /// Lines that are gone or different.
+    pub lines_removed: usize,
+    /// Why the user should see it first: what other program obeys the file, and how. `None` if none does.
+    pub obeyed_because: Option<String>,
+}
+
+impl PlannedChange {
+    pub(crate) fn of(step: &PlannedStep) -> PlannedChange {
+        let path = step.path.to_string();
+        let [before, after] = [&step.before, &step.after].map(|side| side.as_ref().map(Present::content));
+        let UnifiedDiff { text, lines_added, lines_removed } = UnifiedDiff::between(&path, before, after);
+        PlannedChange { path, diff: text, lines_added, lines_removed, obeyed_because: None }
+    }
+
+    /// The same, with what obeys the file.
+    pub(crate) fn obeyed_by(self, name: Option<&ProtectedName>) -> PlannedChange {
+        PlannedChange { obeyed_because: name.map(|name| name.reason().to_owned()), ..self }
+    }
+
+    /// What is there to be seen of an effect: a difference where both sides are files that are kept.
+    pub(crate) fn of_effect(effect: &Effect) -> PlannedChange {
+        let is_file = |kind: Option<PresentKind>| kind.is_none_or(|kind| kind == PresentKind::File);
+        let sides =
+            [(effect.text_before(), effect.kind_before()), (effect.text_after(), effect.kind_after())];
+        let are_known = sides.iter().all(|(text, kind)| text.is_some() == kind.is_some());
+        if !are_known || !is_file(effect.kind_before()) || !is_file(effect.kind_after()) {
+            let what = match (&effect.before, &effect.after) {
+                (None, Some(_)) => "made",
+                (Some(_), None) => "removed",
+                _ => "changed",
+            };
+            return PlannedChange::said(&effect.path, what);
+        }
+        let path = effect.path.to_string();
+        let UnifiedDiff { text, lines_added, lines_removed } =
+            UnifiedDiff::between(&path, effect.text_before(), effect.text_after());
+        let modes = [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));
+        match modes {
+            [Some(before), Some(after)] if text.is_empty() && before != after => {
+                PlannedChange::said(&effect.path, &format!("permissions {before:o} become {after:o}"))
+            }
+            _ => PlannedChange { path, diff: text, lines_added, lines_removed, obeyed_because: None },
+        }
+    }
+
+    /// A change of which a line has to be enough.
+    pub(crate) fn said(path: &RelPath, what: &str) -> PlannedChange {
+        let path = path.to_string();
+        let diff = format!("{path}: {what}\n");
+        PlannedChange { diff, path, lines_added: 0, lines_removed: 0, obeyed_because: None }
+    }
+}

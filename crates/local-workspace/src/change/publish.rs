@@ -1,0 +1,189 @@
+//! Putting one file in its place.
+
+use change_journal::{Entry, EntryKind, RecordedChange};
+use rel_path::{ProtectedNames, RelPath};
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError, HardLinks, NewNames, OpenFile, Staged, WriteBits};
+
+use crate::change::folder_modes::OWNER_BITS;
+use crate::change::present::{Present, PresentKind, recorded_attributes};
+use crate::git::guard::in_git_folder;
+use crate::git::version_control;
+
+/// The same root for putting back what had its name already, whatever a new file may be called.
+pub(crate) fn restoring_root(root: &FileRoot) -> Result<FileRoot, FsError> {
+    root.check_alive()?;
+    root.subfolder(&RelPath::root(), root.policy().clone().with_new_names(NewNames::Any))
+}
+
+/// The same root for carrying out what a command has done, or taking it back: what may not be adopted was sorted out
+/// before, and whatever the command was allowed to do is done.
+pub(crate) fn open_root(root: &FileRoot) -> Result<FileRoot, FsError> {
+    root.check_alive()?;
+    let policy = root.policy().clone();
+    let policy = policy
+        .with_new_names(NewNames::Any)
+        .with_protected(ProtectedNames::none())
+        .with_write_bits(WriteBits::Ignore)
+        .with_hard_links(HardLinks::Replace);
+    root.subfolder(&RelPath::root(), policy)
+}
+
+/// Whether a path that was changed before can only be changed by an [`open_root`]: commands alone change what is in a
+/// repository, and leave files that nobody may write.
+pub(crate) fn needs_open_root(path: &RelPath, changes: &[RecordedChange]) -> bool {
+    let is_closed =
+        |entry: &Entry| entry.kind == EntryKind::File && entry.mode.is_some_and(|mode| mode & 0o222 == 0);
+    in_git_folder(path).is_some()
+        || version_control::is_in_folder(path)
+        || changes
+            .iter()
+            .flat_map(|change| [change.before, change.after])
+            .flatten()
+            .any(|side| is_closed(&side))
+}
+
+/// Puts one file in its place, or removes it, if what is there is `before`, which the change was planned against.
+///
+/// Links and folders are put back and removed in the same way; a folder only if it is empty. A folder that gets
+/// permission bits can be written by its owner until [`FolderModes`](crate::change::folder_modes::FolderModes) gives it the rest.
+///
+/// # Errors
+///
+/// Those of the file system; [`FsError::Changed`], [`FsError::AlreadyExists`] and [`FsError::NotFound`] if something
+/// else is there. Theirs then stays as it is.
+pub(crate) fn publish_file(
+    root: &FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: Option<&Present>,
+) -> Result<(), FsError> {
+    publish_and_hold(root, path, before, after).map(drop)
+}
+
+/// The same, giving the file that was replaced or removed, which a program may still have open.
+///
+/// # Errors
+///
+/// Those of [`publish_file`].
+pub(crate) fn publish_and_hold(
+    root: &FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: Option<&Present>,
+) -> Result<Option<OpenFile>, FsError> {
+    let before_file = before.filter(|present| present.kind == PresentKind::File);
+    let after_file = after.filter(|present| present.kind == PresentKind::File);
+    let publish = |after: &Present, expected| stage(root, path, before_file, after)?.publish(expected);
+    if let (Some(before), Some(after)) = (before_file, after_file) {
+        return Ok(publish(after, Expected::Content(before.fs_hash()))?.replaced);
+    }
+    if let (Some(PresentKind::Folder), Some(PresentKind::Folder)) =
+        (before.map(|side| side.kind), after.map(|side| side.kind))
+    {
+        return after.map_or(Ok(()), |after| give_mode(root, path, after)).map(|()| None);
+    }
+    let mut removed = None;
+    match before {
+        Some(present) if present.kind == PresentKind::File => {
+            removed = root.remove_file(path, Some(&present.fs_hash()))?.content;
+        }
+        Some(present) if present.kind == PresentKind::Folder => root.remove_empty_folder(path)?,
+        Some(present) => remove_other(root, path, present)?,
+        None => {}
+    }
+    let Some(after) = after else { return Ok(removed) };
+    let folder = path.parent().filter(|folder| !folder.is_root());
+    let made = folder.map_or_else(|| Ok(Vec::new()), |folder| root.create_dirs(&folder))?;
+    let published = match after.kind {
+        PresentKind::File => publish(after, Expected::Absent).map(drop),
+        PresentKind::Folder => root.create_dirs(path).and_then(|_| give_mode(root, path, after)),
+        PresentKind::Other => root.restore_link(path, &after.bytes).map(drop),
+    };
+    if published.is_err() {
+        for folder in made.iter().rev() {
+            // A folder that somebody uses by now stays, and so do those above it.
+            let _ = root.remove_empty_folder(folder);
+        }
+    }
+    published.map(|()| removed)
+}
+
+/// Stages a version with the rights that it is to have: those of the file that it replaces, or those that were recorded.
+fn stage<'root>(
+    root: &'root FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: &Present,
+) -> Result<Staged<'root>, FsError> {
+    let mode = decided_mode(before, Some(after));
+    let recorded = recorded_attributes(after.attributes.as_deref());
+    match (before, recorded) {
+        // As with the bits: only a change that has other attributes after it than before decides them.
+        (Some(before), Some(recorded)) if is_changed(before, after) => {
+            root.stage_recorded(path, &after.bytes, mode, &recorded)
+        }
+        (Some(_), _) => root.stage(path, &after.bytes, mode),
+        (None, Some(recorded)) if after.mode.is_some() => {
+            root.stage_recorded(path, &after.bytes, mode, &recorded)
+        }
+        (None, None) => {
+            let mode = after.mode.map_or(mode, |bits| FileMode::Exact(without_mask(bits)));
+            root.stage(path, &after.bytes, mode)
+        }
+        // A new file: its rights are those that the folder gives.
+        (None, Some(_)) => root.stage(path, &after.bytes, mode),
+    }
+}
+
+fn is_changed(before: &Present, after: &Present) -> bool {
+    before.attributes.is_some() && before.attributes != after.attributes
+}
+
+/// Permission bits of a file or folder whose access list nobody has recorded, if it had one. The bits of its group may then be what
+/// the list gave to others at most, so that the group gets no more of them than everybody else.
+pub(crate) fn without_mask(mode: u32) -> u32 {
+    mode & !0o070 | mode & (mode & 0o007) << 3
+}
+
+/// Gives a folder the permission bits that it is to have, and those that let its owner fill it.
+fn give_mode(root: &FileRoot, path: &RelPath, folder: &Present) -> Result<(), FsError> {
+    let Some(mode) = folder.mode else { return Ok(()) };
+    if let Some(attributes) = recorded_attributes(folder.attributes.as_deref()) {
+        root.set_folder_attributes(path, &attributes)?;
+    }
+    root.set_folder_mode(path, mode | OWNER_BITS).map(drop)
+}
+
+/// The permission bits of the new version: only a change that has other bits after it than before decides them, so that
+/// those which a user sets meanwhile stay.
+fn decided_mode(before: Option<&Present>, after: Option<&Present>) -> FileMode {
+    let before = before.and_then(|present| present.mode);
+    match after.and_then(|present| present.mode) {
+        Some(mode) if before != Some(mode) => FileMode::Exact(mode),
+        _ => FileMode::Keep,
+    }
+}
+
+/// Removes a link or a special file.
+///
+/// There is no exchange by which a link could be looked at after it was taken away, so it is looked at right before.
+fn remove_other(root: &FileRoot, path: &RelPath, before: &Present) -> Result<(), FsError> {
+    if Present::on_disk(root, path)?.as_ref() != Some(before) {
+        return Err(FsError::Changed { path: path.clone() });
+    }
+    root.remove_file(path, None).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_mask;
+
+    #[test]
+    fn bits_of_a_group_that_may_be_a_mask_are_cut_to_what_everybody_has() {
+        let cases =
+            [(0o740, 0o700), (0o644, 0o644), (0o664, 0o644), (0o755, 0o755), (0o771, 0o711), (0o604, 0o604)];
+        for (mode, narrowed) in cases {
+            assert_eq!(without_mask(mode), narrowed, "{mode:o}");
+        }
+    }
+}

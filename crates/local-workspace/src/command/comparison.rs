@@ -1,0 +1,64 @@
+//! What a command did, found by comparing the folder before and after it, where there is no layer.
+
+use std::collections::BTreeSet;
+
+use change_journal::ContentHash;
+use rel_path::RelPath;
+use sandbox_fs::FileKind;
+
+use crate::change::present::{Present, PresentKind};
+use crate::command::effect::{Effect, EffectSide, Unkept};
+use crate::command::tree_snapshot::{Seen, TreeSnapshot};
+
+/// Lists everything that differs, sorted by path. What lies beyond the end of either snapshot is not known.
+pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect> {
+    let paths: BTreeSet<&RelPath> = before.entries.keys().chain(after.entries.keys()).collect();
+    let effect = |path: &RelPath| {
+        let (old, new) = (before.entries.get(path), after.entries.get(path));
+        let is_known = before.knows(path) && after.knows(path);
+        (is_known && !is_same(old, new)).then(|| Effect {
+            path: path.clone(),
+            before: old.map(side),
+            after: new.map(side),
+        })
+    };
+    paths.into_iter().filter_map(effect).collect()
+}
+
+fn is_same(old: Option<&Seen>, new: Option<&Seen>) -> bool {
+    match (old, new) {
+        (None, None) => true,
+        (Some(old), Some(new)) => {
+            let has_same_content = match (&old.bytes, &new.bytes) {
+                (Some(old), Some(new)) => old == new,
+                _ if old.kind == FileKind::File => new.is_untouched_since(old),
+                // Folders and special files are what they are called.
+                _ => true,
+            };
+            old.kind == new.kind
+                && old.mode == new.mode
+                && old.attributes == new.attributes
+                && has_same_content
+        }
+        _ => false,
+    }
+}
+
+fn side(seen: &Seen) -> EffectSide {
+    let mode = seen.mode & 0o777;
+    match (seen.kind, &seen.bytes) {
+        (FileKind::Folder, _) => EffectSide::folder(mode).with_attributes(|| seen.attributes.clone()),
+        (FileKind::File, Some(bytes)) => EffectSide::Kept(Present {
+            kind: PresentKind::File,
+            hash: ContentHash::of(bytes),
+            bytes: bytes.clone(),
+            mode: Some(mode),
+            attributes: seen.attributes.clone(),
+        }),
+        (FileKind::File, None) => {
+            EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode: Some(mode) })
+        }
+        (FileKind::Link, Some(target)) => EffectSide::link(target.to_vec()),
+        _ => EffectSide::special(),
+    }
+}

@@ -1,0 +1,162 @@
+//! What a command did to one path.
+
+use std::sync::Arc;
+
+use change_journal::{Attributes, ChangeRecord, Content, ContentHash, EntryRecord};
+use rel_path::RelPath;
+
+use crate::change::present::{Present, PresentKind};
+
+/// What a command did to one path.
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    pub path: RelPath,
+    pub before: Option<EffectSide>,
+    pub after: Option<EffectSide>,
+}
+
+/// One side of an effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EffectSide {
+    /// All of it is known.
+    Kept(Present),
+    /// It is too large to be kept, could not be read, or is nothing that a journal could hold.
+    Unkept(Unkept),
+}
+
+/// A side whose content nobody keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unkept {
+    pub kind: PresentKind,
+    pub hash: Option<ContentHash>,
+    /// Permission bits, where they are known.
+    pub mode: Option<u32>,
+}
+
+impl Effect {
+    /// Whether both sides are kept, so that it can be taken back and that in turn.
+    pub(crate) fn is_undoable(&self) -> bool {
+        [&self.before, &self.after].into_iter().flatten().all(|side| matches!(side, EffectSide::Kept(_)))
+    }
+
+    /// How the journal is told.
+    pub(crate) fn record(&self) -> ChangeRecord<'_> {
+        let [before, after] = [&self.before, &self.after].map(|side| side.as_ref().map(EffectSide::entry));
+        ChangeRecord::intended(self.path.as_bytes(), before, after)
+    }
+
+    pub(crate) fn kind_before(&self) -> Option<PresentKind> {
+        self.before.as_ref().map(EffectSide::kind)
+    }
+
+    pub(crate) fn kind_after(&self) -> Option<PresentKind> {
+        self.after.as_ref().map(EffectSide::kind)
+    }
+
+    /// What the journal is given of the before side.
+    pub(crate) fn content_before(&self) -> Option<&[u8]> {
+        kept(self.before.as_ref())
+    }
+
+    /// What the journal is given of the after side.
+    pub(crate) fn content_after(&self) -> Option<&[u8]> {
+        kept(self.after.as_ref())
+    }
+
+    /// The content of the after side, if it is a file that is kept.
+    pub(crate) fn text_after(&self) -> Option<&[u8]> {
+        content(self.after.as_ref())
+    }
+
+    /// The content of the before side, if it is a file that is kept.
+    pub(crate) fn text_before(&self) -> Option<&[u8]> {
+        content(self.before.as_ref())
+    }
+}
+
+fn kept(side: Option<&EffectSide>) -> Option<&[u8]> {
+    match side {
+        Some(EffectSide::Kept(present)) => Some(&present.bytes),
+        _ => None,
+    }
+}
+
+fn content(side: Option<&EffectSide>) -> Option<&[u8]> {
+    match side {
+        Some(EffectSide::Kept(present)) if present.kind == PresentKind::File => Some(&present.bytes),
+        _ => None,
+    }
+}
+
+impl EffectSide {
+    pub(crate) fn folder(mode: u32) -> EffectSide {
+        EffectSide::Kept(Present { mode: Some(mode), ..Present::folder() })
+    }
+
+    pub(crate) fn link(target: Vec<u8>) -> EffectSide {
+        EffectSide::Kept(Present { kind: PresentKind::Other, ..Present::file(target, None) })
+    }
+
+    /// A pipe, a socket or a device.
+    pub(crate) fn special() -> EffectSide {
+        EffectSide::Unkept(Unkept { kind: PresentKind::Other, hash: None, mode: None })
+    }
+
+    /// The same with the attributes that a file or folder has, as far as it is kept.
+    pub(crate) fn with_attributes(self, read: impl FnOnce() -> Option<Arc<[u8]>>) -> EffectSide {
+        match self {
+            EffectSide::Kept(present) if present.kind != PresentKind::Other => {
+                EffectSide::Kept(present.with_attributes(read()))
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> PresentKind {
+        match self {
+            EffectSide::Kept(present) => present.kind,
+            EffectSide::Unkept(unkept) => unkept.kind,
+        }
+    }
+
+    pub(crate) fn mode(&self) -> Option<u32> {
+        match self {
+            EffectSide::Kept(present) => present.mode,
+            EffectSide::Unkept(unkept) => unkept.mode,
+        }
+    }
+
+    /// What has to be there for a publication that replaces it; the bytes only if they are kept, and `None` if nothing
+    /// is known to compare with.
+    pub(crate) fn present(&self) -> Option<Present> {
+        match self {
+            EffectSide::Kept(present) => Some(present.clone()),
+            EffectSide::Unkept(unkept) => {
+                let hash = match unkept.kind {
+                    PresentKind::File => unkept.hash?,
+                    // This is how a special file looks to whoever reads a link.
+                    PresentKind::Other | PresentKind::Folder => ContentHash::of(&[]),
+                };
+                Some(Present {
+                    kind: unkept.kind,
+                    bytes: [].into(),
+                    hash,
+                    mode: unkept.mode,
+                    attributes: None,
+                })
+            }
+        }
+    }
+
+    fn entry(&self) -> EntryRecord<'_> {
+        match self {
+            EffectSide::Kept(present) => present.entry(),
+            EffectSide::Unkept(unkept) => EntryRecord {
+                kind: unkept.kind.entry_kind(),
+                content: Content::NotKept(unkept.hash),
+                mode: unkept.mode,
+                attributes: Attributes::Unknown,
+            },
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What a command's answer says about its effects, beyond what anybody would expect.
+
+use std::fmt::Display;
+
+use rel_path::ProtectedNames;
+use wap_core::ExecuteCommandResponse;
+
+use crate::change::present::PresentKind;
+use crate::command::answer::CommandOutcome;
+use crate::command::effect::Effect;
+use crate::command::rights::Right;
+use crate::git::guard::{Refusal, directions};
+
+/// How many paths a warning names.
+const NAMED: usize = 8;
+
+/// What there is to say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EffectNotes {
+    /// Paths that were not taken over, with the reason.
+    pub refused: Vec<(String, Refusal)>,
+    /// Files in build folders that git would obey and that have another name now, with the reason.
+    pub taken_away: Vec<(String, Refusal)>,
+    /// Those that have not.
+    pub not_taken_away: Vec<(String, Refusal)>,
+    /// Paths that were not taken over and could not be put back to what they were either.
+    pub not_put_back: Vec<String>,
+    /// Paths that somebody else has changed, which stay as those left them.
+    pub conflicts: Vec<String>,
+    /// Paths with rights that they did not keep.
+    pub rights: Vec<(String, Right)>,
+    /// Paths whose set-user-ID and set-group-ID bits could not be taken away.
+    pub rights_kept: Vec<String>,
+    /// Paths that could not be brought into their place, with the reason.
+    pub failed: Vec<(String, String)>,
+    /// Paths of which the journal does not hold what was there, or what is there.
+    pub not_undoable: Vec<String>,
+    /// Settings of repositories that now fetch from or push to elsewhere, by the settings file.
+    pub directions: Vec<(String, Vec<String>)>,
+    /// Paths with names that other programs obey, and what does.
+    pub asked: Vec<(String, String)>,
+    /// Whole sentences.
+    pub other: Vec<String>,
+}
+
+impl EffectNotes {
+    /// Adds a warning for each kind of thing.
+    pub(crate) fn add_to(&self, outcome: CommandOutcome) -> CommandOutcome {
+        let warnings = self.warnings();
+        if warnings.is_empty() {
+            return outcome;
+        }
+        match outcome {
+            Ok(response) => {
+                let warnings = response.warnings.into_iter().chain(warnings).collect();
+                Ok(ExecuteCommandResponse { warnings, ..response })
+            }
+            Err(error) => {
+                let had = error.detail("warnings").and_then(|value| value.as_array().cloned());
+                let had = had.unwrap_or_default().into_iter();
+                let all: Vec<_> = had.chain(warnings.into_iter().map(Into::into)).collect();
+                Err(error.with("warnings", all))
+            }
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut say = |paths: Vec<String>, before: &str, after: &str| {
+            if !paths.is_empty() {
+                warnings.push(format!("{before}{}{after}", listed(&paths)));
+            }
+        };
+        let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
+        say(by_reason(&self.asked), "edits files that other programs obey, show them to the user: ", "");
+        say(by_reason(&self.refused), "not kept, because git or an editor would obey it: ", "");
+        say(
+            by_reason(&self.taken_away),
+            "in build folders, renamed to end in `.agentd-refused`, because git would obey it: ",
+            "",
+        );
+        say(
+            by_reason(&self.not_taken_away),
+            "in build folders, git would obey it, and it could not be renamed; remove it before you use git there: ",
+            "",
+        );
+        for right in Right::ALL {
+            let paths: Vec<_> = self
+                .rights
+                .iter()
+                .filter(|(_, found)| found == right)
+                .map(|(path, _)| path.clone())
+                .collect();
+            say(quoted(&paths), right.refusal(), "");
+        }
+        say(
+            quoted(&self.rights_kept),
+            "have set-user-ID or set-group-ID bits that could not be taken away: ",
+            "",
+        );
+        say(
+            quoted(&self.not_put_back),
+            "could not be put back, look before you use git or an editor here: ",
+            "",
+        );
+        say(
+            quoted(&self.conflicts),
+            "saved by someone else while the command ran, so theirs stayed and the journal keeps the command's: ",
+            "",
+        );
+        say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");
+        let by_file = |(path, settings): &(String, Vec<String>)| format!("`{path}`: {}", listed(settings));
+        say(
+            self.directions.iter().map(by_file).collect(),
+            "changed where git fetches from or pushes to, show it to the user: ",
+            "",
+        );
+        say(quoted(&self.not_undoable), "changed, not undoable: ", "");
+        warnings.extend(self.other.iter().cloned());
+        warnings
+    }
+}
+
+/// One text for each reason, with the paths that it is about, the outermost first.
+fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
+    let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
+    for (path, why) in paths {
+        let why = why.to_string();
+        match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, paths)) => paths.push(path),
+            None => by_reason.push((why, vec![path])),
+        }
+    }
+    let text = |(why, mut paths): (String, Vec<&str>)| {
+        paths.sort_by_key(|path| path.matches('/').count());
+        let paths: Vec<_> = paths.into_iter().map(str::to_owned).collect();
+        format!("{} ({why})", listed(&quoted(&paths)))
+    };
+    by_reason.into_iter().map(text).collect()
+}
+
+/// Returns the files among effects that other programs obey, with what does. Folders alone say nothing.
+pub(crate) fn asked_names<'a>(
+    protected: &ProtectedNames,
+    effects: impl IntoIterator<Item = &'a Effect>,
+) -> Vec<(String, String)> {
+    let is_folder = |effect: &Effect| {
+        let kinds = [effect.kind_before(), effect.kind_after()];
+        kinds.into_iter().flatten().all(|kind| kind == PresentKind::Folder)
+    };
+    let files = effects.into_iter().filter(|effect| !is_folder(effect));
+    let asked = |effect: &Effect| {
+        let reason = protected.asked(&effect.path)?.reason();
+        Some((effect.path.to_string(), reason.to_owned()))
+    };
+    files.filter_map(asked).collect()
+}
+
+/// Returns what effects change about where git fetches from and pushes to, by settings file.
+pub(crate) fn changed_directions<'a>(
+    effects: impl IntoIterator<Item = &'a Effect>,
+) -> Vec<(String, Vec<String>)> {
+    let named = effects.into_iter().map(|effect| (effect.path.to_string(), directions(effect)));
+    named.filter(|(_, settings)| !settings.is_empty()).collect()
+}
+
+fn quoted(paths: &[String]) -> Vec<String> {
+    paths.iter().map(|path| format!("`{path}`")).collect()
+}
+
+fn listed<T: Display>(items: &[T]) -> String {
+    let named: Vec<_> = items.iter().take(NAMED).map(ToString::to_string).collect();
+    let rest = items.len() - named.len();
+    if rest > 0 { format!("{} and {rest} more", named.join(", ")) } else { named.join(", ") }
+}

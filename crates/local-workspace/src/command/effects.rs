@@ -1,0 +1,194 @@
+//! What a command did to files: found, sorted, recorded with its outcome in one commit, and brought into place.
+
+use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError, Oversized};
+use rel_path::RelPath;
+use wap_core::WapError;
+
+use crate::adopt::adoption::put_back;
+use crate::adopt::guard::{Guard, Sorted};
+use crate::change::publish::open_root;
+use crate::command::answer::{CommandOutcome, unrecorded, without_output};
+use crate::command::comparison::compare;
+use crate::command::effect::Effect;
+use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions};
+use crate::command::rights::take_set_id_bits;
+use crate::command::tree_snapshot::{SnapshotGround, SnapshotLimits, TreeSnapshot};
+use crate::engine::LocalWorkspace;
+use crate::errors::{fs_error, journal_error};
+use crate::runs::EngineRun;
+use crate::step_record::encode;
+
+/// What is known of the folder before a command, where the command changes the folder itself.
+#[derive(Debug)]
+pub(crate) struct Before {
+    snapshot: TreeSnapshot,
+    /// The last change of anybody that was recorded.
+    last_change: ChangeNumber,
+}
+
+impl Before {
+    /// Returns the build folders, of which nothing else is known.
+    pub(crate) fn build_folders(&self) -> Vec<RelPath> {
+        self.snapshot.left_out.iter().cloned().collect()
+    }
+}
+
+impl LocalWorkspace {
+    /// Looks at the whole folder, so that what a command does to it can be told afterwards.
+    pub(crate) fn look_before(&self) -> Result<Before, WapError> {
+        let _no_batch_meanwhile = self.lock_changes();
+        let previous = self.last_snapshot().take();
+        let snapshot = TreeSnapshot::before(&self.snapshot_ground(), previous.as_ref())
+            .map_err(|error| fs_error(&error, ""))?;
+        let newest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
+        let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
+        Ok(Before { snapshot, last_change })
+    }
+
+    fn snapshot_ground(&self) -> SnapshotGround<'_> {
+        SnapshotGround {
+            root: &self.root,
+            hidden: &self.hidden,
+            protected: &self.root.policy().protected,
+            limits: SnapshotLimits::default(),
+        }
+    }
+
+    /// Records how a command ended and what it did to the folder since `before`.
+    pub(crate) fn record_compared(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+        before: Before,
+    ) -> CommandOutcome {
+        let _no_batch_meanwhile = self.lock_changes();
+        let mut notes = EffectNotes::default();
+        let after = match TreeSnapshot::after(&self.snapshot_ground(), &before.snapshot) {
+            Ok(after) => after,
+            Err(error) => {
+                notes.other.push(format!("what the command did to files is not known: {error}"));
+                return self.record(run, step, notes.add_to(outcome), &[]).outcome;
+            }
+        };
+        note_gaps(&before.snapshot, &after, &mut notes);
+        let effects = self.without_own_changes(compare(&before.snapshot, &after), before.last_change);
+        let (taken, kept) = take_set_id_bits(&self.root, &effects, &before.snapshot, &after);
+        notes.rights = taken;
+        notes.rights_kept = kept;
+        let Sorted { allowed, refused, .. } = Guard {
+            protected: &self.root.policy().protected,
+            hidden: &self.hidden,
+            was_there: &|path| before.snapshot.entries.contains_key(path),
+            is_there_now: &|path| self.root.metadata(path).is_ok(),
+            workspace: self.root.path(),
+        }
+        .sort(effects);
+        let mut failed = Vec::new();
+        if !refused.is_empty() {
+            let refused: Vec<_> = refused.iter().map(|(effect, _)| effect.clone()).collect();
+            failed = match open_root(&self.root) {
+                Ok(root) => put_back(&root, &refused),
+                Err(_) => refused.into_iter().map(|effect| effect.path).collect(),
+            };
+        }
+        notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
+        notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
+        notes.asked = asked_names(&self.root.policy().protected, &allowed);
+        notes.directions = changed_directions(&allowed);
+        notes.not_undoable.extend(not_undoable(&allowed));
+        let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };
+        let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };
+        let records: Vec<_> = allowed
+            .iter()
+            .map(in_place)
+            .chain(refused.iter().map(|(effect, _)| {
+                if failed.contains(&effect.path) { in_place(effect) } else { kept_out(effect) }
+            }))
+            .collect();
+        let Recorded { outcome, numbers, .. } = self.record(run, step, notes.add_to(outcome), &records);
+        let paths = allowed.iter().map(|effect| effect.path.clone());
+        self.checkpoint.add(numbers.into_iter().zip(paths).collect());
+        *self.last_snapshot() = Some(after);
+        outcome
+    }
+
+    /// Leaves out what file tools have done while the command ran, and recorded themselves.
+    fn without_own_changes(&self, effects: Vec<Effect>, since: ChangeNumber) -> Vec<Effect> {
+        let recorded = self.journal.reader().changes(since, u32::MAX).unwrap_or_default();
+        if recorded.is_empty() {
+            return effects;
+        }
+        let is_own = |effect: &Effect| {
+            let newest = recorded.iter().rev().find(|change| {
+                change.path == effect.path.as_bytes() && change.state != ChangeState::Conflicted
+            });
+            let present = effect.after.as_ref().and_then(crate::command::effect::EffectSide::present);
+            newest.is_some_and(|change| match (&present, &change.after) {
+                (None, None) => effect.after.is_none(),
+                (Some(present), Some(entry)) => present.is(entry),
+                _ => false,
+            })
+        };
+        effects.into_iter().filter(|effect| !is_own(effect)).collect()
+    }
+
+    /// Records how a command ended with its changes. Where that fails, the outcome says so.
+    pub(crate) fn record(
+        &self,
+        run: &EngineRun<'_>,
+        step: u32,
+        outcome: CommandOutcome,
+        changes: &[JournalChange<'_>],
+    ) -> Recorded {
+        let finish = |outcome: &CommandOutcome| {
+            self.journal.finish_step(run.number(), step, &encode(outcome), changes)
+        };
+        let outcome_too_large =
+            |error: &JournalError| matches!(error, JournalError::TooLarge { what: Oversized::Outcome, .. });
+        let (outcome, finished) = match finish(&outcome) {
+            Err(error) if outcome_too_large(&error) => {
+                let outcome = without_output(outcome);
+                let finished = finish(&outcome);
+                (outcome, finished)
+            }
+            finished => (outcome, finished),
+        };
+        match finished {
+            Ok(numbers) => Recorded { outcome, numbers, is_recorded: true },
+            Err(error) => Recorded {
+                outcome: Err(unrecorded(&error, &outcome)),
+                numbers: Vec::new(),
+                is_recorded: false,
+            },
+        }
+    }
+}
+
+/// What came of recording a command.
+pub(crate) struct Recorded {
+    pub outcome: CommandOutcome,
+    /// The numbers of its changes, in their order.
+    pub numbers: Vec<ChangeNumber>,
+    pub is_recorded: bool,
+}
+
+/// The paths whose effects cannot be taken back.
+pub(crate) fn not_undoable(effects: &[Effect]) -> impl Iterator<Item = String> {
+    effects.iter().filter(|effect| !effect.is_undoable()).map(|effect| effect.path.to_string())
+}
+
+/// Says what a comparison could not see.
+fn note_gaps(before: &TreeSnapshot, after: &TreeSnapshot, notes: &mut EffectNotes) {
+    let new = after.new_build_folders.iter().map(|folder| format!("{folder}/"));
+    notes.not_undoable.extend(new);
+    if before.known_up_to.is_some() || after.known_up_to.is_some() {
+        notes.other.push(
+            "the folder is too large to be compared as a whole: of what the command changed only a part is recorded"
+                .to_owned(),
+        );
+    }
+    if before.unreadable + after.unreadable > 0 {
+        notes.other.push("what the command did in folders that cannot be read is not recorded".to_owned());
+    }
+}

@@ -1,0 +1,117 @@
+//! What a command runs on: a layer over the folder, or the folder itself, which is then compared.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use cow_layer::Layer;
+use rel_path::RelPath;
+use sandbox_exec::{LayerKind, LayerMount, Policy};
+use sandbox_fs::{FileKind, Visit, WalkLimits};
+use wap_core::WapError;
+
+use crate::adopt::build_folder_check::{Moment, check};
+use crate::adopt::build_folders::BuildFolders;
+use crate::command::answer::CommandOutcome;
+use crate::command::effect_notes::EffectNotes;
+use crate::command::effects::Before;
+use crate::engine::LocalWorkspace;
+use crate::runs::EngineRun;
+
+/// How far and how long build folders are looked for. Those that are not found are caught in the layer like others.
+const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Duration::from_millis(50) };
+
+/// What a command runs on.
+#[derive(Debug)]
+pub(crate) enum CommandGround {
+    /// A layer, from which changes are adopted when the command has ended.
+    Layer(Layer),
+    /// The folder itself, and what was in it before.
+    Folder(Box<Before>),
+}
+
+impl LocalWorkspace {
+    /// Makes what the command of a step runs on.
+    pub(crate) fn command_ground(&self, run: &EngineRun<'_>, step: u32) -> Result<CommandGround, WapError> {
+        if self.sandbox_report()?.layer == LayerKind::Overlay
+            && let Ok(shelf) = &self.layers
+        {
+            // A change of a file tool that is under way would look like somebody else's.
+            let _no_batch_meanwhile = self.lock_changes();
+            if let Ok(layer) = shelf.create(run.number(), step) {
+                return Ok(CommandGround::Layer(layer));
+            }
+        }
+        self.folder_ground()
+    }
+
+    /// Makes the folder itself what a command runs on.
+    pub(crate) fn folder_ground(&self) -> Result<CommandGround, WapError> {
+        Ok(CommandGround::Folder(Box::new(self.look_before()?)))
+    }
+
+    /// The policy of a command on this ground.
+    pub(crate) fn policy_on(&self, ground: &CommandGround) -> Policy {
+        let policy = self.config.policy.clone();
+        let CommandGround::Layer(layer) = ground else { return policy };
+        let spec = layer.mount_spec();
+        let uncovered = self.uncovered();
+        *self.written_through() = self.beneath_root(&uncovered);
+        let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(uncovered);
+        // What may not be written in a repository is sorted out when changes are adopted.
+        policy.with_git_writable().with_layer(mount)
+    }
+
+    fn beneath_root(&self, folders: &[PathBuf]) -> Vec<RelPath> {
+        let root = &self.config.policy.workspace;
+        let beneath = |folder: &PathBuf| {
+            RelPath::from_bytes(folder.strip_prefix(root).ok()?.as_os_str().as_bytes()).ok()
+        };
+        folders.iter().filter_map(beneath).collect()
+    }
+
+    /// Takes out of git's way what a command has left in build folders since a moment, and says so.
+    pub(crate) fn check_build_folders(
+        &self,
+        ground: &CommandGround,
+        since: Moment,
+        outcome: CommandOutcome,
+    ) -> CommandOutcome {
+        let folders = match ground {
+            CommandGround::Layer(_) => std::mem::take(&mut *self.written_through()),
+            CommandGround::Folder(before) => before.build_folders(),
+        };
+        let found = check(&self.root, folders, since);
+        let mut notes = EffectNotes {
+            taken_away: found.taken_away,
+            not_taken_away: found.left,
+            ..EffectNotes::default()
+        };
+        // Said once, it holds for every command.
+        if found.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed) {
+            notes.other.push(
+                "build folders are too large to be looked through as a whole: look before you use git in there".to_owned(),
+            );
+        }
+        notes.add_to(outcome)
+    }
+
+    /// The build folders that are there: their contents can be made again, and would be a lot to copy.
+    pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
+        let mut build_folders = BuildFolders::new(&self.root);
+        let mut found = Vec::new();
+        let Ok(walk) = self.root.walk(&rel_path::RelPath::root(), SEARCH) else { return found };
+        let walk = walk.visited_by(|entry| {
+            let is_git = entry.path.file_name() == Some(b".git");
+            if entry.kind != FileKind::Folder || is_git || self.hidden.hides(&entry.path) {
+                return Visit::Skip;
+            }
+            if build_folders.contains(&entry.path) { Visit::TakeOnly } else { Visit::Pass }
+        });
+        let root = &self.config.policy.workspace;
+        found.extend(walk.map(|entry| root.join(OsStr::from_bytes(entry.path.as_bytes()))));
+        found
+    }
+}

@@ -1,0 +1,91 @@
+//! Rights that no command gives: what is left of them after it, and how a result names them.
+
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, FileRoot};
+
+use crate::change::publish::open_root;
+use crate::command::effect::Effect;
+use crate::command::tree_snapshot::TreeSnapshot;
+
+const SET_ID_BITS: u32 = 0o6000;
+/// The one of the two that a new folder has from the folder around it.
+const SET_GROUP_ID: u32 = 0o2000;
+
+/// A right that something had after a command, and does not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Right {
+    SetIdBits,
+    Capabilities,
+    Owner,
+    Device,
+}
+
+impl Right {
+    pub(crate) const ALL: &[Right] = &[Right::SetIdBits, Right::Capabilities, Right::Owner, Right::Device];
+
+    /// What stands before the paths in a result.
+    pub(crate) fn refusal(self) -> &'static str {
+        match self {
+            Right::SetIdBits => "set-user-ID and set-group-ID bits were not kept: ",
+            Right::Capabilities => "file capabilities were not kept: ",
+            Right::Owner => "another owner or group was not kept: ",
+            Right::Device => "devices were not kept: ",
+        }
+    }
+}
+
+impl From<cow_layer::Right> for Right {
+    fn from(right: cow_layer::Right) -> Right {
+        match right {
+            cow_layer::Right::Capabilities => Right::Capabilities,
+            cow_layer::Right::Owner => Right::Owner,
+            cow_layer::Right::Device => Right::Device,
+            // Nothing else is known; what is new there is a bit of a mode first of all.
+            _ => Right::SetIdBits,
+        }
+    }
+}
+
+/// Takes the set-user-ID and set-group-ID bits from what a command changed in the folder itself: from files all, from
+/// folders those that they did not have before. Where the bits are refused, there are none but those of a file that had
+/// them before, and got another name or other contents. Answers with the paths that had some; those that have them
+/// still are in the second list.
+pub(crate) fn take_set_id_bits(
+    root: &FileRoot,
+    effects: &[Effect],
+    before: &TreeSnapshot,
+    after: &TreeSnapshot,
+) -> (Vec<(String, Right)>, Vec<String>) {
+    let has_bits = |path: &RelPath| after.entries.get(path).is_some_and(|seen| seen.mode & SET_ID_BITS != 0);
+    let (mut taken, mut failed) = (Vec::new(), Vec::new());
+    let mut found = effects.iter().map(|effect| &effect.path).filter(|path| has_bits(path)).peekable();
+    if found.peek().is_none() {
+        return (taken, failed);
+    }
+    let Ok(open) = open_root(root) else {
+        return (taken, found.map(RelPath::to_string).collect());
+    };
+    // By path, so that a folder comes after the one that it may have the bit from.
+    for path in found {
+        match open.remove_set_id_bits(path, kept_bits(&open, path, before, after)) {
+            Ok(true) => taken.push((path.to_string(), Right::SetIdBits)),
+            Ok(false) => {}
+            Err(_) => failed.push(path.to_string()),
+        }
+    }
+    (taken, failed)
+}
+
+fn kept_bits(root: &FileRoot, path: &RelPath, before: &TreeSnapshot, after: &TreeSnapshot) -> u32 {
+    let is_folder = after.entries.get(path).is_some_and(|seen| seen.kind == FileKind::Folder);
+    if !is_folder {
+        return 0;
+    }
+    match before.entries.get(path).filter(|seen| seen.kind == FileKind::Folder) {
+        Some(seen) => seen.mode & SET_ID_BITS,
+        None => {
+            let around = path.parent().unwrap_or_default();
+            root.metadata(&around).map_or(0, |found| found.mode & SET_GROUP_ID)
+        }
+    }
+}

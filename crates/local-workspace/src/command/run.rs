@@ -1,0 +1,169 @@
+//! Running one command to its end on its ground.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rel_path::RelPath;
+use sandbox_exec::{OutputStream as ExecStream, Running, ShellCommand, SpawnError, Spool, Step, StepError};
+use wap_core::{Call, CommandObserver, OUTPUT_PREFIX, OutputStream};
+
+use crate::command::answer::{CommandOutcome, answer, spawn_error, wait_error};
+use crate::command::ground::CommandGround;
+use crate::command::output_store::OUTPUT_LIMIT_BYTES;
+use crate::engine::LocalWorkspace;
+
+/// Outputs up to this many bytes in both streams together are never worth a file.
+const SMALL_OUTPUT_BYTES: u64 = 4_000;
+
+/// A command that was checked and whose start is recorded.
+#[derive(Debug)]
+pub(crate) struct PreparedCommand<'a> {
+    pub command: &'a ShellCommand,
+    /// What confines it.
+    pub report: &'a str,
+    /// The name of the file for its whole output.
+    pub output_name: &'a str,
+    pub warnings: Vec<String>,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub outcome: CommandOutcome,
+    /// What it ran on, which may be another ground than was asked for.
+    pub ground: CommandGround,
+    /// Whether all its processes are known to be gone.
+    pub is_over: bool,
+}
+
+impl LocalWorkspace {
+    pub(crate) fn run(
+        &self,
+        call: &Call<'_>,
+        mut prepared: PreparedCommand<'_>,
+        ground: CommandGround,
+        observer: &mut dyn CommandObserver,
+    ) -> Ran {
+        // What is not there cannot be protected, and is seen to afterwards.
+        let policy = &self.config.policy;
+        let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
+        let there: Vec<PathBuf> = [&policy.read_only, &policy.pinned, &policy.hidden]
+            .into_iter()
+            .flatten()
+            .filter(is_there)
+            .cloned()
+            .collect();
+        let (spawned, ground) = self.spawn(&mut prepared, ground);
+        let running = match spawned {
+            Ok(running) => running,
+            Err(error) => {
+                // Only what has not been started at all is known to be over.
+                let is_over = !matches!(error, SpawnError::Unconfirmed);
+                return Ran { outcome: Err(spawn_error(error)), ground, is_over };
+            }
+        };
+        self.warn_unprotected(&running, &ground, &there, &mut prepared.warnings);
+        let (outcome, is_over) = self.wait(call, prepared, running, observer);
+        Ran { outcome, ground, is_over }
+    }
+
+    /// Starts the command; without its layer, if that cannot be mounted.
+    fn spawn(
+        &self,
+        prepared: &mut PreparedCommand<'_>,
+        ground: CommandGround,
+    ) -> (Result<Running, SpawnError>, CommandGround) {
+        let spawn = |ground: &CommandGround| match self.launcher() {
+            Ok(launcher) => launcher.spawn(&self.policy_on(ground), prepared.command),
+            // It was there when what confines commands was asked about.
+            Err(_) => Err(SpawnError::NotStarted),
+        };
+        match (spawn(&ground), ground) {
+            (Err(SpawnError::Step(StepError { step: Step::Layer, .. })), CommandGround::Layer(layer)) => {
+                let Ok(folder) = self.folder_ground() else {
+                    return (Err(SpawnError::NotStarted), CommandGround::Layer(layer));
+                };
+                // It is empty; if it stays, the next opening removes it.
+                let _ = layer.discard();
+                let spawned = spawn(&folder);
+                let text =
+                    "the copy-on-write layer could not be mounted, so the command changed the folder itself";
+                prepared.warnings.push(text.to_owned());
+                (spawned, folder)
+            }
+            (spawned, ground) => (spawned, ground),
+        }
+    }
+
+    /// Waits for the end. Answers with the outcome, and whether all processes are known to be gone.
+    fn wait(
+        &self,
+        call: &Call<'_>,
+        prepared: PreparedCommand<'_>,
+        running: Running,
+        observer: &mut dyn CommandObserver,
+    ) -> (CommandOutcome, bool) {
+        let PreparedCommand { report, output_name, mut warnings, .. } = prepared;
+        observer.started(report);
+        let killer = running.killer();
+        let _kill_on_cancel = call.cancel.on_cancel(Box::new(move || killer.cancel()));
+        // Without a file the command runs all the same; what is left out is then counted only.
+        let spool = self.outputs.create(output_name).ok().map(|file| Spool::new(file, OUTPUT_LIMIT_BYTES));
+        let mut watch = |stream: ExecStream, bytes: &[u8]| {
+            let stream = match stream {
+                ExecStream::Stdout => OutputStream::Stdout,
+                ExecStream::Stderr => OutputStream::Stderr,
+            };
+            observer.output(stream, bytes);
+        };
+        let outcome = match running.wait_with(&mut watch, spool) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.outputs.discard(output_name);
+                return (Err(wait_error(error)), false);
+            }
+        };
+        let total = outcome.stdout.total_bytes + outcome.stderr.total_bytes;
+        let is_kept = total > SMALL_OUTPUT_BYTES && outcome.spooled.is_some();
+        if !is_kept {
+            self.outputs.discard(output_name);
+        }
+        let whole_output = is_kept.then(|| format!("{OUTPUT_PREFIX}{output_name}"));
+        if let Some(spooled) = outcome.spooled.filter(|spooled| is_kept && spooled.omitted_bytes > 0) {
+            warnings.push(format!("the last {} bytes of the output were not kept", spooled.omitted_bytes));
+        }
+        if !outcome.output_complete {
+            warnings.push("a process that stayed in the background was ended with the command".to_owned());
+        }
+        self.outputs.make_room(output_name);
+        (answer(&outcome, whole_output, report, warnings), true)
+    }
+
+    /// Says what of the paths that were `there` no mount could protect while the command ran. What a layer catches needs
+    /// no mount.
+    fn warn_unprotected(
+        &self,
+        running: &Running,
+        ground: &CommandGround,
+        there: &[PathBuf],
+        warnings: &mut Vec<String>,
+    ) {
+        if matches!(ground, CommandGround::Layer(_)) {
+            return;
+        }
+        let workspace = &self.config.policy.workspace;
+        let names: Vec<_> = running
+            .unprotected()
+            .iter()
+            .filter(|path| there.contains(path))
+            .filter_map(|path| {
+                RelPath::from_bytes(path.strip_prefix(workspace).ok()?.as_os_str().as_bytes()).ok()
+            })
+            .map(|path| format!("`{path}`"))
+            .collect();
+        if !names.is_empty() {
+            let text = format!("could not be protected while the command ran: {}", names.join(", "));
+            warnings.push(text);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The whole folder as it is at one moment, as far as it is kept, for comparing before and after a command.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use rel_path::{ProtectedNames, RelPath};
+use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Metadata, Visit, WalkLimits};
+
+use crate::adopt::build_folders::BuildFolders;
+use crate::change::present::attribute_bytes;
+use crate::git::guard::is_watched_by_git;
+use crate::hidden::Hidden;
+
+/// What a snapshot may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SnapshotLimits {
+    /// The largest file whose content is kept, in bytes.
+    pub file_bytes: u64,
+    /// Bytes of contents that are kept altogether; files that git obeys come on top.
+    pub total_bytes: u64,
+    /// How many entries are looked at.
+    pub entries: u64,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl Default for SnapshotLimits {
+    fn default() -> SnapshotLimits {
+        SnapshotLimits {
+            file_bytes: 1 << 20,
+            total_bytes: 64 << 20,
+            entries: 200_000,
+            timeout: Duration::from_secs(20),
+        }
+    }
+}
+
+/// How young a change may be when a file is looked at, so that another one could follow with the same stamp: some file
+/// systems count in steps of ten milliseconds.
+const ONE_TICK: i128 = 50_000_000;
+
+/// One thing in the folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub kind: FileKind,
+    /// Permission bits, special ones included.
+    pub mode: u32,
+    stamp: FileStamp,
+    /// Whether it had been changed so shortly before that its stamp tells nothing.
+    is_fresh: bool,
+    /// The content of a file or the target of a link, if it is kept.
+    pub bytes: Option<Arc<[u8]>>,
+    /// The attributes of a file or folder, as a change records them.
+    pub attributes: Option<Arc<[u8]>>,
+}
+
+impl Seen {
+    /// Whether nothing can have happened between two looks.
+    pub(crate) fn is_untouched_since(&self, earlier: &Seen) -> bool {
+        self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
+    }
+}
+
+/// Everything in the folder at one moment, build folders and the state folder apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TreeSnapshot {
+    pub entries: BTreeMap<RelPath, Seen>,
+    /// The last path up to which the snapshot is complete; `None` if it is complete.
+    pub known_up_to: Option<RelPath>,
+    /// How many folders could not be read, and entries that no path can name.
+    pub unreadable: u64,
+    /// Build folders, whose contents are left out.
+    pub left_out: BTreeSet<RelPath>,
+    /// Build folders that were not there before; only what git or an editor obeys is looked for in them.
+    pub new_build_folders: BTreeSet<RelPath>,
+}
+
+/// What a snapshot is taken of.
+pub(crate) struct SnapshotGround<'a> {
+    pub root: &'a FileRoot,
+    pub hidden: &'a Hidden,
+    pub protected: &'a ProtectedNames,
+    pub limits: SnapshotLimits,
+}
+
+impl TreeSnapshot {
+    /// Takes a snapshot before a command. Contents of files that have not changed since `previous` are taken from there.
+    pub(crate) fn before(
+        ground: &SnapshotGround<'_>,
+        previous: Option<&TreeSnapshot>,
+    ) -> Result<TreeSnapshot, FsError> {
+        TreeSnapshot::take(ground, previous, None)
+    }
+
+    /// Takes the snapshot after a command, leaving out what the one `before` it left out.
+    pub(crate) fn after(ground: &SnapshotGround<'_>, before: &TreeSnapshot) -> Result<TreeSnapshot, FsError> {
+        TreeSnapshot::take(ground, Some(before), Some(before))
+    }
+
+    fn take(
+        ground: &SnapshotGround<'_>,
+        previous: Option<&TreeSnapshot>,
+        before: Option<&TreeSnapshot>,
+    ) -> Result<TreeSnapshot, FsError> {
+        let SnapshotGround { root, hidden, protected, limits } = ground;
+        let folders = Mutex::new(Folders {
+            build: BuildFolders::new(root),
+            before,
+            left_out: BTreeSet::new(),
+            new: BTreeSet::new(),
+        });
+        let walk_limits =
+            WalkLimits { entries: limits.entries, timeout: limits.timeout, ..WalkLimits::default() };
+        let walk = root.walk(&RelPath::root(), walk_limits)?;
+        let mut walk = walk.with_metadata().visited_by(|entry| {
+            if hidden.hides(&entry.path) {
+                return Visit::Skip;
+            }
+            let mut folders = folders.lock().unwrap_or_else(PoisonError::into_inner);
+            if entry.kind == FileKind::Folder && folders.is_left_out(&entry.path) {
+                Visit::Skip
+            } else {
+                Visit::Take
+            }
+        });
+        let mut snapshot = TreeSnapshot::default();
+        let mut left_bytes = limits.total_bytes;
+        let mut last = RelPath::root();
+        for entry in walk.by_ref() {
+            last.clone_from(&entry.path);
+            let Some(metadata) = entry.metadata else { continue };
+            let is_in_new = {
+                let folders = folders.lock().unwrap_or_else(PoisonError::into_inner);
+                folders.new.iter().any(|folder| entry.path.starts_with(folder))
+            };
+            if is_in_new && !is_obeyed(&entry.path, protected) {
+                continue;
+            }
+            let earlier = previous.and_then(|previous| previous.entries.get(&entry.path));
+            let mut seen = Seen::new(&metadata);
+            let earlier = earlier.filter(|earlier| seen.is_untouched_since(earlier));
+            seen.attributes = match earlier {
+                Some(earlier) => earlier.attributes.clone(),
+                None => root.attributes(&entry.path).ok().map(|found| attribute_bytes(&found)),
+            };
+            seen.bytes = match earlier {
+                Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
+                _ => read(root, &entry.path, &metadata, *limits, left_bytes),
+            };
+            let is_counted = seen.kind == FileKind::File && !is_watched_by_git(&entry.path);
+            if let Some(bytes) = seen.bytes.as_ref().filter(|_| is_counted) {
+                if bytes.len() as u64 > left_bytes {
+                    seen.bytes = None;
+                } else {
+                    left_bytes -= bytes.len() as u64;
+                }
+            }
+            snapshot.entries.insert(entry.path, seen);
+        }
+        let summary = walk.summary();
+        if summary.out_of_entries || summary.out_of_time {
+            snapshot.known_up_to = Some(last);
+        }
+        snapshot.unreadable = summary.unreadable + summary.unnameable;
+        drop(walk);
+        let folders = folders.into_inner().unwrap_or_else(PoisonError::into_inner);
+        snapshot.left_out = folders.left_out;
+        snapshot.new_build_folders = folders.new;
+        Ok(snapshot)
+    }
+
+    /// Whether the snapshot would have this path if it was there.
+    pub(crate) fn knows(&self, path: &RelPath) -> bool {
+        self.known_up_to.as_ref().is_none_or(|last| path <= last)
+    }
+}
+
+/// Which folders a walk leaves out.
+struct Folders<'a> {
+    build: BuildFolders<'a>,
+    before: Option<&'a TreeSnapshot>,
+    left_out: BTreeSet<RelPath>,
+    new: BTreeSet<RelPath>,
+}
+
+impl Folders<'_> {
+    fn is_left_out(&mut self, path: &RelPath) -> bool {
+        let is_left_out = match self.before {
+            None => self.build.contains(path),
+            // What a command writes into `.gitignore` must not hide what it does to a folder that was not ignored.
+            Some(before) => {
+                let was_left_out = before.left_out.contains(path);
+                let is_new = !was_left_out && before.knows(path) && !before.entries.contains_key(path);
+                let is_in_new = self.new.iter().any(|folder| path.starts_with(folder));
+                if is_new && !is_in_new && self.build.contains(path) {
+                    self.new.insert(path.clone());
+                }
+                was_left_out
+            }
+        };
+        if is_left_out {
+            self.left_out.insert(path.clone());
+        }
+        is_left_out
+    }
+}
+
+/// Whether git or an editor may obey what is at `path`.
+fn is_obeyed(path: &RelPath, protected: &ProtectedNames) -> bool {
+    is_watched_by_git(path)
+        || protected.protects(path)
+        || path.components().any(|name| matches!(name, b"objects" | b"refs" | b"hooks"))
+}
+
+impl Seen {
+    fn new(metadata: &Metadata) -> Seen {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let now = i128::try_from(now).unwrap_or(i128::MAX);
+        Seen {
+            kind: metadata.kind,
+            mode: metadata.mode,
+            stamp: metadata.stamp(),
+            // A time in the future says nothing either.
+            is_fresh: metadata.status_changed_nanoseconds > now - ONE_TICK,
+            bytes: None,
+            attributes: None,
+        }
+    }
+}
+
+fn read(
+    root: &FileRoot,
+    path: &RelPath,
+    metadata: &Metadata,
+    limits: SnapshotLimits,
+    left_bytes: u64,
+) -> Option<Arc<[u8]>> {
+    match metadata.kind {
+        FileKind::File => {
+            let is_affordable = metadata.size_bytes <= left_bytes || is_watched_by_git(path);
+            if metadata.size_bytes > limits.file_bytes || !is_affordable {
+                return None;
+            }
+            // One that has grown meanwhile is read up to the limit and not kept beyond it.
+            let bytes = root.open_file(path).ok()?.read_to_end(limits.file_bytes).ok()?;
+            Some(bytes.into())
+        }
+        FileKind::Link => root.link_target(path).ok().flatten().map(Into::into),
+        _ => None,
+    }
+}

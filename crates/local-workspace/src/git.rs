@@ -1,0 +1,7 @@
+//! What git obeys: its settings, credentials and hooks, and the folders that it takes for repositories.
+
+pub(crate) mod credentials;
+pub(crate) mod guard;
+pub(crate) mod repository_parts;
+mod settings;
+pub(crate) mod version_control;

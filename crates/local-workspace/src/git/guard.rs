@@ -1,0 +1,324 @@
+//! Which files of a repository make git run programs or look elsewhere, and so are not taken over from a command.
+
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rel_path::RelPath;
+
+use crate::change::present::PresentKind;
+use crate::command::effect::Effect;
+use crate::git::settings::{changed_directions, harmful};
+
+/// The lists of steps of a rebase, with the lines that only move commits.
+const REBASE_STEPS: [&str; 23] = [
+    "pick",
+    "p",
+    "reword",
+    "r",
+    "edit",
+    "e",
+    "squash",
+    "s",
+    "fixup",
+    "f",
+    "drop",
+    "d",
+    "label",
+    "l",
+    "reset",
+    "t",
+    "merge",
+    "m",
+    "noop",
+    "break",
+    "b",
+    "update-ref",
+    "u",
+];
+
+/// Why a path is not taken over from a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is on the list of names of which nothing is ever changed.
+    Protected {
+        /// The entry.
+        entry: String,
+        /// What obeys it.
+        reason: String,
+    },
+    /// It belongs to the program's own state.
+    OwnState,
+    /// It is a link at a place where one would lead git or an editor elsewhere.
+    Link,
+    /// Git would run it.
+    Hook,
+    /// These settings are not known to be harmless.
+    Settings(Vec<String>),
+    /// The settings cannot be read.
+    UnreadSettings,
+    /// It names another place for git to take settings or objects from.
+    Redirection,
+    /// It assigns filters.
+    Attributes,
+    /// It is a list of steps that git would carry out, with commands in it.
+    RebaseSteps,
+    /// With it, git would take this folder for a repository.
+    BareRepository(RelPath),
+    /// It is what makes its folder a repository, and was removed.
+    Removal,
+    /// It belongs to a working tree of which something else is refused.
+    WorkingTree,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Protected { entry, reason } => write!(out, "protected as '{entry}': {reason}"),
+            Refusal::OwnState => out.write_str("agentd's own"),
+            Refusal::Link => out.write_str("a link in place of what git or an editor obeys"),
+            Refusal::Hook => out.write_str("git would run it"),
+            Refusal::Settings(names) => {
+                write!(out, "sets {}", names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
+            }
+            Refusal::UnreadSettings => out.write_str("settings that cannot be told to be harmless"),
+            Refusal::Redirection => out.write_str("leads git elsewhere"),
+            Refusal::Attributes => out.write_str("assigns filters"),
+            Refusal::RebaseSteps => out.write_str("has steps that run commands"),
+            Refusal::BareRepository(folder) if folder.is_root() => {
+                out.write_str("makes the workspace itself a bare repository")
+            }
+            Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
+            Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
+            Refusal::Removal => out.write_str("removes the repository"),
+        }
+    }
+}
+
+/// A path as seen from the repository that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InRepository<'a> {
+    /// The repository's own folder, `.git` or a bare one.
+    pub folder: RelPath,
+    /// The names beneath it; empty for the folder itself.
+    pub names: Vec<&'a [u8]>,
+}
+
+/// Finds the outermost `.git` that `path` is or lies in.
+pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
+    let names: Vec<_> = path.components().collect();
+    let place = names.iter().position(|name| is_git_name(name))?;
+    let folder = RelPath::from_bytes(&names[..=place].join(&b'/')).ok()?;
+    Some(InRepository { folder, names: names[place + 1..].to_vec() })
+}
+
+/// Whether a name would be `.git` to some file system.
+pub(crate) fn is_git_name(name: &[u8]) -> bool {
+    if name.eq_ignore_ascii_case(b".git") {
+        return true;
+    }
+    // Disguises have a dot, a letter or a tilde of it; few names have to be looked at closely.
+    let may_be = name.len() <= 64 && name.iter().any(|byte| matches!(byte, b'g' | b'G'));
+    let looks_alike = |path: &RelPath| rel_path::ProtectedNames::new([".git"]).protects(path);
+    may_be
+        && (!name.is_ascii() || name.iter().any(|byte| matches!(byte, b'~' | b'.' | b':' | b' ' | b'\\')))
+        && RelPath::from_bytes(name).is_ok_and(|path| looks_alike(&path))
+}
+
+/// Whether the content of `path` decides what git does, so that it is looked at whatever else is not.
+pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
+    let Some(last) = path.file_name() else { return false };
+    match in_git_folder(path) {
+        Some(place) => !place.is_data(),
+        None => matches!(last, b"HEAD" | b"config" | b"commondir" | b"config.worktree"),
+    }
+}
+
+impl InRepository<'_> {
+    fn first_is(&self, wanted: &[&str]) -> bool {
+        self.names
+            .first()
+            .is_some_and(|name| wanted.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes())))
+    }
+
+    /// Whether it is one of the objects, references or logs, whatever its name is.
+    pub(crate) fn is_data(&self) -> bool {
+        let is_alternate = self.first_is(&["objects"]) && self.name_at(1).eq_ignore_ascii_case(b"info");
+        self.first_is(&["objects", "refs", "logs"]) && !is_alternate
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        self.first_is(&["objects"])
+    }
+
+    fn name_at(&self, index: usize) -> &[u8] {
+        self.names.get(index).copied().unwrap_or_default()
+    }
+
+    fn ends_with(&self, wanted: &[&str]) -> bool {
+        self.names.len() >= wanted.len()
+            && self
+                .names
+                .iter()
+                .rev()
+                .zip(wanted.iter().rev())
+                .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
+    }
+
+    /// Tells why an effect on this path is not taken over, if it is not.
+    pub(crate) fn refusal(&self, effect: &Effect, workspace: Option<&Path>) -> Option<Refusal> {
+        let after = effect.kind_after();
+        if self.names.is_empty() {
+            return match after {
+                Some(PresentKind::Folder) => None,
+                Some(PresentKind::File) if leads_into_repository(effect, workspace) => None,
+                Some(PresentKind::File) => Some(Refusal::Redirection),
+                Some(PresentKind::Other) => Some(Refusal::Link),
+                None => Some(Refusal::Removal),
+            };
+        }
+        if after == Some(PresentKind::Other) {
+            return Some(Refusal::Link);
+        }
+        if self.is_data() {
+            return None;
+        }
+        let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);
+        if is_head && after.is_none() {
+            return Some(Refusal::Removal);
+        }
+        let is_file = after != Some(PresentKind::Folder) && effect.kind_before() != Some(PresentKind::Folder);
+        if self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks")) {
+            // A sample runs only once it is renamed.
+            let is_sample = self.names.last().is_some_and(|name| name.ends_with(b".sample"));
+            return (is_file && !is_sample || !is_file && after.is_none()).then_some(Refusal::Hook);
+        }
+        if !is_file {
+            return None;
+        }
+        if self.ends_with(&["config"]) || self.ends_with(&["config.worktree"]) {
+            return self.settings_refusal(effect);
+        }
+        if self.ends_with(&["info", "attributes"]) {
+            return Some(Refusal::Attributes);
+        }
+        // Old ways of naming remotes, which git still reads.
+        if self.first_is(&["remotes", "branches"]) && after.is_some() {
+            return Some(Refusal::Redirection);
+        }
+        if self.ends_with(&["gitdir"]) && self.is_of_worktree() && after.is_some() {
+            let leads_inside =
+                effect.text_after().and_then(|text| working_tree(&effect.path, text, workspace)).is_some();
+            return (!leads_inside).then_some(Refusal::Redirection);
+        }
+        if self.ends_with(&["commondir"]) {
+            let leads_up = effect.text_after().is_some_and(|text| text.trim_ascii() == b"../..");
+            let is_plain = self.is_of_worktree() && (leads_up || after.is_none());
+            return (!is_plain).then_some(Refusal::Redirection);
+        }
+        let is_alternates =
+            self.ends_with(&["info", "alternates"]) || self.ends_with(&["info", "http-alternates"]);
+        if is_alternates && after.is_some() {
+            return Some(Refusal::Redirection);
+        }
+        if self.ends_with(&["git-rebase-todo"]) && after.is_some() && !only_moves_commits(effect) {
+            return Some(Refusal::RebaseSteps);
+        }
+        None
+    }
+
+    /// Whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
+    fn is_of_worktree(&self) -> bool {
+        let length = self.names.len();
+        length >= 3 && self.names[length - 3].eq_ignore_ascii_case(b"worktrees")
+    }
+
+    fn settings_refusal(&self, effect: &Effect) -> Option<Refusal> {
+        if effect.after.is_none() {
+            return Some(Refusal::Removal);
+        }
+        let Some(after) = effect.text_after() else { return Some(Refusal::UnreadSettings) };
+        // Only a submodule's settings name a working tree.
+        let of_submodule = self.first_is(&["modules"]).then(|| effect.path.parent()).flatten();
+        let is_worktree = |value: &str| {
+            of_submodule
+                .as_ref()
+                .is_some_and(|folder| joined(folder, value).is_some_and(|path| !path.is_root()))
+        };
+        match harmful(effect.text_before(), after, &is_worktree) {
+            None => Some(Refusal::UnreadSettings),
+            Some(named) if named.is_empty() => None,
+            Some(named) => Some(Refusal::Settings(named)),
+        }
+    }
+}
+
+/// Returns what an effect changes about where git fetches from and pushes to.
+pub(crate) fn directions(effect: &Effect) -> Vec<String> {
+    let is_settings = in_git_folder(&effect.path)
+        .is_some_and(|place| place.ends_with(&["config"]) || place.ends_with(&["config.worktree"]));
+    let text = effect.text_after().filter(|_| is_settings);
+    text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
+}
+
+/// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
+fn leads_into_repository(effect: &Effect, workspace: Option<&Path>) -> bool {
+    effect.text_after().and_then(|text| linked_folder(&effect.path, text, workspace)).is_some()
+}
+
+/// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a
+/// working tree.
+pub(crate) fn linked_folder(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
+    let target = std::str::from_utf8(text).ok()?.strip_prefix("gitdir:")?;
+    let target = named_path(&path.parent()?, target.trim(), workspace)?;
+    let place = in_git_folder(&target)?;
+    (place.names.len() >= 2 && place.first_is(&["modules", "worktrees"])).then_some(target)
+}
+
+/// Returns the working tree that the `gitdir` file at `path`, in a repository's `worktrees`, leads to.
+pub(crate) fn working_tree(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
+    let target = std::str::from_utf8(text).ok()?.trim_end_matches(['\n', '\r']);
+    let link = named_path(&path.parent()?, target, workspace)?;
+    let place = in_git_folder(&link)?;
+    let is_link = place.names.is_empty() && link.file_name() == Some(b".git");
+    link.parent().filter(|folder| is_link && !folder.is_root())
+}
+
+/// The path beneath the workspace that a `text` names from `folder`, on paper. Git writes absolute paths unless it is
+/// asked not to.
+fn named_path(folder: &RelPath, text: &str, workspace: Option<&Path>) -> Option<RelPath> {
+    if !text.starts_with('/') {
+        return joined(folder, text);
+    }
+    let workspace = workspace?.as_os_str().as_bytes();
+    let rest = text.as_bytes().strip_prefix(workspace)?.strip_prefix(b"/")?;
+    joined(&RelPath::root(), std::str::from_utf8(rest).ok()?)
+}
+
+/// The path that a relative `text` names from `folder`, on paper.
+fn joined(folder: &RelPath, text: &str) -> Option<RelPath> {
+    if text.starts_with('/') || text.is_empty() {
+        return None;
+    }
+    let mut names: Vec<&[u8]> = folder.components().collect();
+    for name in text.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name.as_bytes()),
+        }
+    }
+    if names.is_empty() { Some(RelPath::root()) } else { RelPath::from_bytes(&names.join(&b'/')).ok() }
+}
+
+fn only_moves_commits(effect: &Effect) -> bool {
+    let Some(text) = effect.text_after().and_then(|text| std::str::from_utf8(text).ok()) else {
+        return false;
+    };
+    text.lines().map(str::trim_start).all(|line| {
+        let first = line.split_ascii_whitespace().next().unwrap_or_default();
+        line.is_empty() || line.starts_with('#') || REBASE_STEPS.contains(&first)
+    })
+}

@@ -1,0 +1,109 @@
+//! The folders that git would take for repositories once changes are made, whichever tool makes them.
+//!
+//! Git takes a folder without a `.git` for a repository as soon as it holds certain names, and then obeys its settings
+//! and hooks in everything beneath. The parts may come one by one, from file tools, commands and undos in any order, so
+//! every change is judged by the state that results, and the one that would complete a repository is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rel_path::RelPath;
+
+use crate::command::effect::Effect;
+use crate::git::guard::{InRepository, Refusal, in_git_folder};
+
+/// Names in a repository's folder that decide what git runs or where it looks.
+const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"];
+
+/// Names of folders in it that do.
+const FOLDERS: [&[u8]; 3] = [b"hooks", b"objects", b"refs"];
+
+/// What is in the folder before and after some changes.
+pub(crate) struct Transition<'a> {
+    /// Returns whether something was at a path before.
+    pub was_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Returns whether something will be at a path.
+    pub is_there: &'a dyn Fn(&RelPath) -> bool,
+    /// The absolute path of the workspace.
+    pub workspace: Option<&'a Path>,
+}
+
+impl Transition<'_> {
+    /// Returns why a change is refused that makes a folder without a `.git` a repository, or changes what git obeys in
+    /// one that was; `None` if it does neither.
+    pub(crate) fn refusal(&self, effect: &Effect) -> Option<Refusal> {
+        if !may_be_part(&effect.path) || in_git_folder(&effect.path).is_some() {
+            return None;
+        }
+        let names: Vec<_> = effect.path.components().collect();
+        for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
+            let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
+            if is_repository(&folder, self.was_there) {
+                let place = InRepository { folder, names: names[index..].to_vec() };
+                if let Some(refusal) = place.refusal(effect, self.workspace) {
+                    return Some(refusal);
+                }
+            } else if effect.after.is_some() && is_repository(&folder, self.is_there) {
+                // Any part of it may be the one that was missing.
+                return Some(Refusal::BareRepository(folder));
+            }
+        }
+        None
+    }
+}
+
+/// Returns whether a path has a name in it that a repository's folder would have.
+pub(crate) fn may_be_part(path: &RelPath) -> bool {
+    let names: Vec<_> = path.components().collect();
+    (0..names.len()).any(|index| is_part(&names, index))
+}
+
+fn is_part(names: &[&[u8]], index: usize) -> bool {
+    let name = names[index];
+    let is_last = index + 1 == names.len();
+    is_last && is_one_of(name, &OBEYED)
+        || is_one_of(name, &FOLDERS)
+        || is_one_of(name, &[b"info"]) && names.last().is_some_and(|last| is_one_of(last, &[b"attributes"]))
+}
+
+fn is_one_of(name: &[u8], list: &[&[u8]]) -> bool {
+    list.iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+/// Returns whether git would take a folder for a repository. What `HEAD` holds is left out of account: another change
+/// could make it valid later.
+pub(crate) fn is_repository(folder: &RelPath, is_there: &dyn Fn(&RelPath) -> bool) -> bool {
+    let has = |name: &[u8]| folder.child(name).is_ok_and(|path| is_there(&path));
+    has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"))
+}
+
+/// Which paths some changes fill and empty, compared as file systems without case would compare them.
+#[derive(Debug, Default)]
+pub(crate) struct TouchedPaths {
+    /// Whether something is there, by exact path.
+    exact: BTreeMap<RelPath, bool>,
+    /// Paths with something there, in lower case.
+    folded: BTreeSet<Vec<u8>>,
+}
+
+impl TouchedPaths {
+    pub(crate) fn add(&mut self, path: &RelPath, is_filled: bool) {
+        if is_filled {
+            self.folded.insert(folded(path));
+        }
+        self.exact.insert(path.clone(), is_filled);
+    }
+
+    /// Returns whether something is at a path, as far as the changes are about it.
+    pub(crate) fn is_filled(&self, path: &RelPath) -> Option<bool> {
+        if self.folded.contains(&folded(path)) {
+            return Some(true);
+        }
+        self.exact.get(path).copied()
+    }
+}
+
+/// A path as file systems without case compare it, as far as the names of git go.
+pub(crate) fn folded(path: &RelPath) -> Vec<u8> {
+    path.as_bytes().to_ascii_lowercase()
+}

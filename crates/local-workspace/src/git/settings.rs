@@ -1,0 +1,374 @@
+//! A conservative reader of git's settings files, to tell harmless settings from those that run programs or lead away.
+//!
+//! It reads less than git does: whatever it does not understand counts as harmful, so that no way of writing a setting
+//! slips through because two readers differ.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
+const HARMLESS: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "filemode",
+            "logallrefupdates",
+            "ignorecase",
+            "precomposeunicode",
+            "symlinks",
+            "autocrlf",
+            "eol",
+            "safecrlf",
+            "quotepath",
+            "abbrev",
+            "compression",
+            "untrackedcache",
+            "preloadindex",
+            "trustctime",
+            "checkstat",
+            "whitespace",
+        ],
+    ),
+    ("user", &["name", "email"]),
+    ("init", &["defaultbranch"]),
+    ("branch.*", &["merge", "rebase", "description"]),
+    ("branch", &["autosetupmerge", "autosetuprebase", "sort"]),
+    ("remote.*", &["fetch", "push", "prune", "tagopt"]),
+    ("submodule.*", &["active", "branch", "ignore", "fetchrecursesubmodules"]),
+    ("pull", &["rebase", "ff"]),
+    ("push", &["default", "autosetupremote", "followtags"]),
+    ("fetch", &["prune", "prunetags", "parallel"]),
+    ("merge", &["ff", "conflictstyle", "renames"]),
+    ("rebase", &["autosquash", "autostash", "updaterefs"]),
+    ("commit", &["cleanup", "verbose"]),
+    ("diff", &["renames", "algorithm", "colormoved", "mnemonicprefix"]),
+    ("log", &["date", "decorate", "abbrevcommit"]),
+    ("status", &["short", "branch", "showuntrackedfiles"]),
+    ("color", &["ui"]),
+    ("gc", &["auto", "autodetach"]),
+    ("rerere", &["enabled", "autoupdate"]),
+    ("index", &["version"]),
+    ("extensions", &["objectformat", "refstorage", "relativeworktrees"]),
+];
+
+/// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
+const ADDRESSES: &[(&str, &[&str])] = &[("remote.*", &["url", "pushurl"]), ("submodule.*", &["url"])];
+
+/// Settings that name a remote, or an address in place of one.
+const REMOTES: &[(&str, &[&str])] = &[("branch.*", &["remote", "pushremote"]), ("remote", &["pushdefault"])];
+
+/// Settings that decide what goes where when git fetches or pushes, which the user should see.
+const DIRECTIONS: &[(&str, &[&str])] = &[
+    ("remote.*", &["url", "pushurl", "fetch", "push"]),
+    ("remote", &["pushdefault"]),
+    ("branch.*", &["remote", "pushremote"]),
+    ("push", &["default"]),
+    ("submodule.*", &["url"]),
+];
+
+/// The longest value that is shown, in characters.
+const SHOWN_CHARACTERS: usize = 100;
+
+/// One setting, as it is written in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// The section in lower case, a name in quotes behind a dot as it is.
+    section: String,
+    /// Whether the section has a name in quotes.
+    is_named: bool,
+    /// In lower case.
+    key: String,
+    /// As it is written; `None` if there is no `=`.
+    value: Option<String>,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.section, self.key)
+    }
+}
+
+/// The settings of a file, in its order; `None` if any part of it is not understood.
+pub(crate) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut settings = Vec::new();
+    let mut section: Option<(String, bool)> = None;
+    for line in text.lines() {
+        let mut line = line.trim_matches([' ', '\t']);
+        // A line that goes on, or that hides its end in quotes, is nothing that git writes by itself.
+        if line.ends_with('\\') || line.contains(['\0', '\r']) {
+            return None;
+        }
+        if let Some(rest) = line.strip_prefix('[') {
+            let (name, is_named, rest) = section_header(rest)?;
+            section = Some((name, is_named));
+            line = rest.trim_start_matches([' ', '\t']);
+        }
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        let (name, is_named) = section.clone()?;
+        let (key, value) = match line.split_once('=') {
+            Some((key, value)) => (key.trim_end_matches([' ', '\t']), Some(value.trim().to_owned())),
+            None => (line, None),
+        };
+        let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
+            && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '-');
+        if !is_key {
+            return None;
+        }
+        settings.push(Setting { section: name, is_named, key: key.to_ascii_lowercase(), value });
+    }
+    Some(settings)
+}
+
+/// Reads `core]…` or `remote "origin"]…`. Answers with the name, whether a part of it was in quotes, and the rest.
+fn section_header(text: &str) -> Option<(String, bool, &str)> {
+    let end = text.find(|character: char| !(character.is_ascii_alphanumeric() || character == '-'))?;
+    let (name, rest) = text.split_at(end);
+    if name.is_empty() {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    if let Some(rest) = rest.strip_prefix(']') {
+        return Some((name, false, rest));
+    }
+    let rest = rest.trim_start_matches([' ', '\t']).strip_prefix('"')?;
+    let (inner, rest) = rest.split_once('"')?;
+    // A quotation mark in the name would be escaped.
+    if inner.contains('\\') {
+        return None;
+    }
+    Some((format!("{name}.{inner}"), true, rest.strip_prefix(']')?))
+}
+
+/// The settings by which `after` could make git run a program or look elsewhere, and which `before` did not have in the
+/// same order; `None` if `after` cannot be read. `is_worktree` tells whether a value of `core.worktree` names a folder of
+/// the workspace, as git writes it for submodules.
+pub(crate) fn harmful(
+    before: Option<&[u8]>,
+    after: &[u8],
+    is_worktree: &dyn Fn(&str) -> bool,
+) -> Option<Vec<String>> {
+    let harmful_of = |settings: Vec<Setting>| -> Vec<Setting> {
+        let remotes = remotes(&settings);
+        settings.into_iter().filter(|setting| !setting.is_harmless(is_worktree, &remotes)).collect()
+    };
+    let after = harmful_of(settings(after)?);
+    // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
+    let before = before.and_then(settings).map(harmful_of).unwrap_or_default();
+    if before == after {
+        return Some(Vec::new());
+    }
+    let is_new = |setting: &&Setting| !before.contains(setting);
+    let named: Vec<_> = after.iter().filter(is_new).map(Setting::to_string).collect();
+    let is_gone = |setting: &&Setting| !after.contains(setting);
+    let gone = before.iter().filter(is_gone).map(Setting::to_string);
+    let all: Vec<_> = named.into_iter().chain(gone).collect();
+    Some(if all.is_empty() { after.iter().map(Setting::to_string).collect() } else { all })
+}
+
+/// The names of the remotes that have an address.
+fn remotes(settings: &[Setting]) -> BTreeSet<String> {
+    let name = |setting: &Setting| {
+        let is_address = setting.key == "url" && setting.is_named;
+        setting.section.strip_prefix("remote.").filter(|_| is_address).map(str::to_owned)
+    };
+    settings.iter().filter_map(name).collect()
+}
+
+/// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
+/// otherwise, each with its value; those that are gone as well. Credentials are masked.
+pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
+    let directions = |bytes: &[u8]| -> Vec<Setting> {
+        let all = settings(bytes).unwrap_or_default();
+        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS)).collect()
+    };
+    let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
+    let new = after.iter().filter(|setting| !before.contains(setting)).map(Setting::shown);
+    let has_key = |one: &Setting| after.iter().any(|other| other.to_string() == one.to_string());
+    let gone = before.iter().filter(|setting| !has_key(setting)).map(|setting| format!("{setting} is gone"));
+    new.chain(gone).map(|text| text.chars().map(printable).collect()).collect()
+}
+
+/// What a line for people may hold.
+fn printable(character: char) -> char {
+    if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
+}
+
+impl Setting {
+    /// Returns name and value for people.
+    fn shown(&self) -> String {
+        let value = self.value.as_deref().unwrap_or("true");
+        let masked = crate::git::credentials::mask(value.as_bytes());
+        let masked = String::from_utf8_lossy(&masked);
+        let short: String = masked.chars().take(SHOWN_CHARACTERS).collect();
+        let rest = if short.len() < masked.len() { "…" } else { "" };
+        format!("{self} = {short}{rest}")
+    }
+
+    fn is_harmless(&self, is_worktree: &dyn Fn(&str) -> bool, remotes: &BTreeSet<String>) -> bool {
+        let value = self.value.as_deref();
+        match (self.section.as_str(), self.key.as_str()) {
+            ("core", "bare") => return value == Some("false"),
+            ("core", "worktree") => return value.is_some_and(is_worktree),
+            ("advice", _) => return true,
+            _ => {}
+        }
+        // `.` is this repository itself. What names no remote is an address.
+        let is_remote = |value: &str| value == "." || remotes.contains(value) || is_plain_address(value);
+        self.is_in(HARMLESS)
+            || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
+            || self.is_in(REMOTES) && value.is_some_and(is_remote)
+    }
+
+    fn is_in(&self, list: &[(&str, &[&str])]) -> bool {
+        list.iter().any(|(section, keys)| {
+            let is_section = match section.strip_suffix(".*") {
+                Some(section) => {
+                    self.is_named
+                        && self.section.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
+                }
+                None => !self.is_named && self.section == *section,
+            };
+            is_section && keys.contains(&self.key.as_str())
+        })
+    }
+}
+
+/// Whether an address names another machine and no helper program.
+///
+/// A folder of this machine is none: git runs the hooks of what it pushes to, as the user, and one in the workspace may
+/// lie where nobody looks.
+fn is_plain_address(address: &str) -> bool {
+    let has_plain_characters = address.chars().all(|character| {
+        character.is_alphanumeric()
+            || matches!(character, '.' | '/' | ':' | '@' | '-' | '_' | '~' | '+' | '%')
+    });
+    let starts_like_option = |part: &str| part.starts_with('-');
+    let schemes = ["https://", "http://", "ssh://", "git://"];
+    let names_machine = match address.split_once("://") {
+        Some(_) => schemes.iter().any(|scheme| address.starts_with(scheme)),
+        // `host:path`; with a slash in front of the colon it is a path.
+        None => address.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/')),
+    };
+    // Two colons begin the name of a helper, `ext` for instance, which runs what follows.
+    has_plain_characters
+        && names_machine
+        && !address.contains("::")
+        && !address.is_empty()
+        && !address.split(['/', '@', ':']).any(starts_like_option)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changed_directions, harmful};
+
+    fn judged(before: &str, after: &str) -> Option<Vec<String>> {
+        harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == "../../../sub")
+    }
+
+    const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+
+    #[test]
+    fn what_git_writes_by_itself_is_harmless() {
+        for more in [
+            "",
+            "[remote \"origin\"]\n\turl = https://example.org/a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+            "[remote \"origin\"]\r\n\turl = git@example.org:a/b.git\r\n",
+            "[remote \"o\"]\n\turl = h:other\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
+            "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
+            "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
+            "[core]\n\tworktree = ../../../sub\n",
+            "[submodule \"x\"]\n\tactive = true\n\turl = https://h/x.git\n",
+        ] {
+            assert_eq!(judged(PLAIN, &format!("{PLAIN}{more}")), Some(vec![]), "{more}");
+        }
+    }
+
+    #[test]
+    fn what_runs_programs_or_leads_away_is_named() {
+        for (more, name) in [
+            ("[core]\n\tfsmonitor = touch x\n", "core.fsmonitor"),
+            ("[CORE] FsMonitor = touch x\n", "core.fsmonitor"),
+            ("[core]\n\thooksPath = h\n", "core.hookspath"),
+            ("[core]\n\tsshCommand = x\n\teditor = y\n", "core.sshcommand"),
+            ("[core]\n\tbare = true\n", "core.bare"),
+            ("[core]\n\tworktree = /home\n", "core.worktree"),
+            ("[filter \"f\"]\n\tclean = x\n", "filter.f.clean"),
+            ("[diff \"d\"]\n\tcommand = x\n", "diff.d.command"),
+            ("[diff]\n\texternal = x\n", "diff.external"),
+            ("[alias]\n\tst = !x\n", "alias.st"),
+            ("[credential]\n\thelper = !x\n", "credential.helper"),
+            ("[include]\n\tpath = x\n", "include.path"),
+            ("[includeIf \"gitdir:/\"]\n\tpath = x\n", "includeif.gitdir:/.path"),
+            ("[url \"ext::sh -c x\"]\n\tinsteadOf = https:\n", "url.ext::sh -c x.insteadof"),
+            ("[remote \"o\"]\n\turl = ext::sh\n", "remote.o.url"),
+            ("[remote \"o\"]\n\turl = ssh://-oProxyCommand=x/y\n", "remote.o.url"),
+            ("[remote \"o\"]\n\turl = ./target/x.git\n", "remote.o.url"),
+            ("[remote \"o\"]\n\tpushurl = /srv/x.git\n", "remote.o.pushurl"),
+            ("[remote \"o\"]\n\turl = file:///srv/x.git\n", "remote.o.url"),
+            ("[remote \"o\"]\n\turl = a/b:c\n", "remote.o.url"),
+            ("[remote]\n\tpushDefault = target\n", "remote.pushdefault"),
+            ("[branch \"m\"]\n\tremote = target/x\n", "branch.m.remote"),
+            ("[branch \"m\"]\n\tpushRemote = target\n", "branch.m.pushremote"),
+            ("[submodule \"s\"]\n\turl = ./x\n", "submodule.s.url"),
+            ("[remote \"o\"]\n\turl = \"ext\"::sh\n", "remote.o.url"),
+            ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
+            ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
+            ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
+            ("[protocol]\n\tallow = always\n", "protocol.allow"),
+            ("[user \"x\"]\n\tname = y\n", "user.x.name"),
+            ("[gpg]\n\tprogram = x\n", "gpg.program"),
+        ] {
+            let named = judged(PLAIN, &format!("{PLAIN}{more}")).unwrap();
+            assert_eq!(named.first().map(String::as_str), Some(name), "{more}");
+        }
+    }
+
+    #[test]
+    fn directions_that_change_are_named_without_credentials() {
+        let remote =
+            |url: &str| format!("{PLAIN}[remote \"o\"]\n\turl = {url}\n[push]\n\tdefault = simple\n");
+        let named = |before: &str, after: &str| changed_directions(Some(before.as_bytes()), after.as_bytes());
+        assert_eq!(
+            named(PLAIN, &remote("https://me:secret@h/x")),
+            ["remote.o.url = https://***@h/x", "push.default = simple"]
+        );
+        assert_eq!(
+            named(&remote("https://h/x"), &remote("https://other/x")),
+            ["remote.o.url = https://other/x"]
+        );
+        assert_eq!(named(&remote("h:x"), PLAIN), ["remote.o.url is gone", "push.default is gone"]);
+        assert_eq!(named(&remote("h:x"), &remote("h:x")), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_read() {
+        for more in [
+            "[core]\n\tfs\\\nmonitor = x\n",
+            "[core.fsmonitor]\n\tx = y\n",
+            "[core][alias] x = y\n",
+            "key = before any section\n",
+            "[core\n",
+            "[a \"b\\\"c\"]\n\tx = y\n",
+            "\u{feff}[core]\n",
+            "[core]\n\tname = a\u{0}b\n",
+            "[core]\n\ta b = c\n",
+        ] {
+            assert_eq!(judged("", more), None, "{more}");
+        }
+        assert_eq!(harmful(None, b"[user]\n\tname = \xff\n", &|_| false), None);
+    }
+
+    #[test]
+    fn what_the_user_has_set_stays_as_it_is() {
+        let mine = format!("{PLAIN}[alias]\n\tst = status\n[core]\n\teditor = vi\n");
+        let with_remote = format!("{mine}[remote \"o\"]\n\turl = h:srv/x\n");
+        assert_eq!(judged(&mine, &with_remote), Some(vec![]));
+        assert_eq!(judged(&mine, PLAIN), Some(vec!["alias.st".into(), "core.editor".into()]));
+        let swapped = format!("{PLAIN}[core]\n\teditor = vi\n[alias]\n\tst = status\n");
+        assert_eq!(judged(&mine, &swapped), Some(vec!["core.editor".into(), "alias.st".into()]));
+    }
+}

@@ -1,0 +1,47 @@
+//! The folders of version control systems other than git.
+//!
+//! File tools change nothing in them. Commands do, as their programs work, but for what makes those programs run others
+//! or look elsewhere.
+
+use std::sync::LazyLock;
+
+use rel_path::{ProtectedNames, RelPath};
+
+use crate::change::present::PresentKind;
+use crate::name_probe::surely_lacks;
+
+/// The folders. Subversion and Bazaar take nothing from theirs that they would run.
+static FOLDERS: LazyLock<ProtectedNames> =
+    LazyLock::new(|| ProtectedNames::new([".hg", ".jj", ".svn", ".bzr"]));
+
+/// What their programs obey in them.
+static OBEYED: LazyLock<ProtectedNames> = LazyLock::new(|| {
+    ProtectedNames::new([
+        ".hg/hgrc",
+        ".hg/hgrc-not-shared",
+        ".hg/sharedpath",
+        ".jj/repo/config.toml",
+        ".jj/workspace-config.toml",
+        ".jj/repo/store/git_target",
+    ])
+});
+
+/// A file of this name leads to the repository of another folder.
+static LEADS_AWAY: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".jj/repo"]));
+
+/// Returns whether a path lies in the folder of a version control system other than git.
+pub(crate) fn is_in_folder(path: &RelPath) -> bool {
+    // The comparison takes its time, and hardly any path has one of these names.
+    let lacks_all =
+        [&b"hg"[..], b"jj", b"svn", b"bzr"].into_iter().all(|word| surely_lacks(path.as_bytes(), word));
+    !lacks_all && FOLDERS.protects(path)
+}
+
+/// Returns whether a command may change a path in such a folder into something of this kind.
+pub(crate) fn is_its_own_matter(path: &RelPath, kind_after: Option<PresentKind>) -> bool {
+    let is_link = kind_after == Some(PresentKind::Other);
+    let leads_away = kind_after == Some(PresentKind::File)
+        && LEADS_AWAY.protects(path)
+        && path.parent().is_some_and(|folder| !LEADS_AWAY.protects(&folder));
+    is_in_folder(path) && !is_link && !leads_away && !OBEYED.protects(path)
+}

@@ -1,0 +1,188 @@
+//! After a crash: files that the journal has promised and that may not be there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use change_journal::{ChangeState, EntryKind, Journal, JournalError, RecordedChange};
+use rel_path::RelPath;
+use sandbox_fs::FileRoot;
+use wap_core::WapError;
+
+use crate::change::checkpoint::Checkpoint;
+use crate::change::folder_modes::FolderModes;
+use crate::change::publish::{needs_open_root, open_root, restoring_root};
+use crate::errors::{fs_error, journal_error};
+use crate::recover::layer_recovery::AdoptedFromLayers;
+use crate::recover::leftovers;
+use crate::recover::recovery_path::{
+    Found, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
+};
+use crate::recover::step_conflicts::StepConflicts;
+use crate::recover::unsynced;
+
+/// How many of the latest changes of a path are looked at for one that did not end in a conflict.
+const LATEST_CHANGES: u32 = 64;
+
+/// What was found and done when a workspace was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Files that were written again, or removed again, by canonical path.
+    pub redone: Vec<String>,
+    /// Files that somebody else has changed since; theirs stayed, and the journal holds ours. Steps that had not been
+    /// seen to come through answer this as a conflict from now on.
+    pub conflicts: Vec<String>,
+    /// Files that could not be written again now, with the reason; the next opening tries again.
+    pub failed: Vec<(String, String)>,
+    /// Versions of somebody else that the crash left without a place, under the names that they have now.
+    pub kept: Vec<String>,
+}
+
+impl Recovery {
+    /// Whether there is nothing to tell.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Recovery::default()
+    }
+}
+
+/// Looks at every change that is not settled and brings its file to the state that was recorded last, then clears away
+/// what the crash has left beside these files.
+///
+/// Where nothing may be written, everything stays as it is for the next opening.
+pub(crate) fn recover(
+    root: &FileRoot,
+    journal: &Journal,
+    checkpoint: &Checkpoint,
+    read_only: bool,
+    adopted: &AdoptedFromLayers,
+) -> Result<Recovery, WapError> {
+    let mut by_path: BTreeMap<RelPath, Vec<RecordedChange>> = BTreeMap::new();
+    let marked = unsynced::marked(journal).map_err(journal_error)?;
+    for mut change in journal.reader().unsettled_changes().map_err(journal_error)? {
+        let Ok(path) = RelPath::from_bytes(&change.path) else { continue };
+        // What the disk did not take may be gone without a loss of power, too.
+        change.this_boot &= !marked.contains(&change.number);
+        by_path.entry(path).or_default().push(change);
+    }
+    settle_superseded(journal, &mut by_path).map_err(journal_error)?;
+    let open: BTreeSet<_> = by_path.values().flatten().map(|change| change.number).collect();
+    unsynced::unmark(journal, marked.difference(&open).copied());
+    let mut recovery = Recovery::default();
+    if by_path.is_empty() {
+        return Ok(recovery);
+    }
+    if read_only {
+        let failed = |path: &RelPath| (path.to_string(), "this workspace is read-only".to_owned());
+        recovery.failed = by_path.keys().map(failed).collect();
+        return Ok(recovery);
+    }
+    let restoring = restoring_root(root).map_err(|error| fs_error(&error, ""))?;
+    let open = open_root(root).map_err(|error| fs_error(&error, ""))?;
+    let modes = folder_modes(&open, &by_path);
+    modes.open(&open);
+    let mut conflicts = StepConflicts::new(journal);
+    let mut looked_at = Vec::new();
+    // What goes makes room for what comes, and a folder can go only after what is in it.
+    let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
+    let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
+    for (path, changes) in going.into_iter().rev().chain(coming) {
+        let root = if needs_open_root(path, changes) { &open } else { &restoring };
+        let found = if let Some(is_in_place) = adopted.outcome(last(changes).number) {
+            Ok(if is_in_place { Found::InPlace } else { Found::Conflict })
+        } else if !is_redoable(last(changes)) {
+            recover_unkept(root, path, last(changes))
+        } else if is_about_folders_only(changes) {
+            recover_folder(root, journal, path, last(changes))
+        } else {
+            recover_path(root, journal, path, changes)
+        };
+        let found = match found {
+            Ok(Found::InPlace) if marked.contains(&last(changes).number) => {
+                // It looks as if it were in its place, which says nothing about the disk.
+                unsynced::write_again(root, journal, path, last(changes)).map(|_| Found::Redone)
+            }
+            found => found,
+        };
+        match found {
+            Ok(Found::InPlace) => {}
+            Ok(Found::Redone) => recovery.redone.push(path.to_string()),
+            Ok(Found::Conflict) => {
+                conflicts.add(path, changes);
+                recovery.conflicts.push(path.to_string());
+            }
+            Err(error) => {
+                recovery.failed.push((path.to_string(), error.to_string()));
+                continue;
+            }
+        }
+        looked_at.extend(changes.iter().map(|change| (change.number, path.clone())));
+    }
+    for (path, error) in modes.close(&open) {
+        recovery.failed.push((path.to_string(), error.to_string()));
+    }
+    // What is settled is no conflict any more, so these are noted first.
+    conflicts.note();
+    unsynced::unmark(
+        journal,
+        looked_at.iter().map(|(number, _)| *number).filter(|number| marked.contains(number)),
+    );
+    checkpoint.add(looked_at);
+    recovery.redone.sort_unstable();
+    recovery.conflicts.sort_unstable();
+    recovery.failed.sort_unstable();
+    let folders: BTreeSet<_> = by_path.keys().filter_map(RelPath::parent).collect();
+    let changes: Vec<_> = by_path.into_values().flatten().collect();
+    for folder in folders {
+        recovery.kept.extend(leftovers::clear(root, journal, &folder, &changes));
+    }
+    // A step that is asked for again must answer what was found here.
+    journal.flush().map_err(journal_error)?;
+    Ok(recovery)
+}
+
+/// Settles the changes of paths that were changed again by what is settled: had they come into force once more, they
+/// would take the place of the newer one.
+fn settle_superseded(
+    journal: &Journal,
+    by_path: &mut BTreeMap<RelPath, Vec<RecordedChange>>,
+) -> Result<(), JournalError> {
+    let mut superseded = BTreeSet::new();
+    for (path, changes) in by_path.iter() {
+        let newest = journal.reader().changes_of_path(path.as_bytes(), LATEST_CHANGES)?;
+        let newest = newest.iter().find(|change| change.state != ChangeState::Conflicted);
+        if let Some(newest) = newest.filter(|newest| newest.state == ChangeState::Settled) {
+            superseded
+                .extend(changes.iter().map(|change| change.number).filter(|number| *number < newest.number));
+        }
+    }
+    for changes in by_path.values_mut() {
+        changes.retain(|change| !superseded.contains(&change.number));
+    }
+    by_path.retain(|_, changes| !changes.is_empty());
+    journal.settle_changes(&superseded.into_iter().collect::<Vec<_>>())
+}
+
+/// The folders that are to get permission bits, or whose bits are in the way of what is done in them.
+fn folder_modes(root: &FileRoot, by_path: &BTreeMap<RelPath, Vec<RecordedChange>>) -> FolderModes {
+    let mut modes = FolderModes::default();
+    for (path, changes) in by_path {
+        let last = last(changes);
+        let is_open = last.state == ChangeState::Intended && is_redoable(last);
+        let side =
+            |entry: Option<change_journal::Entry>| entry.filter(|entry| entry.kind == EntryKind::Folder);
+        if !is_open || side(last.before).is_none() && side(last.after).is_none() {
+            continue;
+        }
+        let has =
+            root.metadata(path).ok().filter(sandbox_fs::Metadata::is_folder).map(|found| found.mode & 0o7777);
+        let wanted = side(last.after).and_then(|entry| entry.mode);
+        // Other bits than ours are the user's, and stay.
+        let before = side(last.before).and_then(|entry| entry.mode);
+        let is_ours = has.is_none_or(|has| {
+            let possible = [before, before.map(|mode| mode | 0o700), wanted, wanted.map(|mode| mode | 0o700)];
+            last.before.is_none() || possible.into_iter().flatten().any(|mode| mode & 0o777 == has & 0o777)
+        });
+        modes.add(path, has, wanted.filter(|_| is_ours));
+    }
+    modes
+}

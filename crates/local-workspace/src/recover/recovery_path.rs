@@ -1,0 +1,182 @@
+//! One path after a crash: what it holds, and bringing it to what was recorded last.
+
+use change_journal::{ChangeState, Entry, EntryKind, Journal, RecordedAttributes, RecordedChange};
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsError};
+
+use crate::change::present::{Present, PresentKind, kept_attributes};
+use crate::change::publish::publish_file;
+use crate::recover::torn::is_torn;
+
+/// What a path was found to hold, and what was done about it.
+pub(crate) enum Found {
+    InPlace,
+    Redone,
+    Conflict,
+}
+
+pub(crate) fn last(changes: &[RecordedChange]) -> &RecordedChange {
+    changes.last().expect("a path is only listed with a change")
+}
+
+/// Whether the journal has what it takes to carry a change out again.
+pub(crate) fn is_redoable(change: &RecordedChange) -> bool {
+    [change.before, change.after].iter().flatten().all(Entry::was_kept)
+}
+
+/// A change whose contents nobody has kept: all that can be told is whether something of its kind is there.
+pub(crate) fn recover_unkept(
+    root: &FileRoot,
+    path: &RelPath,
+    last: &RecordedChange,
+) -> Result<Found, FsError> {
+    if last.state != ChangeState::Intended {
+        return Ok(Found::InPlace);
+    }
+    let now = match root.metadata(path) {
+        Ok(found) => Some(found.kind),
+        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let is_gone = last.after.is_none() && now.is_none();
+    Ok(if is_gone { Found::InPlace } else { Found::Conflict })
+}
+
+pub(crate) fn is_about_folders_only(changes: &[RecordedChange]) -> bool {
+    let is_folder = |entry: Option<Entry>| entry.is_none_or(|entry| entry.kind == EntryKind::Folder);
+    changes.iter().all(|change| is_folder(change.before) && is_folder(change.after))
+}
+
+/// Makes or removes a folder, if nobody has done anything else with its name or with it. That is never a conflict: a
+/// folder holds nothing of ours.
+pub(crate) fn recover_folder(
+    root: &FileRoot,
+    journal: &Journal,
+    path: &RelPath,
+    last: &RecordedChange,
+) -> Result<Found, FsError> {
+    if last.state != ChangeState::Intended {
+        return Ok(Found::InPlace);
+    }
+    let done = match (Present::of_any_kind(root, path)?, last.after) {
+        (None, Some(after)) => {
+            let attributes = kept_attributes(journal.reader(), after.attributes);
+            let folder = Present { mode: after.mode, ..Present::folder() }.with_attributes(attributes);
+            publish_file(root, path, None, Some(&folder))
+        }
+        (Some(now), None) if now.kind == PresentKind::Folder => root.remove_empty_folder(path),
+        _ => return Ok(Found::InPlace),
+    };
+    match done {
+        Ok(()) => Ok(Found::Redone),
+        Err(FsError::FolderNotEmpty { .. }) => Ok(Found::InPlace),
+        Err(error) if is_somebody_elses(&error) => Ok(Found::InPlace),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) fn recover_path(
+    root: &FileRoot,
+    journal: &Journal,
+    path: &RelPath,
+    changes: &[RecordedChange],
+) -> Result<Found, FsError> {
+    let last = last(changes);
+    let now = match Present::of_any_kind(root, path) {
+        Ok(now) => now,
+        Err(error) if is_somebody_elses(&error) => return Ok(Found::Conflict),
+        Err(error) => return Err(error),
+    };
+    let mode = decided_mode(last);
+    // A change of the permission bits alone shows in nothing else.
+    let has_old_mode = last.state == ChangeState::Intended
+        && mode.is_some()
+        && now.as_ref().is_some_and(|now| now.mode == last.before.and_then(|before| before.mode));
+    if holds(now.as_ref(), last.after.as_ref()) && !has_old_mode {
+        return Ok(Found::InPlace);
+    }
+    if last.this_boot && last.state == ChangeState::Published {
+        // It was in its place, and nothing but a loss of power takes it away again without somebody's doing.
+        return Ok(Found::Conflict);
+    }
+    let after = match &last.after {
+        None => None,
+        Some(entry) => match content(journal, entry) {
+            Some(bytes) => {
+                let attributes = kept_attributes(journal.reader(), decided_attributes(last));
+                Some(Present::recorded(entry.kind, bytes, mode).with_attributes(attributes))
+            }
+            None => return Ok(Found::Conflict),
+        },
+    };
+    let is_ours = changes.iter().any(|change| {
+        holds(now.as_ref(), change.before.as_ref()) || holds(now.as_ref(), change.after.as_ref())
+    });
+    // What is no file is not exchanged but removed first.
+    let is_between = now.is_none()
+        && changes.iter().any(|change| {
+            [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
+        });
+    // What a user had saved right before our change may be torn as well; we have it whole.
+    let is_left_of = |side: Option<Entry>, now: &Present| {
+        let file = side.filter(|entry| entry.kind == EntryKind::File);
+        let whole = file.and_then(|entry| content(journal, &entry));
+        whole.is_some_and(|whole| is_torn(now.content(), &whole))
+    };
+    let is_torn = !last.this_boot
+        && now.as_ref().filter(|now| now.kind == PresentKind::File).is_some_and(|now| {
+            changes.iter().any(|change| is_left_of(change.after, now) || is_left_of(change.before, now))
+        });
+    if !is_ours && !is_torn && !is_between {
+        return Ok(Found::Conflict);
+    }
+    match publish_file(root, path, now.as_ref(), after.as_ref()) {
+        Ok(()) => Ok(Found::Redone),
+        Err(error) if is_somebody_elses(&error) => Ok(Found::Conflict),
+        Err(error) => Err(error),
+    }
+}
+
+/// The permission bits that a change gives its file, if it has other ones after it than before.
+fn decided_mode(change: &RecordedChange) -> Option<u32> {
+    let [before, after] = [change.before, change.after].map(|side| side.and_then(|entry| entry.mode));
+    after.filter(|_| before != after)
+}
+
+/// The attributes that a change gives its file, if it has other ones after it than before.
+fn decided_attributes(change: &RecordedChange) -> RecordedAttributes {
+    let [before, after] = [change.before, change.after].map(|side| side.map(|entry| entry.attributes));
+    after.filter(|_| before != after).unwrap_or_default()
+}
+
+/// Whether an error means that somebody has put something there that is not replaced, now or later.
+fn is_somebody_elses(error: &FsError) -> bool {
+    matches!(
+        error,
+        FsError::NotAFile { .. }
+            | FsError::NotAFolder { .. }
+            | FsError::IsLink { .. }
+            | FsError::LinkLoop { .. }
+            | FsError::Escape { .. }
+            | FsError::TooLarge { .. }
+            | FsError::Changed { .. }
+            | FsError::LeftBehind { .. }
+            | FsError::AlreadyExists { .. }
+            | FsError::NotFound { .. }
+            | FsError::FolderNotEmpty { .. }
+            | FsError::Protected { .. }
+    )
+}
+
+/// Whether what is on the disk is this side of a change.
+fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
+    match (now, side) {
+        (None, None) => true,
+        (Some(now), Some(side)) => now.is(side),
+        _ => false,
+    }
+}
+
+fn content(journal: &Journal, entry: &Entry) -> Option<Vec<u8>> {
+    journal.reader().content(&entry.content?).ok().flatten()
+}

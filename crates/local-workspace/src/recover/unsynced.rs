@@ -1,0 +1,141 @@
+//! Changes that the disk did not take, although they are in their places.
+//!
+//! After a failed sync the kernel may have given up what it could not write, and shows it all the same. Syncing once more
+//! then proves nothing, not even in another process. So such changes are marked in the journal, and their files are written
+//! once more from what the journal holds before anything is believed of them.
+
+use std::collections::BTreeSet;
+
+use change_journal::{ChangeNumber, DocumentWrite, Entry, EntryKind, Journal, JournalError, RecordedChange};
+use rel_path::RelPath;
+use sandbox_fs::{Expected, FileMode, FileRoot, FsError, OpenFile};
+
+use crate::change::present::{Present, PresentKind};
+use crate::change::publish::{needs_open_root, open_root, restoring_root};
+use crate::recover::torn::is_torn;
+
+/// What the names of the marks begin with.
+const MARKS: &str = "unsynced/";
+
+/// The name of a file that is made and removed again, so that its folder has something to write.
+const STIR: &[u8] = b".agentd-sync";
+
+/// What the disk is said to have answered where nothing is left to write again: `EIO`.
+const NOT_KEPT: i32 = 5;
+
+/// Whether an error of a sync means that the disk did not take something. Others are about the name or permissions.
+pub(crate) fn is_failed_sync(error: &FsError) -> bool {
+    matches!(error, FsError::Io { .. } | FsError::NoSpace { .. })
+}
+
+/// Marks changes; when it answers, the marks are on the disk.
+///
+/// # Errors
+///
+/// Those of the journal.
+pub(crate) fn mark(
+    journal: &Journal,
+    numbers: impl IntoIterator<Item = ChangeNumber>,
+) -> Result<(), JournalError> {
+    let names: Vec<_> = numbers.into_iter().map(name_of).collect();
+    let writes: Vec<_> = names.iter().map(|name| DocumentWrite::Put { name, bytes: b"" }).collect();
+    journal.write_documents(&writes).map(drop)
+}
+
+/// Takes marks away with the next commit. A mark that stays says nothing about a change that is settled.
+pub(crate) fn unmark(journal: &Journal, numbers: impl IntoIterator<Item = ChangeNumber>) {
+    let names: Vec<_> = numbers.into_iter().map(name_of).collect();
+    if !names.is_empty() {
+        let removals: Vec<_> = names.iter().map(|name| DocumentWrite::Remove { name }).collect();
+        let _ = journal.write_documents_lazily(&removals);
+    }
+}
+
+/// The changes that are marked.
+///
+/// # Errors
+///
+/// Those of the journal.
+pub(crate) fn marked(journal: &Journal) -> Result<BTreeSet<ChangeNumber>, JournalError> {
+    let heads = journal.reader().documents(MARKS)?;
+    let number = |name: &str| name.strip_prefix(MARKS)?.parse().ok().map(ChangeNumber);
+    Ok(heads.iter().filter_map(|head| number(&head.name)).collect())
+}
+
+fn name_of(number: ChangeNumber) -> String {
+    format!("{MARKS}{number}")
+}
+
+/// A file that was written once more: what had its place before, to be watched, with its content.
+pub(crate) type Rewritten = Option<(OpenFile, sandbox_fs::ContentHash)>;
+
+/// Writes the path of a change once more, as it is after the change, and syncs it with the folders above it. What
+/// somebody else has put there since is theirs, and stays as it is.
+///
+/// # Errors
+///
+/// Why it cannot be made sure of: the disk still fails, or nobody keeps what the file held.
+pub(crate) fn write_again(
+    root: &FileRoot,
+    journal: &Journal,
+    path: &RelPath,
+    change: &RecordedChange,
+) -> Result<Rewritten, FsError> {
+    let by = if needs_open_root(path, std::slice::from_ref(change)) {
+        open_root(root)?
+    } else {
+        restoring_root(root)?
+    };
+    let rewritten = match change.after {
+        Some(after) if after.kind == EntryKind::File => write_file_again(&by, journal, path, &after)?,
+        // Names are all that there is to these.
+        _ => None,
+    };
+    for folder in std::iter::successors(path.parent(), RelPath::parent) {
+        sync_names(&by, &folder)?;
+    }
+    Ok(rewritten)
+}
+
+/// Gives the content that a change has left a file of its own, where the path still holds it, or what may be left of it.
+fn write_file_again(
+    root: &FileRoot,
+    journal: &Journal,
+    path: &RelPath,
+    after: &Entry,
+) -> Result<Rewritten, FsError> {
+    let now = match Present::of_any_kind(root, path)? {
+        Some(now) if now.kind == PresentKind::File => now,
+        _ => return Ok(None),
+    };
+    let held = after.content.and_then(|hash| journal.reader().content(&hash).ok().flatten());
+    let bytes = match &held {
+        Some(held) if now.is(after) || is_torn(&now.bytes, held) => held,
+        // What was read has the right hash, wherever it was read from.
+        None if now.is(after) => &*now.bytes,
+        None if after.content.is_none() => return Err(FsError::Io { path: path.clone(), errno: NOT_KEPT }),
+        _ => return Ok(None),
+    };
+    match root.stage(path, bytes, FileMode::Keep)?.publish_synced(Expected::Content(now.fs_hash())) {
+        Ok(published) => Ok(published.replaced.map(|replaced| (replaced, now.fs_hash()))),
+        // Somebody has saved it in this moment.
+        Err(FsError::Changed { .. } | FsError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Syncs a folder after it was given something to write.
+pub(crate) fn sync_names(root: &FileRoot, folder: &RelPath) -> Result<(), FsError> {
+    let stirred = folder.child(STIR).map_err(FsError::from);
+    let stirred = stirred.and_then(|path| root.stage(&path, b"", FileMode::Exact(0o600)).map(drop));
+    match stirred {
+        Err(error) if is_failed_sync(&error) => return Err(error),
+        // Where nothing can be made, nothing is lost by only syncing.
+        Ok(()) | Err(_) => {}
+    }
+    match root.sync_folder(folder) {
+        // A folder that is gone has no names.
+        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,133 @@
+//! Searching and listing from a list that is kept, where there is one.
+//!
+//! The list says which files there are and which of them a query cannot match in. Files in which it can are read as always.
+//! Whatever is not known for certain is left to a walk, so the answers are the same.
+
+use std::io;
+use std::sync::Arc;
+
+use file_index::{
+    ContentKind, FileIndex, IndexLimits, IndexReport, IndexRules, ListEntry, ListSummary, ListWalk, Needle,
+};
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, Visit, WalkSummary};
+use wap_core::Exclusions;
+
+use crate::engine::LocalWorkspace;
+use crate::git::credentials;
+use crate::hidden::Hidden;
+use crate::read::explore::{LeftOut, Wanted};
+use crate::read::text_probe::TextProbe;
+
+impl LocalWorkspace {
+    /// Keeps a list of files and of what they can contain from the first search or listing on, in the background, so that later
+    /// ones take less time. For processes that stay; whoever makes one call has no use for it. The second time, the first list is
+    /// answered with.
+    ///
+    /// Dropping the workspace, and whoever else was given the list, ends it.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread or no handle left. Everything works without it.
+    pub fn keep_index(&self, limits: IndexLimits) -> io::Result<Arc<FileIndex>> {
+        if let Some(index) = self.index.get() {
+            return Ok(Arc::clone(index));
+        }
+        let rules = WorkspaceRules {
+            hidden: Hidden::new(self.config.state_folder.clone()),
+            exclusions: Exclusions::defaults(),
+        };
+        let index = FileIndex::start(Arc::clone(&self.root), rules, limits)?;
+        Ok(Arc::clone(self.index.get_or_init(|| Arc::new(index))))
+    }
+
+    /// What the list of files is doing, if one is kept.
+    pub fn index_report(&self) -> Option<IndexReport> {
+        self.index.get().map(|index| index.report())
+    }
+
+    pub(crate) fn file_index(&self) -> Option<&FileIndex> {
+        self.index.get().map(|index| &**index)
+    }
+
+    /// Walks the list from the folder with the canonical path `start`, gives out the first entries that are wanted and
+    /// counts the others; `None` if it has to be walked in the file system.
+    pub(crate) fn warm_list(
+        &self,
+        start: &RelPath,
+        wanted: &Wanted<'_>,
+        rules: &LeftOut<'_>,
+        excludes: impl Fn(&RelPath, FileKind) -> bool,
+        each: &mut dyn FnMut(ListEntry),
+    ) -> Option<(WalkSummary, u64)> {
+        let view = self.file_index()?.view()?;
+        let mut visitor = |path: &RelPath, kind| if excludes(path, kind) { Visit::Skip } else { Visit::Take };
+        // What is hidden, or has no path, is not in the list.
+        let takes_leaves = rules.are_about_folders();
+        let Wanted { depth, name, most } = *wanted;
+        let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
+        let found = match name {
+            Some(name) => view.named(&|entry| name.is_in(entry), walk),
+            None => view.walk(walk),
+        };
+        found.map(|found| (summary(found), found.counted))
+    }
+
+    /// Walks to the files in which a query can match, and to those that a search skips; `None` as with
+    /// [`warm_list`](Self::warm_list).
+    pub(crate) fn warm_candidates(
+        &self,
+        start: &RelPath,
+        depth: usize,
+        needle: &Needle,
+        excludes: impl Fn(&RelPath, FileKind) -> bool,
+        each: &mut dyn FnMut(ListEntry),
+    ) -> Option<WalkSummary> {
+        let view = self.file_index()?.view()?;
+        let mut visitor = |path: &RelPath, kind| match kind {
+            FileKind::File if !excludes(path, kind) => Visit::Take,
+            FileKind::Folder if !excludes(path, kind) => Visit::Pass,
+            _ => Visit::Skip,
+        };
+        let (takes_leaves, most) = (false, usize::MAX);
+        let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
+        view.candidates(needle, walk).map(summary)
+    }
+}
+
+fn summary(found: ListSummary) -> WalkSummary {
+    let mut summary = WalkSummary::default();
+    summary.unreadable = found.unreadable;
+    summary.mounts = found.mounts;
+    summary
+}
+
+/// What files mean to the tools.
+struct WorkspaceRules {
+    hidden: Hidden,
+    exclusions: Exclusions,
+}
+
+impl IndexRules for WorkspaceRules {
+    fn hides(&self, path: &RelPath) -> bool {
+        self.hidden.hides(path)
+    }
+
+    fn leaves_out(&self, folder: &RelPath) -> bool {
+        self.exclusions.excludes(&folder.to_string(), true)
+    }
+
+    fn content_kind(&self, path: &RelPath, content: &[u8]) -> ContentKind {
+        let is_utf_16 = content.starts_with(b"\xff\xfe") || content.starts_with(b"\xfe\xff");
+        if credentials::may_be_in(path) || is_utf_16 {
+            // Not these bytes are searched.
+            return ContentKind::Unknown;
+        }
+        let probe = TextProbe::of(content);
+        match (probe.is_binary(), probe.is_undecodable()) {
+            (true, _) => ContentKind::Binary,
+            (_, true) => ContentKind::Undecodable,
+            _ => ContentKind::Text,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What recorded changes have done to files, as differences.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use change_journal::{
+    ChangeNumber, ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange,
+};
+use rel_path::RelPath;
+
+use crate::undo::unified_diff::UnifiedDiff;
+
+/// How many changes are read at a time.
+const PAGE: u32 = 1_000;
+
+/// What some changes have done to one file, taken together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileDifference {
+    /// The file.
+    pub path: String,
+    /// A unified diff, empty if the changes come to nothing; for contents that are no text a line that says so.
+    pub diff: String,
+    /// Lines that are new or different.
+    pub lines_added: usize,
+    /// Lines that are gone or different.
+    pub lines_removed: usize,
+    /// The first change that the difference takes in.
+    pub first: ChangeNumber,
+    /// The last change that the difference takes in.
+    pub last: ChangeNumber,
+    /// Whether older changes of the file were asked for, too, whose contents are not kept any more.
+    pub is_cut: bool,
+}
+
+/// Returns the difference that the changes with these numbers have made to each file, sorted by path.
+///
+/// It is taken from the contents in the journal: what the first of them found and what the last of them left. What
+/// somebody else has done in between is part of it, what came after is not. Folders are left out.
+///
+/// # Errors
+///
+/// Only if the journal cannot be read.
+pub fn differences(
+    journal: &JournalReader,
+    numbers: RangeInclusive<ChangeNumber>,
+) -> Result<Vec<FileDifference>, JournalError> {
+    let mut by_path: BTreeMap<Vec<u8>, Vec<RecordedChange>> = BTreeMap::new();
+    let mut after = ChangeNumber(numbers.start().0.saturating_sub(1));
+    loop {
+        let page = journal.changes(after, PAGE)?;
+        let Some(newest) = page.last() else { break };
+        after = newest.number;
+        let is_over = after > *numbers.end();
+        let is_wanted = |change: &RecordedChange| {
+            change.number <= *numbers.end() && change.state != ChangeState::Conflicted
+        };
+        for change in page.into_iter().filter(is_wanted) {
+            by_path.entry(change.path.clone()).or_default().push(change);
+        }
+        if is_over {
+            break;
+        }
+    }
+    let mut found = Vec::new();
+    for (path, changes) in by_path {
+        found.extend(of_path(journal, &path, &changes)?);
+    }
+    Ok(found)
+}
+
+/// The difference from the oldest side that is still kept to the newest; `None` if only a folder was concerned.
+fn of_path(
+    journal: &JournalReader,
+    path: &[u8],
+    changes: &[RecordedChange],
+) -> Result<Option<FileDifference>, JournalError> {
+    let (Some(oldest), Some(newest)) = (changes.first(), changes.last()) else { return Ok(None) };
+    let is_folder = |side: Option<Entry>| side.is_none_or(|entry| entry.kind == EntryKind::Folder);
+    if changes.iter().all(|change| is_folder(change.before) && is_folder(change.after)) {
+        return Ok(None);
+    }
+    let path = RelPath::from_bytes(path).unwrap_or_default().to_string();
+    let mut first = None;
+    for change in changes {
+        if let Side::Kept(bytes) = side(journal, change.before)? {
+            first = Some((change.number, bytes));
+            break;
+        }
+    }
+    let difference = |first: ChangeNumber, diff: UnifiedDiff| FileDifference {
+        path: path.clone(),
+        diff: diff.text,
+        lines_added: diff.lines_added,
+        lines_removed: diff.lines_removed,
+        first,
+        last: newest.number,
+        is_cut: first != oldest.number,
+    };
+    let (Some((first, before)), Side::Kept(after)) = (first, side(journal, newest.after)?) else {
+        let said = UnifiedDiff::said(&format!("what {path} held is not kept any more"));
+        return Ok(Some(FileDifference { is_cut: true, ..difference(newest.number, said) }));
+    };
+    Ok(Some(difference(first, UnifiedDiff::between(&path, before.as_deref(), after.as_deref()))))
+}
+
+enum Side {
+    /// The bytes, `None` where no file was.
+    Kept(Option<Vec<u8>>),
+    Gone,
+}
+
+fn side(journal: &JournalReader, entry: Option<Entry>) -> Result<Side, JournalError> {
+    let Some(entry) = entry.filter(|entry| entry.kind != EntryKind::Folder) else {
+        return Ok(Side::Kept(None));
+    };
+    match entry.content.map(|hash| journal.content(&hash)) {
+        Some(Ok(Some(bytes))) => Ok(Side::Kept(Some(bytes))),
+        Some(Err(JournalError::ContentMissing { .. } | JournalError::ContentDamaged { .. }) | Ok(None))
+        | None => Ok(Side::Gone),
+        Some(Err(error)) => Err(error),
+    }
+}

@@ -1,0 +1,377 @@
+//! One path of an undo: what is there, what is to be there, and what stands in the way.
+
+use std::collections::BTreeSet;
+
+use change_journal::{
+    Attributes, ChangeNumber, ChangeRecord, Content, ContentHash, Entry, EntryKind, EntryRecord,
+    JournalReader, RecordedAttributes, RecordedChange,
+};
+use rel_path::RelPath;
+use sandbox_fs::FsError;
+use wap_core::WapError;
+
+use crate::change::present::{Present, PresentKind, is_behind_link};
+use crate::change::publish::{needs_open_root, without_mask};
+use crate::errors::fs_error;
+use crate::undo::error::{Left, ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::history::{InForce, WayBack};
+use crate::undo::plan::UndoGround;
+use crate::undo::unified_diff::UnifiedDiff;
+
+/// One path of an undo.
+#[derive(Debug)]
+pub(crate) struct UndoPath {
+    pub path: RelPath,
+    /// What is there now; the bytes of a file only where the journal does not hold them.
+    pub now: Option<Present>,
+    /// What is to be there.
+    pub wanted: Option<Side>,
+    /// The way back, newest change first.
+    pub back: Vec<StepBack>,
+    /// Whether only a root that ignores protection and write bits can do it, because a command did it.
+    pub needs_open_root: bool,
+}
+
+/// Taking back one change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepBack {
+    /// The change; `None` for a folder that is made for what is put back into it.
+    pub undoes: Option<ChangeNumber>,
+    pub from: Option<Side>,
+    pub to: Option<Side>,
+}
+
+/// One side of a change without its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub kind: EntryKind,
+    pub content: Option<ContentHash>,
+    pub mode: Option<u32>,
+    pub attributes: RecordedAttributes,
+}
+
+impl From<&Entry> for Side {
+    fn from(entry: &Entry) -> Side {
+        Side { kind: entry.kind, content: entry.content, mode: entry.mode, attributes: entry.attributes }
+    }
+}
+
+impl From<&Present> for Side {
+    fn from(present: &Present) -> Side {
+        let attributes = match present.attributes.as_deref() {
+            None => RecordedAttributes::Unknown,
+            Some([]) => RecordedAttributes::None,
+            Some(bytes) => RecordedAttributes::Content(ContentHash::of(bytes)),
+        };
+        Side { kind: present.kind.entry_kind(), content: Some(present.hash), mode: present.mode, attributes }
+    }
+}
+
+impl UndoPath {
+    pub(crate) fn is_now_folder(&self) -> bool {
+        self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
+    }
+
+    /// Whether it is a folder now and will be none.
+    pub(crate) fn is_folder_that_goes(&self) -> bool {
+        self.is_now_folder() && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder)
+    }
+
+    /// Whether it is a link now and will be none.
+    pub(crate) fn is_link_that_goes(&self) -> bool {
+        let is_link = self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Other);
+        is_link && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Symlink)
+    }
+
+    /// Makes sure that it can be done, as far as can be told before. `is_opened` tells whether a link on the way goes
+    /// first.
+    pub(crate) fn check(&self, ground: &UndoGround<'_>, is_opened: bool) -> Result<(), WapError> {
+        ground.hidden.check(&self.path)?;
+        let asked = self.path.to_string();
+        let root = ground.root_for(self);
+        let checked = match (&self.now, &self.wanted) {
+            // It was made and removed again.
+            (None, None) => Ok(()),
+            (Some(now), _) if now.kind == PresentKind::Folder => self.check_protected(ground),
+            (_, Some(wanted)) if wanted.kind == EntryKind::Folder => self.check_protected(ground),
+            (Some(now), Some(wanted)) if now.kind == PresentKind::File && wanted.kind == EntryKind::File => {
+                root.write_target(&self.path).map(drop)
+            }
+            (Some(_), _) => root.delete_target(&self.path).map(drop),
+            (None, _) => match root.write_target(&self.path) {
+                // A folder on the way is a file that goes first.
+                Err(FsError::NotAFolder { .. }) => self.check_protected(ground),
+                Err(FsError::IsLink { .. } | FsError::Escape { .. } | FsError::LinkLoop { .. })
+                    if is_opened =>
+                {
+                    self.check_protected(ground)
+                }
+                other => other.map(drop),
+            },
+        };
+        checked.map_err(|error| fs_error(&error, &asked))
+    }
+
+    fn check_protected(&self, ground: &UndoGround<'_>) -> Result<(), FsError> {
+        let path = self.path.clone();
+        match ground.root_for(self).policy().protected.never(&path) {
+            Some(name) => Err(FsError::Protected {
+                path,
+                entry: name.pattern().to_owned(),
+                reason: name.reason().to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The changes that take this path back, for the journal. `now` is its present side.
+    pub(crate) fn records(&self, held: impl Fn(&ContentHash) -> bool) -> Vec<ChangeRecord<'_>> {
+        let entry = |side: Side, is_now: bool| {
+            let content = match (side.content, &self.now) {
+                (Some(hash), _) if held(&hash) => Content::Held(hash),
+                (_, Some(now)) if is_now => Content::Bytes(&now.bytes),
+                (hash, _) => Content::NotKept(hash),
+            };
+            let attributes = match (side.attributes, self.now.as_ref()) {
+                (RecordedAttributes::Content(_), Some(now)) if is_now => {
+                    now.attributes.as_deref().map_or(Attributes::Unknown, Attributes::Bytes)
+                }
+                (recorded, _) => Attributes::Recorded(recorded),
+            };
+            EntryRecord { kind: side.kind, content, mode: side.mode, attributes }
+        };
+        let records = self.back.iter().enumerate().map(|(index, step)| ChangeRecord {
+            undoes: step.undoes,
+            ..ChangeRecord::intended(
+                self.path.as_bytes(),
+                step.from.map(|side| entry(side, index == 0)),
+                step.to.map(|side| entry(side, false)),
+            )
+        });
+        records.collect()
+    }
+}
+
+/// Works out one path; `Ok(None)` if there is nothing to do. The inner error is what stands in the way.
+pub(crate) fn plan_path(
+    ground: &UndoGround<'_>,
+    chosen: &BTreeSet<ChangeNumber>,
+    path: &RelPath,
+) -> Result<Result<Option<UndoPath>, UndoObstacle>, UndoError> {
+    let mut changes = ground.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
+    changes.reverse();
+    let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
+    if back.is_empty() && buried.is_none() {
+        return Ok(Ok(None));
+    }
+    let is_folder = buried.iter().chain(back.iter().map(|(_, change)| change)).all(is_about_folder);
+    let now = match Present::of_any_kind(ground.root, path) {
+        Ok(now) => now,
+        Err(error) => {
+            let closed = ObstacleKind::Closed(fs_error(&error, &path.to_string()));
+            return Ok(Err(obstacle(path, closed)));
+        }
+    };
+    if is_folder {
+        return Ok(if buried.is_none() { plan_folder(path, now, &back) } else { Ok(None) });
+    }
+    if let (Some(buried), Some(later)) = (buried, later) {
+        let left = Some(Box::new(Left(buried.after)));
+        return Ok(Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
+    }
+    let planned = plan_file(ground, path, now, &back);
+    Ok(planned.map_err(|found| match (&found.why, ground.root.write_target(path)) {
+        // It has changed because somebody has put a link on the way.
+        (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
+            if is_behind_link(ground.root, path) =>
+        {
+            obstacle(path, ObstacleKind::Closed(fs_error(&error, &path.to_string())))
+        }
+        _ => found,
+    }))
+}
+
+/// A path at which only folders were made or removed.
+fn plan_folder(
+    path: &RelPath,
+    now: Option<Present>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> Result<Option<UndoPath>, UndoObstacle> {
+    let wanted = back.last().and_then(|(_, oldest)| oldest.before).map(|entry| Side::from(&entry));
+    let wanted = wanted.map(|wanted| wanted_folder(now.as_ref(), wanted, back));
+    match (&now, wanted) {
+        (None, None) => Ok(None),
+        (Some(now), Some(wanted)) if now.kind == PresentKind::Folder && wanted.mode.is_some() => {
+            Ok(Some(way_back(path, Some(now.clone()), Some(wanted), back)))
+        }
+        (Some(now), _) if (now.kind == PresentKind::Folder) == wanted.is_some() => Ok(None),
+        (Some(now), Some(_)) if now.kind != PresentKind::Folder => {
+            Err(obstacle(path, ObstacleKind::ChangedSince))
+        }
+        _ => Ok(Some(way_back(path, now, wanted, back))),
+    }
+}
+
+fn plan_file(
+    ground: &UndoGround<'_>,
+    path: &RelPath,
+    now: Option<Present>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> Result<Option<UndoPath>, UndoObstacle> {
+    // Each change must have left what the next one found, the newest what is there now.
+    let mut side = now.as_ref().map(Side::from);
+    for (_, change) in back {
+        let left = change.after.as_ref().map(Side::from);
+        if !is_same(side, left) {
+            let left = Some(Box::new(Left(change.after)));
+            return Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::ChangedSince) });
+        }
+        side = change.before.as_ref().map(Side::from);
+    }
+    let mut wanted = side;
+    if let Some(wanted) = &mut wanted {
+        wanted.mode = wanted_mode(now.as_ref(), wanted.mode, back);
+        wanted.attributes = wanted_attributes(now.as_ref(), wanted.attributes, back);
+        check_kept(ground, wanted).map_err(|why| obstacle(path, why))?;
+    }
+    let now = now.map(|now| without_held_bytes(ground, now));
+    Ok(Some(way_back(path, now, wanted, back)))
+}
+
+fn way_back(
+    path: &RelPath,
+    now: Option<Present>,
+    wanted: Option<Side>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> UndoPath {
+    let mut from = now.as_ref().map(Side::from);
+    let mut steps = Vec::with_capacity(back.len());
+    for (index, (number, change)) in back.iter().enumerate() {
+        let is_last = index + 1 == back.len();
+        let to = if is_last { wanted } else { change.before.as_ref().map(Side::from) };
+        // A folder that somebody has removed already needs no step.
+        if from.is_some() || to.is_some() {
+            steps.push(StepBack { undoes: Some(*number), from, to });
+        }
+        from = to;
+    }
+    let changes: Vec<_> = back.iter().map(|(_, change)| change.clone()).collect();
+    let needs_open_root = needs_open_root(path, &changes);
+    UndoPath { path: path.clone(), now, wanted, back: steps, needs_open_root }
+}
+
+/// A folder as it is to come back. One that is there keeps what hangs on it.
+fn wanted_folder(now: Option<&Present>, wanted: Side, back: &[(ChangeNumber, RecordedChange)]) -> Side {
+    let mode = folder_mode(now, wanted.mode, back);
+    match (now, wanted.attributes) {
+        (Some(_), _) => Side { mode, attributes: RecordedAttributes::Unknown, ..wanted },
+        (None, RecordedAttributes::Unknown) => Side { mode: mode.map(without_mask), ..wanted },
+        (None, _) => Side { mode, ..wanted },
+    }
+}
+
+/// The permission bits that a folder is to get back, if changes of ours have given it those that it has.
+fn folder_mode(
+    now: Option<&Present>,
+    recorded: Option<u32>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> Option<u32> {
+    let recorded = recorded.map(|mode| mode & 0o777)?;
+    let Some(now) = now else { return Some(recorded) };
+    let has = now.mode? & 0o777;
+    let left = back.first().and_then(|(_, newest)| newest.after).and_then(|after| after.mode);
+    (left == Some(has) && has != recorded).then_some(recorded)
+}
+
+/// The permission bits to give. Where no change of ours has touched them, those that are there stay: they are the user's.
+fn wanted_mode(
+    now: Option<&Present>,
+    recorded: Option<u32>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> Option<u32> {
+    let touches = |change: &RecordedChange| match (change.before, change.after) {
+        (Some(before), Some(after)) => {
+            before.kind != EntryKind::File
+                || after.kind != EntryKind::File
+                || (before.mode != after.mode && before.mode.is_some() && after.mode.is_some())
+        }
+        _ => true,
+    };
+    let is_ours = back.iter().any(|(_, change)| touches(change));
+    // Set-user, set-group and sticky bit are never given.
+    let mode = if is_ours { recorded.map(|mode| mode & 0o777) } else { now.and_then(|now| now.mode) };
+    mode.or(now.and_then(|now| now.mode))
+}
+
+/// The attributes to give, by the same rule: those that are there stay, unless a change of ours has touched them.
+fn wanted_attributes(
+    now: Option<&Present>,
+    recorded: RecordedAttributes,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> RecordedAttributes {
+    let is_known = |entry: &Entry| entry.attributes != RecordedAttributes::Unknown;
+    let touches = |change: &RecordedChange| match (change.before, change.after) {
+        (Some(before), Some(after)) if before.kind == EntryKind::File && after.kind == EntryKind::File => {
+            is_known(&before) && is_known(&after) && before.attributes != after.attributes
+        }
+        _ => true,
+    };
+    match now.filter(|now| now.kind == PresentKind::File) {
+        Some(now) if !back.iter().any(|(_, change)| touches(change)) => Side::from(now).attributes,
+        _ => recorded,
+    }
+}
+
+fn check_kept(ground: &UndoGround<'_>, wanted: &Side) -> Result<(), ObstacleKind> {
+    if wanted.kind == EntryKind::Folder {
+        return Ok(());
+    }
+    // A link always says something; what was recorded without a word was no link.
+    if wanted.kind == EntryKind::Symlink && wanted.content == Some(ContentHash::of(&[])) {
+        return Err(ObstacleKind::SpecialFile);
+    }
+    let bytes = wanted.content.and_then(|hash| ground.journal.content(&hash).ok().flatten());
+    if bytes.is_some() { Ok(()) } else { Err(ObstacleKind::NotKept) }
+}
+
+/// Many files may be brought back at once: their bytes are read again one by one.
+fn without_held_bytes(ground: &UndoGround<'_>, now: Present) -> Present {
+    let is_held = ground.journal.holds_content(&now.hash).unwrap_or(false);
+    if is_held && now.kind == PresentKind::File { Present { bytes: [].into(), ..now } } else { now }
+}
+
+/// Whether two sides are the same but for permission bits.
+fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
+    let essence = |side: Side| (side.kind, side.content);
+    one.map(essence) == other.map(essence)
+}
+
+pub(crate) fn is_about_folder(change: &RecordedChange) -> bool {
+    [change.before, change.after].iter().flatten().all(|entry| entry.kind == EntryKind::Folder)
+}
+
+pub(crate) fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
+    UndoObstacle::new(path.to_string(), why)
+}
+
+/// How a path differs from what a change has left there.
+pub(crate) fn diff_since(
+    journal: &JournalReader,
+    path: &RelPath,
+    left: Option<&Entry>,
+    now: Option<&Present>,
+) -> String {
+    let path = path.to_string();
+    if [left.map(|entry| entry.kind), now.map(|now| now.kind.entry_kind())].contains(&Some(EntryKind::Folder))
+    {
+        return UnifiedDiff::said(&format!("{path} is or was a folder")).text;
+    }
+    let left = match left {
+        None => None,
+        Some(entry) => match entry.content.and_then(|hash| journal.content(&hash).ok().flatten()) {
+            None => return UnifiedDiff::said(&format!("what was left at {path} is not kept any more")).text,
+            bytes => bytes,
+        },
+    };
+    UnifiedDiff::between(&path, left.as_deref(), now.map(Present::content)).text
+}

@@ -1,0 +1,255 @@
+//! What each path holds when some changes are taken back, worked out before anything is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use change_journal::{ChangeNumber, ChangeState, ContentHash, EntryKind, JournalReader, RecordedChange};
+use rel_path::RelPath;
+use sandbox_fs::FileRoot;
+
+use crate::change::plan::repository_error;
+use crate::change::present::Present;
+use crate::command::effect::{Effect, EffectSide};
+use crate::errors::fs_error;
+use crate::git::guard::in_git_folder;
+use crate::git::repository_parts::{TouchedPaths, Transition, may_be_part};
+use crate::hidden::Hidden;
+use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
+
+/// What an undo needs to look at.
+#[derive(Debug)]
+pub(crate) struct UndoGround<'a> {
+    /// A root that takes any name, because what is put back had its name already.
+    pub root: &'a FileRoot,
+    /// A root that ignores protection and write bits, for what a command has done.
+    pub open_root: &'a FileRoot,
+    pub hidden: &'a Hidden,
+    pub journal: &'a JournalReader,
+}
+
+impl UndoGround<'_> {
+    /// The root by which a path is brought back.
+    pub(crate) fn root_for(&self, path: &UndoPath) -> &FileRoot {
+        if path.needs_open_root { self.open_root } else { self.root }
+    }
+}
+
+/// All paths of an undo, in the order in which they are brought back.
+#[derive(Debug, Default)]
+pub(crate) struct UndoPlan {
+    pub paths: Vec<UndoPath>,
+    /// Folders that stay, because something else is in them.
+    pub kept_folders: Vec<RelPath>,
+    /// Repositories that stay as they are, because a part of them cannot be brought back.
+    pub kept_repositories: Vec<RelPath>,
+}
+
+impl UndoPlan {
+    /// Works out how to take back the `chosen` changes of these paths, as far as they are in force.
+    pub(crate) fn of(
+        ground: &UndoGround<'_>,
+        chosen: &BTreeSet<ChangeNumber>,
+        paths: BTreeSet<Vec<u8>>,
+    ) -> Result<UndoPlan, UndoError> {
+        let mut plan = UndoPlan::default();
+        let mut obstacles = Vec::new();
+        for path in paths {
+            let Ok(path) = RelPath::from_bytes(&path) else { continue };
+            match plan_path(ground, chosen, &path)? {
+                Ok(planned) => plan.paths.extend(planned),
+                Err(obstacle) => obstacles.push(obstacle),
+            }
+        }
+        plan.keep_used_folders(ground, &mut obstacles);
+        plan.check(ground, &mut obstacles);
+        plan.check_repositories(ground, &mut obstacles);
+        plan.keep_repositories(&mut obstacles);
+        if plan.paths.is_empty() {
+            obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
+        }
+        if !obstacles.is_empty() {
+            return Err(UndoError::Obstacles(obstacles));
+        }
+        if plan.paths.is_empty() {
+            return Err(UndoError::Nothing);
+        }
+        plan.make_needed_folders(ground)?;
+        plan.order();
+        Ok(plan)
+    }
+
+    /// Leaves out the removal of folders that something else is in.
+    fn keep_used_folders(&mut self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        let mut going: BTreeSet<RelPath> =
+            self.paths.iter().filter(|path| path.wanted.is_none()).map(|path| path.path.clone()).collect();
+        let mut folders: Vec<_> = self
+            .paths
+            .iter()
+            .filter(|path| path.is_folder_that_goes())
+            .map(|path| path.path.clone())
+            .collect();
+        folders.sort_unstable();
+        // A folder is decided after those in it.
+        for folder in folders.into_iter().rev() {
+            let is_used = ground
+                .root
+                .list(&folder)
+                .is_ok_and(|entries| entries.iter().any(|entry| !going.contains(&entry.path)));
+            if !is_used {
+                continue;
+            }
+            going.remove(&folder);
+            let place = self.paths.iter().position(|path| path.path == folder);
+            let path = self.paths.remove(place.expect("the folder is one of the paths"));
+            if path.wanted.is_some() {
+                // Something else is to come into its place, and cannot.
+                obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
+            } else {
+                self.kept_folders.push(folder);
+            }
+        }
+    }
+
+    /// Leaves repositories alone that something stands in the way of: one that is brought back in parts is none. The
+    /// rest of the undo does not depend on them, unless there is nothing else.
+    fn keep_repositories(&mut self, obstacles: &mut Vec<UndoObstacle>) {
+        let repository = |path: &RelPath| in_git_folder(path).map(|place| place.folder);
+        let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
+        let kept: BTreeSet<RelPath> = obstacles.iter().filter_map(of_obstacle).collect();
+        let is_kept = |path: &RelPath| repository(path).is_some_and(|folder| kept.contains(&folder));
+        if kept.is_empty() || self.paths.iter().all(|path| is_kept(&path.path)) {
+            return;
+        }
+        self.paths.retain(|path| !is_kept(&path.path));
+        obstacles.retain(|obstacle| of_obstacle(obstacle).is_none());
+        // A folder around one cannot go.
+        let around = |folder: &RelPath| kept.iter().any(|repository| repository.starts_with(folder));
+        let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
+            .into_iter()
+            .partition(|path| !(path.wanted.is_none() && path.is_now_folder() && around(&path.path)));
+        self.paths = going;
+        self.kept_folders.extend(stay.into_iter().map(|path| path.path));
+        self.kept_repositories = kept.into_iter().collect();
+    }
+
+    /// Makes sure, as far as can be told before, that everything may be written and removed.
+    fn check(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        let links: Vec<_> =
+            self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| &path.path).collect();
+        for path in &self.paths {
+            let is_opened = links.iter().any(|link| path.path.starts_with(link));
+            if let Err(error) = path.check(ground, is_opened) {
+                obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
+            }
+        }
+    }
+
+    /// Makes sure that nothing is brought back with which git would take a folder for a repository, or that it would obey
+    /// in one that has become one since.
+    fn check_repositories(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        if !self.paths.iter().any(|path| may_be_part(&path.path)) {
+            return;
+        }
+        let mut after = TouchedPaths::default();
+        for path in &self.paths {
+            after.add(&path.path, path.wanted.is_some());
+        }
+        // What is brought back may need folders that are not there.
+        for path in self.paths.iter().filter(|path| path.wanted.is_some()) {
+            std::iter::successors(path.path.parent(), RelPath::parent)
+                .for_each(|folder| after.add(&folder, true));
+        }
+        let was_there = |path: &RelPath| ground.root.metadata(path).is_ok();
+        let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
+        let transition =
+            Transition { was_there: &was_there, is_there: &is_there, workspace: ground.root.path() };
+        for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
+            if let Some(refusal) = transition.refusal(&effect(ground, path)) {
+                let error = repository_error(&path.path, &refusal);
+                obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
+            }
+        }
+    }
+
+    /// Adds the folders that files are put back into and that are no longer there.
+    fn make_needed_folders(&mut self, ground: &UndoGround<'_>) -> Result<(), UndoError> {
+        let known: BTreeSet<RelPath> = self.paths.iter().map(|path| path.path.clone()).collect();
+        let mut needed = BTreeSet::new();
+        for path in self.paths.iter().filter(|path| path.wanted.is_some()) {
+            for folder in std::iter::successors(path.path.parent(), RelPath::parent) {
+                if folder.is_root() || known.contains(&folder) || needed.contains(&folder) {
+                    continue;
+                }
+                let found = Present::of_any_kind(ground.root, &folder)
+                    .map_err(|error| UndoError::Workspace(fs_error(&error, &folder.to_string())))?;
+                if found.is_none() {
+                    needed.insert(folder);
+                }
+            }
+        }
+        let folder = Some(Side::from(&Present::folder()));
+        self.paths.extend(needed.into_iter().map(|path| UndoPath {
+            path,
+            now: None,
+            wanted: folder,
+            back: vec![StepBack { undoes: None, from: None, to: folder }],
+            needs_open_root: true,
+        }));
+        Ok(())
+    }
+
+    /// What goes makes room for what comes; a folder goes after what is in it, and comes before.
+    fn order(&mut self) {
+        self.paths.sort_by(|one, other| {
+            let (one_goes, other_goes) = (one.wanted.is_none(), other.wanted.is_none());
+            let by_path = one.path.cmp(&other.path);
+            other_goes.cmp(&one_goes).then(if one_goes { by_path.reverse() } else { by_path })
+        });
+    }
+}
+
+/// What bringing one path back does to it.
+fn effect(ground: &UndoGround<'_>, path: &UndoPath) -> Effect {
+    let bytes = |hash: Option<ContentHash>| ground.journal.content(&hash?).ok().flatten();
+    let now = path.now.clone().map(|now| {
+        // The bytes of what the journal holds are left there.
+        let held = if now.bytes.is_empty() { bytes(Some(now.hash)) } else { None };
+        Present { bytes: held.map_or_else(|| now.bytes.clone(), Into::into), ..now }
+    });
+    let wanted = path.wanted.map(|side| match side.kind {
+        EntryKind::Folder => Present { mode: side.mode, ..Present::folder() },
+        kind => Present::recorded(kind, bytes(side.content).unwrap_or_default(), side.mode),
+    });
+    Effect { path: path.path.clone(), before: now.map(EffectSide::Kept), after: wanted.map(EffectSide::Kept) }
+}
+
+/// Single changes, with what goes with them: the folders that were made for a file, and what the same command did to the
+/// same repository.
+pub(crate) fn with_what_belongs(
+    journal: &JournalReader,
+    changes: &[RecordedChange],
+) -> Result<BTreeMap<ChangeNumber, RecordedChange>, UndoError> {
+    let mut chosen: BTreeMap<_, _> = changes.iter().map(|change| (change.number, change.clone())).collect();
+    for change in changes {
+        let path = RelPath::from_bytes(&change.path).unwrap_or_default();
+        let repository = in_git_folder(&path).map(|place| place.folder);
+        if change.before.is_some() && repository.is_none() {
+            continue;
+        }
+        for other in journal.changes_of_run(change.run)? {
+            if other.step != change.step || other.state == ChangeState::Conflicted {
+                continue;
+            }
+            let Ok(other_path) = RelPath::from_bytes(&other.path) else { continue };
+            let is_above = change.before.is_none()
+                && other.before.is_none()
+                && is_about_folder(&other)
+                && path.starts_with(&other_path);
+            let is_of_repository = repository.as_ref().is_some_and(|folder| other_path.starts_with(folder));
+            if is_above || is_of_repository {
+                chosen.insert(other.number, other);
+            }
+        }
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,14 @@
+//! Changes of files: what stays as it is, what is refused, what a dry run says.
+
+mod attributes;
+mod byte_exact;
+mod changes;
+mod dry_run;
+mod fs_attacks;
+mod full_disk;
+mod hidden;
+mod late_writes;
+mod line_numbers;
+mod obeyed_names;
+mod peers;
+mod steps;

@@ -1,0 +1,166 @@
+//! A dry run answers like the workspace and leaves everything as it is.
+
+use change_journal::RunFilter;
+use local_workspace::{DryWorkspace, EngineConfig, LocalWorkspace, PlannedChange};
+use wap_core::*;
+
+use crate::fixture::ground::*;
+
+/// Batches that build on each other, with failures among them.
+fn batches(version: &Option<FileVersion>) -> Vec<Vec<FileChange>> {
+    vec![
+        vec![
+            write("new/a", "1\n2\n3\n"),
+            replace("old", (2, 2), "two\nand more", version.clone()),
+            delete("nope"),
+            delete("gone"),
+        ],
+        vec![
+            replace("new/a", (3, 3), "three", None),
+            replace("old", (3, 3), "three", version.clone()),
+            replace("old", (2, 2), "x", version.clone()),
+            write(".git/x", "x"),
+            write("gone", "back\n"),
+        ],
+        vec![delete("new/a"), replace("gone", (1, 1), "back again", None), write("d", "x")],
+    ]
+}
+
+fn files(ground: &Ground) {
+    ground.put("old", "1\n2\n3\n");
+    ground.put("gone", "x\n");
+    ground.put("d/e", "x\n");
+}
+
+fn carry_out(workspace: &impl Workspace) -> Vec<Vec<Result<FileChanged, WapError>>> {
+    let version = shown(workspace, "old");
+    batches(&version)
+        .iter()
+        .map(|changes| workspace.change_files(&Caller::once().call(), changes).unwrap())
+        .collect()
+}
+
+#[test]
+fn dry_run_answers_as_the_workspace_does() {
+    let (dry_ground, ground) = (Ground::new(), Ground::new());
+    files(&dry_ground);
+    files(&ground);
+    let workspace = dry_ground.open();
+    let dry = DryWorkspace::new(&workspace);
+    assert_eq!(carry_out(&dry), carry_out(&ground.open()));
+}
+
+#[test]
+fn dry_run_leaves_no_trace_in_the_workspace_or_the_journal() {
+    let ground = Ground::new();
+    files(&ground);
+    let before = ground.all_names();
+    let journal = ground.open_journal();
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let dry = DryWorkspace::new(&workspace);
+    let request = ReadFile { path: "old".into(), ..ReadFile::default() };
+    let version = dry.read_file(&Caller::numbered(1).durable().call(), &request).unwrap().version.unwrap();
+    carry_out(&dry);
+    let error = dry.execute_command(&Caller::numbered(1).call(), &command("touch ran"), &mut Unobserved);
+    let error = error.unwrap_err();
+    assert_eq!((error.reason(), error.message()), (Reason::Cancelled, "not run: this is a dry run"));
+    journal.flush().unwrap();
+    assert_eq!(journal.reader().runs(&RunFilter::default(), 10).unwrap(), []);
+    assert!(!journal.reader().holds_content(&version.0.parse().unwrap()).unwrap());
+    assert_eq!(ground.all_names(), before);
+    assert_eq!(ground.text("old").unwrap(), "1\n2\n3\n");
+    // The steps are still to be carried out.
+    drop(dry);
+    let caller = Caller::numbered(1);
+    workspace.change_files(&caller.call(), &[write("old", "new\n")]).unwrap().remove(0).unwrap();
+    assert_eq!(ground.text("old").unwrap(), "new\n");
+}
+
+fn planned(workspace: &LocalWorkspace, batches: &[Vec<FileChange>]) -> Vec<PlannedChange> {
+    let dry = DryWorkspace::new(workspace);
+    for changes in batches {
+        dry.change_files(&Caller::once().call(), changes).unwrap();
+    }
+    dry.into_planned()
+}
+
+#[test]
+fn planned_changes_are_told_in_their_order_each_on_top_of_the_others() {
+    let ground = Ground::new();
+    files(&ground);
+    ground.put("binary", b"\xff\0");
+    let workspace = ground.open();
+    let mut batches = batches(&shown(&workspace, "old"));
+    batches.push(vec![delete("binary"), write("d/e", "x\n")]);
+    let planned = planned(&workspace, &batches);
+    let told: Vec<_> =
+        planned.iter().map(|change| (&*change.path, change.lines_added, change.lines_removed)).collect();
+    let expected = [
+        ("new/a", 3, 0),
+        ("old", 2, 1),
+        ("gone", 0, 1),
+        ("new/a", 1, 1),
+        ("old", 1, 1),
+        ("gone", 1, 0),
+        ("new/a", 0, 3),
+        ("gone", 1, 1),
+        ("binary", 0, 0),
+        ("d/e", 0, 0),
+    ];
+    assert_eq!(told, expected);
+    insta::assert_snapshot!(planned[4].diff, @r"
+    --- a/old
+    +++ b/old
+    @@ -1,4 +1,4 @@
+     1
+     two
+     and more
+    -3
+    +three
+    ");
+    insta::assert_snapshot!(planned[6].diff, @r"
+    --- a/new/a
+    +++ /dev/null
+    @@ -1,3 +0,0 @@
+    -1
+    -2
+    -three
+    ");
+    assert_eq!((&*planned[8].diff, &*planned[9].diff), ("binary is not a text\n", ""));
+}
+
+#[test]
+fn reading_sees_what_is_planned() {
+    let ground = Ground::new();
+    files(&ground);
+    std::os::unix::fs::symlink("old", ground.root().join("link")).unwrap();
+    let workspace = ground.open();
+    let dry = DryWorkspace::new(&workspace);
+    let version = shown(&dry, "old");
+    let outcome = change(&dry, replace("old", (1, 1), "one\nmore", version.clone())).unwrap();
+    let FileChanged::Modified(modified) = outcome else { panic!("an edit") };
+    change(&dry, write("new/a", "n\n")).unwrap();
+    change(&dry, delete("gone")).unwrap();
+    for path in ["old", "./d/../old", "link"] {
+        let response = read(&dry, path).unwrap();
+        assert_eq!((&*response.content, &*response.metadata.path), ("one\nmore\n2\n3\n", "old"));
+        assert_eq!(response.version, modified.version);
+    }
+    assert_eq!(read(&dry, "new/a").unwrap().content, "n\n");
+    assert_eq!(read(&dry, "gone").unwrap_err().reason(), Reason::FileNotFound);
+    assert_eq!(read(&dry, "d/e").unwrap().content, "x\n");
+    // Line numbers of what was planned, and of what it was planned from.
+    change(&dry, replace("old", (4, 4), "three", modified.version)).unwrap();
+    change(&dry, replace("old", (2, 2), "two", version)).unwrap();
+    assert_eq!(read(&dry, "old").unwrap().content, "one\nmore\ntwo\nthree\n");
+}
+
+#[test]
+fn dry_run_of_a_read_only_workspace_refuses_like_it() {
+    let ground = Ground::new();
+    let config = EngineConfig { read_only: true, ..ground.config() };
+    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let dry = DryWorkspace::new(&workspace);
+    assert_eq!(change(&dry, write("a", "x")).unwrap_err().reason(), Reason::ReadOnly);
+    assert_eq!(dry.into_planned(), []);
+}

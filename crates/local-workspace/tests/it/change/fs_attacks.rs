@@ -1,0 +1,187 @@
+//! The corpus of attacks on files against the engine, through its tools.
+
+use std::fs;
+
+use change_journal::Journal;
+use local_workspace::LocalWorkspace;
+use sandbox_fs::{FileKind, FileRoot, ResolveMethod};
+use serde_json::json;
+use wap_core::*;
+
+use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all};
+use crate::fixture::ground::{Caller, Ground, delete, replace};
+
+#[test]
+fn the_corpus_holds_with_openat2() {
+    run_all::<LocalWorkspace>(ResolveMethod::Openat2, User::Root);
+}
+
+#[test]
+fn the_corpus_holds_with_the_walker() {
+    run_all::<LocalWorkspace>(ResolveMethod::Walker, User::Root);
+}
+
+#[test]
+fn the_corpus_holds_for_an_ordinary_user_with_openat2() {
+    run_all::<LocalWorkspace>(ResolveMethod::Openat2, User::Ordinary);
+}
+
+#[test]
+fn the_corpus_holds_for_an_ordinary_user_with_the_walker() {
+    run_all::<LocalWorkspace>(ResolveMethod::Walker, User::Ordinary);
+}
+
+#[test]
+fn change_of_gitmodules_is_flagged() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let warnings = |change: FileChange| match crate::fixture::ground::change(&workspace, change).unwrap() {
+        FileChanged::Written(written) => written.warnings.len(),
+        FileChanged::Modified(modified) => modified.warnings.len(),
+        FileChanged::Deleted(_) => 0,
+    };
+    assert_eq!(warnings(write("sub/.gitmodules".into(), WriteMode::Create)), 1);
+    assert_eq!(warnings(replace("sub/.gitmodules", (1, 1), "x", None)), 1);
+    assert_eq!(warnings(write("gitmodules".into(), WriteMode::Create)), 0);
+}
+
+impl Subject for LocalWorkspace {
+    type Refusal = WapError;
+
+    const NAME: &'static str = "local-workspace";
+    const ELSEWHERE: &'static [(&'static str, &'static str)] =
+        &[("race-edit-lost-update", "sandbox-fs holds the replaced file, where late writes can be counted")];
+    /// Every change is a commit of the journal too.
+    const RACE_ROUNDS: u32 = 500;
+
+    fn over(root: FileRoot, sandbox: &Sandbox) -> LocalWorkspace {
+        let journal = Journal::in_memory().unwrap();
+        fs::create_dir(sandbox.top().join("state")).unwrap();
+        LocalWorkspace::open(root, journal, Ground::at(sandbox.top()).config()).unwrap().0
+    }
+
+    fn perform(&self, case: &Case, sandbox: &Sandbox) -> Result<Reply, WapError> {
+        let path = case.path(sandbox);
+        match case.operation.as_str() {
+            "read" => read(self, case, path),
+            "write" => change(self, write(path, WriteMode::Overwrite)),
+            "append" => change(self, write(path, WriteMode::Append)),
+            "edit" => {
+                let line = |key: &str| case.arguments[key].as_i64().unwrap_or(1);
+                let content = case.arguments["content"].as_str().unwrap_or("edited");
+                change(self, replace(&path, (line("start_line"), line("end_line")), content, None))
+            }
+            "delete" => change(self, delete(&path)),
+            "list" => list(self, case, path),
+            "search" => search(self, case, path),
+            other => panic!("unknown operation {other}"),
+        }
+    }
+
+    fn text(refusal: &WapError) -> String {
+        serde_json::to_string(refusal).unwrap()
+    }
+
+    fn fits(code: &str, refusal: &WapError) -> bool {
+        use Reason as R;
+        let reason = refusal.reason();
+        let is_missing = matches!(reason, R::FileNotFound | R::PathNotFound | R::DirectoryNotFound);
+        match code {
+            "OUTSIDE_WORKSPACE" => reason == R::PathEscapeAttempt,
+            "NOT_FOUND" | "ROOT_GONE" | "ROOT_REPLACED" => is_missing,
+            "INVALID_PATH" => {
+                is_missing
+                    || matches!(reason, R::InvalidName | R::NotAFile | R::NotADirectory | R::Protected)
+                    || reason == R::PathEscapeAttempt
+            }
+            "PROTECTED" => reason == R::Protected,
+            "NOT_REGULAR" | "IS_DIRECTORY" | "ROOT" => reason == R::NotAFile,
+            "NOT_A_DIRECTORY" => reason == R::NotADirectory || is_missing,
+            "PERMISSION_DENIED" => matches!(reason, R::OsPermission | R::ReadOnly),
+            "LOOP" => reason == R::IsSymlink,
+            "TOO_DEEP" => reason == R::InvalidName,
+            "HARDLINK" => reason == R::OsPermission,
+            "NO_SPACE" => reason == R::NoSpace,
+            "CONFLICT" => reason == R::Conflict,
+            "IS_SYMLINK" => reason == R::IsSymlink && refusal.detail("target") == Some(&json!("a.txt")),
+            "SIZE_LIMIT_EXCEEDED" => reason == R::FileTooLarge,
+            "INVALID_ARGUMENT" => refusal.code() == ErrorCode::InvalidArgument,
+            other => panic!("unknown code {other}"),
+        }
+    }
+
+    fn kept(_: &WapError) -> &[u8] {
+        &[]
+    }
+}
+
+fn read(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply, WapError> {
+    let line = |key: &str| case.arguments[key].as_i64();
+    let request = ReadFile { path, start_line: line("startLine"), end_line: line("endLine") };
+    let response = workspace.read_file(&Caller::once().call(), &request)?;
+    Ok(Reply { content: response.content.into_bytes(), truncated: response.is_truncated, ..Reply::default() })
+}
+
+fn write(path: String, mode: WriteMode) -> FileChange {
+    FileChange::Write(WriteFile {
+        path,
+        content: NEW_TEXT.to_owned(),
+        mode: Some(mode),
+        create_directories: Some(true),
+    })
+}
+
+fn change(workspace: &LocalWorkspace, change: FileChange) -> Result<Reply, WapError> {
+    workspace.change_files(&Caller::once().call(), &[change])?.remove(0)?;
+    Ok(Reply::default())
+}
+
+fn list(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply, WapError> {
+    let request = ExploreFiles {
+        path,
+        recursive: case.arguments["recursive"].as_bool(),
+        max_depth: case.arguments["maxDepth"].as_i64(),
+        return_metadata: Some(true),
+        ..ExploreFiles::default()
+    };
+    let response = workspace.explore_files(&Caller::once().call(), &request)?;
+    let entry = |entry: ExploredFile| (entry.path.clone(), kind(&entry));
+    Ok(Reply {
+        entries: response.files.into_iter().map(entry).collect(),
+        truncated: response.is_truncated || !response.warnings.is_empty(),
+        ..Reply::default()
+    })
+}
+
+fn kind(entry: &ExploredFile) -> FileKind {
+    match entry.kind {
+        None if entry.is_directory => FileKind::Folder,
+        None => FileKind::File,
+        Some(EntryKind::Symlink) => FileKind::Link,
+        Some(EntryKind::Fifo) => FileKind::Fifo,
+        Some(EntryKind::Socket) => FileKind::Socket,
+        Some(EntryKind::Device) => FileKind::CharDevice,
+    }
+}
+
+fn search(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply, WapError> {
+    let is_regex = case.arguments["type"] == "regex";
+    let request = SearchFiles {
+        paths: vec![path],
+        query: case.arguments["query"].as_str().unwrap().to_owned(),
+        query_type: if is_regex { QueryType::Regex } else { QueryType::Literal },
+        recursive: None,
+        exclude_patterns: None,
+        context_lines: None,
+        respect_gitignore: None,
+    };
+    let response = workspace.search_files(&Caller::once().call(), &request)?;
+    let texts: Vec<String> = response.matches.iter().map(|found| found.match_text.clone()).collect();
+    Ok(Reply {
+        content: texts.join("\n").into_bytes(),
+        matches: response.matches.len() as u64,
+        skipped_folder: !response.warnings.is_empty(),
+        truncated: response.is_truncated,
+        ..Reply::default()
+    })
+}

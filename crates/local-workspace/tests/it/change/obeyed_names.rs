@@ -1,0 +1,129 @@
+//! Names that other programs obey: those that are never changed are refused with the reason, whichever tool it is, and
+//! changes of the others are made and pointed out.
+
+use local_workspace::{DryWorkspace, LocalWorkspace};
+use rel_path::{NameRule, ProtectedNames};
+use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+use wap_core::*;
+
+use crate::fixture::ground::*;
+
+const NEVER: &[(&str, &str)] = &[
+    (".cursor/mcp.json", "Cursor"),
+    (".vscode/settings.json", "Visual Studio Code"),
+    (".VSCODE/mcp.json", "Visual Studio Code"),
+    ("sub/my.code-workspace", "Visual Studio Code"),
+    (".claude/settings.local.json", "Claude Code"),
+    (".codex/config.toml", "Codex"),
+    (".nvim.lua", "Vim"),
+    (".hg/hgrc", "version control"),
+];
+
+const ASKED: &[(&str, &str)] = &[
+    (".github/workflows/ci.yml", "runs on the forge when pushed"),
+    (".envrc", "direnv"),
+    ("CLAUDE.md", "Claude Code"),
+    (".husky/pre-commit", "git hooks"),
+    (".vscode/launch.json", "Visual Studio Code"),
+    ("sub/.npmrc", "package manager"),
+];
+
+fn warnings(changed: FileChanged) -> Vec<String> {
+    match changed {
+        FileChanged::Written(written) => written.warnings,
+        FileChanged::Modified(modified) => modified.warnings,
+        FileChanged::Deleted(deleted) => deleted.warnings,
+    }
+}
+
+fn with_names(ground: &Ground, names: ProtectedNames, layered: Layered) -> LocalWorkspace {
+    let policy = FsPolicy::default().with_protected(names);
+    let root = FileRoot::open(&ground.root(), &RootRules::none(), policy).unwrap();
+    LocalWorkspace::open(root, ground.open_journal(), ground.layered_config(layered)).unwrap().0
+}
+
+fn make(path: &str) -> String {
+    format!("mkdir -p \"$(dirname {path})\" && echo x > {path}")
+}
+
+#[test]
+fn what_starts_programs_is_never_changed_by_any_tool() {
+    for layered in LAYERS {
+        for (path, reason) in NEVER {
+            let ground = Ground::new();
+            let workspace = ground.open_layered(layered);
+            let error = change(&workspace, write(path, "x\n")).unwrap_err();
+            assert_eq!(error.reason(), Reason::Protected, "{path}");
+            assert!(error.to_string().contains(reason), "{path}: {error}");
+            let warned = run(&workspace, &make(path)).unwrap().warnings.join("\n");
+            assert!(warned.contains(&format!("`{path}`")) && warned.contains(reason), "{path}: {warned}");
+            assert!(!ground.root().join(path).exists(), "{path} ({layered:?})");
+            // The control: without the list it is a file like any other.
+            drop(workspace);
+            let workspace = with_names(&ground, ProtectedNames::none(), layered);
+            change(&workspace, write(path, "x\n")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_people_want_edited_is_edited_and_pointed_out() {
+    for layered in LAYERS {
+        for (path, reason) in ASKED {
+            let ground = Ground::new();
+            let workspace = ground.open_layered(layered);
+            let pointed_out = |warned: &[String]| {
+                assert!(
+                    warned.len() == 1 && warned[0].contains(path) && warned[0].contains(reason),
+                    "{warned:?}"
+                );
+            };
+            pointed_out(&warnings(change(&workspace, write(path, "x\n")).unwrap()));
+            pointed_out(&warnings(change(&workspace, replace(path, (1, 1), "y", None)).unwrap()));
+            let dry = DryWorkspace::new(&workspace);
+            change(&dry, replace(path, (1, 1), "z", None)).unwrap();
+            assert!(dry.into_planned()[0].obeyed_because.as_ref().unwrap().contains(reason), "{path}");
+            pointed_out(&warnings(change(&workspace, delete(path)).unwrap()));
+            pointed_out(&run(&workspace, &make(path)).unwrap().warnings);
+            assert_eq!(ground.text(path).as_deref(), Some("x\n"), "{path} ({layered:?})");
+            assert_eq!(run(&workspace, &make("plain")).unwrap().warnings, [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn user_moves_names_from_list_to_list() {
+    let ground = Ground::new();
+    let mut names = ProtectedNames::default();
+    names.change(".idea", NameRule::Asked);
+    names.change(".github/workflows", NameRule::Never);
+    names.remove(".envrc");
+    names.set("*.tf", NameRule::Never, "the user has put it on the list");
+    let workspace = with_names(&ground, names, Layered::Yes);
+    assert_eq!(warnings(change(&workspace, write(".idea/x.xml", "")).unwrap()).len(), 1);
+    assert_eq!(warnings(change(&workspace, write(".envrc", "")).unwrap()), [""; 0]);
+    for path in [".github/workflows/ci.yml", "infra/main.tf"] {
+        assert_eq!(change(&workspace, write(path, "")).unwrap_err().reason(), Reason::Protected, "{path}");
+    }
+}
+
+#[test]
+fn other_version_control_systems_keep_working_and_run_nothing() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        let workspace = ground.open_layered(layered);
+        assert_eq!(change(&workspace, write(".hg/dirstate", "")).unwrap_err().reason(), Reason::Protected);
+        let script = "mkdir -p .hg/store .jj/repo/store .svn && echo x > .hg/dirstate && echo x > .svn/wc.db && \
+                      echo x > .jj/repo/store/type && echo x > .hg/hgrc && echo x > .jj/repo/config.toml";
+        let warned = run(&workspace, script).unwrap().warnings.join("\n");
+        for path in [".hg/dirstate", ".svn/wc.db", ".jj/repo/store/type"] {
+            assert_eq!(ground.text(path).as_deref(), Some("x\n"), "{path} ({layered:?}): {warned}");
+        }
+        for path in [".hg/hgrc", ".jj/repo/config.toml"] {
+            assert!(!ground.root().join(path).exists() && warned.contains(path), "{path}: {warned}");
+        }
+        let run = change_journal::RunNumber(2);
+        let undone = workspace.undo(&Caller::once().call(), &local_workspace::Undo::Run(run)).unwrap();
+        assert!(!ground.root().join(".hg/dirstate").exists(), "{undone:?}");
+    }
+}

@@ -1,0 +1,264 @@
+//! A step is carried out once, whoever asks for it how often, before and after the engine was opened again.
+
+use change_journal::{ContentHash, Journal, RunState, StepKind};
+use wap_core::*;
+
+use crate::fixture::ground::*;
+
+/// The journal's key of a caller's run, for somebody who holds it.
+fn key(caller: &Caller) -> change_journal::RunKey {
+    change_journal::RunKey {
+        conversation: caller.origin.conversation.0.clone(),
+        sequence: u64::from(caller.origin.run.sequence),
+        content: ContentHash::of(caller.origin.run.digest.as_bytes()),
+    }
+}
+
+fn batch() -> Vec<FileChange> {
+    let append = WriteFile {
+        path: "log".into(),
+        content: "line\n".into(),
+        mode: Some(WriteMode::Append),
+        create_directories: None,
+    };
+    vec![
+        FileChange::Write(append),
+        write("d/new", "1\n2\n"),
+        replace("d/new", (1, 1), "one", None),
+        delete("nope"),
+    ]
+}
+
+fn append_to_log() -> ExecuteCommand {
+    command("echo ran >> commands; echo out; echo err >&2; exit 3")
+}
+
+/// Asks for the same batch and the same command again and checks that nothing but the answers comes.
+fn assert_is_answered_from_the_record(
+    workspace: &impl Workspace,
+    ground: &Ground,
+    caller: &Caller,
+    outcomes: &[Result<FileChanged, WapError>],
+    response: &ExecuteCommandResponse,
+) {
+    assert_eq!(workspace.change_files(&caller.call(), &batch()).unwrap(), outcomes);
+    let again = workspace.execute_command(&caller.at(4).call(), &append_to_log(), &mut Unobserved);
+    assert_eq!(&again.unwrap(), response);
+    assert_eq!(ground.text("log").unwrap(), "line\n");
+    assert_eq!(ground.text("commands").unwrap(), "ran\n");
+}
+
+#[test]
+fn repeated_steps_are_answered_from_the_record_and_do_nothing() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    let workspace = ground.open();
+    let outcomes = workspace.change_files(&caller.call(), &batch()).unwrap();
+    assert!(outcomes[..3].iter().all(Result::is_ok), "{outcomes:?}");
+    assert_eq!(outcomes[3].as_ref().unwrap_err().reason(), Reason::FileNotFound);
+    let response =
+        workspace.execute_command(&caller.at(4).call(), &append_to_log(), &mut Unobserved).unwrap();
+    assert_eq!((response.exit_code, &*response.stdout, &*response.stderr), (3, "out\n", "err\n"));
+    assert_is_answered_from_the_record(&workspace, &ground, &caller, &outcomes, &response);
+    drop(workspace);
+    let workspace = ground.open();
+    assert_is_answered_from_the_record(&workspace, &ground, &caller, &outcomes, &response);
+}
+
+#[test]
+fn steps_of_a_run_that_somebody_holds_are_recorded_in_it_and_leave_it_open() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(7);
+    let journal = ground.open_journal();
+    let RunState::New(run) = journal.begin_run(&key(&caller)).unwrap() else { panic!("the run is new") };
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let outcomes = workspace.change_files(&caller.call(), &batch()).unwrap();
+    let response =
+        workspace.execute_command(&caller.at(4).call(), &append_to_log(), &mut Unobserved).unwrap();
+    assert_is_answered_from_the_record(&workspace, &ground, &caller, &outcomes, &response);
+    assert_eq!(journal.reader().steps(run.number()).unwrap().len(), 5);
+    // The process ends in the middle of the run, and another one goes on.
+    drop((workspace, run, journal));
+    let journal = ground.open_journal();
+    let RunState::Resumed { run, .. } = journal.begin_run(&key(&caller)).unwrap() else {
+        panic!("it goes on")
+    };
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    assert_is_answered_from_the_record(&workspace, &ground, &caller, &outcomes, &response);
+    workspace.change_files(&caller.at(5).call(), &[write("later", "x")]).unwrap().remove(0).unwrap();
+    assert_eq!(journal.reader().steps(run.number()).unwrap().len(), 6);
+    journal.finish_run(run.number(), b"done", &[]).unwrap();
+    // What the finished run has recorded can still be asked for; more cannot be added to it.
+    drop(run);
+    assert_is_answered_from_the_record(&workspace, &ground, &caller, &outcomes, &response);
+    let error = workspace.change_files(&caller.at(6).call(), &[write("too late", "x")]).unwrap_err();
+    assert_eq!(error.reason(), Reason::Conflict);
+    assert_eq!(ground.text("too late"), None);
+}
+
+#[test]
+fn call_that_stands_for_itself_is_carried_out_once() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let caller = Caller::once();
+    let outcomes = workspace.change_files(&caller.call(), &batch()).unwrap();
+    assert_eq!(workspace.change_files(&caller.call(), &batch()).unwrap(), outcomes);
+    let second = workspace.change_files(&caller.at(4).call(), &[write("second", "x")]).unwrap_err();
+    assert_eq!(second.reason(), Reason::Conflict);
+    drop(workspace);
+    let workspace = ground.open();
+    assert_eq!(workspace.change_files(&caller.call(), &batch()).unwrap(), outcomes);
+    let second = workspace.change_files(&caller.at(4).call(), &[write("second", "x")]).unwrap_err();
+    assert_eq!(second.reason(), Reason::Conflict);
+    assert_eq!((ground.text("log").unwrap(), ground.text("second")), ("line\n".to_owned(), None));
+}
+
+#[test]
+fn step_that_was_something_else_is_a_conflict() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let caller = Caller::numbered(1);
+    workspace.change_files(&caller.call(), &[write("a", "1"), write("b", "1")]).unwrap();
+    let as_command = workspace.execute_command(&caller.at(1).call(), &command("touch c"), &mut Unobserved);
+    assert_eq!(as_command.unwrap_err().reason(), Reason::Conflict);
+    // A batch that begins before the recorded one: its first step is missing and its second is not.
+    workspace.change_files(&caller.at(4).call(), &[write("d", "1")]).unwrap();
+    let overlapping = workspace.change_files(&caller.at(3).call(), &[write("c", "2"), write("d", "2")]);
+    assert_eq!(overlapping.unwrap_err().reason(), Reason::Conflict);
+    assert_eq!((ground.text("d").unwrap(), ground.text("c")), ("1".to_owned(), None));
+}
+
+#[test]
+fn steps_that_are_divided_otherwise_are_done_once_and_the_rest_is_done() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    let first = ground.open().change_files(&caller.call(), &[write("a", "1"), write("b", "1")]).unwrap();
+    ground.put("a", "the user's");
+    let workspace = ground.open();
+    let changes = [write("a", "1"), write("b", "1"), replace("b", (1, 1), "2", None), write("c", "1")];
+    let outcomes = workspace.change_files(&caller.call(), &changes).unwrap();
+    assert_eq!(outcomes[..2], first);
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    let texts = ["a", "b", "c"].map(|name| ground.text(name).unwrap());
+    assert_eq!(texts, ["the user's", "2", "1"]);
+    assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
+    // Any part of them is what it was.
+    assert_eq!(workspace.change_files(&caller.at(1).call(), &changes[1..3]).unwrap(), outcomes[1..3]);
+}
+
+#[test]
+fn cancelled_call_is_answered_from_the_record_and_begins_nothing() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    let workspace = ground.open();
+    let outcomes = workspace.change_files(&caller.call(), &batch()).unwrap();
+    let response =
+        workspace.execute_command(&caller.at(4).call(), &append_to_log(), &mut Unobserved).unwrap();
+    let cancelled = Caller { cancel: CancelFlag::new(), ..caller.clone() };
+    cancelled.cancel.cancel();
+    assert_is_answered_from_the_record(&workspace, &ground, &cancelled, &outcomes, &response);
+    let error = workspace.change_files(&cancelled.at(5).call(), &[write("more", "")]).unwrap_err();
+    assert_eq!((error.reason(), error.details().count()), (Reason::Cancelled, 0));
+    let more = workspace.execute_command(&cancelled.at(5).call(), &command("touch more"), &mut Unobserved);
+    let error = more.unwrap_err();
+    assert_eq!((error.reason(), error.details().count()), (Reason::Cancelled, 0));
+    assert_eq!(ground.text("more"), None);
+    // What is on record and what is not, in one batch.
+    let mut longer = batch();
+    longer.push(write("more", ""));
+    let other = Caller::numbered(2);
+    workspace.change_files(&other.call(), &longer[..2]).unwrap();
+    let other = Caller { cancel: cancelled.cancel.clone(), ..other };
+    let mixed = workspace.change_files(&other.call(), &longer).unwrap();
+    let reasons: Vec<_> = mixed.iter().map(|outcome| outcome.as_ref().err().map(WapError::reason)).collect();
+    assert_eq!(
+        reasons,
+        [None, None, Some(Reason::Cancelled), Some(Reason::Cancelled), Some(Reason::Cancelled)]
+    );
+    assert_eq!(ground.text("more"), None);
+}
+
+#[test]
+fn command_without_a_known_end_is_told_to_a_cancelled_call_too() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    start_without_end(&ground.open_journal(), &caller);
+    let workspace = ground.open();
+    caller.cancel.cancel();
+    for _ in 0..2 {
+        let outcome = workspace.execute_command(&caller.call(), &command("touch ran"), &mut Unobserved);
+        assert_eq!(outcome.unwrap_err().reason(), Reason::OutcomeUnknown);
+    }
+    assert_eq!(ground.text("ran"), None);
+}
+
+/// Records a command as started in the journal, as a daemon does that is killed right then.
+fn start_without_end(journal: &Journal, caller: &Caller) {
+    let RunState::New(run) = journal.begin_run(&key(caller)).unwrap() else { panic!("the run is new") };
+    journal.start_step(run.number(), 0, StepKind::ShellCommand, "touch ran").unwrap();
+}
+
+#[test]
+fn command_without_a_known_end_is_never_run_again() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    start_without_end(&ground.open_journal(), &caller);
+    for _ in 0..2 {
+        // Twice each in two processes: the first time it is recorded, then it is answered from the record.
+        let workspace = ground.open();
+        for _ in 0..2 {
+            let outcome = workspace.execute_command(&caller.call(), &command("touch ran"), &mut Unobserved);
+            assert_eq!(outcome.unwrap_err().reason(), Reason::OutcomeUnknown);
+        }
+        assert_eq!(ground.text("ran"), None);
+    }
+    let workspace = ground.open();
+    workspace.execute_command(&caller.at(1).call(), &command("touch ran"), &mut Unobserved).unwrap();
+    assert_eq!(ground.text("ran").unwrap(), "");
+}
+
+#[test]
+fn refused_command_leaves_no_step() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let caller = Caller::numbered(1);
+    for refused in [command("  "), ExecuteCommand { timeout: Some(0), ..command("true") }] {
+        workspace.execute_command(&caller.call(), &refused, &mut Unobserved).unwrap_err();
+    }
+    let response = workspace.execute_command(&caller.call(), &command("echo now"), &mut Unobserved).unwrap();
+    assert_eq!(response.stdout, "now\n");
+}
+
+#[test]
+fn same_text_under_another_sequence_is_not_carried_out_by_mistake() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let first = Caller::numbered(1);
+    workspace.change_files(&first.call(), &[write("a", "1")]).unwrap();
+    let run = RunKey { sequence: 2, ..first.origin.run.clone() };
+    let error = workspace.change_files(&Caller::in_run(run).call(), &[write("a", "2")]).unwrap_err();
+    assert_eq!(error.reason(), Reason::Conflict);
+    assert!(error.message().contains("sequence 1"), "{error}");
+    assert_eq!(ground.text("a").unwrap(), "1");
+}
+
+#[test]
+fn outcome_that_the_journal_cannot_take_is_recorded_without_its_output() {
+    let ground = Ground::new();
+    let limits = change_journal::JournalLimits { outcome_bytes: 5_000, ..Default::default() };
+    let open = || {
+        let journal = Journal::open(&ground.path().join("state/journal"), limits.clone()).unwrap().0;
+        ground.open_with(journal, ground.config()).0
+    };
+    let caller = Caller::numbered(1);
+    let workspace = open();
+    let request = command("seq 1 5000; echo ran >> commands; exit 3");
+    let response = workspace.execute_command(&caller.call(), &request, &mut Unobserved).unwrap();
+    assert_eq!((response.exit_code, response.is_output_truncated), (3, true));
+    let whole = read(&workspace, response.whole_output.as_ref().unwrap()).unwrap();
+    assert_eq!(whole.total_lines, 5_000);
+    drop(workspace);
+    let again = open().execute_command(&caller.call(), &request, &mut Unobserved).unwrap();
+    assert_eq!(again, response);
+    assert_eq!(ground.text("commands").unwrap(), "ran\n");
+}

@@ -1,0 +1,296 @@
+//! What commands do is recorded with their outcome, adopted, and taken back; what somebody saved meanwhile stays.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange, RunNumber};
+use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, Undone};
+use wap_core::*;
+
+use crate::fixture::ground::*;
+use crate::fixture::tree::tree;
+
+struct Place {
+    ground: Ground,
+    journal: Journal,
+    workspace: LocalWorkspace,
+}
+
+impl Place {
+    fn new(layered: Layered) -> Place {
+        Place::on(Ground::new(), layered)
+    }
+
+    fn on(ground: Ground, layered: Layered) -> Place {
+        let journal = ground.open_journal();
+        let workspace = ground.open_with(journal.clone(), ground.layered_config(layered)).0;
+        Place { ground, journal, workspace }
+    }
+
+    fn changes(&self) -> Vec<RecordedChange> {
+        self.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap()
+    }
+
+    fn paths(&self) -> Vec<String> {
+        let paths = self.changes().into_iter();
+        paths.map(|change| String::from_utf8(change.path).unwrap()).collect()
+    }
+
+    fn undo_last(&self) -> Result<Undone, UndoError> {
+        let run = self.changes().last().map_or(RunNumber(1), |change| change.run);
+        self.workspace.undo(&Caller::once().call(), &Undo::Run(run))
+    }
+}
+
+#[test]
+fn layer_is_reported_where_it_is_used() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        let response = run(&place.workspace, "echo x > a").unwrap();
+        let expected = if layered == Layered::Yes { "layer=overlay" } else { "layer=none" };
+        assert!(response.sandbox.contains(expected), "this test needs a layer: {}", response.sandbox);
+        assert_eq!(response.sandbox.contains("switched off"), layered == Layered::No);
+        assert_eq!(place.ground.text("a").as_deref(), Some("x\n"));
+        let left = fs::read_dir(place.ground.path().join("state/layers")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "the layer is gone");
+    }
+}
+
+#[test]
+fn effects_are_recorded_with_the_outcome_and_undone() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        place.ground.put("kept", "1\n");
+        place.ground.put("edited", "1\n");
+        place.ground.put("deleted", "1\n");
+        place.ground.put("folder/inside", "1\n");
+        place.ground.put("tool", "1\n");
+        fs::set_permissions(place.ground.root().join("tool"), fs::Permissions::from_mode(0o644)).unwrap();
+        let before = tree(&place.ground);
+        let script = "echo 2 >> edited; rm deleted; rm -r folder; mkdir -p a/b; echo x > a/b/c; ln -s a link; \
+                      chmod 755 tool; touch kept; chmod 500 a/b; exit 3";
+        assert_eq!(run(&place.workspace, script).unwrap().exit_code, 3);
+        let mut paths = place.paths();
+        paths.sort();
+        let expected = ["a", "a/b", "a/b/c", "deleted", "edited", "folder", "folder/inside", "link", "tool"];
+        assert_eq!(paths, expected, "{layered:?}");
+        let after = tree(&place.ground);
+        place.workspace.checkpoint();
+        place.journal.flush().unwrap();
+        assert!(place.journal.reader().unsettled_changes().unwrap().is_empty(), "{layered:?}");
+        let undone = place.undo_last().unwrap();
+        assert!(undone.not_undoable.is_empty() && undone.commands.is_empty(), "{undone:?}");
+        assert_eq!(tree(&place.ground), before, "{layered:?}");
+        place.workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(undone.run))).unwrap();
+        assert_eq!(tree(&place.ground), after, "{layered:?}");
+    }
+}
+
+#[test]
+fn effects_of_a_command_that_was_killed_are_kept() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        let request = ExecuteCommand { timeout: Some(1_500), ..command("echo x > a; sleep 60; echo y > b") };
+        let error =
+            place.workspace.execute_command(&Caller::once().call(), &request, &mut Unobserved).unwrap_err();
+        assert_eq!(error.reason(), Reason::Timeout);
+        assert_eq!(place.paths(), ["a"], "{layered:?}");
+        assert_eq!(place.ground.text("a").as_deref(), Some("x\n"));
+        place.undo_last().unwrap();
+        assert!(place.ground.all_names().is_empty());
+    }
+}
+
+/// Does something in the workspace as soon as the command prints.
+struct Meanwhile<F>(Option<F>);
+
+impl<F: FnOnce() + Send> CommandObserver for Meanwhile<F> {
+    fn started(&mut self, _: &str) {}
+
+    fn output(&mut self, _: OutputStream, _: &[u8]) {
+        if let Some(act) = self.0.take() {
+            act();
+        }
+    }
+}
+
+#[test]
+fn what_somebody_saves_while_a_command_runs_stays() {
+    let place = Place::new(Layered::Yes);
+    for name in ["both", "theirs", "ours"] {
+        place.ground.put(name, "old\n");
+    }
+    let root = place.ground.root();
+    let mut meanwhile = Meanwhile(Some(move || {
+        fs::write(root.join("both"), "theirs\n").unwrap();
+        fs::write(root.join("theirs"), "theirs\n").unwrap();
+        fs::write(root.join("new"), "theirs\n").unwrap();
+    }));
+    let script = "for f in both ours new; do echo ours > $f; done; echo go; sleep 3";
+    let caller = Caller::numbered(1);
+    let response = place.workspace.execute_command(&caller.call(), &command(script), &mut meanwhile).unwrap();
+    let text = |name: &str| place.ground.text(name);
+    assert_eq!(text("both").as_deref(), Some("theirs\n"));
+    assert_eq!(text("theirs").as_deref(), Some("theirs\n"));
+    assert_eq!(text("new").as_deref(), Some("theirs\n"));
+    assert_eq!(text("ours").as_deref(), Some("ours\n"));
+    let warned = response.warnings.join("\n");
+    for name in ["both", "new"] {
+        assert!(warned.contains(&format!("`{name}`")), "{warned}");
+    }
+    assert!(!warned.contains("`ours`") && !warned.contains("`theirs`"), "{warned}");
+    // The command's versions are kept, and are nothing that can be undone.
+    for change in place.changes() {
+        let is_conflict = change.path != b"ours";
+        assert_eq!(change.state == ChangeState::Conflicted, is_conflict, "{change:?}");
+        let content = place.journal.reader().content(&change.after.unwrap().content.unwrap()).unwrap();
+        assert_eq!(content.as_deref(), Some(&b"ours\n"[..]));
+    }
+    // The same call answers the same.
+    let again = place.workspace.execute_command(&caller.call(), &command(script), &mut Unobserved).unwrap();
+    assert_eq!(again, response);
+    place.undo_last().unwrap();
+    assert_eq!(text("ours").as_deref(), Some("old\n"));
+}
+
+#[test]
+fn file_tool_goes_on_while_a_command_runs() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        place.ground.put("edited", "1\n");
+        std::thread::scope(|scope| {
+            let (started, is_started) = std::sync::mpsc::channel();
+            let mut meanwhile = Meanwhile(Some(move || started.send(()).unwrap()));
+            let workspace = &place.workspace;
+            let running = scope.spawn(move || {
+                let script = command("echo go; sleep 3; echo x > made");
+                workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap()
+            });
+            is_started.recv().unwrap();
+            change(workspace, replace("edited", (1, 1), "2", None)).unwrap();
+            assert_eq!(running.join().unwrap().warnings, [""; 0], "{layered:?}");
+        });
+        assert_eq!(place.paths(), ["edited", "made"], "{layered:?}");
+        assert_eq!(place.ground.text("edited").as_deref(), Some("2\n"));
+    }
+}
+
+#[test]
+fn edit_right_before_a_command_is_no_conflict() {
+    let place = Place::new(Layered::Yes);
+    for round in 0..30 {
+        change(&place.workspace, write("file", &format!("{round}\n"))).unwrap();
+        let response = run(&place.workspace, "echo more >> file").unwrap();
+        assert_eq!(response.warnings, [""; 0]);
+        assert_eq!(place.ground.text("file"), Some(format!("{round}\nmore\n")));
+    }
+}
+
+#[test]
+fn nothing_of_a_repository_is_adopted_if_somebody_uses_it_meanwhile() {
+    let place = Place::new(Layered::Yes);
+    run(&place.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
+        .unwrap();
+    let head = || fs::read(place.ground.root().join(".git/refs/heads/main")).unwrap();
+    let names =
+        |names: Vec<String>| names.into_iter().filter(|name| name.starts_with(".git/")).collect::<Vec<_>>();
+    let (was, had) = (head(), names(place.ground.all_names()));
+    let root = place.ground.root();
+    let mut meanwhile = Meanwhile(Some(move || fs::write(root.join(".git/index.lock"), "").unwrap()));
+    let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 3");
+    let response = place.workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");
+    fs::remove_file(place.ground.root().join(".git/index.lock")).unwrap();
+    assert_eq!((head(), names(place.ground.all_names())), (was, had));
+    assert_eq!(place.ground.text("b").as_deref(), Some("y\n"));
+}
+
+#[test]
+fn commits_are_undone_unless_the_repository_was_used_since() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        run(&place.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
+            .unwrap();
+        let before = tree(&place.ground);
+        let script = "echo y > b && git add b && git commit -q -m two";
+        run(&place.workspace, script).unwrap();
+        assert!(place.undo_last().unwrap().not_undoable.is_empty());
+        assert_eq!(tree(&place.ground), before, "{layered:?}");
+        run(&place.workspace, script).unwrap();
+        fs::write(place.ground.root().join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap();
+        let index = place.ground.root().join(".git/index");
+        fs::write(&index, [&fs::read(&index).unwrap()[..], b"x"].concat()).unwrap();
+        let undone = place.undo_last().unwrap();
+        assert_eq!(undone.not_undoable, [".git"], "{layered:?}");
+        assert_eq!(place.ground.text("b"), None);
+        assert!(fs::read(&index).unwrap().ends_with(b"x"));
+    }
+}
+
+#[test]
+fn what_is_too_large_is_said_and_left_by_an_undo() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        place.ground.put("mine.bin", vec![b'1'; 20 << 20]);
+        place.ground.put(".gitignore", "target/\n");
+        run(&place.workspace, "git init -q .").unwrap();
+        let script = "head -c 20000000 /dev/zero > big; echo 2 >> mine.bin; echo x > small; \
+                      mkdir -p target/deep; echo y > target/deep/o; mkfifo pipe";
+        let response = run(&place.workspace, script).unwrap();
+        let warned = response.warnings.join("\n");
+        for name in ["`big`", "`mine.bin`", "`target", "`pipe`"] {
+            assert!(warned.contains(name), "{name} ({layered:?}): {warned}");
+        }
+        assert_eq!(fs::metadata(place.ground.root().join("big")).unwrap().size(), 20_000_000);
+        assert_eq!(fs::metadata(place.ground.root().join("mine.bin")).unwrap().size(), (20 << 20) + 2);
+        assert_eq!(place.ground.text("target/deep/o").as_deref(), Some("y\n"));
+        let undone = place.undo_last().unwrap();
+        assert_eq!(place.ground.text("small"), None);
+        for name in ["big", "mine.bin", "pipe"] {
+            assert!(undone.not_undoable.iter().any(|path| path == name), "{name} ({layered:?}): {undone:?}");
+            assert!(place.ground.root().join(name).exists());
+        }
+        // Opened again, nothing has to be recovered.
+        let Place { ground, journal, workspace } = place;
+        drop((workspace, journal));
+        let (_, recovery) = ground.open_with(ground.open_journal(), ground.layered_config(layered));
+        assert!(recovery.is_empty(), "{recovery:?}");
+    }
+}
+
+#[test]
+fn undo_of_nothing_but_what_is_not_kept_is_refused() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        run(&place.workspace, "head -c 20000000 /dev/zero > big").unwrap();
+        let Err(UndoError::Obstacles(obstacles)) = place.undo_last() else { panic!("{layered:?}") };
+        assert_eq!((&*obstacles[0].path, &obstacles[0].why), ("big", &ObstacleKind::NotKept));
+    }
+}
+
+#[test]
+fn build_folder_that_is_there_is_written_through_and_not_recorded() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        place.ground.put(".gitignore", "target/\n");
+        place.ground.put("target/debug/old", "1\n");
+        run(&place.workspace, "echo 2 > target/debug/old; echo 2 > target/new; echo 2 > src").unwrap();
+        assert_eq!(place.paths(), ["src"], "{layered:?}");
+        assert_eq!(place.ground.text("target/new").as_deref(), Some("2\n"));
+        assert_eq!(place.ground.text("target/debug/old").as_deref(), Some("2\n"));
+    }
+}
+
+#[test]
+fn step_that_was_carried_out_is_not_run_again() {
+    for layered in LAYERS {
+        let place = Place::new(layered);
+        let caller = Caller::numbered(1);
+        for _ in 0..2 {
+            let ran = command("echo x >> log");
+            place.workspace.execute_command(&caller.call(), &ran, &mut Unobserved).unwrap();
+        }
+        assert_eq!(place.ground.text("log").as_deref(), Some("x\n"), "{layered:?}");
+    }
+}

@@ -1,0 +1,304 @@
+//! Commands: where they run, what they may set, how they end, what is told of their output.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
+use sandbox_exec::Level;
+use wap_core::*;
+
+use crate::fixture::ground::*;
+
+fn execute(workspace: &LocalWorkspace, request: &ExecuteCommand) -> Result<ExecuteCommandResponse, WapError> {
+    workspace.execute_command(&Caller::once().call(), request, &mut Unobserved)
+}
+
+#[test]
+fn command_runs_in_the_folder_that_is_asked_for() {
+    let ground = Ground::new();
+    ground.put("a/b/file", "x");
+    std::os::unix::fs::symlink("a/b", ground.root().join("link")).unwrap();
+    std::os::unix::fs::symlink(ground.outside(), ground.root().join("out")).unwrap();
+    let workspace = ground.open();
+    let in_folder = |folder: &str| {
+        let request = ExecuteCommand { working_directory: Some(folder.into()), ..command("pwd") };
+        execute(&workspace, &request).map(|response| response.stdout)
+    };
+    let root = ground.root().to_str().unwrap().to_owned();
+    for (asked, expected) in
+        [("", ""), (".", ""), ("a/b", "/a/b"), ("a/../a", "/a"), ("link", "/a/b"), (&root, "")]
+    {
+        assert_eq!(in_folder(asked).unwrap(), format!("{root}{expected}\n"), "{asked}");
+    }
+    let refused = [
+        ("..", Reason::PathEscapeAttempt),
+        ("a/../../x", Reason::PathEscapeAttempt),
+        ("/etc", Reason::PathEscapeAttempt),
+        ("out", Reason::PathEscapeAttempt),
+        ("nope", Reason::PathNotFound),
+        ("a/b/file", Reason::NotADirectory),
+    ];
+    for (asked, reason) in refused {
+        assert_eq!(in_folder(asked).unwrap_err().reason(), reason, "{asked}");
+    }
+}
+
+#[test]
+fn request_sets_variables_but_not_those_that_choose_programs() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let with = |name: &str, value: &str| {
+        let environment = Some(BTreeMap::from([(name.to_owned(), value.to_owned())]));
+        execute(&workspace, &ExecuteCommand { environment, ..command("echo \"$GREETING\"; touch ran") })
+    };
+    for name in ["LD_PRELOAD", "PATH", "BASH_ENV", "IFS", "GIT_DIR"] {
+        let error = with(name, "x").unwrap_err();
+        assert_eq!(error.reason(), Reason::EnvironmentNotAllowed, "{name}");
+        assert!(error.message().contains(name), "{error}");
+    }
+    assert_eq!(with("A=B", "x").unwrap_err().reason(), Reason::InvalidField);
+    assert_eq!(with("BIG", &"x".repeat(200_000)).unwrap_err().reason(), Reason::RequestTooLarge);
+    assert_eq!(ground.text("ran"), None);
+    assert_eq!(with("GREETING", "hello").unwrap().stdout, "hello\n");
+}
+
+#[test]
+fn what_cannot_be_a_command_is_refused() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let cases = [
+        (command(""), Reason::EmptyCommand),
+        (command(" \n\t"), Reason::EmptyCommand),
+        (command("echo a\0b"), Reason::InvalidField),
+        (ExecuteCommand { timeout: Some(-5), ..command("true") }, Reason::InvalidField),
+        (ExecuteCommand { timeout: Some(i64::MIN), ..command("true") }, Reason::InvalidField),
+    ];
+    for (request, reason) in cases {
+        assert_eq!(execute(&workspace, &request).unwrap_err().reason(), reason, "{request:?}");
+    }
+    let late = Caller { time_left: Some(Duration::ZERO), ..Caller::once() };
+    let error = workspace.execute_command(&late.call(), &command("true"), &mut Unobserved).unwrap_err();
+    assert_eq!(error.reason(), Reason::Timeout);
+}
+
+#[test]
+fn timeout_keeps_what_was_printed_until_then() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let request =
+        ExecuteCommand { timeout: Some(3_000), ..command("echo before; echo err >&2; sleep 60; echo after") };
+    let error = execute(&workspace, &request).unwrap_err();
+    assert_eq!(error.reason(), Reason::Timeout);
+    assert_eq!(error.detail("stdout").unwrap(), "before\n");
+    assert_eq!(error.detail("stderr").unwrap(), "err\n");
+    // What the caller is going to wait counts as well.
+    let hurried = Caller { time_left: Some(Duration::from_millis(700)), ..Caller::once() };
+    let error =
+        workspace.execute_command(&hurried.call(), &command("sleep 60"), &mut Unobserved).unwrap_err();
+    assert_eq!(error.reason(), Reason::Timeout);
+    let response =
+        execute(&workspace, &ExecuteCommand { timeout: Some(i64::MAX), ..command("true") }).unwrap();
+    assert_eq!(response.warnings, ["the timeout was cut to one hour"]);
+}
+
+/// Cancels as soon as the command has printed something.
+struct CancelAtOutput(mpsc::Sender<()>);
+
+impl CommandObserver for CancelAtOutput {
+    fn started(&mut self, _: &str) {}
+
+    fn output(&mut self, _: OutputStream, _: &[u8]) {
+        let _ = self.0.send(());
+    }
+}
+
+#[test]
+fn cancelled_command_is_killed_and_keeps_what_was_printed() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let caller = Caller::numbered(1);
+    let (sender, printed) = mpsc::channel();
+    let error = std::thread::scope(|scope| {
+        let cancel = caller.cancel.clone();
+        scope.spawn(move || {
+            printed.recv().unwrap();
+            cancel.cancel();
+        });
+        let request = command("echo started; sleep 100; touch survived");
+        workspace.execute_command(&caller.call(), &request, &mut CancelAtOutput(sender)).unwrap_err()
+    });
+    assert_eq!(error.reason(), Reason::Cancelled);
+    assert_eq!(error.detail("stdout").unwrap(), "started\n");
+    // It is an outcome like others: asked again, it is not run again.
+    let again = Caller { cancel: CancelFlag::new(), ..caller.clone() };
+    let outcome = workspace.execute_command(&again.call(), &command("touch survived"), &mut Unobserved);
+    assert_eq!(outcome.unwrap_err(), error);
+    assert_eq!(ground.text("survived"), None);
+}
+
+#[test]
+fn call_that_was_cancelled_before_leaves_no_trace() {
+    let ground = Ground::new();
+    ground.put("a", "1\n");
+    let workspace = ground.open();
+    let caller = Caller::numbered(1);
+    caller.cancel.cancel();
+    let call = caller.call();
+    let reasons = [
+        workspace.execute_command(&call, &command("touch ran"), &mut Unobserved).unwrap_err().reason(),
+        workspace.change_files(&call, &[write("a", "2\n")]).unwrap_err().reason(),
+        workspace
+            .read_file(&call, &ReadFile { path: "a".into(), ..ReadFile::default() })
+            .unwrap_err()
+            .reason(),
+        workspace.explore_files(&call, &ExploreFiles::default()).unwrap_err().reason(),
+    ];
+    assert_eq!(reasons, [Reason::Cancelled; 4]);
+    assert_eq!((ground.text("a").unwrap(), ground.text("ran")), ("1\n".to_owned(), None));
+    let again = Caller { cancel: CancelFlag::new(), ..caller };
+    workspace.change_files(&again.call(), &[write("a", "2\n")]).unwrap().remove(0).unwrap();
+    assert_eq!(ground.text("a").unwrap(), "2\n");
+}
+
+#[test]
+fn command_that_waits_for_another_one_can_be_cancelled() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let (first, second) = (Caller::once(), Caller::once());
+    std::thread::scope(|scope| {
+        let (sender, printed) = mpsc::channel();
+        let running = scope.spawn({
+            let (workspace, first) = (&workspace, &first);
+            move || {
+                let request = command("echo started; sleep 100");
+                workspace.execute_command(&first.call(), &request, &mut CancelAtOutput(sender))
+            }
+        });
+        printed.recv().unwrap();
+        let waiting =
+            scope.spawn(|| workspace.execute_command(&second.call(), &command("touch ran"), &mut Unobserved));
+        second.cancel.cancel();
+        assert_eq!(waiting.join().unwrap().unwrap_err().reason(), Reason::Cancelled);
+        first.cancel.cancel();
+        assert_eq!(running.join().unwrap().unwrap_err().reason(), Reason::Cancelled);
+    });
+    assert_eq!(ground.text("ran"), None);
+}
+
+#[test]
+fn long_output_is_cut_in_the_middle_and_kept_as_a_whole() {
+    let ground = Ground::new();
+    let mut config = ground.config();
+    config.limits.max_output_size = 10_000;
+    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let response = run(&workspace, "seq 1 20000").unwrap();
+    assert!(response.is_output_truncated);
+    assert!(response.stdout.len() < 10_200, "{}", response.stdout.len());
+    assert!(response.stdout.starts_with("1\n2\n") && response.stdout.ends_with("19999\n20000\n"));
+    let name = response.whole_output.unwrap();
+    assert!(
+        response.stdout.contains(&format!("bytes left out; '{name}' has the whole output …")),
+        "{}",
+        response.stdout
+    );
+
+    let whole = read(&workspace, &name).unwrap();
+    assert_eq!((whole.total_lines, whole.version), (20_000, None));
+    assert_eq!(whole.metadata.path, name);
+    let range = |start_line: i64, end_line: i64| {
+        let request = ReadFile { path: name.clone(), start_line: Some(start_line), end_line: Some(end_line) };
+        workspace.read_file(&Caller::once().call(), &request)
+    };
+    assert_eq!(range(10_000, 10_001).unwrap().content, "10000\n10001\n");
+    assert_eq!(range(20_000, 99_999).unwrap().content, "20000\n");
+    let past = range(20_001, 20_001).unwrap_err();
+    assert_eq!((past.reason(), past.detail("totalLines").unwrap()), (Reason::InvalidRange, &20_000.into()));
+    // It outlives the process, but is nothing that could be changed, and there are no other names.
+    drop(workspace);
+    let workspace = ground.open();
+    assert_eq!(read(&workspace, &name).unwrap().total_lines, 20_000);
+    let outputs_parent = format!("@output/../{}", name.strip_prefix("@output/").unwrap());
+    for other in ["@output/", "@output/..", "@output/nope.txt", "@output/../journal/x", &outputs_parent] {
+        assert_eq!(read(&workspace, other).unwrap_err().reason(), Reason::FileNotFound, "{other}");
+    }
+}
+
+#[test]
+fn small_output_needs_no_file_and_medium_output_has_one() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let small = run(&workspace, "echo small").unwrap();
+    assert_eq!((small.whole_output, small.is_output_truncated), (None, false));
+    let medium = run(&workspace, "seq 1 3000; printf 'a\\0b\\377' >&2").unwrap();
+    assert!(!medium.is_output_truncated);
+    let whole = read(&workspace, &medium.whole_output.unwrap()).unwrap().content;
+    assert!(whole.contains("\n3000\n") && whole.contains("a\0b\u{fffd}"), "{}", &whole[..100]);
+    assert_eq!(std::fs::read_dir(ground.path().join("state/output")).unwrap().count(), 1);
+}
+
+#[test]
+fn progress_lines_show_what_stood_there_last() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let response = run(&workspace, "printf '10%%\\r50%%\\r100%%\\ndone\\n'").unwrap();
+    assert_eq!(response.stdout, "100%\ndone\n");
+}
+
+#[test]
+fn read_only_workspace_refuses_changes_and_commands_and_is_read() {
+    let ground = Ground::new();
+    ground.put("a", "1\n");
+    let config = EngineConfig { read_only: true, ..ground.config() };
+    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let caller = Caller::numbered(1);
+    let changes = [write("a", "2\n"), write("b", "2\n"), delete("a"), replace("a", (1, 1), "2", None)];
+    for outcome in workspace.change_files(&caller.call(), &changes).unwrap() {
+        assert_eq!(outcome.unwrap_err().reason(), Reason::ReadOnly);
+    }
+    assert_eq!(run(&workspace, "touch b").unwrap_err().reason(), Reason::ReadOnly);
+    assert_eq!(read(&workspace, "a").unwrap().content, "1\n");
+    assert_eq!(ground.all_names(), ["a"]);
+}
+
+#[test]
+fn commands_need_the_confinement_that_was_asked_for() {
+    let ground = Ground::new();
+    let mut config = EngineConfig { sandbox: SandboxNeed::AtLeast(Level::Full), ..ground.config() };
+    config.launcher.highest_level = Level::Process;
+    let workspace = ground.open_with(ground.open_journal(), config.clone()).0;
+    let error = run(&workspace, "touch ran").unwrap_err();
+    assert_eq!(error.reason(), Reason::SandboxUnavailable);
+    assert!(error.detail("sandbox").unwrap().as_str().unwrap().starts_with("sandbox: level="), "{error:?}");
+    assert_eq!(ground.text("ran"), None);
+    drop(workspace);
+    config.sandbox = SandboxNeed::Whatever;
+    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let response = run(&workspace, "touch ran").unwrap();
+    assert!(response.sandbox.starts_with("sandbox: level="), "{response:?}");
+    assert_eq!(ground.text("ran").unwrap(), "");
+}
+
+#[test]
+fn no_answer_names_a_path_of_the_host() {
+    let ground = Ground::new();
+    ground.put("d/file", "x\n");
+    std::os::unix::fs::symlink(ground.outside(), ground.root().join("out")).unwrap();
+    let workspace = ground.open();
+    let absolute = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    for path in ["out", "out/x", "nope/x", "d", "../x", "d/file/x"] {
+        let mut errors = vec![
+            change(&workspace, write(path, "x")).err(),
+            change(&workspace, delete(path)).err(),
+            read(&workspace, path).err(),
+            execute(&workspace, &ExecuteCommand { working_directory: Some(path.into()), ..command("true") })
+                .err(),
+        ];
+        let explore = ExploreFiles { path: path.into(), ..ExploreFiles::default() };
+        errors.push(workspace.explore_files(&Caller::once().call(), &explore).err());
+        for error in errors.into_iter().flatten() {
+            let text = serde_json::to_string(&error).unwrap();
+            assert!(!text.contains(&absolute(ground.path())), "{text}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What a command leaves behind never makes git or an editor run something outside of the sandbox.
+//!
+//! Each way is tried twice: plainly, where the canary shows that it works, and as a command of the workspace.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::fixture::ground::*;
+
+/// One way to leave something behind that git runs later.
+struct Escape {
+    name: &'static str,
+    /// Whether the user has a repository already.
+    has_repository: bool,
+    /// `CANARY` in it stands for a program that touches the canary and fails.
+    script: &'static str,
+    /// What the user does afterwards, beneath the workspace.
+    trigger: &'static str,
+    /// What the answer has to name.
+    named: &'static [&'static str],
+}
+
+const SET: &str = "git config -f";
+
+const ESCAPES: &[Escape] = &[
+    Escape {
+        name: "another settings file through commondir",
+        has_repository: true,
+        script: "mkdir evil && cp -r .git/objects .git/refs evil/ && cp .git/config evil/config && \
+                 SET evil/config core.fsmonitor 'CANARY' && echo ../evil > .git/commondir",
+        trigger: "git status",
+        named: &[".git/commondir"],
+    },
+    Escape {
+        name: "a bare repository in place of the workspace",
+        has_repository: true,
+        script: "rm -f .git/HEAD; mkdir -p objects refs && echo 'ref: refs/heads/main' > HEAD && \
+                 SET config core.repositoryformatversion 0 && SET config core.bare false && \
+                 SET config core.worktree . && SET config core.fsmonitor 'CANARY'; true",
+        trigger: "git status",
+        named: &["HEAD", "config"],
+    },
+    Escape {
+        name: "settings of a new repository",
+        has_repository: false,
+        script: "git init -q . && SET .git/config core.fsmonitor 'CANARY'",
+        trigger: "git status",
+        named: &[".git/config"],
+    },
+    Escape {
+        name: "settings of a repository in a folder",
+        has_repository: true,
+        script: "git init -q sub && SET sub/.git/config core.fsmonitor 'CANARY'",
+        trigger: "git -C sub status",
+        named: &["sub/.git/config"],
+    },
+    Escape {
+        name: "a hook of a repository in a folder",
+        has_repository: true,
+        script: "git init -q sub && printf '#!/bin/sh\\nCANARY\\n' > sub/.git/hooks/pre-commit && \
+                 chmod +x sub/.git/hooks/pre-commit",
+        trigger: "git -C sub -c user.name=u -c user.email=u@x commit -q --allow-empty -m x",
+        named: &["sub/.git/hooks/pre-commit"],
+    },
+    Escape {
+        name: "a repository elsewhere through a .git file",
+        has_repository: true,
+        script: "git init -q --bare store.x && SET store.x/config core.bare false && \
+                 SET store.x/config core.worktree ../sub && SET store.x/config core.fsmonitor 'CANARY' && \
+                 mkdir sub && echo 'gitdir: ../store.x' > sub/.git",
+        trigger: "git -C sub status",
+        named: &["sub/.git", "store.x/config"],
+    },
+    Escape {
+        name: "a bare repository in a folder",
+        has_repository: true,
+        script: "git init -q --bare bare && SET bare/config core.bare false && \
+                 SET bare/config core.worktree . && SET bare/config core.fsmonitor 'CANARY'",
+        trigger: "git -C bare status",
+        named: &["bare/HEAD", "bare/config"],
+    },
+    Escape {
+        name: "a hook of a repository that git pushes to",
+        has_repository: true,
+        script: "git init -q --bare target/evil.git && printf '#!/bin/sh\\nCANARY\\n' > target/evil.git/hooks/pre-receive && \
+                 chmod +x target/evil.git/hooks/pre-receive && git remote add evil ./target/evil.git && \
+                 git config remote.pushDefault evil",
+        trigger: "git push evil main",
+        named: &[".git/config"],
+    },
+    Escape {
+        name: "a link in place of a repository",
+        has_repository: true,
+        script: "git init -q real && mv real/.git stored && SET stored/config core.fsmonitor 'CANARY' && \
+                 mkdir sub && ln -s ../stored sub/.git",
+        trigger: "git -C sub status",
+        named: &["sub/.git"],
+    },
+];
+
+fn fill(ground: &Ground, escape: &Escape) -> String {
+    if escape.has_repository {
+        git(&ground.root(), "init -q -b main .");
+        ground.put("file", "x\n");
+        ground.put(".gitignore", "target/\n");
+        ground.put("target/made", "");
+        git(&ground.root(), "add file");
+        git(&ground.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
+    }
+    let canary = format!("touch {}; false", canary(ground).display());
+    escape.script.replace("SET", SET).replace("CANARY", &canary)
+}
+
+fn canary(ground: &Ground) -> std::path::PathBuf {
+    ground.outside().join("canary")
+}
+
+fn git(folder: &Path, arguments: &str) {
+    let ran = shell(folder, &format!("git {arguments}"));
+    assert!(ran.status.success(), "{arguments}: {}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// Runs something as the user would, outside of everything.
+fn shell(folder: &Path, script: &str) -> std::process::Output {
+    Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env_remove("GIT_DIR")
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn nothing_that_a_command_leaves_makes_git_run_it() {
+    for escape in ESCAPES {
+        let plain = Ground::new();
+        let script = fill(&plain, escape);
+        let ran = shell(&plain.root(), &script);
+        assert!(ran.status.success(), "{}: {}", escape.name, String::from_utf8_lossy(&ran.stderr));
+        shell(&plain.root(), escape.trigger);
+        assert!(canary(&plain).exists(), "control: {} does not escape by itself", escape.name);
+        for layer in LAYERS {
+            let ground = Ground::new();
+            let script = fill(&ground, escape);
+            let workspace = ground.open_layered(layer);
+            let response = run(&workspace, &script).unwrap();
+            let warned = response.warnings.join("\n");
+            shell(&ground.root(), escape.trigger);
+            assert!(!canary(&ground).exists(), "{} ({layer:?}): {warned}", escape.name);
+            // What cannot be written in the sandbox to begin with needs no warning.
+            if response.exit_code == 0 {
+                for name in escape.named {
+                    assert!(
+                        warned.contains(&format!("`{name}`")),
+                        "{} ({layer:?}): {name}: {warned}",
+                        escape.name
+                    );
+                }
+            }
+            if escape.has_repository {
+                git(&ground.root(), "fsck --no-progress");
+                git(&ground.root(), "log -1");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_git_pushes_to_is_named() {
+    let ground = Ground::new();
+    git(&ground.root(), "init -q -b main .");
+    let workspace = ground.open();
+    let script = "git remote add origin https://me:secret@example.org/a.git && git config branch.main.remote origin && \
+                  git config remote.pushDefault git@example.org:b.git";
+    let response = run(&workspace, script).unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    let warned = response.warnings.join("\n");
+    for name in [
+        "`.git/config`",
+        "remote.origin.url = https://***@example.org/a.git",
+        "remote.origin.fetch = +refs/heads/*:refs/remotes/origin/*",
+        "branch.main.remote = origin",
+        "remote.pushdefault = git@example.org:b.git",
+    ] {
+        assert!(warned.contains(name), "{name}: {warned}");
+    }
+    assert!(!warned.contains("secret"), "{warned}");
+    let settings = ground.text(".git/config").unwrap();
+    assert!(settings.contains("secret@example.org/a.git"), "it is taken over: {settings}");
+    // What decides nothing of the kind is not named.
+    assert_eq!(run(&workspace, "git config color.ui auto").unwrap().warnings, [""; 0]);
+}
+
+#[test]
+fn what_editors_obey_is_not_kept() {
+    let script = "mkdir -p .vscode .idea deep/.vscode links && echo '{}' > .vscode/tasks.json && echo x > .idea/w.xml && \
+                  echo '{}' > .mcp.json && echo '{}' > deep/.vscode/tasks.json && mkdir other && \
+                  echo '{}' > other/tasks.json && ln -s ../other links/.vscode && echo '{}' > .vscode/launch.json";
+    let unwanted =
+        [".vscode/tasks.json", ".idea/w.xml", ".mcp.json", "deep/.vscode/tasks.json", "links/.vscode"];
+    let plain = Ground::new();
+    assert!(shell(&plain.root(), script).status.success());
+    for name in unwanted {
+        assert!(plain.root().join(name).exists(), "control: {name}");
+    }
+    for layer in LAYERS {
+        let ground = Ground::new();
+        ground.put("mine/.mcp.json", "mine\n");
+        let workspace = ground.open_layered(layer);
+        let warned = run(&workspace, script).unwrap().warnings.join("\n");
+        for name in unwanted {
+            assert!(!ground.root().join(name).exists(), "{name} ({layer:?})");
+            assert!(warned.contains(&format!("`{name}`")), "{name} ({layer:?}): {warned}");
+        }
+        // What lies beside is kept, and what was there stays as it was.
+        assert!(ground.root().join(".vscode/launch.json").exists(), "{layer:?}");
+        let response = run(&workspace, "echo theirs > mine/.mcp.json; rm -r mine").unwrap();
+        assert!(response.warnings.join("\n").contains("`mine/.mcp.json`"), "{response:?}");
+        assert_eq!(ground.text("mine/.mcp.json").as_deref(), Some("mine\n"), "{layer:?}");
+    }
+}
+
+#[test]
+fn ordinary_work_with_git_is_kept() {
+    for layer in LAYERS {
+        let ground = Ground::new();
+        let workspace = ground.open_layered(layer);
+        let script = "git init -q -b main . && echo x > a && git add a && git commit -q -m one && \
+                      git checkout -q -b other && echo y > b && git add b && git commit -q -m two";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layer:?}: {response:?}");
+        let log = shell(&ground.root(), "git log --format=%s && git status --porcelain && git fsck");
+        assert_eq!(String::from_utf8_lossy(&log.stdout), "two\none\n", "{layer:?}");
+        // Later commands go on with it.
+        let script =
+            "git checkout -q main && git merge -q other && git gc -q && git clone -q . copy && rm -rf copy";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layer:?}: {response:?}");
+        let log = shell(&ground.root(), "git log --format=%s main && git status --porcelain && git fsck");
+        assert_eq!(String::from_utf8_lossy(&log.stdout), "two\none\n", "{layer:?}");
+        assert!(!ground.root().join("copy").exists(), "{layer:?}");
+    }
+}

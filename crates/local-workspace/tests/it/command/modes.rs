@@ -1,0 +1,197 @@
+//! No command leaves a set-user-ID program, a capability, a device or a file of another owner, wherever it may write, nor
+//! does an undo or a recovery bring one back. The tricks are those of `fixtures/modes/tricks.json`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use change_journal::{ChangeNumber, Journal, RunNumber};
+use local_workspace::{EngineConfig, LocalWorkspace, Undo};
+use sandbox_exec::Level;
+
+use crate::fixture::ground::*;
+use crate::tricks::{Trick, left_in, tricks};
+
+/// Where a command may write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// On a layer, from which it is adopted.
+    Layer,
+    /// On the folder itself, which is compared.
+    Folder,
+    /// In a build folder that is seen through the layer. Nothing looks at it afterwards.
+    BuildFolder,
+    /// In a folder outside that the user has named. Nothing looks at it afterwards.
+    Cache,
+    /// On the folder itself, with no more than the filter of modes.
+    LevelProcess,
+    /// On the folder itself, with no filter at all.
+    Unconfined,
+}
+
+struct Scene {
+    ground: Ground,
+    journal: Journal,
+    workspace: LocalWorkspace,
+    /// Where the tricks are carried out, from outside and from inside.
+    folder: PathBuf,
+    shown: String,
+}
+
+impl Scene {
+    fn new(way: Way) -> Scene {
+        let ground = Ground::new();
+        let layered = match way {
+            Way::Layer | Way::BuildFolder | Way::Cache => Layered::Yes,
+            _ => Layered::No,
+        };
+        let mut config: EngineConfig = ground.layered_config(layered);
+        let cache = ground.path().join("cache");
+        fs::create_dir(&cache).unwrap();
+        match way {
+            Way::Cache => config.policy.writable.push(cache.clone()),
+            Way::LevelProcess => config.launcher.highest_level = Level::Process,
+            Way::Unconfined => config.launcher.highest_level = Level::None,
+            _ => {}
+        }
+        let (folder, shown) = match way {
+            Way::Cache => (cache.clone(), cache.to_str().unwrap().to_owned()),
+            Way::BuildFolder => {
+                ground.put(".gitignore", "target/\n");
+                fs::create_dir(ground.root().join("target")).unwrap();
+                (ground.root().join("target"), "target".to_owned())
+            }
+            _ => (ground.root(), ".".to_owned()),
+        };
+        let journal = ground.open_journal();
+        let workspace = ground.open_with(journal.clone(), config).0;
+        Scene { ground, journal, workspace, folder, shown }
+    }
+
+    fn look(&self, what: &str) {
+        for folder in [self.ground.root(), self.ground.path().join("cache"), self.folder.clone()] {
+            let left = left_in(&folder);
+            assert!(left.is_empty(), "{what}: {left:?}");
+        }
+    }
+
+    fn last_run(&self) -> Option<RunNumber> {
+        let changes = self.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
+        changes.last().map(|change| change.run)
+    }
+
+    /// Takes back what the last run did, if it is another one than `before`, and then the undo itself.
+    fn undo_and_redo(&self, before: Option<RunNumber>, what: &str) {
+        let mut last = before;
+        for _ in 0..2 {
+            let run = self.last_run();
+            if run == last {
+                return;
+            }
+            last = run;
+            // What is of a kind that is not recorded cannot be undone; then nothing is changed.
+            let _ = self.workspace.undo(&Caller::once().call(), &Undo::Run(run.unwrap()));
+            self.look(what);
+        }
+    }
+}
+
+/// Carries out every trick that is meant, and says what each answered.
+fn try_all(way: Way, is_meant: impl Fn(&Trick) -> bool) -> Vec<(String, String)> {
+    let scene = Scene::new(way);
+    let mut said = Vec::new();
+    for trick in tricks().into_iter().filter(|trick| trick.is_possible() && is_meant(trick)) {
+        let what = format!("{way:?}: {}", trick.name);
+        trick.set_up(&scene.folder);
+        let before = scene.last_run();
+        let answer = run(&scene.workspace, &trick.in_folder(&scene.shown));
+        scene.look(&what);
+        scene.undo_and_redo(before, &what);
+        said.push((
+            trick.name.clone(),
+            answer.map_or_else(|error| format!("{error:?}"), |answer| format!("{answer:?}")),
+        ));
+    }
+    said
+}
+
+/// A level below full is what the machine gives when asked for no more; the others are the machine's own.
+fn is_full(ground: &Ground) -> bool {
+    run(&ground.open(), "true").unwrap().sandbox.contains("level=full")
+}
+
+#[test]
+fn no_trick_leaves_anything_in_any_place_that_a_command_may_write() {
+    assert!(is_full(&Ground::new()), "not run: this machine does not give level full");
+    for way in [Way::Layer, Way::Folder, Way::LevelProcess] {
+        try_all(way, |_| true);
+    }
+    // A file that had the bits before, in a place that nothing looks at, is the user's own: it keeps them.
+    for way in [Way::BuildFolder, Way::Cache] {
+        try_all(way, |trick| !trick.is_own);
+    }
+}
+
+#[test]
+fn every_trick_bites_where_nothing_refuses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for trick in tricks().iter().filter(|trick| trick.is_possible()) {
+        trick.bites(folder.path());
+    }
+}
+
+#[test]
+fn bits_that_nothing_refused_are_taken_away_where_the_folder_is_compared() {
+    let said = try_all(Way::Unconfined, |trick| trick.leaves == "bits");
+    for (trick, said) in
+        said.iter().filter(|(_, said)| said.contains("exit_code: Some(0)") || said.contains("exit_code: 0"))
+    {
+        assert!(said.contains("set-user-ID and set-group-ID bits were not kept: `"), "{trick}: {said}");
+    }
+    assert!(said.iter().filter(|(_, said)| said.contains("were not kept")).count() >= 15, "{said:?}");
+}
+
+#[test]
+fn a_result_names_the_bits_that_were_not_kept() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        let workspace = ground.open_layered(layered);
+        ground.put("tool", "#!/bin/sh\n");
+        fs::set_permissions(ground.root().join("tool"), Permissions::from_mode(0o4755)).unwrap();
+        let said = run(&workspace, "mv tool other").unwrap().warnings;
+        let expected = "set-user-ID and set-group-ID bits were not kept: `other`";
+        assert!(said.iter().any(|warning| warning == expected), "{layered:?}: {said:?}");
+        assert_eq!(mode(&ground.root().join("other")), 0o755);
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o7777
+}
+
+#[test]
+fn an_undo_brings_no_bits_back() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        let journal = ground.open_journal();
+        let workspace = ground.open_with(journal.clone(), ground.layered_config(layered)).0;
+        ground.put("tool", "one\n");
+        ground.put("shared/file", "one\n");
+        ground.put("kept/file", "one\n");
+        let at = |name: &str| ground.root().join(name);
+        fs::set_permissions(at("tool"), Permissions::from_mode(0o6755)).unwrap();
+        fs::set_permissions(at("shared"), Permissions::from_mode(0o6755)).unwrap();
+        fs::set_permissions(at("kept"), Permissions::from_mode(0o2755)).unwrap();
+        run(&workspace, "echo two > tool; rm -r shared; echo two > kept/file; chmod g-s kept/file").unwrap();
+        assert_eq!((mode(&at("tool")), at("shared").exists()), (0o755, false), "{layered:?}");
+        for _ in 0..3 {
+            let run = journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().last().unwrap().run;
+            workspace.undo(&Caller::once().call(), &Undo::Run(run)).unwrap();
+            assert_eq!(mode(&at("tool")) & 0o6000, 0, "{layered:?}");
+            assert!(!at("shared").exists() || mode(&at("shared")) & 0o6000 == 0, "{layered:?}");
+        }
+        assert_eq!(ground.text("shared/file").as_deref(), Some("one\n"));
+        // What the user gave a folder that is still there stays the user's.
+        assert_eq!(mode(&at("kept")), 0o2755, "{layered:?}");
+    }
+}

@@ -1,0 +1,390 @@
+//! A folder in which git would run a program is completed by no tool, in whatever order and by which tools its parts come.
+//!
+//! Each way is tried twice: plainly, where the canary shows that git runs the program, and through the workspace.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use change_journal::RunNumber;
+use local_workspace::{LocalWorkspace, Undo, UndoError};
+use wap_core::*;
+
+use crate::fixture::ground::*;
+
+/// One call of a tool.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// A file tool writes a file. `CANARY` in it stands for a program that touches the canary.
+    Write(&'static str, &'static str),
+    /// File tools write several files in one batch.
+    Batch(&'static [(&'static str, &'static str)]),
+    /// A command runs.
+    Run(&'static str),
+}
+
+use Part::{Batch, Run, Write};
+
+const SETTINGS: &str =
+    "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = CANARY\n";
+
+const COMMON_SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = CANARY\n\
+                               [extensions]\n\tworktreeConfig = true\n";
+
+/// Ways to a repository in `x`, and the name that the refusal of the last part has to hold.
+const WAYS: &[(&str, &[Part], &str)] = &[
+    (
+        "file tools one by one",
+        &[
+            Write("x/config", SETTINGS),
+            Write("x/HEAD", "ref: refs/heads/main\n"),
+            Write("x/objects/a", ""),
+            Write("x/refs/a", ""),
+        ],
+        "x/refs/a",
+    ),
+    (
+        "file tools, HEAD last",
+        &[
+            Write("x/config", SETTINGS),
+            Write("x/refs/heads/a", ""),
+            Write("x/objects/info/a", ""),
+            Write("x/HEAD", "ref: refs/heads/main\n"),
+        ],
+        "x/HEAD",
+    ),
+    (
+        "one batch",
+        &[Batch(&[
+            ("x/HEAD", "ref: refs/heads/main\n"),
+            ("x/objects/a", ""),
+            ("x/config", SETTINGS),
+            ("x/refs/a", ""),
+        ])],
+        "x/refs/a",
+    ),
+    (
+        "a command alone",
+        &[Run(
+            "mkdir -p x/objects x/refs; echo 'ref: refs/heads/main' > x/HEAD; printf '[core]\\n\\trepositoryformatversion = 0\
+             \\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = CANARY\\n' > x/config",
+        )],
+        "x/HEAD",
+    ),
+    (
+        "a file tool, then a command",
+        &[
+            Write("x/config", SETTINGS),
+            Write("x/HEAD", "ref: refs/heads/main\n"),
+            Run("mkdir x/objects x/refs"),
+        ],
+        "x/refs",
+    ),
+    (
+        "a command, then a file tool",
+        &[
+            Run("mkdir -p x/objects x/refs"),
+            Write("x/config", SETTINGS),
+            Write("x/HEAD", "ref: refs/heads/main\n"),
+        ],
+        "x/HEAD",
+    ),
+    (
+        "a command that renames",
+        &[
+            Write("x/config", SETTINGS),
+            Write("x/HEAD", "ref: refs/heads/main\n"),
+            Run("mkdir x/objects x/others"),
+            Run("cp -r x/others x/refs && rmdir x/others"),
+        ],
+        "x/refs",
+    ),
+    (
+        "a HEAD that is a link",
+        &[Write("x/config", SETTINGS), Run("mkdir x/objects x/refs"), Run("ln -s refs/heads/main x/HEAD")],
+        "x/HEAD",
+    ),
+    (
+        "commondir",
+        &[
+            Write("common/config", COMMON_SETTINGS),
+            Run("mkdir -p common/objects common/refs"),
+            Write("x/config.worktree", "[core]\n\tworktree = .\n"),
+            Write("x/HEAD", "ref: refs/heads/main\n"),
+            Write("x/commondir", "../common\n"),
+        ],
+        "x/commondir",
+    ),
+    (
+        "the workspace itself",
+        &[
+            Write("config", SETTINGS),
+            Write("HEAD", "ref: refs/heads/main\n"),
+            Run("mkdir objects"),
+            Write("refs/a", ""),
+        ],
+        "refs/a",
+    ),
+];
+
+fn canary(ground: &Ground) -> std::path::PathBuf {
+    ground.outside().join("canary")
+}
+
+/// Writes a program that touches the canary, outside of the workspace, and answers with the text that runs it.
+fn program(ground: &Ground) -> String {
+    format!("touch {}", canary(ground).display())
+}
+
+fn git_status(ground: &Ground) -> Output {
+    let folder = if ground.root().join("x").is_dir() { "x" } else { "." };
+    shell(&ground.root().join(folder), "git status")
+}
+
+/// Runs something as the user would, outside of everything.
+fn shell(folder: &Path, script: &str) -> Output {
+    Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env_remove("GIT_DIR")
+        .output()
+        .unwrap()
+}
+
+/// Does a part without any workspace.
+fn plainly(ground: &Ground, part: Part) {
+    let program = program(ground);
+    match part {
+        Write(path, content) => ground.put(path, content.replace("CANARY", &program)),
+        Batch(files) => files.iter().for_each(|(path, content)| plainly(ground, Write(path, content))),
+        Run(script) => {
+            let ran = shell(&ground.root(), &script.replace("CANARY", &program));
+            assert!(ran.status.success(), "{script}: {ran:?}");
+        }
+    }
+}
+
+/// Does a part by a tool, and answers with what is said of it.
+fn by_tool(ground: &Ground, workspace: &LocalWorkspace, part: Part) -> String {
+    let program = program(ground);
+    let written = |(path, content): &(&str, &str)| write(path, &content.replace("CANARY", &program));
+    let said = |outcome: Result<FileChanged, WapError>| match outcome {
+        Ok(_) => String::new(),
+        Err(error) => {
+            assert_eq!(error.reason(), Reason::Protected, "{error}");
+            error.to_string()
+        }
+    };
+    match part {
+        Write(path, content) => said(change(workspace, written(&(path, content)))),
+        Batch(files) => {
+            let batch: Vec<_> = files.iter().map(written).collect();
+            let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
+            outcomes.into_iter().map(said).collect()
+        }
+        Run(script) => run(workspace, &script.replace("CANARY", &program)).unwrap().warnings.join("\n"),
+    }
+}
+
+#[test]
+fn no_tool_completes_a_repository() {
+    for (name, parts, refused) in WAYS {
+        let plain = Ground::new();
+        parts.iter().for_each(|part| plainly(&plain, *part));
+        let shown = git_status(&plain);
+        assert!(canary(&plain).exists(), "control: {name} does nothing by itself: {shown:?}");
+        for layered in LAYERS {
+            let ground = Ground::new();
+            let workspace = ground.open_layered(layered);
+            let (last, first) = parts.split_last().unwrap();
+            for part in first {
+                assert_eq!(by_tool(&ground, &workspace, *part), "", "{name} ({layered:?}): {part:?}");
+            }
+            let said = by_tool(&ground, &workspace, *last);
+            assert!(
+                said.contains(refused) && said.contains("a bare repository"),
+                "{name} ({layered:?}): {said}"
+            );
+            git_status(&ground);
+            assert!(!canary(&ground).exists(), "{name} ({layered:?}): {said}");
+        }
+    }
+}
+
+#[test]
+fn undo_completes_no_repository() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        ground.put("x/config", SETTINGS.replace("CANARY", &program(&ground)));
+        ground.put("x/HEAD", "ref: refs/heads/main\n");
+        ground.put("x/objects/a", "");
+        let workspace = ground.open_layered(layered);
+        change(&workspace, delete("x/HEAD")).unwrap();
+        let deletion = RunNumber(1);
+        // Without a HEAD it is a folder like any other.
+        assert_eq!(by_tool(&ground, &workspace, Write("x/refs/a", "")), "", "{layered:?}");
+        let refused = workspace.undo(&Caller::once().call(), &Undo::Run(deletion)).unwrap_err();
+        let UndoError::Obstacles(obstacles) = &refused else { panic!("{refused:?}") };
+        assert!(format!("{obstacles:?}").contains("a bare repository"), "{obstacles:?}");
+        git_status(&ground);
+        assert!(!canary(&ground).exists(), "{layered:?}");
+        // The control: git runs the program as soon as the file is there.
+        ground.put("x/HEAD", "ref: refs/heads/main\n");
+        git_status(&ground);
+        assert!(canary(&ground).exists(), "{layered:?}");
+    }
+}
+
+#[test]
+fn hook_goes_into_no_bare_repository_by_a_file_tool() {
+    let ground = Ground::new();
+    assert!(shell(&ground.root(), "git init -q --bare mine.git").status.success());
+    let workspace = ground.open();
+    let hook = write("mine.git/hooks/post-receive", "#!/bin/sh\n");
+    let refused = change(&workspace, hook).unwrap_err();
+    assert!(refused.to_string().contains("git would run it"), "{refused}");
+    let settings = fs::read_to_string(ground.root().join("mine.git/config")).unwrap();
+    let harmful = write("mine.git/config", &format!("{settings}[core]\n\tfsmonitor = x\n"));
+    assert!(change(&workspace, harmful).unwrap_err().to_string().contains("core.fsmonitor"));
+    // What decides nothing but looks is allowed, and so is what is no part of a repository.
+    let harmless = write("mine.git/config", &format!("{settings}[color]\n\tui = auto\n"));
+    change(&workspace, harmless).unwrap();
+    change(&workspace, write("mine.git/notes.txt", "x\n")).unwrap();
+    change(&workspace, write("mine.git/hooks/update.sample", "x\n")).unwrap();
+}
+
+#[test]
+fn names_of_another_case_complete_no_repository_either() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    let batch = [write("x/head", ""), write("x/Objects/a", ""), write("x/REFS/a", ""), write("y/HEAD", "")];
+    let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
+    let refused: Vec<_> = outcomes.iter().map(Result::is_err).collect();
+    assert_eq!(refused, [false, false, true, false]);
+}
+
+#[test]
+fn innocent_names_are_written() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        let workspace = ground.open_layered(layered);
+        for path in
+            ["a/HEAD", "b/objects/o.rs", "c/refs/r.rs", "c/objects/o.rs", "config", "src/hooks/use.ts"]
+        {
+            change(&workspace, write(path, "x\n")).unwrap();
+        }
+        for path in ["d/HEAD", "e/objects/o.rs", "f/refs/r.rs", "f/config", "g/hooks/use.ts"] {
+            let response =
+                run(&workspace, &format!("mkdir -p $(dirname {path}) && echo x > {path}")).unwrap();
+            assert_eq!(response.warnings, [""; 0], "{path} ({layered:?})");
+            assert_eq!(ground.text(path).as_deref(), Some("x\n"), "{path} ({layered:?})");
+        }
+    }
+}
+
+/// What is done in a build folder that is there, what the user does afterwards, and the name in the result.
+const IN_BUILD_FOLDERS: &[(&str, &str, &str)] = &[
+    (
+        "git init -q target/deep/x && git config -f target/deep/x/.git/config core.fsmonitor 'CANARY'",
+        "git -C target/deep/x status",
+        "target/deep/x/.git/config",
+    ),
+    (
+        "git config -f target/mine/.git/config core.fsmonitor 'CANARY'",
+        "git -C target/mine status",
+        "target/mine/.git/config",
+    ),
+    (
+        "git init -q --bare target/evil.git && printf '#!/bin/sh\\nCANARY\\n' > target/evil.git/hooks/pre-receive && \
+         chmod +x target/evil.git/hooks/pre-receive",
+        "git push ./target/evil.git main",
+        "target/evil.git/hooks/pre-receive",
+    ),
+    (
+        "git init -q target/a && mv target/a/.git target/stored && ln -s ../stored target/a/.git && \
+         git config -f target/stored/config core.fsmonitor 'CANARY'",
+        "git -C target/a status",
+        "target/a/.git",
+    ),
+    (
+        "git init -q --bare target/stored && git config -f target/stored/config core.bare false && mkdir target/a && \
+         git config -f target/stored/config core.worktree ../a && \
+         git config -f target/stored/config core.fsmonitor 'CANARY' && echo 'gitdir: ../stored' > target/a/.git",
+        "git -C target/a status",
+        "target/a/.git",
+    ),
+];
+
+fn with_build_folder() -> Ground {
+    let ground = Ground::new();
+    ground.put(".gitignore", "target/\n");
+    ground.put("file", "x\n");
+    let script = "git init -q -b main . && git add file && git -c user.name=u -c user.email=u@x commit -q -m one && \
+                  git init -q target/mine && git init -q target/theirs && \
+                  printf '#!/bin/sh\\n' > target/theirs/.git/hooks/pre-commit";
+    assert!(shell(&ground.root(), script).status.success());
+    // What is younger than a tick of the clock counts as changed by the command.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    ground
+}
+
+#[test]
+fn what_git_obeys_in_build_folders_is_taken_out_of_its_way() {
+    for (script, trigger, named) in IN_BUILD_FOLDERS {
+        let plain = with_build_folder();
+        let ran = shell(&plain.root(), &script.replace("CANARY", &program(&plain)));
+        assert!(ran.status.success(), "{script}: {ran:?}");
+        let shown = shell(&plain.root(), trigger);
+        assert!(canary(&plain).exists(), "control: {script}: {shown:?}");
+        for layered in LAYERS {
+            let ground = with_build_folder();
+            let workspace = ground.open_layered(layered);
+            let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+            assert_eq!(response.exit_code, 0, "{script}: {response:?}");
+            let warned = response.warnings.join("\n");
+            assert!(warned.contains(&format!("`{named}`")), "{script} ({layered:?}): {warned}");
+            shell(&ground.root(), trigger);
+            assert!(!canary(&ground).exists(), "{script} ({layered:?}): {warned}");
+            // What was there before the command is nobody's business here.
+            assert!(
+                ground.root().join("target/theirs/.git/hooks/pre-commit").exists(),
+                "{layered:?}: {warned}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ordinary_builds_are_left_alone() {
+    for layered in LAYERS {
+        let ground = with_build_folder();
+        let workspace = ground.open_layered(layered);
+        let script = "git init -q target/x && git init -q --bare target/y.git && mkdir -p target/z/hooks target/z/objects && \
+                      echo x > target/z/hooks/use.ts && echo x > target/z/config && \
+                      cd target/x && echo x > a && git add a && git commit -q -m one";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+    }
+}
+
+#[test]
+fn build_folder_that_is_too_large_is_said_once() {
+    let ground = with_build_folder();
+    for index in 0..1_200 {
+        fs::create_dir_all(ground.root().join(format!("target/old/{index}"))).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let workspace = ground.open();
+    let first = run(&workspace, "true").unwrap().warnings.join("\n");
+    assert!(first.contains("too large to be looked through"), "{first}");
+    assert_eq!(run(&workspace, "true").unwrap().warnings, [""; 0]);
+    // A change is followed all the same.
+    let script = format!(
+        "git init -q target/new/x && git config -f target/new/x/.git/config core.fsmonitor '{}'",
+        program(&ground)
+    );
+    let warned = run(&workspace, &script).unwrap().warnings.join("\n");
+    assert!(warned.contains("`target/new/x/.git/config`"), "{warned}");
+}

@@ -1,0 +1,206 @@
+//! `git worktree add`, `move` and `remove` by a command work, or leave nothing behind.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use change_journal::{
+    Attributes, ChangeNumber, ChangeRecord, Content, Entry, EntryKind, EntryRecord, Journal, RunNumber,
+    RunState, StepKind,
+};
+use local_workspace::{LocalWorkspace, Undo};
+use wap_core::*;
+
+use crate::fixture::ground::*;
+use crate::fixture::tree::tree;
+
+/// A workspace with a repository that has one commit and a working tree of the user's.
+fn prepared(layered: Layered) -> (Ground, LocalWorkspace) {
+    let ground = Ground::new();
+    git(&ground.root(), "init -q -b main .");
+    ground.put("file", "x\n");
+    git(&ground.root(), "add file");
+    git(&ground.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
+    let workspace = ground.open_layered(layered);
+    (ground, workspace)
+}
+
+/// Runs git as the user would, and answers with what it prints.
+fn git(folder: &Path, arguments: &str) -> String {
+    let ran = Command::new("sh")
+        .args(["-c", &format!("git {arguments}")])
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env_remove("GIT_DIR")
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "git {arguments}: {}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+fn done(workspace: &LocalWorkspace, script: &str) -> ExecuteCommandResponse {
+    let response = run(workspace, script).unwrap();
+    assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{script}: {response:?}");
+    response
+}
+
+fn undo_last(ground: &Ground, workspace: &LocalWorkspace, run: RunNumber) {
+    let undone = workspace.undo(&Caller::once().call(), &Undo::Run(run)).unwrap();
+    assert!(undone.not_undoable.is_empty(), "{undone:?}");
+    assert!(!ground.root().join("side").exists());
+}
+
+#[test]
+fn working_tree_is_added_used_moved_and_removed() {
+    for layered in LAYERS {
+        for relative in ["", "-c worktree.useRelativePaths=true"] {
+            let (ground, workspace) = prepared(layered);
+            done(&workspace, &format!("git {relative} worktree add -q side"));
+            let side = ground.root().join("side");
+            assert_eq!(git(&side, "status --porcelain"), "", "{layered:?}");
+            assert_eq!(git(&ground.root(), "worktree list").lines().count(), 2, "{layered:?}");
+            done(&workspace, "cd side && echo y > more && git add more && git commit -q -m second");
+            assert_eq!(git(&side, "log --format=%s"), "second\nfirst\n", "{layered:?}");
+            // On a layer no folder that was there can be renamed, so git refuses, and nothing is half done.
+            let moved = run(&workspace, "git worktree move side other").unwrap();
+            let is_moved = moved.exit_code == 0;
+            assert_eq!(is_moved, layered == Layered::No, "{moved:?}");
+            let name = if is_moved { "other" } else { "side" };
+            assert_eq!(moved.warnings, [""; 0], "{layered:?}");
+            assert_eq!(git(&ground.root().join(name), "status --porcelain"), "", "{layered:?}");
+            done(&workspace, &format!("git worktree remove {name}"));
+            assert!(!ground.root().join(name).exists(), "{layered:?}");
+            assert_eq!(git(&ground.root(), "worktree list").lines().count(), 1, "{layered:?}");
+            assert!(!ground.root().join(".git/worktrees").exists(), "{layered:?}");
+            git(&ground.root(), "fsck --no-progress");
+        }
+    }
+}
+
+#[test]
+fn addition_is_undone_as_a_whole() {
+    for layered in LAYERS {
+        let (ground, workspace) = prepared(layered);
+        let before = tree(&ground);
+        done(&workspace, "git worktree add -q side");
+        undo_last(&ground, &workspace, RunNumber(1));
+        assert_eq!(tree(&ground), before, "{layered:?}");
+        assert_eq!(git(&ground.root(), "worktree list").lines().count(), 1, "{layered:?}");
+    }
+}
+
+#[test]
+fn working_tree_that_leads_out_or_is_refused_in_part_leaves_nothing() {
+    let scripts = [
+        // It is gone with the private folder in which it was made.
+        "git worktree add -q /tmp/side",
+        "git worktree add -q side && echo 'gitdir: ../elsewhere' > side/.git",
+        "git worktree add -q side && mkdir -p .git/worktrees/side/hooks && echo x > .git/worktrees/side/hooks/pre-commit",
+        "git worktree add -q side && printf '[core]\\n\\tfsmonitor = x\\n' > .git/worktrees/side/config.worktree",
+        "git worktree add -q side && rm side/.git && ln -s ../.git/worktrees/side side/.git",
+    ];
+    for script in scripts {
+        for layered in LAYERS {
+            let (ground, workspace) = prepared(layered);
+            let response = run(&workspace, script).unwrap();
+            assert_eq!(response.exit_code, 0, "{script} ({layered:?}): {response:?}");
+            assert!(response.warnings.join("\n").contains(".git"), "{script} ({layered:?}): {response:?}");
+            assert!(!ground.root().join("side").exists(), "{script} ({layered:?}): {response:?}");
+            assert!(
+                !ground.root().join(".git/worktrees/side").exists(),
+                "{script} ({layered:?}): {response:?}"
+            );
+            assert_eq!(git(&ground.root(), "worktree list").lines().count(), 1, "{script} ({layered:?})");
+            git(&ground.root(), "fsck --no-progress");
+        }
+    }
+}
+
+#[test]
+fn working_tree_of_a_repository_in_use_is_left_as_a_whole() {
+    let (ground, workspace) = prepared(Layered::Yes);
+    let root = ground.root();
+    struct Locking(Option<std::path::PathBuf>);
+    impl CommandObserver for Locking {
+        fn started(&mut self, _: &str) {}
+        fn output(&mut self, _: OutputStream, _: &[u8]) {
+            if let Some(lock) = self.0.take() {
+                fs::write(lock, "").unwrap();
+            }
+        }
+    }
+    let lock = root.join(".git/index.lock");
+    let script = command("git worktree add -q side && echo go");
+    let response =
+        workspace.execute_command(&Caller::once().call(), &script, &mut Locking(Some(lock.clone()))).unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");
+    fs::remove_file(lock).unwrap();
+    assert!(!root.join("side/.git").exists() && !root.join("side/file").exists(), "{response:?}");
+    assert!(!root.join(".git/worktrees/side").exists(), "{response:?}");
+}
+
+#[test]
+fn addition_that_a_crash_has_cut_short_is_carried_out() {
+    for layered in LAYERS {
+        let (ground, workspace) = prepared(layered);
+        drop(workspace);
+        let journal = ground.open_journal();
+        let (workspace, _) = ground.open_with(journal.clone(), ground.layered_config(layered));
+        let before = tree(&ground);
+        done(&workspace, "git worktree add -q side");
+        let after = tree(&ground);
+        // The same changes in a journal that knows them as intended, and a folder in which only some of them are done.
+        let recorded = recorded(&journal);
+        drop((workspace, journal));
+        fs::remove_dir_all(ground.root().join("side")).unwrap();
+        for name in ["gitdir", "HEAD", "index"] {
+            fs::remove_file(ground.root().join(".git/worktrees/side").join(name)).unwrap();
+        }
+        assert!(tree(&ground) != before && tree(&ground) != after);
+        fs::rename(ground.path().join("state"), ground.path().join("old-state")).unwrap();
+        fs::create_dir(ground.path().join("state")).unwrap();
+        let journal = ground.open_journal();
+        promise_again(&journal, &recorded);
+        let (_workspace, recovery) = ground.open_with(journal, ground.layered_config(layered));
+        assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{layered:?}: {recovery:?}");
+        assert_eq!(tree(&ground), after, "{layered:?}: {recovery:?}");
+        assert_eq!(git(&ground.root().join("side"), "status --porcelain"), "", "{layered:?}");
+    }
+}
+
+/// One side of a change with its bytes.
+type Side = Option<(EntryKind, Vec<u8>, Option<u32>)>;
+
+/// Reads all changes with their bytes.
+fn recorded(journal: &Journal) -> Vec<(Vec<u8>, Side, Side)> {
+    let reader = journal.reader();
+    let side = |entry: Option<Entry>| {
+        entry.map(|entry| {
+            let bytes = entry.content.and_then(|hash| reader.content(&hash).unwrap()).unwrap_or_default();
+            (entry.kind, bytes, entry.mode)
+        })
+    };
+    let changes = reader.changes(ChangeNumber(0), u32::MAX).unwrap().into_iter();
+    changes.map(|change| (change.path, side(change.before), side(change.after))).collect()
+}
+
+/// Records changes of a command as a daemon does that is killed right after the commit.
+fn promise_again(journal: &Journal, changes: &[(Vec<u8>, Side, Side)]) {
+    let key = change_journal::RunKey::once("command", b"killed");
+    let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+    journal.start_step(run.number(), 0, StepKind::ShellCommand, "git worktree add").unwrap();
+    let records: Vec<_> = changes
+        .iter()
+        .map(|(path, before, after)| ChangeRecord::intended(path, entry(before), entry(after)))
+        .collect();
+    journal.finish_step(run.number(), 0, b"{}", &records).unwrap();
+    journal.flush().unwrap();
+}
+
+fn entry(side: &Side) -> Option<EntryRecord<'_>> {
+    let (kind, bytes, mode) = side.as_ref()?;
+    let content = Content::Bytes(bytes);
+    Some(EntryRecord { kind: *kind, content, mode: *mode, attributes: Attributes::Unknown })
+}

@@ -1,0 +1,6 @@
+//! Reading, listing and searching.
+
+mod big_files;
+mod search;
+mod searching;
+mod warm;

@@ -1,0 +1,524 @@
+//! A workspace that keeps a list of files answers what one without it answers, whatever was done before the question.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use file_index::{IndexLimits, IndexPhase, IndexReport};
+use local_workspace::{EngineConfig, LocalWorkspace};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use wap_core::{ExploreFiles, Limits, SearchFiles, Workspace};
+
+use crate::fixture::ground::{Caller, Ground, change, delete, run, write};
+
+/// The same folder twice: with a list, and without.
+struct Both {
+    warm: LocalWorkspace,
+    cold: LocalWorkspace,
+}
+
+impl Both {
+    fn open(ground: &Ground) -> Both {
+        Both::with_limits(ground, IndexLimits::default())
+    }
+
+    fn with_limits(ground: &Ground, limits: IndexLimits) -> Both {
+        Both::showing(Limits::default().max_directory_entries, ground, limits)
+    }
+
+    /// With so many entries in a listing at most.
+    fn showing(max_directory_entries: u32, ground: &Ground, limits: IndexLimits) -> Both {
+        let open = || {
+            let limits = Limits { max_directory_entries, ..Limits::default() };
+            let config = EngineConfig { limits, ..ground.config() };
+            ground.open_with(change_journal::Journal::in_memory().unwrap(), config).0
+        };
+        let (warm, cold) = (open(), open());
+        // The first question begins the list.
+        assert!(warm.keep_index(limits).unwrap().view().is_none());
+        Both { warm, cold }
+    }
+
+    fn report(&self) -> IndexReport {
+        self.warm.index_report().unwrap()
+    }
+
+    /// Waits until everything is known.
+    fn settle(&self) {
+        let start = Instant::now();
+        while self.report().phase != IndexPhase::Ready {
+            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", self.report());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether the list answers, on a machine that has time for it.
+    fn is_warm(&self) -> bool {
+        let index = self.warm.keep_index(IndexLimits::default()).unwrap();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(30) {
+            if index.view().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    fn compare_search(&self, request: Value) -> Value {
+        let request: SearchFiles = serde_json::from_value(request).unwrap();
+        let warm = self.warm.search_files(&Caller::once().call(), &request);
+        let cold = self.cold.search_files(&Caller::once().call(), &request);
+        assert_eq!(warm, cold, "{request:?}");
+        json!(warm.ok())
+    }
+
+    fn compare_list(&self, request: Value) -> Value {
+        let request: ExploreFiles = serde_json::from_value(request).unwrap();
+        let warm = self.warm.explore_files(&Caller::once().call(), &request);
+        let cold = self.cold.explore_files(&Caller::once().call(), &request);
+        assert_eq!(warm, cold, "{request:?}");
+        json!(warm.ok())
+    }
+
+    fn compare_names(&self, request: Value, name: &str) -> Value {
+        let request: ExploreFiles = serde_json::from_value(request).unwrap();
+        let warm = self.warm.find_names(&Caller::once().call(), &request, name);
+        let cold = self.cold.find_names(&Caller::once().call(), &request, name);
+        assert_eq!(warm, cold, "{request:?} {name}");
+        json!(warm.ok())
+    }
+
+    /// Every kind of question.
+    fn compare(&self) {
+        for query in ["needle", "thread", "aa", "a", "Zeile"] {
+            self.compare_search(json!({"paths": ["."], "query": query, "type": "literal"}));
+        }
+        for query in [r"n\w+dle", "(?i)NEEDLE", "thr(ead|ee)", "^$", r"\bneedle\b|x{3}"] {
+            self.compare_search(json!({"paths": ["."], "query": query, "type": "regex"}));
+        }
+        let needle = |paths: Value, more: Value| {
+            let mut request = json!({"paths": paths, "query": "needle", "type": "literal"});
+            request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            self.compare_search(request);
+        };
+        needle(json!(["."]), json!({"excludePatterns": []}));
+        needle(json!(["."]), json!({"excludePatterns": ["**/b*", "a/**"]}));
+        needle(json!(["."]), json!({"respectGitignore": true}));
+        needle(json!(["."]), json!({"recursive": false}));
+        needle(json!(["a", ".", "a/b"]), json!({}));
+        needle(json!(["a"]), json!({}));
+        needle(json!(["target"]), json!({}));
+        needle(json!(["b/link"]), json!({}));
+        needle(json!(["a/x", "."]), json!({}));
+        for path in [".", "a", "a/b", "b/link"] {
+            for more in [
+                json!({}),
+                json!({"recursive": true}),
+                json!({"recursive": true, "maxDepth": 60, "excludePatterns": []}),
+                json!({"recursive": true, "maxDepth": 60, "respectGitignore": true}),
+                json!({"recursive": true, "maxDepth": 2}),
+            ] {
+                let mut request = more;
+                request["path"] = json!(path);
+                self.compare_list(request.clone());
+                self.compare_names(request, "b");
+            }
+        }
+    }
+}
+
+/// Something that is done to the folder.
+#[derive(Clone, Debug)]
+enum Deed {
+    /// By a call of the workspace.
+    Write(usize, usize),
+    Delete(usize),
+    /// Behind its back.
+    Put(usize, usize),
+    Append(usize, usize),
+    /// With the same size, and times set back.
+    Overwrite(usize, usize),
+    Remove(usize),
+    Rename(usize, usize),
+    Folder(usize),
+    Symlink(usize, usize),
+    HardLink(usize, usize),
+    Mode(usize, u32),
+    Ignore(usize, usize),
+    /// Two folders or files change places.
+    Exchange(usize, usize),
+    /// A question in between, so that some things have been looked at and others not.
+    Ask,
+    Pause,
+}
+
+const PATHS: [&str; 18] = [
+    "a",
+    "a/x",
+    "a/y",
+    "a/b",
+    "a/b/x",
+    "a/b/c",
+    "a/b/c/needle.txt",
+    "a-b",
+    "a-b/x",
+    "a.b",
+    "b",
+    "b/x",
+    "b/link",
+    "x",
+    "target",
+    "target/x",
+    "a/target/y",
+    ".git/config",
+];
+
+const CONTENTS: [&[u8]; 9] = [
+    b"needle\n",
+    b"no thread\n",
+    b"a needle and\nthree threads\n",
+    b"",
+    b"\0binary needle\n",
+    b"latin \xe9 needle\n",
+    b"\xff\xfen\0e\0e\0d\0l\0e\0\n\0",
+    b"\xef\xbb\xbfneedle\nZeile aa\n",
+    b"url = https://user:needle@host/\nneedl",
+];
+
+const IGNORES: [&str; 4] = ["x\n", "*.txt\n/b\n", "!x\nc/\n", ""];
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let path = 0..PATHS.len();
+    let content = 0..CONTENTS.len();
+    prop_oneof![
+        3 => (path.clone(), content.clone()).prop_map(|(path, content)| Deed::Write(path, content)),
+        1 => path.clone().prop_map(Deed::Delete),
+        4 => (path.clone(), content.clone()).prop_map(|(path, content)| Deed::Put(path, content)),
+        2 => (path.clone(), content.clone()).prop_map(|(path, content)| Deed::Append(path, content)),
+        3 => (path.clone(), content).prop_map(|(path, content)| Deed::Overwrite(path, content)),
+        2 => path.clone().prop_map(Deed::Remove),
+        4 => (path.clone(), path.clone()).prop_map(|(from, to)| Deed::Rename(from, to)),
+        2 => path.clone().prop_map(Deed::Folder),
+        1 => (path.clone(), path.clone()).prop_map(|(from, to)| Deed::Symlink(from, to)),
+        1 => (path.clone(), path.clone()).prop_map(|(from, to)| Deed::HardLink(from, to)),
+        1 => (path.clone(), prop::sample::select(vec![0, 0o444, 0o644, 0o755]))
+            .prop_map(|(path, mode)| Deed::Mode(path, mode)),
+        2 => (path.clone(), 0..IGNORES.len()).prop_map(|(path, rules)| Deed::Ignore(path, rules)),
+        3 => (path.clone(), path).prop_map(|(one, other)| Deed::Exchange(one, other)),
+        3 => Just(Deed::Ask),
+        1 => Just(Deed::Pause),
+    ]
+}
+
+fn carry_out(deed: &Deed, ground: &Ground, both: &Both) {
+    let at = |path: usize| ground.root().join(PATHS[path]);
+    let make_parent = |path: &Path| drop(fs::create_dir_all(path.parent().unwrap()));
+    // Much of it fails, because of what was done before. That is as good as any other deed.
+    match deed {
+        Deed::Write(path, content) => {
+            if let Ok(text) = std::str::from_utf8(CONTENTS[*content]) {
+                let _ = change(&both.warm, write(PATHS[*path], text));
+            }
+        }
+        Deed::Delete(path) => drop(change(&both.warm, delete(PATHS[*path]))),
+        Deed::Put(path, content) => {
+            make_parent(&at(*path));
+            let _ = fs::write(at(*path), CONTENTS[*content]);
+        }
+        Deed::Append(path, content) => {
+            if let Ok(mut file) = fs::OpenOptions::new().append(true).open(at(*path)) {
+                let _ = file.write_all(CONTENTS[*content]);
+            }
+        }
+        Deed::Overwrite(path, content) => overwrite(&at(*path), CONTENTS[*content]),
+        Deed::Remove(path) => {
+            let _ = fs::remove_file(at(*path)).or_else(|_| fs::remove_dir_all(at(*path)));
+        }
+        Deed::Rename(from, to) => drop(fs::rename(at(*from), at(*to))),
+        Deed::Folder(path) => drop(fs::create_dir_all(at(*path))),
+        Deed::Symlink(from, to) => {
+            let target: PathBuf = Path::new("..").join(PATHS[*to]);
+            drop(symlink(target, at(*from)));
+        }
+        Deed::HardLink(from, to) => drop(fs::hard_link(at(*from), at(*to))),
+        Deed::Mode(path, mode) => drop(fs::set_permissions(at(*path), fs::Permissions::from_mode(*mode))),
+        Deed::Ignore(path, rules) => {
+            let folder = if *path == 0 { ground.root() } else { at(*path) };
+            let _ = fs::write(folder.join(".gitignore"), IGNORES[*rules]);
+        }
+        Deed::Exchange(one, other) => {
+            let aside = ground.root().join("aside");
+            let _ = fs::rename(at(*one), &aside);
+            let _ = fs::rename(at(*other), at(*one));
+            let _ = fs::rename(&aside, at(*other));
+        }
+        Deed::Ask => {
+            both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+        }
+        Deed::Pause => std::thread::sleep(Duration::from_millis(3)),
+    }
+}
+
+/// Writes into the file as it is, without changing its size, and gives it its old times.
+fn overwrite(path: &Path, content: &[u8]) {
+    let Ok(found) = fs::symlink_metadata(path) else { return };
+    if !found.is_file() {
+        return;
+    }
+    let Ok(mut file) = fs::OpenOptions::new().write(true).open(path) else { return };
+    let length = content.len().min(usize::try_from(found.size()).unwrap());
+    let _ = file.write_all(&content[..length]);
+    let _ = file.set_modified(found.modified().unwrap());
+}
+
+/// Gives every folder its bits back, so that the ground can be removed.
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn warm_and_cold_answer_the_same_after_whatever_was_done(
+        first in proptest::collection::vec(deed(), 0..25),
+        rounds in proptest::collection::vec((proptest::collection::vec(deed(), 1..8), any::<bool>()), 1..8),
+        // Few, so that there are more than are shown.
+        shown in prop::sample::select(vec![0, 1, 3, 500_u32]),
+    ) {
+        let ground = Ground::new();
+        fs::create_dir_all(ground.root().join("b")).unwrap();
+        let limits = IndexLimits { collect: Duration::from_millis(1), ..IndexLimits::default() };
+        let both = Both::showing(shown, &ground, limits);
+        for deed in &first {
+            carry_out(deed, &ground, &both);
+        }
+        // Also while the list is being made.
+        both.compare();
+        for (deeds, settles) in &rounds {
+            if *settles {
+                both.settle();
+            }
+            for deed in deeds {
+                carry_out(deed, &ground, &both);
+            }
+            both.compare();
+        }
+        both.settle();
+        // A list that never answers would be right, too.
+        prop_assert!(both.is_warm());
+        both.compare();
+        open_up(&ground.root());
+    }
+}
+
+#[test]
+fn change_is_seen_by_the_very_next_question() {
+    let ground = Ground::new();
+    for number in 0..300 {
+        ground.put(&format!("d{}/f{number}.txt", number % 7), "nothing to see\n");
+    }
+    let both = Both::open(&ground);
+    both.settle();
+    let found = |query: &str| {
+        let found = both.compare_search(json!({"paths": ["."], "query": query, "type": "literal"}));
+        found["totalMatches"].as_u64().unwrap()
+    };
+    assert_eq!(found("needle"), 0);
+    for round in 0..200 {
+        // In place, by exchange, and by a call.
+        ground.put("d1/f1.txt", format!("needle{round}\n"));
+        assert_eq!(found(&format!("needle{round}")), 1);
+        ground.put("d1/new", format!("needle{round}\n"));
+        fs::rename(ground.root().join("d1/new"), ground.root().join("d2/f2.txt")).unwrap();
+        assert_eq!(found(&format!("needle{round}")), 2);
+        change(&both.warm, write("d3/f3.txt", &format!("needle{round}\n"))).unwrap();
+        assert_eq!(found(&format!("needle{round}")), 3);
+        assert!(both.is_warm());
+    }
+}
+
+#[test]
+fn what_a_command_does_is_seen() {
+    let ground = Ground::new();
+    ground.put("a/one.txt", "needle\n");
+    let both = Both::open(&ground);
+    both.settle();
+    run(&both.warm, "mv a b; echo 'needle two' > b/two.txt; mkdir -p c/d/e; cp b/one.txt c/d/e/").unwrap();
+    both.compare();
+    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(found["totalMatches"], 3);
+}
+
+#[test]
+fn folder_that_is_renamed_as_a_whole_is_followed() {
+    let ground = Ground::new();
+    for number in 0..2000 {
+        ground.put(&format!("old/deep/d{}/f{number}.txt", number % 50), format!("needle {number}\n"));
+    }
+    let both = Both::open(&ground);
+    both.settle();
+    let before = both.compare_search(json!({"paths": ["."], "query": "needle 77", "type": "literal"}));
+    fs::rename(ground.root().join("old"), ground.root().join("new")).unwrap();
+    ground.put("new/deep/d3/f3.txt", "needle 77 as well\n");
+    let after = both.compare_search(json!({"paths": ["."], "query": "needle 77", "type": "literal"}));
+    assert_eq!(after["totalMatches"].as_u64(), before["totalMatches"].as_u64().map(|count| count + 1));
+    both.compare_list(json!({"path": "", "recursive": true, "maxDepth": 9}));
+    both.settle();
+    assert!(both.is_warm());
+    ground.put("new/deep/d3/f3.txt", "changed at its new place: needle 77\n");
+    both.compare_search(json!({"paths": ["."], "query": "needle 77", "type": "literal"}));
+    // Moved out, and changed there: none of our business any more.
+    fs::rename(ground.root().join("new/deep"), ground.outside().join("deep")).unwrap();
+    let gone = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(gone["totalMatches"], 0);
+}
+
+#[test]
+fn overflow_of_the_queue_and_very_many_files_at_once_are_survived() {
+    let ground = Ground::new();
+    ground.put("first.txt", "needle\n");
+    // The thread does not look before the queue is full.
+    let limits = IndexLimits { collect: Duration::from_secs(60), ..IndexLimits::default() };
+    let both = Both::with_limits(&ground, limits);
+    both.settle();
+    let folder = ground.root().join("many");
+    fs::create_dir(&folder).unwrap();
+    both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    for number in 0..50_000 {
+        fs::write(
+            folder.join(format!("f{number:05}")),
+            if number % 1000 == 0 { "needle\n" } else { "hay\n" },
+        )
+        .unwrap();
+    }
+    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(found["totalMatches"], 51);
+    both.settle();
+    assert!(both.report().restarts > 0, "the queue has not overflowed: {:?}", both.report());
+    assert!(both.is_warm());
+    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(found["totalMatches"], 51);
+    both.compare_list(json!({"path": "", "recursive": true}));
+}
+
+#[test]
+fn without_memory_the_answers_are_the_same_and_the_limit_holds() {
+    let ground = Ground::new();
+    for number in 0..3000_u64 {
+        let words: Vec<_> = (0..60)
+            .map(|word| format!("{:x}", (number * 61 + word).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            .collect();
+        ground.put(&format!("d{}/f{number}", number % 9), format!("needle{number} {}\n", words.join(" ")));
+    }
+    let enough = Both::open(&ground);
+    enough.settle();
+    let needed = enough.report().memory_bytes;
+    let limits = IndexLimits { memory_bytes: (2 << 20) + needed / 2, ..IndexLimits::default() };
+    let both = Both::with_limits(&ground, limits);
+    both.settle();
+    assert!(both.report().memory_bytes <= limits.memory_bytes, "{:?}", both.report());
+    assert!(both.report().memory_bytes < needed, "{needed}: {:?}", both.report());
+    both.compare_search(json!({"paths": ["."], "query": "needle77", "type": "literal"}));
+    assert!(both.is_warm());
+    // Not even the list fits.
+    let limits = IndexLimits { memory_bytes: 10_000, ..IndexLimits::default() };
+    let both = Both::with_limits(&ground, limits);
+    let start = Instant::now();
+    while !matches!(both.report().phase, IndexPhase::Off(_)) {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(both.report().memory_bytes < 10_000 + 50_000);
+    both.compare_search(json!({"paths": ["."], "query": "needle77", "type": "literal"}));
+}
+
+#[test]
+fn memory_is_given_back_when_nobody_asks_and_the_next_question_begins_anew() {
+    let ground = Ground::new();
+    for number in 0..500 {
+        ground.put(&format!("f{number}"), format!("needle{number}\n"));
+    }
+    let limits = IndexLimits { rest_after: Duration::from_millis(400), ..IndexLimits::default() };
+    let both = Both::with_limits(&ground, limits);
+    both.settle();
+    let start = Instant::now();
+    while both.report().phase != IndexPhase::Resting {
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", both.report());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(both.report().memory_bytes < 20_000, "{:?}", both.report());
+    ground.put("f1", "needle again\n");
+    both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    let start = Instant::now();
+    while !both.is_warm() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", both.report());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    both.compare_search(json!({"paths": ["."], "query": "needle again", "type": "literal"}));
+}
+
+#[test]
+fn file_with_another_name_outside_is_read_each_time() {
+    let ground = Ground::new();
+    ground.put("inside.txt", "nothing\n");
+    fs::hard_link(ground.root().join("inside.txt"), ground.outside().join("twin.txt")).unwrap();
+    let both = Both::open(&ground);
+    both.settle();
+    // No folder of ours hears of it.
+    fs::write(ground.outside().join("twin.txt"), "needle\n").unwrap();
+    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(found["totalMatches"], 1);
+}
+
+#[test]
+fn what_nobody_is_told_of_is_found_by_comparing() {
+    let ground = Ground::new();
+    ground.put("inside.txt", "nothing\n");
+    let limits = IndexLimits { compare_every: Duration::from_millis(200), ..IndexLimits::default() };
+    let both = Both::with_limits(&ground, limits);
+    both.settle();
+    // A name that it got after it was read.
+    std::thread::sleep(Duration::from_millis(50));
+    fs::hard_link(ground.root().join("inside.txt"), ground.outside().join("twin.txt")).unwrap();
+    fs::write(ground.outside().join("twin.txt"), "needle\n").unwrap();
+    let start = Instant::now();
+    loop {
+        let request = json!({"paths": ["."], "query": "needle", "type": "literal"});
+        let request: SearchFiles = serde_json::from_value(request).unwrap();
+        if both.warm.search_files(&Caller::once().call(), &request).unwrap().total_matches == 1 {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", both.report());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn nothing_is_left_when_the_workspace_is_gone() {
+    let ground = Ground::new();
+    ground.put("a/b", "needle\n");
+    let both = Both::open(&ground);
+    let index = both.warm.keep_index(IndexLimits::default()).unwrap();
+    let weak = std::sync::Arc::downgrade(&index);
+    drop(index);
+    drop(both);
+    assert!(weak.upgrade().is_none());
+    // Dropping it waits for its thread; what is left of that would hold the folder open.
+    assert!(!is_held_open(&ground.root()));
+}
+
+/// Whether this process has a handle of the folder.
+fn is_held_open(folder: &Path) -> bool {
+    let handles = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    handles.filter_map(|handle| fs::read_link(handle.path()).ok()).any(|target| target == folder)
+}

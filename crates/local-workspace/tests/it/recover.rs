@@ -1,0 +1,7 @@
+//! Undo, crashes, and disks that fail.
+
+mod failed_syncs;
+mod power_loss;
+mod recovery;
+mod undo;
+mod undo_properties;

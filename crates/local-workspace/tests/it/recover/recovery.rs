@@ -1,0 +1,423 @@
+//! What a crash leaves between the commit and the files is done again, and nobody's work is lost.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use change_journal::{ChangeRecord, ChangeState, EntryRecord, Journal, RunState, StepKind, StepRecord};
+use local_workspace::Recovery;
+use wap_core::*;
+
+use crate::fixture::ground::*;
+
+const GROUND: &str = "LOCAL_WORKSPACE_CHILD_GROUND";
+
+/// Files that the child writes over and over, all of them in each batch.
+const FILES: u64 = 40;
+
+/// What file `file` holds after batch `batch` of a round: text that shows whether it is whole.
+fn content(round: u64, batch: u64, file: u64) -> String {
+    let mut text = format!("{round} {batch} {file}\n");
+    let length = 2_000 + (batch * 7_919 + file * 104_729) % 20_000;
+    while (text.len() as u64) < length {
+        text.push_str("0123456789abcdef\n");
+    }
+    text.push_str("end\n");
+    text
+}
+
+/// The round and batch that a file comes from, if it is whole.
+fn origin(text: &str, file: u64) -> Option<(u64, u64)> {
+    let mut numbers = text.lines().next()?.split(' ').map(|word| word.parse().ok());
+    let (round, batch) = (numbers.next()??, numbers.next()??);
+    (content(round, batch, file) == text).then_some((round, batch))
+}
+
+fn name(file: u64) -> String {
+    // In several folders, some of which are new in each round.
+    format!("d{}/f{file}", file % 3)
+}
+
+#[test]
+fn what_was_answered_survives_kill_9_between_commit_and_files() {
+    let ground = Ground::new();
+    for round in 0..rounds() {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "recover::recovery::child_changes_files_until_it_is_killed",
+                "--ignored",
+                "--nocapture",
+            ])
+            .env(GROUND, ground.path())
+            .env("ROUND", round.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.by_ref().map(Result::unwrap).find(|line| line.contains("answered "));
+        assert!(first.is_some(), "the child ended before it had done anything");
+        // An uneven time, so that the rounds end at different points; and every other time right when a file has come
+        // into its place, so that the others have not.
+        std::thread::sleep(Duration::from_micros((round * round * 977) % 60_000));
+        if round % 2 == 1 {
+            let inode =
+                || fs::metadata(ground.root().join(name(round % FILES))).map(|found| found.ino()).ok();
+            let first = inode();
+            while inode() == first && child.try_wait().unwrap().is_none() {}
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let answered = first.into_iter().chain(lines.map(Result::unwrap));
+        let last: u64 =
+            answered.filter_map(|line| line.split_once("answered ")?.1.trim().parse().ok()).last().unwrap();
+
+        let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+        assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
+        assert!(recovery.kept.is_empty(), "{recovery:?}");
+        for file in 0..FILES {
+            let text = ground.text(&name(file)).unwrap_or_else(|| panic!("{} is gone", name(file)));
+            let found = origin(&text, file).unwrap_or_else(|| panic!("{} is torn", name(file)));
+            assert!(found >= (round, last), "{} is of {found:?}, {last} was answered", name(file));
+        }
+        assert_eq!(ground.all_names().len() as u64, FILES + 3, "{:?}", ground.all_names());
+        drop(workspace);
+        let again = ground.open_with(ground.open_journal(), ground.config()).1;
+        assert_eq!(again, Recovery::default());
+    }
+}
+
+/// How often to kill: a few times, or as often as a longer run asks for.
+fn rounds() -> u64 {
+    std::env::var("LOCAL_WORKSPACE_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+}
+
+#[test]
+#[ignore = "runs as a child of what_was_answered_survives_kill_9_between_commit_and_files"]
+fn child_changes_files_until_it_is_killed() {
+    let Some(folder) = std::env::var_os(GROUND).map(PathBuf::from) else { return };
+    let round: u64 = std::env::var("ROUND").unwrap().parse().unwrap();
+    let workspace = Ground::at(&folder).open();
+    // The parent kills this process; the bound is for a parent that is gone itself.
+    for batch in 0..100_000 {
+        let changes: Vec<_> =
+            (0..FILES).map(|file| write(&name(file), &content(round, batch, file))).collect();
+        let caller = Caller::numbered(u32::try_from(round * 100_000 + batch).unwrap() + 1);
+        let outcomes = workspace.change_files(&caller.call(), &changes).unwrap();
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        println!("answered {batch}");
+        std::io::stdout().flush().unwrap();
+    }
+}
+
+/// A change that is recorded, and whose file was not touched: the moment between commit and publish.
+pub(crate) struct Promised<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) before: Option<&'a str>,
+    pub(crate) after: Option<&'a str>,
+}
+
+fn side(text: Option<&str>) -> Option<EntryRecord<'_>> {
+    text.map(|text| EntryRecord::file(text.as_bytes()))
+}
+
+/// Records changes as step 0 of run 1, in one commit and in state `state`.
+pub(crate) fn promise(journal: &Journal, promised: &[Promised<'_>], state: ChangeState) {
+    let caller = Caller::numbered(1);
+    let key = change_journal::RunKey {
+        conversation: caller.origin.conversation.0.clone(),
+        sequence: 1,
+        content: change_journal::ContentHash::of(caller.origin.run.digest.as_bytes()),
+    };
+    let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+    let outcome = serde_json::json!({ "outcome": { "Ok": { "Deleted": { "success": true, "path": "x" } } } });
+    let outcome = outcome.to_string();
+    let steps: Vec<_> = promised
+        .iter()
+        .map(|promised| StepRecord {
+            kind: StepKind::FileChange,
+            description: "change",
+            outcome: outcome.as_bytes(),
+            changes: vec![ChangeRecord {
+                state,
+                ..ChangeRecord::intended(
+                    promised.path.as_bytes(),
+                    side(promised.before),
+                    side(promised.after),
+                )
+            }],
+        })
+        .collect();
+    journal.record_steps(run.number(), 0, &steps).unwrap();
+}
+
+fn reopen(ground: &Ground) -> Recovery {
+    ground.open_with(ground.open_journal(), ground.config()).1
+}
+
+#[test]
+fn changes_that_were_promised_are_carried_out() {
+    let ground = Ground::new();
+    ground.put("edited", "old\n");
+    fs::set_permissions(ground.root().join("edited"), fs::Permissions::from_mode(0o750)).unwrap();
+    ground.put("deleted", "old\n");
+    ground.put("twice", "1\n");
+    let promised = [
+        Promised { path: "edited", before: Some("old\n"), after: Some("new\n") },
+        Promised { path: "deleted", before: Some("old\n"), after: None },
+        Promised { path: "a/b/created", before: None, after: Some("new\n") },
+        Promised { path: "twice", before: Some("1\n"), after: Some("2\n") },
+        Promised { path: "twice", before: Some("2\n"), after: Some("3\n") },
+    ];
+    promise(&ground.open_journal(), &promised, ChangeState::Intended);
+    let recovery = reopen(&ground);
+    assert_eq!(recovery.redone, ["a/b/created", "deleted", "edited", "twice"]);
+    assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
+    assert_eq!(ground.text("edited").unwrap(), "new\n");
+    let mode = fs::metadata(ground.root().join("edited")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o750);
+    assert_eq!(ground.text("deleted"), None);
+    assert_eq!(ground.text("a/b/created").unwrap(), "new\n");
+    assert_eq!(ground.text("twice").unwrap(), "3\n");
+    assert!(reopen(&ground).is_empty());
+}
+
+#[test]
+fn what_a_user_did_in_between_wins_and_is_told() {
+    let ground = Ground::new();
+    ground.put("edited", "old\n");
+    ground.put("deleted", "old\n");
+    ground.put("gone", "old\n");
+    ground.put("becomes a folder", "old\n");
+    ground.put("becomes a link", "old\n");
+    let paths = ["edited", "deleted", "gone", "becomes a folder", "becomes a link"];
+    let mut promised: Vec<_> =
+        paths.map(|path| Promised { path, before: Some("old\n"), after: Some("new\n") }).into();
+    promised[1].after = None;
+    promised.push(Promised { path: "created", before: None, after: Some("new\n") });
+    promise(&ground.open_journal(), &promised, ChangeState::Intended);
+    ground.put("edited", "the user's\n");
+    ground.put("deleted", "the user's\n");
+    ground.put("created", "the user's\n");
+    for path in ["gone", "becomes a folder", "becomes a link"] {
+        fs::remove_file(ground.root().join(path)).unwrap();
+    }
+    ground.put("becomes a folder/file", "the user's\n");
+    std::os::unix::fs::symlink("edited", ground.root().join("becomes a link")).unwrap();
+    let before = ground.all_names();
+
+    let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    let mut expected = [&paths[..], &["created"]].concat();
+    expected.sort_unstable();
+    assert_eq!(recovery.conflicts, expected);
+    assert!(recovery.redone.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
+    for path in ["edited", "deleted", "created", "becomes a folder/file"] {
+        assert_eq!(ground.text(path).unwrap(), "the user's\n", "{path}");
+    }
+    assert_eq!(ground.all_names(), before);
+    // Whoever asks for the steps again hears the same.
+    let changes: Vec<_> = promised.iter().map(|promised| write(promised.path, "new\n")).collect();
+    for outcome in workspace.change_files(&Caller::numbered(1).call(), &changes).unwrap() {
+        assert_eq!(outcome.unwrap_err().reason(), Reason::Conflict);
+    }
+    drop(workspace);
+    assert!(reopen(&ground).is_empty());
+}
+
+#[test]
+fn what_a_user_did_after_a_change_was_seen_in_its_place_leaves_its_answer() {
+    let ground = Ground::new();
+    ground.put("taken back", "old\n");
+    ground.put("worked on", "old\n");
+    let paths = ["taken back", "worked on"];
+    let promised = paths.map(|path| Promised { path, before: Some("old\n"), after: Some("new\n") });
+    promise(&ground.open_journal(), &promised, ChangeState::Published);
+    ground.put("worked on", "new\nand more\n");
+    let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    assert_eq!(recovery.conflicts, paths);
+    assert_eq!(ground.text("taken back").unwrap(), "old\n");
+    assert_eq!(ground.text("worked on").unwrap(), "new\nand more\n");
+    let changes = paths.map(|path| write(path, "new\n"));
+    let outcomes = workspace.change_files(&Caller::numbered(1).call(), &changes).unwrap();
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+}
+
+#[test]
+fn temporary_files_of_a_crash_are_cleared_away_and_others_versions_are_kept() {
+    let ground = Ground::new();
+    ground.put("d/a", "old\n");
+    let new = "new\n".repeat(5_000);
+    let promised = [Promised { path: "d/a", before: Some("old\n"), after: Some(&new) }];
+    promise(&ground.open_journal(), &promised, ChangeState::Intended);
+    let temp = |digit: char| format!("d/.agentd-tmp-{}", digit.to_string().repeat(32));
+    ground.put(&temp('1'), &new);
+    ground.put(&temp('2'), &new[..8192]);
+    ground.put(&temp('3'), "");
+    ground.put(&temp('4'), "old\n");
+    ground.put(&temp('5'), "the user's, in the middle of an exchange\n");
+    let recovery = reopen(&ground);
+    assert_eq!(recovery.redone, ["d/a"]);
+    let [kept] = &recovery.kept[..] else { panic!("one version is somebody's: {recovery:?}") };
+    assert_eq!(ground.text(kept).unwrap(), "the user's, in the middle of an exchange\n");
+    assert_eq!(ground.all_names(), ["d", &kept[..], "d/a"].map(str::to_owned));
+}
+
+#[test]
+fn read_only_workspace_waits_with_what_was_promised() {
+    let ground = Ground::new();
+    ground.put("a", "old\n");
+    promise(
+        &ground.open_journal(),
+        &[Promised { path: "a", before: Some("old\n"), after: Some("new\n") }],
+        ChangeState::Intended,
+    );
+    let config = local_workspace::EngineConfig { read_only: true, ..ground.config() };
+    let recovery = ground.open_with(ground.open_journal(), config).1;
+    assert_eq!(recovery.failed.len(), 1, "{recovery:?}");
+    assert_eq!(ground.text("a").unwrap(), "old\n");
+    assert_eq!(reopen(&ground).redone, ["a"]);
+    assert_eq!(ground.text("a").unwrap(), "new\n");
+}
+
+#[test]
+fn settled_changes_are_not_looked_at_again() {
+    let ground = Ground::new();
+    let workspace = ground.open();
+    change(&workspace, write("a/b/c", "ours\n")).unwrap();
+    change(&workspace, write("d", "ours\n")).unwrap();
+    change(&workspace, delete("d")).unwrap();
+    workspace.checkpoint();
+    drop(workspace);
+    let journal = ground.open_journal();
+    assert_eq!(journal.reader().unsettled_changes().unwrap(), []);
+    drop(journal);
+    ground.put("a/b/c", "the user's\n");
+    assert!(reopen(&ground).is_empty());
+    assert_eq!(ground.text("a/b/c").unwrap(), "the user's\n");
+}
+
+/// Saves as editors do: beside the file, and then over it.
+fn save(ground: &Ground, name: &str, text: &str) {
+    let beside = ground.root().join("save");
+    fs::write(&beside, text).unwrap();
+    fs::rename(&beside, ground.root().join(name)).unwrap();
+}
+
+#[test]
+fn concurrent_saves_are_never_lost_unseen() {
+    let ground = Ground::new();
+    let journal = ground.open_journal();
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let mut seen: HashMap<&str, u32> = HashMap::new();
+    for round in 0..300_u64 {
+        ground.put("a", format!("base {round}\n"));
+        let users = format!("the user's {round}\n");
+        let ours = format!("ours {round}\n");
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_micros(round * 31 % 1_500));
+                save(&ground, "a", &users);
+            });
+            change(&workspace, write("a", &ours))
+        });
+        let now = ground.text("a").unwrap();
+        let last = journal.reader().changes_of_path(b"a", 1).unwrap().remove(0);
+        let replaced = last.before.unwrap().content.unwrap();
+        let saw_the_users = replaced == change_journal::ContentHash::of(users.as_bytes());
+        let ending = match outcome {
+            Ok(_) if now == users => "saved after",
+            Ok(_) => {
+                assert_eq!(now, ours);
+                assert!(saw_the_users, "round {round}: the user's version was replaced unseen");
+                "saved before"
+            }
+            Err(error) => {
+                assert_eq!(error.reason(), Reason::Conflict, "{error}");
+                assert_eq!(now, users);
+                assert_eq!(last.state, ChangeState::Conflicted);
+                "conflict"
+            }
+        };
+        *seen.entry(ending).or_default() += 1;
+    }
+    assert_eq!(ground.all_names(), ["a"], "{seen:?}");
+}
+
+#[test]
+fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
+    let ground = Ground::new();
+    let journal = ground.open_journal();
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    // The file is the last of many, so that there is time between the commit and its turn. Still the save may come too
+    // late, hence the attempts.
+    let met = (0..100).any(|attempt| {
+        ground.put("last", format!("base {attempt}\n"));
+        let mut changes: Vec<_> =
+            (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
+        changes.push(write("last", "ours\n"));
+        let caller = Caller::once();
+        let known = journal.reader().changes_of_path(b"last", 1).unwrap().pop().map(|change| change.number);
+        let is_recorded = || {
+            let last = journal.reader().changes_of_path(b"last", 1).unwrap().pop();
+            last.map(|change| change.number) != known
+        };
+        let mut outcomes = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_recorded() {
+                    std::thread::yield_now();
+                }
+                save(&ground, "last", "the user's\n");
+            });
+            workspace.change_files(&caller.call(), &changes).unwrap()
+        });
+        assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
+        let last = outcomes.pop().unwrap();
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        assert_eq!(ground.text("f99").unwrap(), format!("{attempt}\n"));
+        assert_eq!(ground.text("last").unwrap(), "the user's\n");
+        last.is_err_and(|error| error.reason() == Reason::Conflict)
+    });
+    assert!(met, "no save came between the commit and the file");
+    let last = journal.reader().changes_of_path(b"last", 1).unwrap().remove(0);
+    assert_eq!(last.state, ChangeState::Conflicted);
+    drop((workspace, journal));
+    assert!(reopen(&ground).is_empty());
+    assert_eq!(ground.text("last").unwrap(), "the user's\n");
+}
+
+#[test]
+fn folder_that_could_not_be_made_is_not_said_to_be_there() {
+    let ground = Ground::new();
+    let journal = ground.open_journal();
+    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    // As above: somebody takes the folder's name between the commit and its turn, or comes too late.
+    let met = (0..100).any(|attempt| {
+        let folder = format!("d{attempt}");
+        let last_change = |path: &str| journal.reader().changes_of_path(path.as_bytes(), 1).unwrap().pop();
+        let mut changes: Vec<_> =
+            (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
+        changes.push(write(&format!("{folder}/last"), "ours\n"));
+        let mut outcomes = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while last_change(&folder).is_none() {
+                    std::thread::yield_now();
+                }
+                // It fails where the folder is there already.
+                let _ = File::create_new(ground.root().join(&folder));
+            });
+            workspace.change_files(&Caller::once().call(), &changes).unwrap()
+        });
+        let is_refused = outcomes.pop().unwrap().is_err();
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        let states = [folder.clone(), format!("{folder}/last")].map(|path| last_change(&path).unwrap().state);
+        let is_conflict = states.map(|state| state == ChangeState::Conflicted);
+        assert_eq!(is_conflict, [is_refused; 2], "{states:?}");
+        assert_eq!(ground.text(&folder).is_some(), is_refused);
+        is_refused
+    });
+    assert!(met, "nobody came between the commit and the folder");
+}

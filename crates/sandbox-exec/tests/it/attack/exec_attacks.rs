@@ -1,0 +1,308 @@
+//! The attack corpus, `fixtures/vectors/exec-attacks.json`, run case by case, at every level, as root and as an ordinary
+//! user.
+//!
+//! At level full every case holds. At a lower level exactly those hold that one of the layers that are left stops; the
+//! others are the control that the attack is one. The attacks are real: on a machine that does not contain them they
+//! are not run, and the tests fail and say so.
+
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use sandbox_exec::{Ending, Level, Outcome, ShellCommand, SpawnError, Timeout};
+use serde_json::Value;
+
+use crate::attack::blocked::{self, Attacker};
+use crate::attack::cases::{self, Scene};
+use crate::attack::exec_report::{Report, Verdict};
+use crate::attack::special_cases;
+use crate::ground::{SPAWNER_VARIABLE, spawner_path, survivors};
+
+/// How many cases run at the same time: most of them wait.
+const WORKERS: usize = 3;
+
+/// A guard against hangs, not a measure of speed.
+const HANG: Duration = Duration::from_secs(180);
+
+/// Tells a copy of this program that it is the ordinary user.
+const STAND_IN: &str = "SANDBOX_EXEC_TEST_ORDINARY";
+
+/// Who nobody is.
+const NOBODY: u32 = 65_534;
+
+fn corpus() -> Vec<Value> {
+    let text = include_str!("../../../../../fixtures/vectors/exec-attacks.json");
+    let mut corpus: Value = serde_json::from_str(text).unwrap();
+    corpus["cases"].as_array_mut().unwrap().drain(..).collect()
+}
+
+pub(crate) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
+    case[key].as_str().unwrap()
+}
+
+macro_rules! levels {
+    ($($root:ident, $ordinary:ident = $level:expr;)+) => {
+        $(
+            #[test]
+            fn $root() {
+                meet($level, Attacker::Root, stringify!($root));
+            }
+
+            #[test]
+            fn $ordinary() {
+                meet($level, Attacker::Ordinary, stringify!($ordinary));
+            }
+        )+
+    };
+}
+
+levels! {
+    every_case_holds_at_level_full, every_case_holds_at_level_full_for_an_ordinary_user = Level::Full;
+    level_namespaces_fails_exactly_what_it_cannot_stop, level_namespaces_fails_exactly_that_for_an_ordinary_user
+        = Level::Namespaces;
+    level_landlock_fails_exactly_what_it_cannot_stop, level_landlock_fails_exactly_that_for_an_ordinary_user
+        = Level::Landlock;
+    level_process_fails_exactly_what_it_cannot_stop, level_process_fails_exactly_that_for_an_ordinary_user
+        = Level::Process;
+    level_none_fails_exactly_what_it_cannot_stop, level_none_fails_exactly_that_for_an_ordinary_user = Level::None;
+}
+
+/// Runs the corpus as this attacker, in a process of his own where that takes one.
+fn meet(level: Level, attacker: Attacker, test: &str) {
+    let is_root = rustix::process::geteuid().is_root();
+    match (attacker, is_root) {
+        (Attacker::Root, false) => {
+            let report = Report::open(level, attacker);
+            for case in corpus() {
+                report.note(text(&case, "name"), &Verdict::Unable("the tests are not run by root".into()));
+            }
+            println!("not run by root: nothing is claimed about it");
+        }
+        (Attacker::Ordinary, true) => become_ordinary(&format!("exec_attacks::{test}"), STAND_IN),
+        _ => {
+            if std::env::var_os(STAND_IN).is_some() {
+                // Whatever goes wrong, nobody's processes do not fill the machine; what cases make at a time fits in.
+                let limits = Rlimit { current: Some(6000), maximum: Some(6000) };
+                setrlimit(Resource::Nproc, limits).unwrap();
+            }
+            run_corpus(level, attacker);
+        }
+    }
+}
+
+/// Runs one test of this program again as nobody, told so by a variable.
+pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    // Opened by root: the folder that it lies in need not be open to everybody.
+    let spawner = std::fs::File::open(spawner_path()).unwrap();
+    rustix::io::fcntl_setfd(&spawner, rustix::io::FdFlags::empty()).unwrap();
+    let report = Report::open_file();
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(stand_in, "1")
+        .env(SPAWNER_VARIABLE, format!("/proc/self/fd/{}", spawner.as_raw_fd()))
+        .env("TMPDIR", folder.path())
+        .env("HOME", folder.path())
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .uid(NOBODY)
+        .gid(NOBODY);
+    if let Some(file) = &report {
+        // It is opened anew by nobody.
+        file.set_permissions(std::fs::Permissions::from_mode(0o666)).unwrap();
+        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty()).unwrap();
+        command.env(crate::attack::exec_report::VARIABLE, format!("/proc/self/fd/{}", file.as_raw_fd()));
+    }
+    let output = command.output().unwrap();
+    let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// Runs every case and reports all failures together.
+fn run_corpus(level: Level, attacker: Attacker) {
+    let report = Report::open(level, attacker);
+    let cases: Vec<Value> =
+        corpus().into_iter().filter(|case| report.is_wanted() || is_for_every_run(case, level)).collect();
+    assert!(cases.len() > 30);
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = text(case, "name");
+                    let verdict = judge(case, level, attacker);
+                    report.note(name, &verdict);
+                    match verdict {
+                        Verdict::Failed(what) => failures.lock().unwrap().push(format!("{name}: {what}")),
+                        Verdict::Unable(why) if std::env::var_os("CI").is_some() => {
+                            failures.lock().unwrap().push(format!("{name} cannot run here: {why}"));
+                        }
+                        _ => {}
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{level}, {}:\n{}", attacker.name(), failures.join("\n"));
+}
+
+/// Whether a case is run without anybody to read the report. At lower levels those that no layer is said to stop say
+/// nothing about the level.
+fn is_for_every_run(case: &Value, level: Level) -> bool {
+    let is_long = text(case, "name") == "timeout-fires";
+    !is_long && (level == Level::Full || case["blocked_by"].is_array())
+}
+
+fn judge(case: &Value, level: Level, attacker: Attacker) -> Verdict {
+    let name = text(case, "name");
+    if let Some(why) = special_cases::elsewhere(name) {
+        return Verdict::NotMeant(why.into());
+    }
+    if text(case, "platform") == "linux-root" && attacker == Attacker::Ordinary {
+        return Verdict::NotMeant("it is about what root may do".into());
+    }
+    if special_cases::is_only_for_full(name) && level != Level::Full {
+        return Verdict::NotMeant("it says nothing about a level".into());
+    }
+    let is_to_hold = blocked::expected(case, level, attacker);
+    if !is_to_hold && let Some(harm) = blocked::harm(name) {
+        return Verdict::NotMeant(harm.into());
+    }
+    let holds = run_guarded(case.clone(), level);
+    match (holds, is_to_hold) {
+        (Ok(()), true) | (Err(Failure::Holds(_)), false) => Verdict::Passed,
+        (Err(Failure::Holds(what) | Failure::Harness(what)), true) | (Err(Failure::Harness(what)), false) => {
+            Verdict::Failed(what)
+        }
+        (Ok(()), false) => {
+            Verdict::Failed("holds, although no layer is there that is said to stop it".into())
+        }
+        (Err(Failure::Unable(why)), _) => Verdict::Unable(why),
+        (Err(Failure::NotMeant(why)), _) => Verdict::NotMeant(why),
+    }
+}
+
+/// Why a case did not go as it should.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The attack succeeded.
+    Holds(String),
+    /// This machine cannot run it.
+    Unable(String),
+    /// It says nothing about the level.
+    NotMeant(String),
+    /// The test itself is at fault.
+    Harness(String),
+}
+
+/// Runs a case in a thread of its own, so that a hang or a panic is that case's failure and nobody else's.
+fn run_guarded(case: Value, level: Level) -> Result<(), Failure> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| run(&case, level)));
+        let _ = sender.send(result.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(Failure::Harness(format!("panicked: {}", text.unwrap_or("without a text"))))
+        }));
+    });
+    receiver.recv_timeout(HANG).unwrap_or(Err(Failure::Harness("hangs".into())))
+}
+
+fn run(case: &Value, level: Level) -> Result<(), Failure> {
+    let name = text(case, "name");
+    let mut scene = Scene::new(name, case["setup"].as_array().is_some_and(|setup| !setup.is_empty()), level);
+    let report = scene.ground.launcher.report();
+    if report.level != level {
+        return Err(Failure::Unable(format!("this machine gives only {report}")));
+    }
+    let is_unlimited = report.missing.iter().any(|missing| missing.starts_with("limit on processes"));
+    if level != Level::Full
+        && let Some(why) = special_cases::says_nothing_here(name)
+    {
+        return Err(Failure::NotMeant(why.into()));
+    }
+    if is_unlimited && name.contains("bomb") {
+        return Err(Failure::NotMeant("nothing limits processes here: it would use up the machine".into()));
+    }
+    if let Some(program) = missing_program(text(case, "command")) {
+        return Err(Failure::Unable(format!("the program {program} is not installed")));
+    }
+    if let Some(result) = special_cases::run(name, case, &scene) {
+        return result;
+    }
+    let result = attempt(&scene, case);
+    let expected = text(case, "expect");
+    if !expected.split("-or-").any(|expected| fits(expected, &result)) {
+        return Err(Failure::Holds(format!("{expected} expected: {result:#?}")));
+    }
+    let left = survivors(&scene.marker);
+    if !left.is_empty() {
+        return Err(Failure::Holds(format!("survivors: {left:?}")));
+    }
+    cases::check(name, &mut scene, result.as_ref().ok()).map_err(Failure::Holds)?;
+    // Whatever it did, the next command runs.
+    let next = scene.ground.run("echo next");
+    if next.ending != Ending::Exited(0) {
+        return Err(Failure::Holds(format!("the next command ended with {}", next.ending)));
+    }
+    Ok(())
+}
+
+/// A program without which an attack would fail for want of it.
+fn missing_program(command: &str) -> Option<&'static str> {
+    let needed =
+        ["python3", "git", "unshare", "curl"].into_iter().find(|program| command.contains(program))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&path).chain(["/usr/bin".into()]).any(|at| at.join(needed).exists());
+    (!is_there).then_some(needed)
+}
+
+fn attempt(scene: &Scene, case: &Value) -> Result<Outcome, String> {
+    let mut command =
+        ShellCommand::new(&scene.command(text(case, "command"))).map_err(|error| error.to_string())?;
+    if let Some(variables) = case["args"]["environment"].as_object() {
+        let variables =
+            variables.iter().map(|(name, value)| (name.into(), cases::value(value.as_str().unwrap()).into()));
+        command = command.with_environment(variables.collect()).map_err(|error| error.to_string())?;
+    }
+    let timeout = match &case["args"]["timeout"] {
+        Value::Null => Timeout::new(scene.timeout(text(case, "expect"))),
+        seconds => Timeout::from_seconds(seconds.as_i64().unwrap()),
+    };
+    let command = command.with_timeout(timeout.map_err(|error| error.to_string())?);
+    match scene.ground.launcher.spawn(&scene.ground.policy, &command) {
+        Ok(running) => running.wait().map_err(|error| error.to_string()),
+        // It may have killed its own init before the launcher had word of it.
+        Err(error @ (SpawnError::Policy(_) | SpawnError::Unconfirmed)) => Err(error.to_string()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whether a result is what the vector's word for it says; `Err` is a refusal before anything started.
+fn fits(expected: &str, result: &Result<Outcome, String>) -> bool {
+    let ending = result.as_ref().ok().map(|outcome| outcome.ending);
+    let is_failure = ending.is_some_and(|ending| !ending.is_success());
+    match expected.split_once(' ').unwrap_or((expected, "")) {
+        // A server that goes on until its time is up was not refused.
+        ("exit", "non-zero") => is_failure && !matches!(ending, Some(Ending::TimedOut { .. })),
+        ("error" | "killed", "") => is_failure,
+        ("exit", code) => ending == Some(Ending::Exited(code.parse().unwrap())),
+        ("signal", number) => {
+            matches!(ending, Some(Ending::Signaled(signal)) if signal.number().to_string() == number)
+        }
+        ("timeout", "") => matches!(ending, Some(Ending::TimedOut { .. })),
+        ("rejected", "") => result.is_err(),
+        ("policy" | "any", "") => result.is_ok(),
+        _ => panic!("an expectation that this test does not know: {expected}"),
+    }
+}
