@@ -7,6 +7,7 @@ use cocode_env::{AgentName, ContextError};
 
 use crate::plan::agents_file::AgentsFileError;
 use crate::repository::git::GitError;
+use crate::verdict::obeyed_files::ObeyedFiles;
 
 /// What is wrong with a repository.
 #[derive(Debug, thiserror::Error)]
@@ -191,6 +192,14 @@ pub enum RunnerError {
         agent: AgentName,
         /// Which entry, and what is wrong with it.
         why: String,
+    },
+    /// The work has files that start programs of others, which nothing that a model made may change.
+    #[error("the work of the agent '{agent}' changes what other programs obey unasked: {files}")]
+    Obeyed {
+        /// The agent.
+        agent: AgentName,
+        /// The files.
+        files: ObeyedFiles,
     },
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use change_journal::ContentHash;
 use cocode_env::{AgentState, CheckResult, Evidence, Verdict};
+use rel_path::ProtectedNames;
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::error::RunnerError;
@@ -37,6 +38,8 @@ pub struct RunnerConfig {
     pub worktrees: PathBuf,
     /// Folders that no confined agent sees, such as the state of the program itself. Worktrees in them are seen.
     pub private: Vec<PathBuf>,
+    /// The names that other programs obey: work that changes those which are never changed is not picked.
+    pub names: ProtectedNames,
     /// The user's environment.
     pub host: Host,
     /// The program that becomes the spawner of processes.

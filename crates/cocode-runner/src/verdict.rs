@@ -3,4 +3,5 @@
 pub(crate) mod clean;
 pub(crate) mod contract_check;
 pub(crate) mod evidence;
+pub(crate) mod obeyed_files;
 pub(crate) mod pick;

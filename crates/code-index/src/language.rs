@@ -47,10 +47,10 @@ pub(crate) trait Grammar: Sync {
     fn parser(&self) -> tree_sitter::Language;
 
     /// What a node defines, if it defines something.
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>>;
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>>;
 
     /// Adds what a node imports.
-    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<FoundImport>);
+    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_, '_>, found: &mut Vec<FoundImport>);
 
     /// Whether something may stand in a node that matters. It is asked about every node, so what is not known fast is `true`.
     fn holds(&self, _node: Node<'_>, _text: &[u8]) -> bool {
@@ -58,7 +58,7 @@ pub(crate) trait Grammar: Sync {
     }
 
     /// The package or namespace that a node says the file belongs to.
-    fn declared(&self, _node: Node<'_>, _text: &[u8]) -> Option<String> {
+    fn declared(&self, _node: Node<'_>, _text: &[u8], _place: &Place<'_, '_>) -> Option<String> {
         None
     }
 }

@@ -103,9 +103,16 @@ pub(crate) enum Scope {
     Namespace,
 }
 
-/// Where a node stands.
-pub(crate) struct Place<'a> {
+/// How many scopes may be open at a node. What stands deeper is left out, because some questions about a node look at all of them.
+const OPEN_SCOPES: usize = 256;
+
+/// The position of a node in the tree.
+///
+/// The nodes around it are kept by the walk: a tree finds the parent of a node by descending from its root.
+pub(crate) struct Place<'a, 't> {
     scopes: &'a [OpenScope],
+    around: &'a [Node<'t>],
+    field: Option<&'t str>,
 }
 
 struct OpenScope {
@@ -114,7 +121,22 @@ struct OpenScope {
     scope: Scope,
 }
 
-impl Place<'_> {
+impl<'t> Place<'_, 't> {
+    /// Returns the node in which it stands directly.
+    pub(crate) fn parent(&self) -> Option<Node<'t>> {
+        self.around.last().copied()
+    }
+
+    /// Returns the node in which its parent stands.
+    pub(crate) fn grandparent(&self) -> Option<Node<'t>> {
+        self.around.iter().rev().nth(1).copied()
+    }
+
+    /// Returns the name of its parent's field that it is, or is one of.
+    pub(crate) fn field(&self) -> Option<&'t str> {
+        self.field
+    }
+
     /// What it stands in directly; `None` at the level of the file.
     pub(crate) fn scope(&self) -> Option<Scope> {
         self.scopes.last().map(|open| open.scope)
@@ -149,6 +171,7 @@ pub(crate) fn outline(
     let mut scopes: Vec<OpenScope> = Vec::new();
     let mut imports: Vec<FoundImport> = Vec::new();
     let mut cursor = tree.walk();
+    let mut around: Vec<Node<'_>> = Vec::new();
     loop {
         let node = cursor.node();
         // What has no name has nothing in it.
@@ -158,7 +181,7 @@ pub(crate) fn outline(
             while scopes.last().is_some_and(|open| open.end_byte <= node.start_byte()) {
                 scopes.pop();
             }
-            let place = Place { scopes: &scopes };
+            let place = Place { scopes: &scopes, around: &around, field: cursor.field_name() };
             if outline.imports.len() < limits.imports {
                 grammar.imports(node, text, &place, &mut imports);
             }
@@ -171,7 +194,9 @@ pub(crate) fn outline(
                     spelled: on_one_line(found.spelled),
                 }));
             }
-            if let Some(declared) = grammar.declared(node, text).filter(|name| name.len() <= NAME_BYTES) {
+            if let Some(declared) =
+                grammar.declared(node, text, &place).filter(|name| name.len() <= NAME_BYTES)
+            {
                 outline.declared.push(declared);
             }
             if let Some(found) = grammar.definition(node, text, &place)
@@ -187,11 +212,17 @@ pub(crate) fn outline(
                 outline.definitions.extend(definition(found, node, &scopes, skeleton, lines));
                 scopes.extend(inner);
             }
+            is_entered &= scopes.len() < OPEN_SCOPES;
         }
-        if (is_entered && cursor.goto_first_child()) || cursor.goto_next_sibling() {
+        if is_entered && cursor.goto_first_child() {
+            around.push(node);
+            continue;
+        }
+        if cursor.goto_next_sibling() {
             continue;
         }
         loop {
+            around.pop();
             if !cursor.goto_parent() {
                 outline.imports.retain(|import| import.target.len() <= NAME_BYTES);
                 outline.imports.truncate(limits.imports);

@@ -14,6 +14,11 @@ type Row = (&'static [&'static str], NameRule, &'static str);
 pub(crate) const OBEYED_NAMES: &[Row] = &[
     (&[".git"], Never, "git runs hooks and programs that it names"),
     (&[".agentd"], Never, "agentd keeps its own state there"),
+    (
+        &[".sl", ".pijul", "_darcs", ".repo"],
+        Never,
+        "the version control system runs hooks and programs that it names",
+    ),
     (&[".hg", ".jj"], Never, "the version control system runs hooks and programs that it names"),
     (&[".svn", ".bzr"], Never, "the version control system keeps its own state there"),
     // Editors.
@@ -42,6 +47,11 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
         Never,
         "Vim and Neovim run it when they start in the folder",
     ),
+    (&[".lazy.lua"], Never, "Neovim's lazy.nvim runs it when it starts in the folder"),
+    (&[".bsp"], Never, "Metals and JetBrains IDEs start the build server that it names"),
+    (&[".vs"], Never, "Visual Studio takes settings and tasks from it when the folder is opened"),
+    (&[".externalToolBuilders"], Never, "Eclipse runs the programs that it names with each build"),
+    (&["omnisharp.json", ".luarc.json"], Asked, "language servers load the plug-ins that it names"),
     (&[".vim/coc-settings.json"], Never, "Vim starts the language servers that it names"),
     (
         &["rust-analyzer.toml", ".rust-analyzer.toml"],
@@ -107,6 +117,12 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
     (&[".amazonq"], Asked, "Amazon Q obeys it as instructions"),
     (&[".opencode/plugin", ".opencode/plugins"], Never, "OpenCode loads it when it starts"),
     (&[".opencode"], Asked, "OpenCode obeys it as instructions"),
+    (
+        &[".qwen/settings.json", ".factory/*.json", "crush.json", ".crush.json", ".openhands/setup.sh"],
+        Never,
+        "agents start the servers and scripts that it names",
+    ),
+    (&[".qwen", ".factory", ".openhands", "QWEN.md"], Asked, "agents obey it as instructions"),
     (&[".github/hooks"], Never, "Copilot runs the hooks that it names"),
     (&["AGENTS.md", "AGENT.md"], Asked, "agents obey it as instructions"),
     // Forges.
@@ -170,6 +186,11 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
         &["pyvenv.cfg", "sitecustomize.py", "usercustomize.py", "site-packages/*.pth"],
         Asked,
         "Python obeys it whenever it starts",
+    ),
+    (
+        &[".Rprofile", ".Renviron", ".ghci", ".pdbrc", ".irbrc", ".pryrc", ".iex.exs", ".proverc"],
+        Asked,
+        "the language's own tools run it when they start in the folder",
     ),
     (&[".gdbinit", ".lldbinit"], Asked, "the debugger runs it when it starts in the folder"),
 ];

@@ -60,6 +60,9 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
                 PickWay::Merge => format!("{would}{has} merged into the current branch, without conflicts"),
             };
             console.result(&format!("{} {}", picked.branch, how.replace("  ", " ").trim()));
+            for file in &picked.asked.0 {
+                console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
+            }
             if !picked.is_ready {
                 console.styled(Tone::Bad, "  the agent is not verified ready");
             } else if !picked.is_checked {

@@ -69,7 +69,7 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("cocode logs", TEXT),
     ("cocode diff", TEXT),
     ("cocode cancel", TEXT),
-    ("cocode pick", PLACES),
+    ("cocode pick", CHANGES),
     ("cocode clean", PLACES),
     // On a repository of its own.
     ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),

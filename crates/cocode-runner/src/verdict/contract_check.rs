@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use cocode_env::{AgentState, IssueNumber, ReadyMarker};
+use rel_path::ProtectedNames;
 use sandbox_exec::{Level, SpawnerProgram};
 use serde::Serialize;
 
@@ -121,6 +122,7 @@ pub fn check_contract(
         state_folder: root.join("state"),
         worktrees: root.join("worktrees"),
         private: vec![root.join("state")],
+        names: ProtectedNames::default(),
         host: ground.host.clone(),
         spawner: ground.spawner.clone(),
         scratch: ground.scratch.clone(),

@@ -14,6 +14,7 @@ use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitError};
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
+use crate::verdict::obeyed_files::{ObeyedFiles, obeyed_files};
 
 /// How an agent's work gets into the current branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +45,8 @@ pub struct Picked {
     pub is_checked: bool,
     /// Whether it was done.
     pub done: bool,
+    /// Files of it that other programs obey, and that the user should look at.
+    pub asked: ObeyedFiles,
 }
 
 /// How much an agent has changed between its start and its last commit.
@@ -82,7 +85,8 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
-    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`]; nothing is changed then.
+    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::Obeyed`]; nothing is
+    /// changed then.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
         if !record.state.is_final() {
@@ -117,6 +121,15 @@ impl Runner {
         {
             return Err(RunnerError::InTheWay { path });
         }
+        let mut asked = ObeyedFiles::default();
+        if way != PickWay::AlreadyThere {
+            let (never, also_asked) =
+                obeyed_files(repository, &record.start_commit, &commit, &self.config.names)?;
+            if !never.0.is_empty() {
+                return Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never });
+            }
+            asked = also_asked;
+        }
         let message = format!("Merge {}", record.branch);
         let done = way != PickWay::AlreadyThere && !dry_run;
         if done {
@@ -140,6 +153,7 @@ impl Runner {
             is_ready,
             is_checked,
             done,
+            asked,
         })
     }
 }

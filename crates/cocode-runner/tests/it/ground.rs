@@ -12,6 +12,7 @@ use cocode_runner::{
     AgentCommand, AgentDefinition, AgentRecord, Host, RunEvent, RunLimits, RunObserver, RunRequest, Runner,
     RunnerConfig, RunnerError, StopFlag,
 };
+use rel_path::ProtectedNames;
 use sandbox_exec::{Level, SpawnerProgram};
 use tempfile::TempDir;
 
@@ -92,6 +93,7 @@ impl Ground {
             state_folder: self.root.join("state"),
             worktrees: self.worktrees(),
             private: vec![self.root.join("state")],
+            names: ProtectedNames::default(),
             host: self.host.clone(),
             spawner: SpawnerProgram::at(env!("CARGO_BIN_EXE_cocode-runner-test-spawner").into()),
             scratch: self.root.clone(),

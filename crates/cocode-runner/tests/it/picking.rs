@@ -2,7 +2,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use cocode_runner::{AgentRecord, PickWay, Runner, RunnerError, StopFlag};
+use cocode_runner::{AgentRecord, PickWay, Runner, RunnerConfig, RunnerError, StopFlag};
+
+use rel_path::ProtectedNames;
 
 use crate::ground::{Ground, Log, agent, refused, request, write_program};
 
@@ -150,4 +152,30 @@ fn a_merge_is_signed_as_the_user_signs() {
     ground.host.variables.insert("GNUPGHOME".into(), "keys".into());
     pick(&ground).unwrap();
     assert!(ground.git(&["cat-file", "commit", "HEAD"]).contains("gpgsig"));
+}
+
+#[test]
+fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_named() {
+    let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
+    let obeyed = "mkdir -p .vscode .github/workflows; echo {} > .vscode/tasks.json; echo {} > .mcp.json; \
+                  echo on: push > .github/workflows/x.yml";
+    let ground = Ground::new();
+    let (runner, record) = work(&ground, &format!("{obeyed}; {commit}"));
+    for dry_run in [true, false] {
+        let error = refused(runner.pick(&record, dry_run));
+        let RunnerError::Obeyed { files, .. } = &error else { panic!("{error:?}") };
+        let paths: Vec<&str> = files.0.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, [".mcp.json", ".vscode/tasks.json"], "{error}");
+    }
+    assert!(!ground.repository().join(".vscode").exists());
+    drop(runner);
+
+    // The user decides otherwise: the same work is taken, and what is still on a list is named.
+    let mut names = ProtectedNames::default();
+    assert!(names.remove(".mcp.json") && names.remove(".vscode/tasks.json"));
+    let runner = Runner::open(RunnerConfig { names, ..ground.config() }).unwrap();
+    let picked = runner.pick(&record, false).unwrap();
+    let asked: Vec<&str> = picked.asked.0.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(asked, [".github/workflows/x.yml", ".vscode/tasks.json"]);
+    assert!(picked.done && ground.repository().join(".vscode/tasks.json").exists());
 }

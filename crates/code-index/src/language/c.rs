@@ -12,16 +12,16 @@ impl Grammar for C {
         tree_sitter_c::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         definition(node, text, place)
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         include(node, text, found);
     }
 }
 
-pub(super) fn definition<'t>(node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+pub(super) fn definition<'t>(node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
     let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
     let with_body = |kind, scope| named(kind, scope).filter(|found| found.body.is_some());
     match node.kind() {

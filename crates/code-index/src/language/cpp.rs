@@ -12,7 +12,7 @@ impl Grammar for Cpp {
         tree_sitter_cpp::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "class_specifier" => named("class", Scope::Type).filter(|found| found.body.is_some()),
@@ -29,7 +29,7 @@ impl Grammar for Cpp {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         c::include(node, text, found);
     }
 }

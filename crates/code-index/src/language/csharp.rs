@@ -12,7 +12,7 @@ impl Grammar for CSharp {
         tree_sitter_c_sharp::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "namespace_declaration" => named("namespace", Scope::Namespace),
@@ -34,7 +34,7 @@ impl Grammar for CSharp {
             }
             "event_declaration" => named("event", Scope::Leaf),
             "variable_declarator" if place.is_in_type() => {
-                let declaration = node.parent()?.parent()?;
+                let declaration = place.grandparent()?;
                 let kind = match declaration.kind() {
                     "field_declaration" => "field",
                     "event_field_declaration" => "event",
@@ -47,7 +47,7 @@ impl Grammar for CSharp {
     }
 
     /// Targets are `A.B`, and `type A.B.C` for what can only be a type.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         if node.kind() != "using_directive" {
             return;
         }
@@ -70,27 +70,17 @@ impl Grammar for CSharp {
         found.push(FoundImport { kind: "import", target, spelled: name });
     }
 
-    fn declared(&self, node: Node<'_>, text: &[u8]) -> Option<String> {
+    fn declared(&self, node: Node<'_>, text: &[u8], place: &Place<'_, '_>) -> Option<String> {
         match node.kind() {
             "file_scoped_namespace_declaration" => field(node, "name", text),
-            "namespace_declaration" => Some(outer_name(node, text)),
+            "namespace_declaration" => Some(whole_name(field(node, "name", text)?, place)),
             _ => None,
         }
     }
 }
 
-/// The whole name of a namespace, those around it included.
-fn outer_name(node: Node<'_>, text: &[u8]) -> String {
-    let mut names: Vec<String> = field(node, "name", text).into_iter().collect();
-    let mut around = node.parent();
-    // A namespace stands in a list of declarations, which stands in a namespace.
-    for _ in 0..64 {
-        let Some(outer) = around else { break };
-        if outer.kind() == "namespace_declaration" {
-            names.extend(field(outer, "name", text));
-        }
-        around = outer.parent();
-    }
-    names.reverse();
-    names.join(".")
+/// Returns the whole name of a namespace, with those around it.
+fn whole_name(name: String, place: &Place<'_, '_>) -> String {
+    let outer: Vec<&str> = place.namespaces().collect();
+    if outer.is_empty() { name } else { format!("{}.{name}", outer.join(".")) }
 }

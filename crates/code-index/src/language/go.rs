@@ -12,7 +12,7 @@ impl Grammar for Go {
         tree_sitter_go::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "function_declaration" => named("function", Scope::Function),
@@ -38,14 +38,13 @@ impl Grammar for Go {
             }
             // Each name of `a, b = 1, 2` is a child of its own.
             "identifier" if !place.is_in_function() => {
-                let parent = node.parent()?;
+                let parent = place.parent()?;
                 let kind = match parent.kind() {
                     "const_spec" => "constant",
                     "var_spec" => "variable",
                     _ => return None,
                 };
-                let is_name =
-                    parent.children_by_field_name("name", &mut parent.walk()).any(|name| name == node);
+                let is_name = place.field() == Some("name");
                 let whole =
                     Found { body: None, start: parent, ..Found::new(kind, text_of(node, text), node) };
                 is_name.then_some(whole)
@@ -54,7 +53,7 @@ impl Grammar for Go {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         if node.kind() == "import_spec"
             && let Some(path) = node.child_by_field_name("path")
         {
@@ -63,7 +62,7 @@ impl Grammar for Go {
         }
     }
 
-    fn declared(&self, node: Node<'_>, text: &[u8]) -> Option<String> {
+    fn declared(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>) -> Option<String> {
         (node.kind() == "package_clause").then(|| children(node).first().map(|name| text_of(*name, text)))?
     }
 }

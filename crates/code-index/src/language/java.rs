@@ -12,7 +12,7 @@ impl Grammar for Java {
         tree_sitter_java::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "class_declaration" => named("class", Scope::Type),
@@ -26,7 +26,7 @@ impl Grammar for Java {
             }
             "enum_constant" => named("constant", Scope::Leaf),
             "variable_declarator" if place.is_in_type() => {
-                let declaration = node.parent()?;
+                let declaration = place.parent()?;
                 let kind = match declaration.kind() {
                     "field_declaration" => "field",
                     "constant_declaration" => "constant",
@@ -44,7 +44,7 @@ impl Grammar for Java {
     }
 
     /// Targets are `a.b.C`, `a.b.*`, and `static a.b.C.member`.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         if node.kind() != "import_declaration" {
             return;
         }
@@ -59,7 +59,7 @@ impl Grammar for Java {
         found.push(FoundImport { kind: "import", spelled: target.clone(), target });
     }
 
-    fn declared(&self, node: Node<'_>, text: &[u8]) -> Option<String> {
+    fn declared(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>) -> Option<String> {
         let is_package = node.kind() == "package_declaration";
         let name = |node| children(node).into_iter().find(|child| child.kind().ends_with("identifier"));
         is_package.then(|| name(node).map(|name| text_of(name, text)))?

@@ -20,7 +20,7 @@ impl Grammar for Dialect {
         }
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         let named = |kind, scope| Some(Found::new(kind, name(node, text)?, node).holding(scope));
         match node.kind() {
             "function_declaration" | "generator_function_declaration" | "function_signature" => {
@@ -41,7 +41,7 @@ impl Grammar for Dialect {
             }
             "variable_declarator" if !place.is_in_function() && !place.is_in_type() => {
                 let name = node.child_by_field_name("name").filter(|name| name.kind() == "identifier")?;
-                let declaration = node.parent()?;
+                let declaration = place.parent()?;
                 let is_constant = text[declaration.byte_range()].starts_with(b"const");
                 let (kind, scope) = match (is_function(node), is_constant) {
                     (true, _) => ("function", Scope::Function),
@@ -61,7 +61,7 @@ impl Grammar for Dialect {
             }
             // What a function expression declares is its own.
             "arrow_function" | "function_expression" | "statement_block" if !place.is_in_function() => {
-                let is_nested = node.parent().is_some_and(|parent| {
+                let is_nested = place.parent().is_some_and(|parent| {
                     !matches!(parent.kind(), "program" | "variable_declarator" | "internal_module" | "module")
                 });
                 let inner = Found::new("function", "(anonymous)".to_owned(), node).holding(Scope::Function);
@@ -71,7 +71,7 @@ impl Grammar for Dialect {
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         let source = match node.kind() {
             "import_statement" | "export_statement" | "import_require_clause" => {
                 node.child_by_field_name("source")

@@ -12,7 +12,7 @@ impl Grammar for Python {
         tree_sitter_python::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         match node.kind() {
             "function_definition" => {
                 let kind = if place.is_in_type() { "method" } else { "function" };
@@ -39,7 +39,7 @@ impl Grammar for Python {
     }
 
     /// Targets are `package.module`, and `package.module:name` for a name out of it; a leading dot is one step up.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         let mut add = |target: String, spelled: String| {
             found.push(FoundImport { kind: "import", target, spelled });
         };

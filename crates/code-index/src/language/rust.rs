@@ -15,7 +15,7 @@ impl Grammar for Rust {
         tree_sitter_rust::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_>) -> Option<Found<'t>> {
+    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
         let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "function_item" | "function_signature_item" => {
@@ -45,7 +45,7 @@ impl Grammar for Rust {
         text.len() > LOOKED_THROUGH_BYTES || memchr::memchr3(b'{', b';', b'!', text).is_some()
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_>, found: &mut Vec<FoundImport>) {
+    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
         match node.kind() {
             "use_declaration" => {
                 let Some(argument) = node.child_by_field_name("argument") else { return };

@@ -26,6 +26,11 @@ fn deep_nesting_and_broken_sources_come_to_an_end() {
         ("uses.rs", format!("use {}a{};\n", "a::{".repeat(20_000), "}".repeat(20_000))),
         ("declarator.c", format!("int {}x;\n", "*".repeat(depth))),
         ("templates.cpp", format!("{}int{} x;\n", "a<".repeat(20_000), ">".repeat(20_000))),
+        ("namespaces.cs", format!("{}{}", "namespace a{".repeat(20_000), "}".repeat(20_000))),
+        ("namespaces.ts", format!("{}{}", "namespace a{".repeat(20_000), "}".repeat(20_000))),
+        ("names.go", format!("package p\nvar {}a = 1\n", "a, ".repeat(100_000))),
+        ("fields.java", format!("class A {{ int {}a; }}\n", "a, ".repeat(100_000))),
+        ("constants.js", format!("const {}a = 1;\n", "a = () => 1, ".repeat(20_000))),
         ("fine.rs", "fn fine() {}\n".to_owned()),
     ];
     let fixture = Fixture::new(sources.clone());

@@ -14,6 +14,7 @@ use super::paste;
 use crate::cli::Common;
 use crate::cocode_cli::{CocodeAgent, CocodeDefinitions, CocodePlace};
 use crate::config::confinement::{self, SandboxChoice};
+use crate::config::obeyed_names::obeyed_names;
 use crate::config::user_file::{self, Reach, UserFileError};
 use crate::exit::{Exit, Failure};
 use crate::state::{self, Places};
@@ -61,6 +62,7 @@ pub(crate) fn config(common: &Common, place: &CocodePlace) -> Result<RunnerConfi
     };
     Ok(RunnerConfig {
         repository: places.workspace.clone(),
+        names: obeyed_names(common),
         state_folder: places.base.join("cocode"),
         worktrees,
         // The file that defines agents holds what other agents are given, and says how each is confined.
@@ -146,14 +148,15 @@ pub(crate) fn told(error: &dyn std::error::Error) -> String {
 pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
         BranchExists, Conflicts, Dirty, FolderExists, Git, InTheWay, Journal, Launcher, NoProgram, NoRecord,
-        NotEnded, NothingToPick, Open, Record, Repository, TooLittleConfinement, Unfinished, UnknownAgent,
+        NotEnded, NothingToPick, Obeyed, Open, Record, Repository, TooLittleConfinement, Unfinished,
+        UnknownAgent,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
         Open(OpenError::Held { .. }) => Exit::Held,
         NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
         Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
-        TooLittleConfinement { .. } => Exit::Refused,
+        TooLittleConfinement { .. } | Obeyed { .. } => Exit::Refused,
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
@@ -162,6 +165,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
     };
     let advice = match &error {
         Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
+        Obeyed { .. } => {
+            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick"
+        }
         NoProgram { .. } => "`agentd cocode doctor` says what is missing",
         TooLittleConfinement { .. } => {
             "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agent's definition"

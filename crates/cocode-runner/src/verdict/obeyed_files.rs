@@ -1,0 +1,66 @@
+//! Files that other programs obey, among those that an agent's work would change.
+
+use std::fmt;
+
+use rel_path::{ProtectedName, ProtectedNames, RelPath};
+use serde::Serialize;
+
+use crate::repository::Repository;
+use crate::repository::git::GitError;
+
+/// How many files an error names.
+const MOST_NAMED: usize = 5;
+
+/// A file that another program obeys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObeyedFile {
+    /// Its path in the repository.
+    pub path: String,
+    /// What obeys it, and how.
+    pub reason: String,
+}
+
+/// Several of them, as part of a sentence: the first few with their reasons, then how many more there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ObeyedFiles(pub Vec<ObeyedFile>);
+
+impl fmt::Display for ObeyedFiles {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, file) in self.0.iter().take(MOST_NAMED).enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(out, "{separator}'{}' ({})", file.path, file.reason)?;
+        }
+        match self.0.len().saturating_sub(MOST_NAMED) {
+            0 => Ok(()),
+            more => write!(out, "; and {more} more"),
+        }
+    }
+}
+
+/// Returns the files on the lists that an agent has changed between `start` and `commit`: first those that are never changed, then
+/// those that the user is asked about.
+pub(crate) fn obeyed_files(
+    repository: &Repository,
+    start: &str,
+    commit: &str,
+    names: &ProtectedNames,
+) -> Result<(ObeyedFiles, ObeyedFiles), GitError> {
+    let arguments = ["diff", "--no-ext-diff", "--name-only", "-z", "--no-renames", start, commit, "--"];
+    let changed = repository.git.run_for_bytes(repository.place(), &arguments)?;
+    let (mut never, mut asked) = (ObeyedFiles::default(), ObeyedFiles::default());
+    for bytes in changed.split(|byte| *byte == 0).filter(|bytes| !bytes.is_empty()) {
+        let file = |reason: &str| ObeyedFile {
+            path: String::from_utf8_lossy(bytes).into_owned(),
+            reason: reason.to_owned(),
+        };
+        match RelPath::from_bytes(bytes) {
+            Ok(path) => {
+                never.0.extend(names.never(&path).map(ProtectedName::reason).map(file));
+                asked.0.extend(names.asked(&path).map(ProtectedName::reason).map(file));
+            }
+            Err(error) => never.0.push(file(&error.to_string())),
+        }
+    }
+    Ok((never, asked))
+}
