@@ -16,7 +16,7 @@ mod mcp;
 mod parse;
 mod replay;
 mod serve;
-mod session;
+pub(crate) mod session;
 mod sessions;
 mod setup;
 mod shell_help;
@@ -24,7 +24,7 @@ mod trial;
 pub(crate) mod undo;
 mod wap;
 
-use crate::cli::{Command, Format};
+use crate::cli::{Command, Common, Format};
 use crate::command_line::Invocation;
 use crate::console::Console;
 use crate::exit::Outcome;
@@ -33,6 +33,7 @@ use crate::exit::Outcome;
 pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
     let Invocation { cli, config } = invocation;
     let common = &cli.common;
+    tell_found(common, console);
     match cli.command {
         None | Some(Command::Task(_)) => unreachable!("a command line is read as one with a command"),
         Some(Command::Resume(resume)) => session::resume(common, console, &resume),
@@ -65,5 +66,14 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),
         Some(Command::Demo) => demo::demo(common, console),
+    }
+}
+
+/// Says which folder above the current one is the workspace, to commands that work on it.
+fn tell_found(common: &Common, console: Console) {
+    let has_other_files =
+        ["parse", "demo", "replay"].contains(&common.command.split(' ').next().unwrap_or_default());
+    if let Some(found) = common.found.as_ref().filter(|_| !has_other_files) {
+        console.progress(&found.line());
     }
 }

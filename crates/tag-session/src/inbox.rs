@@ -46,7 +46,7 @@ pub enum Waited {
 
 /// The inbox of one state folder, and what is known about the files in it.
 #[derive(Debug, Default)]
-pub(crate) struct Inbox {
+pub struct Inbox {
     seen: HashMap<RelPath, Seen>,
 }
 
@@ -67,7 +67,11 @@ impl Seen {
 
 impl Inbox {
     /// Blocks until there is something to tell or the flag is raised.
-    pub(crate) fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
+    ///
+    /// # Errors
+    ///
+    /// If the inbox cannot be listed, or a file cannot be set aside.
+    pub fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
         // The watcher starts before the first look, so that nothing can arrive unseen in between.
         let watcher = InboxWatcher::new(&folders.inbox_path(), cancel);
         loop {
@@ -79,6 +83,13 @@ impl Inbox {
                 Look::Again(pause) => watcher.wait(Some(pause)),
                 Look::Nothing => watcher.wait(None),
             }
+        }
+    }
+
+    /// Leaves a file to another process: it is not found again unless it changes.
+    pub fn leave(&mut self, name: &RelPath) {
+        if let Some(seen) = self.seen.get_mut(name) {
+            seen.told = true;
         }
     }
 

@@ -36,13 +36,13 @@ pub use applied::{Applied, ApplyOptions, Executed, Review};
 pub use decode::{REPLY_LIMIT_BYTES, ReplyTextError, decode_reply};
 pub use error::SessionError;
 pub use folders::StateFolders;
-pub use inbox::{Found, Waited};
+pub use inbox::{Found, Inbox, Waited};
 pub use inbox_file::{InboxFile, Unusable};
 pub use needed::needed_contents;
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use replay::Difference;
-pub use sessions::Sessions;
+pub use sessions::{Claim, Sessions};
 pub use settling::{open_for_writing, settling_time};
 pub use summary::{
     SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,

@@ -8,7 +8,7 @@ use crate::confinement::given_arguments;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::{Placed, Server, SetupError, alone, place};
-use crate::state::Places;
+use crate::state::{Places, check_unconfined};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -23,6 +23,8 @@ struct Report<'a> {
 pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
     let places = Places::find(common)?;
+    // Its server would refuse to start.
+    check_unconfined(common, &places)?;
     let file = client.file(&places.workspace).ok_or_else(|| {
         Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
             .advise("set the variable HOME")

@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::json_rpc::{self, INVALID_REQUEST, Message};
 use crate::line_input::{Line, read_line};
 use crate::shared_workspace::SharedWorkspace;
-use crate::state::Places;
+use crate::state::{Places, check_unconfined};
 
 /// How long calls that were begun may take after the end of the input. Commands are ended at once.
 const PARTING: Duration = Duration::from_secs(60);
@@ -48,6 +48,7 @@ struct Service {
 pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let places = Places::find(common)?;
+    check_unconfined(common, &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
     workspace.open()?;
     let (ended, end) = channel();

@@ -49,8 +49,10 @@ mod setup;
 mod shell_help;
 mod skip;
 mod socket_client;
+mod starting_points;
 mod state_folders;
 mod stopped;
+mod thin_clients;
 mod transcripts;
 mod trials;
 #[path = "../../../sandbox-exec/tests/tricks/mod.rs"]
