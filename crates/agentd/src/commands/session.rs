@@ -305,14 +305,9 @@ impl Loop<'_> {
                 self.set_aside(file, &refusal.message, refusal.advice.as_deref().unwrap_or_default())?;
                 Ok(None)
             }
-            Err(refusal) => {
-                let failure = refusal.into_failure();
-                if failure.exit == Exit::Interrupted {
-                    return Ok(Some(Exit::Interrupted));
-                }
-                Err(failure
-                    .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it"))
-            }
+            Err(refusal) => Err(refusal
+                .into_failure()
+                .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it")),
         }
     }
 
