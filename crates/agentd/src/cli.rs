@@ -19,6 +19,7 @@ use crate::mcp::{ExtraTool, PageLimit};
 use crate::remote_code_index;
 use crate::setup::McpClient;
 use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
+use crate::state::workspace_search::FoundWorkspace;
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///
@@ -41,8 +42,9 @@ const USUAL_TIMEOUT_SECONDS: u64 = 30;
 /// Options of every command; they may stand before or after it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Common {
-    /// The folder of code.
-    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    /// The folder of code [default: the nearest folder upwards with a state folder, else the repository's root, else the
+    /// current folder].
+    #[arg(long, global = true, hide_default_value = true, value_name = "DIR", default_value = ".")]
     pub workspace: PathBuf,
     /// The state folder [default: .agentd in the workspace].
     #[arg(long, global = true, value_name = "DIR")]
@@ -95,6 +97,12 @@ pub(crate) struct Common {
     /// Further folders that commands may read. No option: only this program asks for it, of itself.
     #[arg(skip)]
     pub readable: Vec<PathBuf>,
+    /// The workspace above the current folder, where that was taken.
+    #[arg(skip)]
+    pub found: Option<FoundWorkspace>,
+    /// The words of the command.
+    #[arg(skip)]
+    pub command: String,
     /// The long names of the options that the command line gives itself.
     #[arg(skip)]
     pub given: BTreeSet<String>,

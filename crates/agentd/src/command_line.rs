@@ -9,10 +9,11 @@ use std::ffi::{OsStr, OsString};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Common};
 use crate::config::obeyed_options;
 use crate::config::{ConfigFile, definition};
 use crate::exit::{Exit, Failure};
+use crate::state::workspace_search;
 
 /// What this process was started to do.
 #[derive(Debug)]
@@ -56,17 +57,33 @@ fn settled(
     definition: &Definition,
     arguments: &[OsString],
     matches: &ArgMatches,
-    cli: Cli,
+    mut cli: Cli,
 ) -> Result<Invocation, Failure> {
     let is_call = matches!(cli.command, Some(Command::Call { .. }));
     let (command, given) = (command_of(matches), given(matches));
     let long_names = long_names(definition, &given);
     obeyed_options::check(&command, &long_names)?;
-    // `call` ends with 0, 1 or 2 only.
-    let config = ConfigFile::read(&cli.common, definition)
-        .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?;
+    let found =
+        if long_names.contains("workspace") { None } else { workspace_search::search(&cli.common.workspace) };
+    let set_workspace = |common: &mut Common| {
+        if let Some(found) = &found {
+            common.workspace.clone_from(&found.folder);
+        }
+    };
+    // Before the configuration is read: a file in the workspace must not say what is allowed there.
+    set_workspace(&mut cli.common);
+    let config = match cli.command {
+        // What is wrong with the file is what it is asked for.
+        Some(Command::Doctor { .. }) => ConfigFile::read_or_explain(&cli.common, definition),
+        // `call` ends with 0, 1 or 2 only.
+        _ => ConfigFile::read(&cli.common, definition)
+            .map_err(|failure| if is_call { Failure { exit: Exit::Usage, ..failure } } else { failure })?,
+    };
     let (settled, lowered) = config.settle(definition.clone(), &command, &given);
     let (_, mut cli) = parse(&settled, arguments);
+    set_workspace(&mut cli.common);
+    cli.common.found = found;
+    cli.common.command = command;
     cli.common.given = long_names;
     cli.common.lowered = lowered;
     Ok(Invocation { cli, config })

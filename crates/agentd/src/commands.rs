@@ -13,14 +13,14 @@ pub(crate) mod log;
 mod mcp;
 mod parse;
 mod serve;
-mod session;
+pub(crate) mod session;
 mod sessions;
 mod setup;
 mod shell_help;
 pub(crate) mod undo;
 mod wap;
 
-use crate::cli::{Command, Format};
+use crate::cli::{Command, Common, Format};
 use crate::command_line::Invocation;
 use crate::exit::Outcome;
 use crate::views::console::Console;
@@ -29,6 +29,7 @@ use crate::views::console::Console;
 pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
     let Invocation { cli, config } = invocation;
     let common = &cli.common;
+    tell_found(common, console);
     match cli.command {
         None | Some(Command::Task(_)) => unreachable!("a command line is read as one with a command"),
         Some(Command::Resume(resume)) => session::resume(common, console, &resume),
@@ -63,5 +64,14 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         Some(Command::Completions { shell }) => shell_help::completions(shell),
         Some(Command::Man { command }) => shell_help::manual(&command),
         Some(Command::Demo) => demo::demo(common, console),
+    }
+}
+
+/// Says which folder above the current one is the workspace, to commands that work on it.
+fn tell_found(common: &Common, console: Console) {
+    let has_other_files =
+        ["parse", "demo", "replay"].contains(&common.command.split(' ').next().unwrap_or_default());
+    if let Some(found) = common.found.as_ref().filter(|_| !has_other_files) {
+        console.progress(&found.line());
     }
 }

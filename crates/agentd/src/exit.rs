@@ -43,6 +43,14 @@ pub(crate) const MEANINGS: [(Exit, &str); 8] = [
     (Exit::Interrupted, "Interrupted."),
 ];
 
+impl Exit {
+    /// Returns the exit of this code; that of a failure where there is none.
+    pub(crate) fn of_code(code: u8) -> Exit {
+        let found = MEANINGS.iter().find(|(exit, _)| *exit as u8 == code);
+        found.map_or(Exit::Failed, |(exit, _)| *exit)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit as u8)

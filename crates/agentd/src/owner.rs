@@ -3,9 +3,13 @@
 pub(crate) mod call_pool;
 pub(crate) mod client;
 mod connection;
-mod link;
+pub(crate) mod followed_sessions;
+pub(crate) mod link;
 mod outgoing;
 pub(crate) mod protocol;
+pub(crate) mod session_call;
+pub(crate) mod session_progress;
+pub(crate) mod shared_sessions;
 pub(crate) mod shared_workspace;
 pub(crate) mod undo_request;
 
@@ -16,15 +20,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use change_journal::Journal;
 use local_workspace::{IndexLimits, LocalWorkspace};
 
 use crate::owner::call_pool::CallPool;
-use crate::owner::protocol::Hello;
+use crate::owner::protocol::{Hello, Welcome};
 use crate::state::garbage_keeper::GarbageKeeper;
-use crate::state::socket;
+use crate::state::{LocalSessions, socket};
 use crate::views::console::Console;
 
 /// How many clients may be connected at once.
@@ -38,9 +42,12 @@ const PARTING: Duration = Duration::from_secs(5);
 pub(crate) struct Host {
     pub(crate) workspace: Arc<LocalWorkspace>,
     pub(crate) journal: Journal,
+    pub(crate) sessions: Arc<LocalSessions>,
     pub(crate) pool: CallPool,
     /// What a client has to be like.
     pub(crate) hello: Hello,
+    /// What clients learn of this process.
+    pub(crate) welcome: Welcome,
     /// Whether this process stays. One that is about to end begins no command for others.
     stays: AtomicBool,
     /// Whether the door is closing: then clients are not gone, but sent to the next owner.
@@ -60,10 +67,19 @@ struct Work {
 }
 
 impl Host {
-    pub(crate) fn new(workspace: Arc<LocalWorkspace>, journal: Journal, hello: Hello) -> Host {
+    pub(crate) fn new(
+        workspace: Arc<LocalWorkspace>,
+        journal: Journal,
+        sessions: Arc<LocalSessions>,
+        hello: Hello,
+        command: &str,
+    ) -> Host {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         Host {
             workspace,
             journal,
+            sessions,
+            welcome: Welcome { process_id: std::process::id(), command: command.to_owned(), since },
             pool: CallPool::new(),
             hello,
             stays: AtomicBool::new(false),

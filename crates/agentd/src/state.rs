@@ -6,6 +6,7 @@ mod ignore;
 pub(crate) mod linked_worktree;
 mod ownership;
 pub(crate) mod socket;
+pub(crate) mod workspace_search;
 
 use std::fs;
 use std::io;
@@ -22,7 +23,7 @@ use tempfile::TempDir;
 use wap_core::Limits;
 
 use crate::cli::{Common, Switch};
-use crate::config::confinement;
+use crate::config::confinement::{self, Confinement, SandboxChoice};
 use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Failure};
 use crate::owner::protocol::{self, Hello};
@@ -133,7 +134,7 @@ pub(crate) type LocalSessions = Sessions<Arc<LocalWorkspace>>;
 pub(crate) struct Opened {
     /// First, so that clients are gone when the journal closes.
     pub door: Door,
-    sessions: LocalSessions,
+    sessions: Arc<LocalSessions>,
 }
 
 impl Deref for Opened {
@@ -149,7 +150,7 @@ pub(crate) fn hello(common: &Common, places: &Places) -> Hello {
     Hello {
         version: protocol::VERSION,
         workspace: places.workspace.to_string_lossy().into_owned(),
-        confinement: confinement::asked_for(common),
+        confinement: Confinement::of(common),
     }
 }
 
@@ -160,8 +161,21 @@ pub(crate) fn tell_lowered(common: &Common, console: Console) {
     }
 }
 
+/// Refuses a state folder in the workspace for commands that are not confined: they could change it, so none would run.
+pub(crate) fn check_unconfined(common: &Common, places: &Places) -> Result<(), Failure> {
+    let is_off = common.sandbox == Some(SandboxChoice::Off) && !common.read_only;
+    if !is_off || places.state_folder().is_none() {
+        return Ok(());
+    }
+    let what = "--sandbox off would run no command: unconfined ones could change agentd's own state, which lies in the \
+                workspace";
+    Err(Failure::new(Exit::Usage, what)
+        .advise("keep the state elsewhere with --base DIR as well, a folder outside of the workspace; or leave --sandbox off out"))
+}
+
 /// Opens the engine and its sessions; this process then owns the state folder and answers its clients.
 pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result<Opened, Failure> {
+    check_unconfined(common, places)?;
     tell_lowered(common, console);
     let root = open_root(common, places)?;
     make_state_folder(places)?;
@@ -196,7 +210,9 @@ pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result
     for name in &reconciled.rewritten {
         console.detail(&format!("{name} was written again from the journal"));
     }
-    let door = Door::open(&places.base, Host::new(engine, journal, hello(common, places)));
+    let sessions = Arc::new(sessions);
+    let host = Host::new(engine, journal, Arc::clone(&sessions), hello(common, places), &common.command);
+    let door = Door::open(&places.base, host);
     Ok(Opened { door, sessions })
 }
 

@@ -47,7 +47,12 @@ impl<S: Default> Observations<S> {
 
     /// Returns what is known about this version of a file; `None` if it was not in the last listing.
     pub fn get_mut(&mut self, file: &DroppedFile) -> Option<&mut Observation<S>> {
-        self.by_name.get_mut(&file.name).filter(|observation| observation.stamp == file.stamp)
+        self.latest_mut(&file.name).filter(|observation| observation.stamp == file.stamp)
+    }
+
+    /// Returns what is known about the version of a file that the last listing had.
+    pub fn latest_mut(&mut self, name: &RelPath) -> Option<&mut Observation<S>> {
+        self.by_name.get_mut(name)
     }
 }
 

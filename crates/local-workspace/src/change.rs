@@ -29,7 +29,7 @@ use crate::change::publish::publish_and_hold;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::runs::{EngineRun, Known};
-use crate::step_record::{ChangeRecord, decode, encode};
+use crate::step_record::{ChangeRecord, decode, encode, other_request, request_digest};
 
 /// How often a batch is prepared anew because files have changed meanwhile.
 const PREPARATIONS: usize = 3;
@@ -90,7 +90,7 @@ impl LocalWorkspace {
         prepared: Option<&PreparedEdits>,
     ) -> Result<Vec<ItemOutcome>, WapError> {
         let run = EngineRun::enter_for(&self.journal, call.origin, changes.len())?;
-        let mut outcomes = recorded_outcomes(&run, call.origin.step, changes.len())?;
+        let mut outcomes = recorded_outcomes(&run, call.origin.step, changes)?;
         let (recorded, rest) = changes.split_at(outcomes.len());
         if rest.is_empty() {
             return Ok(outcomes);
@@ -148,7 +148,7 @@ impl LocalWorkspace {
         planned: &[Result<PlannedStep, WapError>],
         folders: &[Vec<RelPath>],
     ) -> Result<Vec<StepNumbers>, WapError> {
-        let outcomes: Vec<_> = planned.iter().map(encode_outcome).collect();
+        let outcomes: Vec<_> = planned.iter().zip(changes).map(encode_outcome).collect();
         let descriptions: Vec<_> = changes.iter().map(describe).collect();
         let steps: Vec<_> = planned
             .iter()
@@ -249,7 +249,7 @@ impl LocalWorkspace {
 
     /// If even this fails, the change stays intended, and recovery comes to the same finding.
     pub(crate) fn note_failure(&self, number: ChangeNumber, error: &WapError) {
-        let record = ChangeRecord { outcome: Err(error.clone()), line_map: None };
+        let record = ChangeRecord { outcome: Err(error.clone()), line_map: None, request: None };
         let _ = self.journal.conflict_change(number, &encode(&record));
     }
 }
@@ -285,10 +285,14 @@ pub(crate) fn folder_creation(path: &RelPath) -> JournalChange<'_> {
 
 /// The outcomes of the first steps of a batch that are in the record: none, all, or those of a batch that ended
 /// earlier, when another version divided the same calls otherwise.
-fn recorded_outcomes(run: &EngineRun<'_>, first: u32, count: usize) -> Result<Vec<ItemOutcome>, WapError> {
-    let mut outcomes = Vec::with_capacity(count);
+fn recorded_outcomes(
+    run: &EngineRun<'_>,
+    first: u32,
+    changes: &[FileChange],
+) -> Result<Vec<ItemOutcome>, WapError> {
+    let mut outcomes = Vec::with_capacity(changes.len());
     let mut is_missing = false;
-    for index in (first..).take(count) {
+    for (index, change) in (first..).zip(changes) {
         match run.recall(index, StepKind::FileChange)? {
             // Changes are recorded with their outcome.
             Known::NotStarted | Known::Unknown => is_missing = true,
@@ -298,7 +302,13 @@ fn recorded_outcomes(run: &EngineRun<'_>, first: u32, count: usize) -> Result<Ve
                     "later steps of this batch are on record and earlier ones are not, so nothing was done";
                 return Err(WapError::new(Reason::Conflict, text));
             }
-            Known::Finished(bytes) => outcomes.push(decode::<ChangeRecord>(bytes)?.outcome),
+            Known::Finished(bytes) => {
+                let record = decode::<ChangeRecord>(bytes)?;
+                if record.request.is_some_and(|request| request != request_digest(change)) {
+                    return Err(other_request(index));
+                }
+                outcomes.push(record.outcome);
+            }
         }
     }
     Ok(outcomes)
@@ -308,15 +318,17 @@ fn small(count: usize) -> u32 {
     u32::try_from(count).expect("a batch has fewer changes than 32 bits count")
 }
 
-fn encode_outcome(planned: &Result<PlannedStep, WapError>) -> Vec<u8> {
+fn encode_outcome((planned, change): (&Result<PlannedStep, WapError>, &FileChange)) -> Vec<u8> {
     #[derive(serde::Serialize)]
     struct Record<'a> {
         outcome: Result<&'a FileChanged, &'a WapError>,
         #[serde(skip_serializing_if = "Option::is_none")]
         line_map: Option<&'a crate::step_record::MapRecord>,
+        request: String,
     }
     let line_map = planned.as_ref().ok().and_then(|step| step.line_map.as_ref());
-    encode(&Record { outcome: planned.as_ref().map(|step| &step.changed), line_map })
+    let outcome = planned.as_ref().map(|step| &step.changed);
+    encode(&Record { outcome, line_map, request: request_digest(change) })
 }
 
 /// One line for the log. The path is as the request spelled it, so it may be anything.

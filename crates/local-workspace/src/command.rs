@@ -11,12 +11,13 @@ mod rights;
 mod run;
 pub(crate) mod tree_snapshot;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use change_journal::StepKind;
+use change_journal::{ContentHash, StepKind};
 use sandbox_exec::{FileConfinement, ShellCommand, Timeout};
 use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError};
 
@@ -30,7 +31,7 @@ use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::read::explore::folder_error;
 use crate::runs::{EngineRun, Known};
-use crate::step_record::{decode, encode};
+use crate::step_record::{decode, encode, other_request};
 
 /// The longest description of a command in the journal, in characters.
 const DESCRIPTION_CHARACTERS: usize = 200;
@@ -46,7 +47,12 @@ impl LocalWorkspace {
         let _one_command_at_a_time = self.command_turn(call)?;
         let run = EngineRun::enter(&self.journal, call.origin)?;
         let step = call.origin.step;
-        match run.recall(step, StepKind::ShellCommand)? {
+        let known = run.recall(step, StepKind::ShellCommand)?;
+        let description = describe(request);
+        if run.description(step).is_some_and(|recorded| !is_of(recorded, request, &description)) {
+            return Err(other_request(step));
+        }
+        match known {
             Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
             Known::Unknown => {
                 // No result names what it had written by then.
@@ -65,7 +71,7 @@ impl LocalWorkspace {
         let ground = self.command_ground(&run, step)?;
         self.check_cancelled(call)?;
         self.journal
-            .start_step(run.number(), step, StepKind::ShellCommand, &describe(command.text()))
+            .start_step(run.number(), step, StepKind::ShellCommand, &description)
             .map_err(journal_error)?;
         let output_name = output_name(run.number(), step);
         let prepared =
@@ -166,8 +172,25 @@ impl LocalWorkspace {
     }
 }
 
-/// One line for the log.
-fn describe(command: &str) -> String {
+/// One line for the log, from which it is seen whether a request is the same: what does not stand in it has a digest.
+fn describe(request: &ExecuteCommand) -> String {
+    let command = first_line(request);
+    let asks_more = request.environment.as_ref().is_some_and(|environment| !environment.is_empty())
+        || request.working_directory.is_some();
+    if !asks_more && request.command.chars().count() <= DESCRIPTION_CHARACTERS {
+        return command;
+    }
+    let environment: BTreeMap<_, _> = request.environment.iter().flatten().collect();
+    let digest = ContentHash::of(&encode(&(&request.command, &request.working_directory, environment)));
+    format!("{command} #{:.8}", digest.to_string())
+}
+
+fn first_line(request: &ExecuteCommand) -> String {
     let printable = |character: char| if character.is_control() { ' ' } else { character };
-    command.chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
+    request.command.replace("\r\n", "\n").chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
+}
+
+/// Whether a step was recorded for this request. Older versions described it by the beginning of its text alone.
+fn is_of(recorded: &str, request: &ExecuteCommand, description: &str) -> bool {
+    recorded == description || recorded == first_line(request)
 }

@@ -83,6 +83,12 @@ impl<'a> EngineRun<'a> {
         self.number
     }
 
+    /// Returns how a step is described in the record, if it is there.
+    pub(crate) fn description(&self, index: u32) -> Option<&str> {
+        let place = self.steps.binary_search_by_key(&index, |step| step.index).ok()?;
+        Some(&self.steps[place].description)
+    }
+
     /// What is known about the step at `index`, which is of kind `kind` as far as the caller knows.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 //! What the engine writes into the journal as the outcome of a step.
 
+use change_journal::ContentHash;
 use serde::{Deserialize, Serialize};
 use text_edit::{Hunk, LineMap};
-use wap_core::{FileChanged, Reason, WapError};
+use wap_core::{FileChange, FileChanged, ModifyFile, Reason, WapError};
 
 /// The outcome of one file change, with the line map of an edit so that line numbers of older versions can be followed
 /// exactly, by whichever process.
@@ -11,6 +12,10 @@ pub(crate) struct ChangeRecord {
     pub outcome: Result<FileChanged, WapError>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_map: Option<MapRecord>,
+    /// Which request it was, so that another one is not answered with it; see [`request_digest`]. Records of older versions,
+    /// and of changes that came to a conflict later, have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 /// A [`LineMap`] as data: 0-based half-open line indexes.
@@ -41,6 +46,26 @@ impl MapRecord {
         };
         LineMap::new(self.old_lines, self.new_lines, self.hunks.iter().map(hunk).collect())
     }
+}
+
+/// Returns a digest of what a change asks for. The version that its line numbers mean is left out: a caller that makes the
+/// call again may have read the file again.
+pub(crate) fn request_digest(change: &FileChange) -> String {
+    let without_version = match change {
+        FileChange::Modify(modify) if modify.expected_version.is_some() => {
+            FileChange::Modify(ModifyFile { expected_version: None, ..modify.clone() })
+        }
+        other => return ContentHash::of(&encode(other)).to_string(),
+    };
+    ContentHash::of(&encode(&without_version)).to_string()
+}
+
+/// The refusal of a request that comes under the step of another one.
+pub(crate) fn other_request(step: u32) -> WapError {
+    let text = format!(
+        "step {step} of this run was made with another request, so nothing was done: give each reply a run of its own"
+    );
+    WapError::new(Reason::Conflict, text)
 }
 
 /// Renders an outcome for the journal.

@@ -10,6 +10,11 @@ use crate::inbox::file::InboxFile;
 pub struct ApplyOptions<'a> {
     /// Execute a text even if it was executed before as the answer to another message.
     pub again: bool,
+    /// The message that the reply is meant for, where the caller knows it. If another one is pending, the reply is not
+    /// executed; that it was finished as the answer to that message is reported.
+    pub answering: Option<u32>,
+    /// Whether a person has seen what the reply does and wants it.
+    pub confirmed: bool,
     /// The file that the reply came in. It is to be moved to `processed/` once the reply is executed; if that does not
     /// come about any more, opening the sessions makes up for it.
     pub file: Option<&'a InboxFile>,
@@ -22,6 +27,8 @@ impl std::fmt::Debug for ApplyOptions<'_> {
         formatter
             .debug_struct("ApplyOptions")
             .field("again", &self.again)
+            .field("answering", &self.answering)
+            .field("confirmed", &self.confirmed)
             .field("file", &self.file)
             .finish_non_exhaustive()
     }

@@ -48,6 +48,20 @@ pub enum SessionError {
         /// The pending sequence.
         pending: u32,
     },
+    /// The reply is meant for a message that is not the pending one any more.
+    #[error("the reply was meant for message {answering} of the session, and message {pending} is waiting")]
+    MovedOn {
+        /// The message that it was meant for.
+        answering: u32,
+        /// The pending sequence.
+        pending: u32,
+    },
+    /// A file of the inbox is not there any more as it was read, or another caller is executing it.
+    #[error("the file {name} of the inbox was taken by another session")]
+    Taken {
+        /// The file's name within the inbox.
+        name: String,
+    },
     /// The same text was executed as the answer to another message of this session.
     #[error("the same text was already executed as the answer to message {sequence}")]
     KnownText {

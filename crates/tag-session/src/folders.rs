@@ -3,7 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sandbox_fs::{FileRoot, FsPolicy, NewNames, RootError, RootRules};
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsError, FsPolicy, NewNames, RootError, RootRules};
+
+use crate::projection::{self, SetAside};
 
 /// The folders that people and sessions share.
 #[derive(Debug)]
@@ -52,6 +55,15 @@ impl StateFolders {
     #[must_use]
     pub fn inbox_path(&self) -> PathBuf {
         self.base.join("inbox")
+    }
+
+    /// Moves a reply that was not executed out of the inbox.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be moved.
+    pub fn set_aside(&self, name: &RelPath) -> Result<SetAside, FsError> {
+        projection::set_aside(self, name)
     }
 
     /// Returns where the outbox of this name is.

@@ -52,22 +52,26 @@ pub enum Waited {
 
 /// The inbox of one state folder, and what is known about the files in it.
 #[derive(Debug, Default)]
-pub(crate) struct Inbox {
+pub struct Inbox {
     observations: Observations<Reported>,
 }
 
-/// What the user knows about one version of a file.
+/// What was done about one version of a file.
 #[derive(Debug, Default)]
 struct Reported {
-    /// That it is no reply.
-    is_unusable: bool,
-    /// That a program still has it open.
+    /// The user knows that it is not a reply, or it is left to another process.
+    is_passed_over: bool,
+    /// The user knows that a program still has it open.
     is_open: bool,
 }
 
 impl Inbox {
     /// Blocks until there is something to tell or the flag is raised.
-    pub(crate) fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
+    ///
+    /// # Errors
+    ///
+    /// If the inbox cannot be listed, or a file cannot be set aside.
+    pub fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
         // The watcher starts before the first look, so that nothing can arrive unseen in between.
         let watcher = FolderWatcher::new(&folders.inbox_path(), cancel);
         loop {
@@ -82,6 +86,13 @@ impl Inbox {
         }
     }
 
+    /// Leaves a file to another process: it is not found again unless it changes.
+    pub fn leave(&mut self, name: &RelPath) {
+        if let Some(observation) = self.observations.latest_mut(name) {
+            observation.notes.is_passed_over = true;
+        }
+    }
+
     /// Looks once.
     fn look(&mut self, folders: &StateFolders) -> Result<Look, FsError> {
         let candidates = candidates(folders)?;
@@ -90,7 +101,7 @@ impl Inbox {
         for candidate in candidates {
             let Some(observation) = self.observations.get_mut(&candidate) else { continue };
             // Only a new version of the file changes that.
-            if observation.notes.is_unusable {
+            if observation.notes.is_passed_over {
                 continue;
             }
             let look_again = match look_at(observation, folders, &candidate) {
@@ -131,7 +142,7 @@ fn look_at(
     candidate: &DroppedFile,
 ) -> Settled {
     if candidate.kind != FileKind::File {
-        observation.notes.is_unusable = true;
+        observation.notes.is_passed_over = true;
         return Settled::Unusable(Unusable::NotAFile(candidate.kind));
     }
     let left = observation.time_left();
@@ -152,7 +163,7 @@ fn look_at(
         Ok(Some(file)) if age < UNCLOSED && ends_unclosed(&file.text) => Settled::Not(UNCLOSED - age),
         Ok(Some(file)) => Settled::Reply(file),
         Err(why) => {
-            observation.notes.is_unusable = true;
+            observation.notes.is_passed_over = true;
             Settled::Unusable(why)
         }
     }

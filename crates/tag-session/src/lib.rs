@@ -33,12 +33,12 @@ pub use applied::{Applied, ApplyOptions, Executed, Review};
 pub use error::SessionError;
 pub use folders::StateFolders;
 pub use inbox::file::{InboxFile, REPLY_LIMIT_BYTES, Unusable};
-pub use inbox::{Found, Waited};
+pub use inbox::{Found, Inbox, Waited};
 pub use needed::needed_contents;
 pub use projection::SetAside;
 pub use reconcile::Reconciled;
 pub use replay::Difference;
-pub use sessions::Sessions;
+pub use sessions::{Claim, Sessions};
 pub use summary::{
     SessionSummary, StepSummary, read_outbox_text, read_session, session_steps, session_summaries,
 };

@@ -52,11 +52,17 @@ impl<W: Workspace> Sessions<W> {
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }
+        if let Some(answering) = options.answering.filter(|answering| *answering != session.sequence_number) {
+            return match self.finished_before(id, answering, text)? {
+                Some(results) => Ok(Applied::AlreadyDone { sequence: answering, results }),
+                None => Err(SessionError::MovedOn { answering, pending: session.sequence_number }),
+            };
+        }
         let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
-        let is_confirmed = options.again || options.review.is_some();
+        let is_confirmed = options.again || options.confirmed || options.review.is_some();
         if !is_confirmed && runs_commands(&reply) && self.has_lost_history(id)? {
             return Err(SessionError::HistoryLost);
         }
@@ -94,6 +100,25 @@ impl<W: Workspace> Sessions<W> {
         let session = self.session(id)?;
         let begun = self.begin(&session, identity(text), ReplyTo::find(text), again)?;
         Ok(matches!(begun, Begun::Run(..)))
+    }
+
+    /// Returns the results of a text that was executed as the answer to this message of a session, if it was.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub fn finished_before(
+        &self,
+        id: SessionId,
+        answering: u32,
+        text: &str,
+    ) -> Result<Option<Vec<CommandResult>>, SessionError> {
+        let (conversation, content) = (id.to_string(), identity(text));
+        let key = RunKey { conversation, sequence: u64::from(answering), content };
+        Ok(match self.journal.begin_run(&key)? {
+            RunState::Finished { outcome, .. } => Some(results(&outcome)),
+            _ => None,
+        })
     }
 
     /// The origin of the calls with which [`Sessions::apply`] would execute a reply to the pending outbox of a session.

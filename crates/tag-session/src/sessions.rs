@@ -1,5 +1,6 @@
 //! All sessions of one state folder, on one workspace.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -12,6 +13,7 @@ use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, Work
 use crate::documents;
 use crate::error::SessionError;
 use crate::folders::StateFolders;
+use crate::inbox::file::InboxFile;
 use crate::inbox::{Inbox, Waited};
 use crate::projection::{self, SetAside};
 use crate::reconcile::{self, Reconciled};
@@ -23,6 +25,21 @@ pub struct Sessions<W> {
     pub(crate) journal: Journal,
     pub(crate) folders: StateFolders,
     inbox: Mutex<Inbox>,
+    /// The files of the inbox that are being executed.
+    claimed: Mutex<HashSet<RelPath>>,
+}
+
+/// A file of the inbox that is executed for one caller, until this is dropped.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    claimed: &'a Mutex<HashSet<RelPath>>,
+    name: RelPath,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.claimed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&self.name);
+    }
 }
 
 impl<W: Workspace> Sessions<W> {
@@ -37,7 +54,10 @@ impl<W: Workspace> Sessions<W> {
         folders: StateFolders,
     ) -> Result<(Sessions<W>, Reconciled), SessionError> {
         let reconciled = reconcile::reconcile(&journal, &folders)?;
-        Ok((Sessions { workspace, journal, folders, inbox: Mutex::default() }, reconciled))
+        Ok((
+            Sessions { workspace, journal, folders, inbox: Mutex::default(), claimed: Mutex::default() },
+            reconciled,
+        ))
     }
 
     /// Returns the workspace.
@@ -57,6 +77,19 @@ impl<W: Workspace> Sessions<W> {
     /// Those of the disk.
     pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
         self.journal.collect_garbage(rule)
+    }
+
+    /// Removes contents from the journal that nobody needs while others work; see [`Journal::collect_in_background`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk.
+    pub fn collect_garbage_in_background(
+        &self,
+        rule: &GarbageRule,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<GarbageReport, JournalError> {
+        self.journal.collect_in_background(rule, goes_on)
     }
 
     /// Writes a copy of the journal into a new folder, see [`Journal::copy_to`].
@@ -89,6 +122,43 @@ impl<W: Workspace> Sessions<W> {
         let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
         let id = SessionId::from_random([first, second, third, fourth]);
         self.create_as(id, task, dialect, token_budget, cancel)
+    }
+
+    /// Starts a session of a given id, unless it is there already: then a caller that does not know whether an earlier
+    /// attempt came through gets what that has made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sessions::create`].
+    pub fn create_once(
+        &self,
+        id: SessionId,
+        task: &str,
+        dialect: Dialect,
+        token_budget: Option<u32>,
+        cancel: &CancelFlag,
+    ) -> Result<Session, SessionError> {
+        match self.session(id) {
+            Err(SessionError::Unknown { .. }) => self.create_as(id, task, dialect, token_budget, cancel),
+            found => found,
+        }
+    }
+
+    /// Takes a file of the inbox for one caller: callers that want it meanwhile, or have read a version that is gone by
+    /// now, do not get it. So a file that two of them have read is executed for one of them.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Taken`], or if the inbox cannot be listed.
+    pub fn claim(&self, file: &InboxFile) -> Result<Claim<'_>, SessionError> {
+        let taken = || SessionError::Taken { name: file.name.to_string() };
+        let mut claimed = self.claimed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !claimed.insert(file.name.clone()) {
+            return Err(taken());
+        }
+        drop(claimed);
+        let claim = Claim { claimed: &self.claimed, name: file.name.clone() };
+        if file.is_still_there(&self.folders)? { Ok(claim) } else { Err(taken()) }
     }
 
     /// Starts a session of a given id, which must be new.

@@ -3,7 +3,7 @@
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
 use crate::{
-    Call, DeleteFile, FileChange, FileChanged, FileVersion, LineNumbers, ModifyFile, ModifyOperation,
+    Call, DeleteFile, FileChange, FileChanged, FileVersion, LineNumbers, ModifyFile, ModifyOperation, RunKey,
     WapError, Workspace, WriteFile, WriteMode,
 };
 
@@ -122,7 +122,8 @@ fn left_over(left: &[(String, WapError)]) -> String {
 ///
 /// The engine makes each change whole or not at all; this adds the same for all of them together, as far as somebody else
 /// does not get in between. The changes are the steps of the call and the following ones; taking back uses as many after
-/// them, so that a call that is made again does the same once more, without doing anything twice.
+/// them, so that a call that is made again does the same once more, without doing anything twice. Where the run has no
+/// sequence, and so stands for one call, taking back is a run of its own whose key follows from that of the call.
 ///
 /// # Errors
 ///
@@ -152,7 +153,11 @@ pub fn change_together<W: Workspace + ?Sized>(
         return Err(refusal);
     }
     let after = u32::try_from(changes.len()).unwrap_or(u32::MAX);
-    let origin = call.origin.at_step(call.origin.step.saturating_add(after));
+    let mut origin = call.origin.at_step(call.origin.step.saturating_add(after));
+    if origin.run.sequence == 0 {
+        // Such a run stands for one call and was over with the batch.
+        origin.run = RunKey::unnumbered(format!("{} taken back", origin.run.digest));
+    }
     // Taking back is not cancelled: half of it would be what this is to prevent.
     let taking_back = Call { origin: &origin, cancel: &crate::CancelFlag::new(), time_left: None };
     let left = match workspace.change_files(&taking_back, &inverses) {

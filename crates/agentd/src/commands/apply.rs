@@ -4,21 +4,24 @@ mod dry_run;
 mod trial;
 
 use serde::Serialize;
-use tag_session::{Applied, ApplyOptions, SessionError};
-use tagproto::{CommandResult, Reply, Session};
+use tag_session::SessionError;
+use tagproto::{CommandResult, Session};
 
 use crate::cli::{self, Common};
 use crate::commands::apply::dry_run::dry_run;
 use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
-    ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
+    cancel_flag, execute, found_workspace, nothing_to_resume, parse_id, review, tell_taken_over,
 };
-use crate::exit::{Exit, Outcome};
-use crate::state::{self, Places};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::owner::protocol::Welcome;
+use crate::owner::session_call::{ApplyReply, SessionRefusal, SessionReply};
+use crate::owner::shared_sessions::SharedSessions;
+use crate::state::Places;
 use crate::views::console::Console;
-use crate::views::progress::{Progress, one_line};
-use crate::views::session_failure::{explain, unwritten};
+use crate::views::progress::one_line;
+use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -28,6 +31,9 @@ struct Report<'a> {
     complete: bool,
     done: Option<&'a str>,
     outbox: Option<String>,
+    /// The workspace, where that is a folder above the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
 }
 
 /// Executes one reply and writes the next outbox.
@@ -41,49 +47,58 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = state::open(common, &places, console)?;
-    let session = match &apply.session {
-        Some(id) => sessions.session(parse_id(id)?).map_err(explain)?,
-        None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
-    };
+    let sessions = SharedSessions::open(common, places, console, false)?;
+    let session = sessions.chosen(apply.session.as_deref().map(parse_id).transpose()?)?;
     if apply.dry_run {
         return dry_run(common, console, &sessions, &session, &text, apply.again, &cancel);
     }
     if apply.on_trial {
-        let tried = Tried { common, console, places: &places, sessions: &sessions, session: &session };
+        let owner = sessions.owned()?.map_err(|owner| needs_the_folder(&owner))?;
+        let tried = Tried { common, console, places: sessions.places(), sessions: &owner, session: &session };
         if !tried.execute(&text, apply, &cancel)? {
             return Ok(Exit::Done);
         }
         // It is on record now: what follows finds everything done and writes the next outbox.
     }
-    let mut review = |reply: &Reply<'_>| ask(common, console, reply);
-    let review: Option<&mut dyn FnMut(&Reply<'_>) -> _> = if apply.review { Some(&mut review) } else { None };
-    let options = ApplyOptions { again: apply.again, review, file: None };
-    let mut progress = Progress::new(console);
-    let applied = sessions
-        .apply(session.session_id, &text, common.command_timeout(), options, &cancel, &mut progress)
-        .map_err(explain)?;
-    let (session, sequence, results, not_written) = match applied {
-        Applied::Executed(executed) => {
-            tell_taken_over(console, &executed);
-            (executed.session, executed.sequence, executed.results, executed.not_written)
-        }
-        Applied::AlreadyDone { sequence, results } => {
-            console.notice("this reply was executed before; nothing was done");
-            (sessions.session(session.session_id).map_err(explain)?, sequence, results, None)
-        }
+    let request = ApplyReply {
+        reply: SessionReply { session: session.session_id, text, again: apply.again },
+        file: None,
+        answering: session.sequence_number,
+        confirmed: apply.review,
+        timeout: common.command_timeout(),
     };
+    let wanted = if apply.review { review(common, console, &sessions, &request, &cancel)? } else { Ok(()) };
+    let applied = match wanted {
+        Ok(()) => execute(console, &sessions, &request, &cancel)?,
+        Err(refusal) => Err(refusal),
+    };
+    let applied = applied.map_err(SessionRefusal::into_failure)?;
+    if applied.is_executed {
+        tell_taken_over(console, &applied);
+    } else {
+        console.notice("this reply was executed before; nothing was done");
+    }
+    let session = &applied.session;
     let outbox = (!session.is_complete)
         .then(|| sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string());
-    report(console, &session, sequence, &results, outbox);
-    tell_late_writes(console, sessions.workspace());
-    match not_written {
+    report(common, console, session, applied.sequence, &applied.results, outbox);
+    applied.late.iter().for_each(|line| console.notice(line));
+    match applied.left_undone {
         None => Ok(Exit::Done),
-        Some(error) => Err(unwritten(&error)),
+        Some(refusal) => Err(refusal.into_failure()),
     }
 }
 
+/// The failure of a trial while another process owns the state folder: it needs the whole folder to itself.
+fn needs_the_folder(owner: &Welcome) -> Failure {
+    let Welcome { process_id, command, .. } = owner;
+    let what = format!("process {process_id} (agentd {command}) owns the state folder, and --try needs it");
+    Failure::new(Exit::Held, what)
+        .advise("stop that process first; --dry-run and --review work while it runs")
+}
+
 fn report(
+    common: &Common,
     console: Console,
     session: &Session,
     sequence: u32,
@@ -98,6 +113,7 @@ fn report(
             complete: session.is_complete,
             done: session.done.as_deref(),
             outbox,
+            workspace: found_workspace(common),
         });
         return;
     }

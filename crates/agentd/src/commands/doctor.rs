@@ -2,7 +2,9 @@
 
 use std::process::{Command, Stdio};
 
-use sandbox_exec::{Escape, Launcher, Level};
+use jiff::Timestamp;
+use local_workspace::SandboxNeed;
+use sandbox_exec::{Escape, FileConfinement, Launcher, Level, ShellCommand};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use serde::Serialize;
 
@@ -10,7 +12,9 @@ use crate::cli::Common;
 use crate::config::ConfigFile;
 use crate::config::confinement::{self, SandboxChoice};
 use crate::exit::{Exit, Outcome};
-use crate::state::Places;
+use crate::owner::link::{Link, NoLink};
+use crate::owner::protocol::Welcome;
+use crate::state::{self, Places};
 use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
 
@@ -36,7 +40,8 @@ enum State {
 pub(crate) fn doctor(common: &Common, config: &ConfigFile, probe: bool, console: Console) -> Outcome {
     let mut findings = commands(common, probe);
     findings.extend(configuration(config));
-    findings.extend([files(common), state_folder(common), git(), clipboard_program()]);
+    findings.extend([workspace(common), files(common), state_folder(common), owner(common)]);
+    findings.extend([git(), clipboard_program()]);
     if console.json {
         console.json_result(&findings);
     } else {
@@ -76,10 +81,93 @@ fn commands(common: &Common, probe: bool) -> Vec<Finding> {
             detail: format!("{}: {}", remedy.layer, remedy.text),
         }));
     }
+    findings.push(writing(common, &launcher));
     if probe {
         findings.extend(escapes(&launcher, is_full));
     }
     findings
+}
+
+/// Whether a model's commands run here, and can write into the workspace.
+fn writing(common: &Common, launcher: &Launcher) -> Finding {
+    let what = "writing";
+    let limited = |detail: String| Finding { what, state: State::Limited, detail };
+    let places = match Places::find(common) {
+        Ok(places) => places,
+        Err(failure) => return limited(format!("commands do not run here: {}", failure.message)),
+    };
+    if common.read_only {
+        return limited("commands do not run with --read-only".to_owned());
+    }
+    let report = launcher.report();
+    if let SandboxNeed::AtLeast(needed) = confinement::need(common.sandbox, confinement::is_attended())
+        && report.level < needed
+    {
+        let level = report.level;
+        return limited(format!(
+            "commands need level {needed} and are refused at {level}; --sandbox allow={level} lets them run"
+        ));
+    }
+    if report.fs != FileConfinement::Root && places.state_folder().is_some() {
+        let text = "commands are refused: the state folder in the workspace cannot be hidden from them; --base DIR puts it elsewhere";
+        return limited(text.to_owned());
+    }
+    let policy = confinement::policy(common, &places.workspace, &places.base);
+    let ran =
+        ShellCommand::new("test -w . && test -x .").map_err(|error| error.to_string()).and_then(|command| {
+            let running = launcher.spawn(&policy, &command).map_err(|error| error.to_string())?;
+            running.wait().map_err(|error| error.to_string())
+        });
+    match ran {
+        Ok(outcome) if outcome.ending.is_success() => Finding {
+            what,
+            state: State::Good,
+            detail: "commands can change files in the workspace".to_owned(),
+        },
+        Ok(_) => limited(
+            "commands cannot change files: the workspace's permissions do not let this user".to_owned(),
+        ),
+        Err(error) => limited(format!("commands do not run here: {error}")),
+    }
+}
+
+/// Which folder the commands of this program work on.
+fn workspace(common: &Common) -> Finding {
+    let what = "workspace";
+    match (&common.found, std::path::absolute(&common.workspace)) {
+        (Some(found), _) => {
+            let line = found.line();
+            let detail = line.strip_prefix("workspace: ").unwrap_or(&line).to_owned();
+            Finding { what, state: State::Good, detail }
+        }
+        (None, Ok(folder)) => Finding { what, state: State::Good, detail: folder.display().to_string() },
+        (None, Err(error)) => Finding { what, state: State::Limited, detail: error.to_string() },
+    }
+}
+
+/// Which process owns the state folder.
+fn owner(common: &Common) -> Finding {
+    let what = "owner";
+    let good = |detail: String| Finding { what, state: State::Good, detail };
+    let limited = |detail: String| Finding { what, state: State::Limited, detail };
+    let Ok(places) = Places::find(common) else {
+        return limited("unknown, since the state folder is not used".to_owned());
+    };
+    match Link::connect(&places.base, &state::hello(common, &places)) {
+        Ok(link) => {
+            let Welcome { process_id, command, since } = &link.owner;
+            let since = i64::try_from(*since).ok().and_then(|since| Timestamp::from_second(since).ok());
+            let since = since.map(|since| format!(", since {since}")).unwrap_or_default();
+            good(format!("process {process_id} (agentd {command}){since}; other processes work through it"))
+        }
+        Err(NoLink::Nobody) => good("no process; the first that needs the state folder owns it".to_owned()),
+        Err(NoLink::Silent) => limited(
+            "a process owns the state folder and does not answer: if it was stopped, let it go on (kill -CONT); if it \
+             hangs, end it"
+                .to_owned(),
+        ),
+        Err(NoLink::Mismatch(why)) => limited(format!("a process that cannot be worked through: {why}")),
+    }
 }
 
 /// Tries the ways out of the sandbox.
@@ -112,7 +200,10 @@ fn configuration(config: &ConfigFile) -> Vec<Finding> {
         Some(path) => format!("none; {} would be read", path.display()),
         None => "none".to_owned(),
     };
-    let mut findings = vec![good(what, file)];
+    let mut findings = vec![match &config.unused_because {
+        Some(why) => Finding { what, state: State::Limited, detail: format!("not used: {why}") },
+        None => good(what, file),
+    }];
     findings.extend(config.settings.iter().map(|setting| {
         let detail = format!("{} (line {})", setting.shown(), setting.line_number);
         let finding = good("set there", detail);

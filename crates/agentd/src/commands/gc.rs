@@ -1,28 +1,12 @@
 //! `agentd gc`: removing what is kept for finished sessions beyond a budget.
 
-use change_journal::{GarbageReport, RunNumber};
-use serde::Serialize;
-
 use crate::cli::Common;
+use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::garbage_keeper;
-use crate::state::{self, Places};
+use crate::owner::session_call::{CollectGarbage, Collected};
+use crate::owner::shared_sessions::SharedSessions;
+use crate::state::Places;
 use crate::views::console::Console;
-use crate::views::session_failure::explain;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Report {
-    contents_removed: u64,
-    contents_bytes: u64,
-    changes_not_undoable: u64,
-    stray_files_removed: u64,
-    stray_files_bytes: u64,
-    outputs_removed: u64,
-    outputs_bytes: u64,
-    kept_bytes: u64,
-    database_bytes_freed: u64,
-}
 
 /// Removes contents and outputs that no unfinished session needs, and says what.
 pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Outcome {
@@ -34,39 +18,9 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
         console.notice("nothing is kept here");
         return Ok(Exit::Done);
     }
-    let sessions = state::open(common, &places, console)?;
-    let journal = sessions.journal_reader();
-    let unfinished = garbage_keeper::unfinished(journal).map_err(explain)?;
-    let failed = |error| Failure::new(Exit::Failed, format!("the journal failed: {error}"));
-    // Files must hold what the journal promises before their contents may go.
-    sessions.workspace().checkpoint();
-    let is_needed = |run: RunNumber| {
-        let run = journal.run(run).ok().flatten();
-        run.is_some_and(|run| unfinished.contains(&run.key.conversation))
-    };
-    let (outputs_removed, outputs_bytes) = sessions.workspace().discard_outputs(&is_needed);
-    let rule = garbage_keeper::rule(journal, &unfinished, limit_bytes).map_err(explain)?;
-    let GarbageReport {
-        contents_removed,
-        contents_bytes,
-        changes_cut,
-        files_removed,
-        files_bytes,
-        kept_bytes,
-        database_bytes,
-        ..
-    } = sessions.collect_garbage(&rule).map_err(failed)?;
-    let report = Report {
-        contents_removed,
-        contents_bytes,
-        changes_not_undoable: changes_cut,
-        stray_files_removed: files_removed,
-        stray_files_bytes: files_bytes,
-        outputs_removed,
-        outputs_bytes,
-        kept_bytes,
-        database_bytes_freed: database_bytes,
-    };
+    let cancel = cancel_flag()?;
+    let sessions = SharedSessions::open(common, places, console, false)?;
+    let report = sessions.call(&CollectGarbage { limit_bytes }, &cancel)?;
     if console.json {
         console.json_result(&report);
     } else {
@@ -75,8 +29,8 @@ pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Ou
     Ok(Exit::Done)
 }
 
-fn say(console: Console, report: &Report) {
-    let Report { contents_removed, contents_bytes, changes_not_undoable, .. } = report;
+fn say(console: Console, report: &Collected) {
+    let Collected { contents_removed, contents_bytes, changes_not_undoable, .. } = report;
     console.result(&format!("contents of files: {contents_removed} removed ({contents_bytes} bytes)"));
     if *changes_not_undoable > 0 {
         console.result(&format!("  {changes_not_undoable} changes can no longer be undone"));

@@ -13,7 +13,7 @@ use crate::mcp::{CodeTools, McpConfig, McpServer, RecentOutputs, serve_stdio};
 use crate::owner::call_pool::CallPool;
 use crate::owner::client::Client;
 use crate::owner::shared_workspace::SharedWorkspace;
-use crate::state::Places;
+use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
 
 /// How long calls that were begun may take when the client is gone.
@@ -23,6 +23,7 @@ const PARTING: Duration = Duration::from_secs(60);
 pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let places = Places::find(common)?;
+    check_unconfined(common, &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
     // The client is answered at once; the workspace is ready when the first call needs it, and if it cannot be had,
     // that call says so.

@@ -17,7 +17,7 @@ use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown, Socke
 use crate::owner::call_pool::CallPool;
 use crate::owner::shared_workspace::SharedWorkspace;
 use crate::side_runtime::SideRuntime;
-use crate::state::Places;
+use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
 
 /// How many connections there may be, if the system allows as many open files.
@@ -37,6 +37,7 @@ struct Listening {
 pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -> Outcome {
     let cancel = cancel_flag()?;
     let places = Places::find(common)?;
+    check_unconfined(common, &places)?;
     let (token, token_file) = if options.no_token {
         if !options.listen.ip().is_loopback() {
             return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")

@@ -1,41 +1,53 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
+use std::cell::Cell;
 use std::io::{BufRead, IsTerminal, Write};
 
-use local_workspace::{LateWrite, LocalWorkspace};
+use sandbox_fs::FsError;
 use serde::Serialize;
-use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
-use tagproto::{Reply, Session, SessionId};
+use tag_session::{Found, Inbox, InboxFile, Review, SessionError, Waited};
+use tagproto::{Dialect, Reply, ReplyTo, Session, SessionId, Strictness, UnobservedExecution, read};
 use wap_core::CancelFlag;
 
 use crate::cli::{Common, Following, New, Resume};
 use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::state::{self, LocalSessions, Opened, Places};
+use crate::owner::followed_sessions::FollowedSession;
+use crate::owner::session_call::{
+    AppliedReply, ApplyReply, CreateSession, ReplyState, SessionRefusal, SessionReply,
+};
+use crate::owner::session_progress::Watching;
+use crate::owner::shared_sessions::SharedSessions;
+use crate::state::Places;
 use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
 use crate::views::plan_view::describe;
 use crate::views::progress::{Progress, one_line};
-use crate::views::session_failure::{explain, unwritten};
+use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
 struct Started {
     session: String,
     sequence: u32,
     outbox: String,
+    /// The workspace, where that is a folder above the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
 }
 
 /// A session that is being followed.
 struct Loop<'a> {
     common: &'a Common,
     console: Console,
-    sessions: &'a LocalSessions,
+    sessions: &'a SharedSessions,
     id: SessionId,
     following: Following,
     cancel: &'a CancelFlag,
     /// Says where the pending message is and where its reply goes.
-    announce: &'a dyn Fn(&LocalSessions, &Session),
+    announce: &'a dyn Fn(&SharedSessions, &Session),
+    /// The message that was announced last.
+    announced: Cell<u32>,
 }
 
 /// Starts a session and, unless told otherwise, stays with it until DONE.
@@ -45,16 +57,17 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
         return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
     }
     let cancel = cancel_flag()?;
-    let sessions = state::open(common, &Places::find(common)?, console)?;
-    let session = sessions.create(&task, new.dialect, new.budget, &cancel).map_err(explain)?;
+    let sessions = SharedSessions::open(common, Places::find(common)?, console, !new.no_wait)?;
+    let session = create(&sessions, task, new.dialect, new.budget, &cancel)?;
     if console.json && new.no_wait {
         console.json_result(&Started {
             session: session.session_id.to_string(),
             sequence: session.sequence_number,
             outbox: outbox_path(&sessions, &session),
+            workspace: found_workspace(common),
         });
     } else {
-        introduce(console, &sessions, &session);
+        introduce(console, &sessions, &session, &cancel);
     }
     if new.following.copy {
         copy(console, &sessions, &session)?;
@@ -62,14 +75,25 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
     if new.no_wait {
         return Ok(Exit::Done);
     }
-    let id = session.session_id;
-    let following = new.following;
-    let announce = |sessions: &LocalSessions, session: &Session| announce(console, sessions, session);
-    let announce = &announce;
-    stay_with(
-        &sessions,
-        &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel, announce },
-    )
+    stay_with(common, console, &sessions, &session, new.following, &cancel)
+}
+
+/// Returns the workspace for JSON, where that is a folder above the current one.
+pub(crate) fn found_workspace(common: &Common) -> Option<String> {
+    common.found.as_ref().map(|found| found.folder.display().to_string())
+}
+
+/// Starts a session.
+pub(crate) fn create(
+    sessions: &SharedSessions,
+    task: String,
+    dialect: Dialect,
+    budget: Option<u32>,
+    cancel: &CancelFlag,
+) -> Result<Session, Failure> {
+    let [first, second, third, fourth, ..] = *uuid::Uuid::new_v4().as_bytes();
+    let id = SessionId::from_random([first, second, third, fourth]);
+    sessions.call(&CreateSession { id, task, dialect, budget }, cancel)
 }
 
 /// Goes on with a session.
@@ -79,35 +103,34 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = state::open(common, &places, console)?;
-    let session = match &resume.id {
-        Some(id) => sessions.session(parse_id(id)?).map_err(explain)?,
-        None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
-    };
+    let sessions = SharedSessions::open(common, places, console, true)?;
+    let session = sessions.chosen(resume.id.as_deref().map(parse_id).transpose()?)?;
     if session.is_complete {
         return Err(explain(SessionError::Complete { id: session.session_id }));
     }
-    introduce(console, &sessions, &session);
+    introduce(console, &sessions, &session, &cancel);
     if resume.following.copy {
         copy(console, &sessions, &session)?;
     }
-    let id = session.session_id;
-    let following = resume.following;
-    let announce = |sessions: &LocalSessions, session: &Session| announce(console, sessions, session);
-    let announce = &announce;
-    stay_with(
-        &sessions,
-        &Loop { common, console, sessions: &sessions, id, following, cancel: &cancel, announce },
-    )
+    stay_with(common, console, &sessions, &session, resume.following, &cancel)
 }
 
 /// Follows a session; meanwhile other processes may work on the same folder through this one.
-fn stay_with(opened: &Opened, session: &Loop<'_>) -> Outcome {
-    opened.door.stay(session.common.history_limit, session.console);
-    let outcome = session.follow();
-    opened.door.wait_for_commands(&|| false);
+fn stay_with(
+    common: &Common,
+    console: Console,
+    sessions: &SharedSessions,
+    session: &Session,
+    following: Following,
+    cancel: &CancelFlag,
+) -> Outcome {
+    let announce = |sessions: &SharedSessions, session: &Session| announce(console, sessions, session);
+    let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
+    let followed = Loop { common, console, sessions, id, following, cancel, announce: &announce, announced };
+    let outcome = followed.follow();
+    sessions.leave(cancel);
     if matches!(outcome, Ok(Exit::Interrupted)) {
-        session.console.progress("stopped; `agentd resume` goes on");
+        console.progress("stopped; `agentd resume` goes on");
     }
     outcome
 }
@@ -116,13 +139,16 @@ fn stay_with(opened: &Opened, session: &Loop<'_>) -> Outcome {
 pub(crate) fn follow(
     common: &Common,
     console: Console,
-    opened: &Opened,
-    id: SessionId,
+    sessions: &SharedSessions,
+    session: &Session,
     cancel: &CancelFlag,
-    announce: &dyn Fn(&LocalSessions, &Session),
+    announce: &dyn Fn(&SharedSessions, &Session),
 ) -> Outcome {
+    let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
     let following = Following::default();
-    Loop { common, console, sessions: opened, id, following, cancel, announce }.follow()
+    let outcome = Loop { common, console, sessions, id, following, cancel, announce, announced }.follow();
+    sessions.leave(cancel);
+    outcome
 }
 
 /// The failure where an unfinished session is needed and there is none.
@@ -146,14 +172,13 @@ pub(crate) fn cancel_flag() -> Result<CancelFlag, Failure> {
     Ok(cancel)
 }
 
-fn introduce(console: Console, sessions: &LocalSessions, session: &Session) {
+fn introduce(console: Console, sessions: &SharedSessions, session: &Session, cancel: &CancelFlag) {
     console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
-    let report = sessions.workspace().sandbox_report();
-    console.styled(Tone::Faint, &report.map_or_else(|error| error.to_string(), ToString::to_string));
+    console.styled(Tone::Faint, &sessions.sandbox(cancel));
     announce(console, sessions, session);
 }
 
-fn announce(console: Console, sessions: &LocalSessions, session: &Session) {
+fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
     console.progress(&format!("message {} to copy into the chat:", session.sequence_number));
     console.progress(&format!("  {}", outbox_path(sessions, session)));
     console.progress("save the reply as a .txt file in:");
@@ -161,8 +186,8 @@ fn announce(console: Console, sessions: &LocalSessions, session: &Session) {
 }
 
 /// Puts the pending message on the clipboard, or says that it cannot be.
-fn copy(console: Console, sessions: &LocalSessions, session: &Session) -> Result<(), Failure> {
-    let text = sessions.outbox(session).map_err(explain)?.unwrap_or_default();
+fn copy(console: Console, sessions: &SharedSessions, session: &Session) -> Result<(), Failure> {
+    let text = sessions.outbox(session)?.unwrap_or_default();
     let number = session.sequence_number;
     match clipboard::copy(&text) {
         Some(program) => console.progress(&format!("message {number} is on the clipboard ({program})")),
@@ -173,16 +198,23 @@ fn copy(console: Console, sessions: &LocalSessions, session: &Session) -> Result
     Ok(())
 }
 
-fn outbox_path(sessions: &LocalSessions, session: &Session) -> String {
+fn outbox_path(sessions: &SharedSessions, session: &Session) -> String {
     sessions.folders().outbox_path(&session.outbox_file_name()).display().to_string()
 }
 
 impl Loop<'_> {
     /// Executes reply after reply until DONE or Ctrl-C.
     fn follow(&self) -> Outcome {
+        let base = &self.sessions.places().base;
+        let followed = FollowedSession::begin(base, self.id).map_err(|error| {
+            Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
+        })?;
+        let followed = followed.ok_or_else(|| followed_already(self.id))?;
+        let mut inbox = Inbox::default();
         loop {
             let waiting = self.console.spinner("waiting for a reply");
-            let waited = self.sessions.wait(self.cancel).map_err(explain)?;
+            let waited = inbox.wait(self.sessions.folders(), self.cancel);
+            let waited = waited.map_err(|error| explain(SessionError::Files(error)))?;
             drop(waiting);
             match waited {
                 Waited::Cancelled => return Ok(Exit::Interrupted),
@@ -193,7 +225,19 @@ impl Loop<'_> {
                     }
                 }
                 Waited::Found(Found::Reply(file)) => {
-                    if let Some(exit) = self.round(&file)? {
+                    let exit = match self.whose(&followed, &file) {
+                        Whose::This => self.round(&mut inbox, &file)?,
+                        Whose::Other => {
+                            inbox.leave(&file.name);
+                            None
+                        }
+                        Whose::Unknown => {
+                            let why = "several sessions wait for replies here, and it does not say which message it answers";
+                            self.set_aside(&file, why, &format!("apply it with `agentd apply FILE --session {}`, or the id of another one", self.id))?;
+                            None
+                        }
+                    };
+                    if let Some(exit) = exit {
                         return Ok(exit);
                     }
                 }
@@ -201,88 +245,103 @@ impl Loop<'_> {
         }
     }
 
-    /// Executes one reply. Returns how the session ended, if it did.
-    fn round(&self, file: &InboxFile) -> Result<Option<Exit>, Failure> {
-        let Loop { console, sessions, .. } = *self;
-        console.styled(Tone::Strong, &format!("received {}", file.name));
-        let mut ask = |reply: &Reply<'_>| ask(self.common, console, reply);
-        let options = ApplyOptions {
-            again: false,
-            review: if self.following.review { Some(&mut ask) } else { None },
-            file: Some(file),
-        };
-        let mut progress = Progress::new(console);
-        let applied = sessions.apply(
-            self.id,
-            &file.text,
-            self.common.command_timeout(),
-            options,
-            self.cancel,
-            &mut progress,
-        );
-        match applied {
-            Ok(Applied::Executed(executed)) => {
-                let moved = sessions.move_to_processed(&file.name);
-                let told = self.tell(&executed)?;
-                tell_late_writes(console, sessions.workspace());
-                if let Some(error) = &executed.not_written {
-                    return Err(unwritten(error));
-                }
-                // Opening the state folder again puts it away.
-                moved.map_err(|error| {
-                    explain(error).advise(
-                        "the reply was executed, and `agentd resume` goes on; its file is put away then",
-                    )
-                })?;
-                Ok(told)
-            }
-            Ok(Applied::AlreadyDone { .. }) => {
-                sessions.move_to_processed(&file.name).map_err(explain)?;
-                console.progress("this reply was executed before; nothing was done");
-                let session = sessions.session(self.id).map_err(explain)?;
-                Ok(if session.is_complete { Some(Exit::Done) } else { None })
-            }
-            Err(error) if is_about_the_reply(&error) => {
-                let place = sessions.set_aside(&file.name).map_err(explain)?;
-                let failure = explain(error);
-                console.notice(&format!("not executed: {}", failure.message));
-                console.notice(&format!("  {}", failure.advice.unwrap_or_default()));
-                console.notice(&format!("  the file is now {}", place.0.display()));
-                Ok(None)
-            }
-            Err(error) => {
-                let failure = explain(error);
-                Err(failure
-                    .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it"))
-            }
+    /// Finds out which session a reply in the inbox is for, if several processes wait there.
+    fn whose(&self, followed: &FollowedSession, file: &InboxFile) -> Whose {
+        match ReplyTo::find(&file.text) {
+            Some(quoted) if followed.is_followed(quoted.session) => Whose::Other,
+            None if !followed.others().is_empty() => Whose::Unknown,
+            _ => Whose::This,
         }
     }
 
-    fn tell(&self, executed: &Executed) -> Result<Option<Exit>, Failure> {
+    /// Moves a reply that is not executed out of the inbox.
+    fn set_aside(&self, file: &InboxFile, why: &str, advice: &str) -> Result<(), Failure> {
+        let place = match self.sessions.folders().set_aside(&file.name) {
+            Ok(place) => place,
+            // Another process has read it, too, and was faster.
+            Err(FsError::NotFound { .. }) => return Ok(()),
+            Err(error) => return Err(explain(SessionError::Files(error))),
+        };
+        self.console.notice(&format!("not executed: {why}"));
+        self.console.notice(&format!("  {advice}"));
+        self.console.notice(&format!("  it is now {}", place.0.display()));
+        Ok(())
+    }
+
+    /// Executes one reply. Returns how the session ended, if it did.
+    fn round(&self, inbox: &mut Inbox, file: &InboxFile) -> Result<Option<Exit>, Failure> {
+        let Loop { common, console, sessions, cancel, .. } = *self;
+        console.styled(Tone::Strong, &format!("received {}", file.name));
+        let request = ApplyReply {
+            reply: SessionReply { session: self.id, text: file.text.clone(), again: false },
+            file: Some(file.clone()),
+            answering: sessions.session(self.id)?.sequence_number,
+            confirmed: self.following.review,
+            timeout: common.command_timeout(),
+        };
+        let wanted = match self.following.review {
+            true => review(common, console, sessions, &request, cancel)?,
+            false => Ok(()),
+        };
+        let applied = match wanted {
+            Ok(()) => execute(console, sessions, &request, cancel)?,
+            Err(refusal) => Err(refusal),
+        };
+        match applied {
+            Ok(applied) => {
+                let told = self.tell(&applied)?;
+                applied.late.iter().for_each(|line| console.notice(line));
+                match applied.left_undone {
+                    Some(refusal) => Err(refusal.into_failure()),
+                    None => Ok(told),
+                }
+            }
+            Err(refusal) if refusal.is_taken => {
+                console.detail(&refusal.message);
+                inbox.leave(&file.name);
+                Ok(None)
+            }
+            Err(refusal) if refusal.is_about_the_reply => {
+                self.set_aside(file, &refusal.message, refusal.advice.as_deref().unwrap_or_default())?;
+                Ok(None)
+            }
+            Err(refusal) => Err(refusal
+                .into_failure()
+                .advise("the reply is still in the inbox: `agentd resume` goes on with the rest of it")),
+        }
+    }
+
+    fn tell(&self, applied: &AppliedReply) -> Result<Option<Exit>, Failure> {
         let console = self.console;
-        if executed.was_resumed {
+        if !applied.is_executed {
+            console.progress("this reply was executed before; nothing was done");
+        }
+        if applied.was_resumed {
             console.detail("this reply was begun earlier; what was done then was not done again");
         }
-        tell_taken_over(console, executed);
-        if !executed.repairs.is_empty() {
-            let names: Vec<_> = executed.repairs.iter().map(|kind| kind.to_string()).collect();
-            console.styled(Tone::Faint, &format!("  undone in the pasted text: {}", names.join(", ")));
+        tell_taken_over(console, applied);
+        if !applied.repairs.is_empty() {
+            let repairs = applied.repairs.join(", ");
+            console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
         }
-        if executed.results.is_empty() {
+        if applied.is_executed && applied.results.is_empty() {
             console.notice("  no block was found in this reply, so nothing was done; the next message asks the model to go on");
         }
-        if !executed.session.is_complete {
-            (self.announce)(self.sessions, &executed.session);
-            if self.following.copy {
-                copy(console, self.sessions, &executed.session)?;
+        let session = &applied.session;
+        if !session.is_complete {
+            if self.announced.replace(session.sequence_number) != session.sequence_number {
+                (self.announce)(self.sessions, session);
+                if self.following.copy {
+                    copy(console, self.sessions, session)?;
+                }
             }
             return Ok(None);
         }
-        let failed = executed.results.iter().filter(|result| !result.success).count();
-        let summary = executed.session.done.as_deref().unwrap_or_default();
+        let failed = applied.results.iter().filter(|result| !result.success).count();
+        let summary = session.done.as_deref().unwrap_or_default();
         console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
         if failed > 0 {
-            let id = executed.session.session_id;
+            let id = session.session_id;
             let blocks = if failed == 1 { "block" } else { "blocks" };
             console.notice(&format!(
                 "  {failed} {blocks} of the last reply failed; `agentd show {id}` has them"
@@ -292,22 +351,61 @@ impl Loop<'_> {
     }
 }
 
-/// Tells what other programs wrote to files that had just been replaced, as far as that is seen by now.
-pub(crate) fn tell_late_writes(console: Console, workspace: &LocalWorkspace) {
-    workspace.checkpoint();
-    for LateWrite { path, kept_as, .. } in workspace.late_writes() {
-        console.notice(&match kept_as {
-            Ok(kept) => format!("{path} was written to by a program that had it open from before: what it wrote is kept as {kept}"),
-            Err(error) => format!("{path} was written to by a program that had it open from before, and what it wrote could not be kept: {error}"),
-        });
+/// Which session a reply in the inbox is for.
+enum Whose {
+    This,
+    /// One that another process follows.
+    Other,
+    Unknown,
+}
+
+/// The failure of a process that would follow a session that another one follows.
+fn followed_already(id: SessionId) -> Failure {
+    Failure::new(Exit::Held, format!("another agentd waits for replies to session {id} already")).advise(
+        "save the reply in the inbox and that one executes it; `agentd apply FILE` executes one from here",
+    )
+}
+
+/// Has the owner of the state folder execute a reply, and shows how it goes.
+pub(crate) fn execute(
+    console: Console,
+    sessions: &SharedSessions,
+    request: &ApplyReply,
+    cancel: &CancelFlag,
+) -> Result<Result<AppliedReply, SessionRefusal>, Failure> {
+    let reply = read(&request.reply.text, Strictness::Repair);
+    let mut progress = Progress::new(console);
+    sessions.call_watched(request, cancel, &mut Watching::new(&reply.items, &mut progress))
+}
+
+/// Shows what a reply would do and asks for it, unless it was executed before. What would refuse it is the answer before
+/// anything is asked.
+pub(crate) fn review(
+    common: &Common,
+    console: Console,
+    sessions: &SharedSessions,
+    request: &ApplyReply,
+    cancel: &CancelFlag,
+) -> Result<Result<(), SessionRefusal>, Failure> {
+    let reply = read(&request.reply.text, Strictness::Repair);
+    if let Some(refusal) = reply.refused {
+        return Ok(Err(SessionError::Refused(refusal).into()));
     }
-    for path in workspace.unsynced() {
-        console.notice(&format!("the disk has not taken {path}: the journal has it, and it is written again until the disk takes it"));
+    let mut observer = UnobservedExecution;
+    let mut watching = Watching::new(&[], &mut observer);
+    let state = ReplyState(request.reply.clone());
+    let would_execute = match sessions.call_watched(&state, cancel, &mut watching)? {
+        Ok(would_execute) => would_execute,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if would_execute && ask(common, console, &reply) == Review::Decline {
+        return Ok(Err(SessionError::Declined.into()));
     }
+    Ok(Ok(()))
 }
 
 /// Tells what became of a reply that was stopped before this one.
-pub(crate) fn tell_taken_over(console: Console, executed: &Executed) {
+pub(crate) fn tell_taken_over(console: Console, executed: &AppliedReply) {
     if executed.taken_over.is_empty() {
         return;
     }
@@ -316,22 +414,6 @@ pub(crate) fn tell_taken_over(console: Console, executed: &Executed) {
         let mark = if result.success { "OK" } else { "FAILED" };
         console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
     }
-}
-
-/// Whether another reply may do better.
-fn is_about_the_reply(error: &SessionError) -> bool {
-    matches!(
-        error,
-        SessionError::Refused(_)
-            | SessionError::OtherSession { .. }
-            | SessionError::OtherSequence { .. }
-            | SessionError::KnownText { .. }
-            | SessionError::KnownUnfinished { .. }
-            | SessionError::BegunElsewhere { .. }
-            | SessionError::HistoryLost
-            | SessionError::Empty
-            | SessionError::Declined
-    )
 }
 
 /// Shows what a reply would do and asks for it.

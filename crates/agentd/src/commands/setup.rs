@@ -7,7 +7,7 @@ use crate::cli::{Common, SetupOptions};
 use crate::config::confinement::given_arguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::{Placed, Server, SetupError, alone, place};
-use crate::state::Places;
+use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
 
 #[derive(Serialize)]
@@ -23,6 +23,8 @@ struct Report<'a> {
 pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
     let places = Places::find(common)?;
+    // Its server would refuse to start.
+    check_unconfined(common, &places)?;
     let file = client.file(&places.workspace).ok_or_else(|| {
         Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
             .advise("set the variable HOME")

@@ -18,7 +18,7 @@ use crate::line_input::{Line, read_line};
 use crate::owner::call_pool::CallPool;
 use crate::owner::client::Client;
 use crate::owner::shared_workspace::SharedWorkspace;
-use crate::state::Places;
+use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
 
 /// How long calls that were begun may take after the end of the input. Commands are ended at once.
@@ -48,6 +48,7 @@ struct Service {
 pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let places = Places::find(common)?;
+    check_unconfined(common, &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
     workspace.open()?;
     let (ended, end) = channel();

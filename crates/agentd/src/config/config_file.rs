@@ -24,6 +24,8 @@ pub(crate) struct ConfigFile {
     pub(crate) path: Option<PathBuf>,
     /// Whether it is there.
     pub(crate) is_there: bool,
+    /// Why it is not used, where that does not stop the command.
+    pub(crate) unused_because: Option<String>,
     /// What it sets, in its order.
     pub(crate) settings: Vec<Setting>,
 }
@@ -87,6 +89,11 @@ impl ConfigFile {
             Err(UserFileError::Missing) if named.is_none() => {
                 return Ok(ConfigFile { path: Some(path), ..ConfigFile::default() });
             }
+            // Without a name it is the file of this user, and one that this user cannot get at is not.
+            Err(error @ UserFileError::Unreachable) if named.is_none() => {
+                let unused_because = Some(error.to_string());
+                return Ok(ConfigFile { path: Some(path), unused_because, ..ConfigFile::default() });
+            }
             read => read.map_err(refused)?,
         };
         let settings = parse(&text, &path, definition).map_err(|faults| faulty(&path, &faults))?;
@@ -94,7 +101,15 @@ impl ConfigFile {
         let caches = settings.iter().filter(|setting| setting.option == "cache");
         caches.flat_map(|setting| &setting.values).for_each(|folder| reach.add(Path::new(folder)));
         reach.resolve(&path).map_err(refused)?;
-        Ok(ConfigFile { path: Some(path), is_there: true, settings })
+        Ok(ConfigFile { path: Some(path), is_there: true, unused_because: None, settings })
+    }
+
+    /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing, and says why.
+    pub(crate) fn read_or_explain(common: &Common, definition: &Command) -> ConfigFile {
+        ConfigFile::read(common, definition).unwrap_or_else(|failure| {
+            let unused_because = Some(failure.message);
+            ConfigFile { path: common.config.clone(), unused_because, ..ConfigFile::default() }
+        })
     }
 
     /// Returns the settings that count for a command: those of its tables but what the command line says itself, or says

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use local_workspace::SandboxNeed;
 use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::{Common, Switch};
 use crate::config::NO_FILE;
@@ -38,12 +39,9 @@ impl FromStr for SandboxChoice {
 
     fn from_str(text: &str) -> Result<SandboxChoice, String> {
         let level = |name: &str| {
-            [Level::Full, Level::Namespaces, Level::Landlock, Level::Process, Level::None]
-                .into_iter()
-                .find(|level| level.to_string() == name)
-                .ok_or_else(|| {
-                    format!("there is no level '{name}': full, namespaces, landlock, process, none")
-                })
+            level_named(name).ok_or_else(|| {
+                format!("there is no level '{name}': full, namespaces, landlock, process, none")
+            })
         };
         match text.split_once('=') {
             Some(("require", name)) => level(name).map(SandboxChoice::Require),
@@ -104,10 +102,85 @@ pub(crate) fn policy(common: &Common, workspace: &Path, state_folder: &Path) -> 
     policy
 }
 
-/// What the user asks for, as a text to compare with what another process was asked for.
-pub(crate) fn asked_for(common: &Common) -> String {
-    let names = [&common.protect, &common.ask_about, &common.unprotect];
-    format!("{:?} {:?} {:?} {names:?}", common.sandbox, common.network, common.cache)
+/// What a user asks of the confinement of commands and of protected names. The owner of a state folder compares it with
+/// what it was started with itself, so that no option of a client is left unobeyed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Confinement {
+    sandbox: Option<String>,
+    /// The lowest level at which commands run; `None` where any level does.
+    lowest_level: Option<String>,
+    network: String,
+    layer: String,
+    caches: Vec<String>,
+    protect: Vec<String>,
+    ask_about: Vec<String>,
+    unprotect: Vec<String>,
+    read_only: bool,
+}
+
+impl Confinement {
+    /// Returns what this process was started with.
+    pub(crate) fn of(common: &Common) -> Confinement {
+        let lowest = match need(common.sandbox, is_attended()) {
+            SandboxNeed::AtLeast(level) => Some(level.to_string()),
+            SandboxNeed::Whatever => None,
+        };
+        Confinement {
+            sandbox: common.sandbox.map(|sandbox| sandbox.to_string()),
+            lowest_level: lowest,
+            network: common.network.to_string(),
+            layer: common.layer.to_string(),
+            caches: common.cache.iter().map(|folder| absolute_text(folder)).collect(),
+            protect: common.protect.clone(),
+            ask_about: common.ask_about.clone(),
+            unprotect: common.unprotect.clone(),
+            read_only: common.read_only,
+        }
+    }
+
+    /// Returns the options about names that a client has otherwise than this owner.
+    pub(crate) fn other_names(&self, client: &Confinement) -> Vec<&'static str> {
+        let pairs = [
+            ("--protect", self.protect == client.protect),
+            ("--ask-about", self.ask_about == client.ask_about),
+            ("--unprotect", self.unprotect == client.unprotect),
+        ];
+        differing(&pairs)
+    }
+
+    /// Returns the options that a client has otherwise than this owner and that matter to commands. `level` is the
+    /// confinement that commands of this owner get.
+    pub(crate) fn other_commands(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
+        let is_met =
+            |asked: &str| level.is_some_and(|level| level_named(asked).is_some_and(|asked| level >= asked));
+        let is_level_kept =
+            self.lowest_level == client.lowest_level || client.lowest_level.as_deref().is_none_or(is_met);
+        let pairs = [
+            ("--sandbox", self.sandbox == client.sandbox && is_level_kept),
+            ("--network", self.network == client.network),
+            ("--layer", self.layer == client.layer),
+            ("--cache", self.caches == client.caches),
+        ];
+        [self.other_names(client), differing(&pairs)].concat()
+    }
+
+    /// Returns the options that a client has otherwise than this owner and that matter to a session: its replies change
+    /// files and run commands.
+    pub(crate) fn other_sessions(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
+        let read_only = [("--read-only", self.read_only || !client.read_only)];
+        [self.other_commands(client, level), differing(&read_only)].concat()
+    }
+}
+
+fn differing(pairs: &[(&'static str, bool)]) -> Vec<&'static str> {
+    pairs.iter().filter(|(_, is_same)| !is_same).map(|(name, _)| *name).collect()
+}
+
+fn level_named(name: &str) -> Option<Level> {
+    [Level::Full, Level::Namespaces, Level::Landlock, Level::Process, Level::None]
+        .into_iter()
+        .find(|level| level.to_string() == name)
 }
 
 /// Returns the options by which a server that is started later is to be confined as the command line asks for, folders

@@ -30,6 +30,9 @@ pub(crate) enum UserFileError {
     /// There is none.
     #[error("there is no such file")]
     Missing,
+    /// A folder on the way to it may not be entered.
+    #[error("a folder on the way to it may not be entered")]
+    Unreachable,
     /// It cannot be found or read.
     #[error("{0}")]
     Io(io::Error),
@@ -70,6 +73,7 @@ impl UserFileError {
             UserFileError::WithinReach(_) => Some("keep it outside of every workspace, links included"),
             UserFileError::WritableByOthers(_) => Some("close it with chmod go-w"),
             UserFileError::OwnedByAnother(_) => Some("keep a copy of your own"),
+            UserFileError::Unreachable => Some("allow this user to enter the folders that lead to it"),
             _ => None,
         }
     }
@@ -171,7 +175,12 @@ fn is_workspace(folder: &Path) -> bool {
 /// Each kind of [`UserFileError`].
 pub(crate) fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
     // All folders on this path are out of reach, so nobody puts a link there now.
-    let resolved = reach.resolve(path)?;
+    let resolved = reach.resolve(path).map_err(|error| match error {
+        UserFileError::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            UserFileError::Unreachable
+        }
+        other => other,
+    })?;
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(resolved)?;
     check(&file)?;

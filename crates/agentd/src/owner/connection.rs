@@ -6,20 +6,26 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use sandbox_exec::Level;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tagproto::{CommandResult, ExecutionObserver, Item};
 use wap_core::{
-    Call, CancelFlag, CommandObserver, FileChange, Limits, Origin, OutputStream, Reason, Request, Tool,
-    ToolEffect, WapError, Workspace,
+    Call, CancelFlag, CommandObserver, FileChange, FileChanged, Limits, Origin, OutputStream, Reason,
+    Request, Tool, ToolEffect, WapError, Workspace,
 };
 
+use crate::config::confinement::Confinement;
 use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
 use crate::owner::protocol::{
-    CHANGE_FILES, CallParams, HELLO, Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started,
-    UNDO, VERSION, Welcome,
+    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, HELLO, Hello,
+    LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, UNDO, VERSION, Welcome,
+};
+use crate::owner::session_call::{
+    ApplyReply, Asker, CollectGarbage, CreateSession, PlanReply, ReplyState, SessionCall, SessionRefusal,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
@@ -39,8 +45,8 @@ struct Client {
     host: Arc<Host>,
     outgoing: Outgoing,
     running: Mutex<HashMap<u64, CancelFlag>>,
-    /// Whether commands may run for it: it wants them confined as they are here.
-    may_run: bool,
+    /// What it asks of the confinement of commands and of protected names.
+    confinement: Confinement,
 }
 
 /// Serves a client until it is gone; then whatever runs for it is stopped.
@@ -88,13 +94,13 @@ fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>,
         host: Arc::clone(host),
         outgoing: Outgoing::start(stream.try_clone().ok()?).ok()?,
         running: Mutex::default(),
-        may_run: hello.is_some_and(|hello| hello.confinement == host.hello.confinement),
+        confinement: hello.map(|hello| hello.confinement).unwrap_or_default(),
     };
     if let Some(why) = why {
         client.send(json_rpc::error(&json!(0), MISMATCH, why, None));
         return None;
     }
-    client.send(json_rpc::response(&json!(0), &Welcome { process_id: std::process::id() }));
+    client.send(json_rpc::response(&json!(0), &client.host.welcome));
     stream.set_read_timeout(None).ok()?;
     Some((receiving, client))
 }
@@ -127,6 +133,17 @@ impl Client {
         match message.method.as_str() {
             // A client that gets something else at this moment knows from that.
             PING => self.outgoing.send_unless_behind(json_rpc::response(&json!(id), &Value::Null)),
+            CHANGE_FILES | UNDO if self.has_other_names() => {
+                let differing = self.host.hello.confinement.other_names(&self.confinement);
+                if let Some(error) = self.otherwise_started(&differing) {
+                    self.send(json_rpc::failure(&json!(id), &error));
+                }
+            }
+            CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
+            ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
+            PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),
+            ApplyReply::METHOD => self.begin_session::<ApplyReply>((id, bytes), message.params),
+            CollectGarbage::METHOD => self.begin_session::<CollectGarbage>((id, bytes), message.params),
             CHANGE_FILES => {
                 self.begin(
                     (id, bytes),
@@ -153,11 +170,52 @@ impl Client {
         }
     }
 
+    fn has_other_names(&self) -> bool {
+        !self.host.hello.confinement.other_names(&self.confinement).is_empty()
+    }
+
+    /// The confinement that commands get here. Where none can be started, that is reported by running one.
+    fn level(&self) -> Option<Level> {
+        self.host.workspace.sandbox_report().ok().map(|report| report.level)
+    }
+
+    /// The refusal of a client that was started with other options than this owner, if there are any.
+    fn otherwise_started(&self, differing: &[&str]) -> Option<WapError> {
+        if differing.is_empty() {
+            return None;
+        }
+        let Welcome { process_id, command, .. } = &self.host.welcome;
+        let text = format!(
+            "process {process_id} (agentd {command}) owns the state folder and was started with another {}: \
+             start both with the same options, or stop that one",
+            differing.join(", ")
+        );
+        Some(WapError::new(Reason::SandboxUnavailable, text))
+    }
+
+    /// Begins a call about sessions.
+    fn begin_session<C: SessionCall>(self: &Arc<Self>, (id, bytes): (u64, usize), params: Value) {
+        let differing = self.host.hello.confinement.other_sessions(&self.confinement, self.level());
+        if C::IS_CONFINED
+            && let Some(error) = self.otherwise_started(&differing)
+        {
+            let refusal: Result<C::Answer, SessionRefusal> = Err(SessionRefusal::by_policy(error.message()));
+            return self.send(rendered(id, &refusal));
+        }
+        self.begin((id, bytes), C::TOOL, params, move |client, request: C, call| {
+            let mut observer = Forward { client, id };
+            let asker = Asker::Client;
+            Ok(rendered(id, &request.carry_out(&client.host.sessions, asker, call, &mut observer)))
+        });
+    }
+
     fn begin_tool(self: &Arc<Self>, (id, bytes): (u64, usize), tool: Tool, params: Value) {
-        if tool.effect() == ToolEffect::Runs && !self.may_run {
-            let text = "the agentd that owns the state folder confines commands in another way: \
-                        start both with the same --sandbox and --network, or stop that one";
-            let error = WapError::new(Reason::SandboxUnavailable, text);
+        let differing = match tool.effect() {
+            ToolEffect::Reads => Vec::new(),
+            ToolEffect::Changes => self.host.hello.confinement.other_names(&self.confinement),
+            ToolEffect::Runs => self.host.hello.confinement.other_commands(&self.confinement, self.level()),
+        };
+        if let Some(error) = self.otherwise_started(&differing) {
             return self.send(json_rpc::failure(&json!(id), &error));
         }
         self.begin((id, bytes), tool, params, move |client, arguments: Value, call| {
@@ -232,5 +290,30 @@ impl CommandObserver for Forward<'_> {
         let shown = &bytes[bytes.len().saturating_sub(MOST_SHOWN_BYTES)..];
         let text = String::from_utf8_lossy(shown).into_owned();
         self.send(PRINTED, &Printed { id: self.id, is_error: stream == OutputStream::Stderr, text });
+    }
+}
+
+impl ExecutionObserver for Forward<'_> {
+    fn block_started(&mut self, index: usize, _: &Item<'_>) {
+        self.send(BLOCK_STARTED, &BlockStarted { id: self.id, index });
+    }
+
+    fn command_started(&mut self, sandbox: &str) {
+        CommandObserver::started(self, sandbox);
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        CommandObserver::output(self, stream, bytes);
+    }
+
+    fn block_finished(
+        &mut self,
+        index: usize,
+        _: &Item<'_>,
+        result: &CommandResult,
+        changed: Option<&FileChanged>,
+    ) {
+        let (result, changed) = (result.clone(), changed.cloned());
+        self.send(BLOCK_FINISHED, &BlockFinished { id: self.id, index, result, changed });
     }
 }

@@ -47,6 +47,8 @@ pub(crate) enum CallLimit {
     Ordinary,
     /// This long once a command has started; before that it may wait for its turn behind others.
     OnceStarted(Duration),
+    /// As long as the owner answers pings: the parts of the call have limits of their own.
+    None,
 }
 
 /// A connection to the owner of the state folder.
@@ -54,8 +56,8 @@ pub(crate) enum CallLimit {
 pub(crate) struct Link {
     shared: Arc<Shared>,
     next_id: AtomicU64,
-    /// The owner's process.
-    pub(crate) process_id: u32,
+    /// The owner.
+    pub(crate) owner: Welcome,
 }
 
 #[derive(Debug)]
@@ -142,7 +144,7 @@ impl Link {
             .name("link".to_owned())
             .spawn(move || reader.receive(receiving))
             .map_err(broken)?;
-        Ok(Link { shared, next_id: AtomicU64::new(1), process_id: welcome.process_id })
+        Ok(Link { shared, next_id: AtomicU64::new(1), owner: welcome })
     }
 
     /// Makes a call and waits for its answer, as long as the owner is there and the time allows.
@@ -152,7 +154,7 @@ impl Link {
         request: R,
         call: &Call<'_>,
         limit: CallLimit,
-        observer: &mut dyn CommandObserver,
+        notify: &mut dyn FnMut(&str, Value),
     ) -> Result<Result<T, WapError>, Unanswered> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, events) = channel();
@@ -172,16 +174,16 @@ impl Link {
         let _guard = call.cancel.on_cancel(Box::new(move || {
             let _ = cancelled.send(Event::Cancelled);
         }));
-        self.wait(id, &events, &mut deadline, observer)
+        self.wait(id, &events, &mut deadline, notify)
     }
 
-    /// Waits for the answer; what a command prints meanwhile goes to the observer.
+    /// Waits for the answer; what the owner reports of the call meanwhile goes to `notify`, by its method.
     fn wait<T: DeserializeOwned>(
         &self,
         id: u64,
         events: &Receiver<Event>,
         deadline: &mut Deadline,
-        observer: &mut dyn CommandObserver,
+        notify: &mut dyn FnMut(&str, Value),
     ) -> Result<Result<T, WapError>, Unanswered> {
         let asked_ms = self.shared.now_ms();
         loop {
@@ -219,7 +221,7 @@ impl Link {
                     if method == STARTED {
                         deadline.started();
                     }
-                    watched(&method, params, observer);
+                    notify(&method, params);
                 }
                 Incoming { result, .. } => {
                     let result = serde_json::from_value(result.unwrap_or_default());
@@ -251,6 +253,7 @@ impl Deadline {
         let (whole, once_started) = match limit {
             CallLimit::Ordinary => (Some(LONGEST_CALL), None),
             CallLimit::OnceStarted(time) => (None, Some(time)),
+            CallLimit::None => (None, None),
         };
         let left = call.time_left.map(|left| left.saturating_add(MARGIN));
         let whole = [whole, left].into_iter().flatten().min();
@@ -268,7 +271,8 @@ impl Deadline {
     }
 }
 
-fn watched(method: &str, params: Value, observer: &mut dyn CommandObserver) {
+/// Passes on what the owner reports of a command.
+pub(crate) fn watched(method: &str, params: Value, observer: &mut dyn CommandObserver) {
     match method {
         STARTED => {
             if let Ok(started) = serde_json::from_value::<Started>(params) {

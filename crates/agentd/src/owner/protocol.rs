@@ -5,10 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wap_core::{ConversationId, Origin, OutputStream, Retention, RunKey};
+use tagproto::CommandResult;
+use wap_core::{ConversationId, FileChanged, Origin, OutputStream, Retention, RunKey};
+
+use crate::config::confinement::Confinement;
 
 /// Raised whenever what passes changes.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";
@@ -22,6 +25,10 @@ pub(crate) const PING: &str = "agentd/ping";
 pub(crate) const STARTED: &str = "agentd/started";
 /// Tells what a command prints: [`Printed`].
 pub(crate) const PRINTED: &str = "agentd/printed";
+/// Reports that a block of a reply is about to be carried out: [`BlockStarted`].
+pub(crate) const BLOCK_STARTED: &str = "agentd/blockStarted";
+/// Reports that a block of a reply has ended: [`BlockFinished`].
+pub(crate) const BLOCK_FINISHED: &str = "agentd/blockFinished";
 
 /// The owner is about to leave and begins nothing long any more.
 pub(crate) const LEAVING: i32 = -32_001;
@@ -35,8 +42,8 @@ pub(crate) struct Hello {
     pub version: u32,
     /// The workspace's canonical path; bytes that are no text are replaced.
     pub workspace: String,
-    /// What the user asks of the confinement of commands, as a text that is only compared.
-    pub confinement: String,
+    /// What the user asks of the confinement of commands and of protected names.
+    pub confinement: Confinement,
 }
 
 /// Who owns the state folder.
@@ -44,6 +51,10 @@ pub(crate) struct Hello {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Welcome {
     pub process_id: u32,
+    /// The words of its command, `mcp` for instance.
+    pub command: String,
+    /// When it became the owner, in seconds since 1970.
+    pub since: u64,
 }
 
 /// The parameters of a call.
@@ -93,6 +104,24 @@ pub(crate) struct Printed {
     pub is_error: bool,
     /// Bytes that are no text are replaced: it is for people who watch.
     pub text: String,
+}
+
+/// A block of a reply is about to be carried out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BlockStarted {
+    pub id: u64,
+    /// Its position among the items of the reply, 0-based.
+    pub index: usize,
+}
+
+/// A block of a reply has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BlockFinished {
+    pub id: u64,
+    /// Its position among the items of the reply, 0-based.
+    pub index: usize,
+    pub result: CommandResult,
+    pub changed: Option<FileChanged>,
 }
 
 impl Printed {

@@ -8,6 +8,7 @@ use file_index::{ChangeFeed, FeedCursor, FeedPage};
 use local_workspace::{FileIndex, IndexLimits, IndexReport};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
     ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
@@ -16,8 +17,10 @@ use wap_core::{
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
-use crate::owner::link::{CallLimit, Link, NoLink, Unanswered};
-use crate::owner::protocol::{CHANGE_FILES, UNDO};
+use crate::owner::link::{CallLimit, Link, NoLink, Unanswered, watched};
+use crate::owner::protocol::{CHANGE_FILES, UNDO, Welcome};
+use crate::owner::session_call::{Asker, SessionCall, SessionRefusal};
+use crate::owner::session_progress::Watching;
 use crate::owner::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
 use crate::state::{self, Opened, Places};
 use crate::views::console::Console;
@@ -66,6 +69,9 @@ struct Asked<'a, R> {
     limit: CallLimit,
 }
 
+/// The observer of a command.
+struct Observed<'a>(&'a mut dyn CommandObserver);
+
 /// Why a call has no response.
 enum NotAnswered {
     /// The workspace cannot be had.
@@ -95,8 +101,7 @@ impl SharedWorkspace {
     pub(crate) fn open(&self) -> Result<(), Failure> {
         match self.access() {
             Ok(_) => Ok(()),
-            Err(NotAnswered::Unavailable(failure) | NotAnswered::Silent(failure)) => Err(failure),
-            Err(NotAnswered::Failed(error)) => Err(Failure::new(Exit::Failed, error.message())),
+            Err(why) => Err(failure(why)),
         }
     }
 
@@ -128,10 +133,39 @@ impl SharedWorkspace {
         let here = |opened: &Opened| {
             Ok(undo_request::carry_out(opened.journal_reader(), opened.workspace(), request, call))
         };
-        self.ask_owner(call, &asked, &mut Unobserved, |opened, _| here(opened)).map_err(|why| match why {
-            NotAnswered::Unavailable(failure) | NotAnswered::Silent(failure) => failure,
-            NotAnswered::Failed(error) => Failure::new(Exit::Failed, error.message()),
-        })
+        self.ask_owner(call, &asked, &mut (), |(), _, _| {}, |opened, ()| here(opened)).map_err(failure)
+    }
+
+    /// Has the owner of the state folder carry out a call about its sessions. If that goes in the middle, the call is
+    /// made again: steps that were carried out are answered from the record.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace cannot be had. A refusal is an answer.
+    pub(crate) fn session_call<C: SessionCall>(
+        &self,
+        request: &C,
+        call: &Call<'_>,
+        observer: &mut Watching<'_>,
+    ) -> Result<Result<C::Answer, SessionRefusal>, Failure> {
+        let asked = Asked { method: C::METHOD, request, limit: CallLimit::None };
+        let here = |opened: &Opened, observer: &mut Watching<'_>| {
+            Ok(request.carry_out(opened, Asker::This, call, observer.observer()))
+        };
+        self.ask_owner(call, &asked, observer, Watching::notify, here).map_err(failure)
+    }
+
+    /// Returns the sessions if this process owns the state folder, and the owner if another one does.
+    ///
+    /// # Errors
+    ///
+    /// As [`SharedWorkspace::open`].
+    pub(crate) fn owned(&self) -> Result<Result<Arc<Opened>, Welcome>, Failure> {
+        match self.access().map_err(failure)? {
+            Access::Owner(opened) => Ok(Ok(opened)),
+            Access::Client(link) => Ok(Err(link.owner.clone())),
+            Access::None | Access::Silent { .. } => Err(silent("another process is using the state folder")),
+        }
     }
 
     /// What the list of files is doing, if this process keeps one. It waits for nothing: while the workspace is being opened
@@ -188,7 +222,7 @@ impl SharedWorkspace {
             let hello = state::hello(&self.common, &self.places);
             match Link::connect(&self.places.base, &hello) {
                 Ok(link) => {
-                    let owner = link.process_id;
+                    let owner = link.owner.process_id;
                     self.console.detail(&format!("process {owner} owns the state folder: it is asked"));
                     return Ok(Access::Client(Arc::new(link)));
                 }
@@ -220,7 +254,10 @@ impl SharedWorkspace {
         observer: &mut dyn CommandObserver,
         here: impl Fn(&Opened, &mut dyn CommandObserver) -> Result<T, WapError>,
     ) -> Result<T, WapError> {
-        self.ask_owner(call, asked, observer, here).map_err(|why| match why {
+        let mut observed = Observed(observer);
+        let notify = |observed: &mut Observed<'_>, method: &str, params| watched(method, params, observed.0);
+        let here = |opened: &Opened, observed: &mut Observed<'_>| here(opened, observed.0);
+        self.ask_owner(call, asked, &mut observed, notify, here).map_err(|why| match why {
             NotAnswered::Unavailable(failure) => {
                 let text = match failure.exit {
                     Exit::Held => {
@@ -239,12 +276,13 @@ impl SharedWorkspace {
         })
     }
 
-    fn ask_owner<T: DeserializeOwned, R: Serialize>(
+    fn ask_owner<T: DeserializeOwned, R: Serialize, O: ?Sized>(
         &self,
         call: &Call<'_>,
         asked: &Asked<'_, R>,
-        observer: &mut dyn CommandObserver,
-        here: impl Fn(&Opened, &mut dyn CommandObserver) -> Result<T, WapError>,
+        observer: &mut O,
+        notify: impl Fn(&mut O, &str, Value),
+        here: impl Fn(&Opened, &mut O) -> Result<T, WapError>,
     ) -> Result<T, NotAnswered> {
         loop {
             let link = match self.access()? {
@@ -252,12 +290,13 @@ impl SharedWorkspace {
                 Access::Client(link) => link,
                 Access::None | Access::Silent { .. } => continue,
             };
-            match link.call(asked.method, &asked.request, call, asked.limit, observer) {
+            let notified = &mut |method: &str, params| notify(observer, method, params);
+            match link.call(asked.method, &asked.request, call, asked.limit, notified) {
                 Ok(answer) => return answer.map_err(NotAnswered::Failed),
                 Err(Unanswered::Gone) => self.forget(&link, Access::None),
                 Err(Unanswered::Leaving) => thread::sleep(PAUSE),
                 Err(Unanswered::Silent) => {
-                    let owner = format!("process {} is using the state folder", link.process_id);
+                    let owner = format!("process {} is using the state folder", link.owner.process_id);
                     self.forget(&link, silence(owner.clone()));
                     let Failure { exit, message, advice } = silent(&owner);
                     let message = format!("{message}: whether the call was carried out is not known");
@@ -285,6 +324,17 @@ impl SharedWorkspace {
             return Err(WapError::new(Reason::ReadOnly, "the workspace is read-only"));
         }
         Ok(())
+    }
+}
+
+/// The failure of a command that got no response.
+fn failure(why: NotAnswered) -> Failure {
+    match why {
+        NotAnswered::Unavailable(failure) | NotAnswered::Silent(failure) => failure,
+        NotAnswered::Failed(error) if error.reason() == Reason::Cancelled => {
+            Failure::new(Exit::Interrupted, error.message())
+        }
+        NotAnswered::Failed(error) => Failure::new(Exit::Failed, error.message()),
     }
 }
 

@@ -33,6 +33,9 @@ pub(crate) fn explain(error: SessionError) -> Failure {
             .advise(format!("apply it with --session {}, or remove its Reply-To line if it is meant here", quoted.session)),
         SessionError::OtherSequence { .. } => Failure::new(Exit::Refused, text)
             .advise("send the newest outbox to the model, or execute the reply all the same with `agentd apply --again`"),
+        SessionError::MovedOn { .. } => Failure::new(Exit::Refused, text)
+            .advise("nothing was executed: another reply was, meanwhile; send the newest outbox to the model"),
+        SessionError::Taken { .. } => Failure::new(Exit::Refused, text).advise("nothing was executed for this one"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply --again`"),
         SessionError::KnownUnfinished { sequence } => Failure::new(Exit::Refused, text).advise(format!(

@@ -11,4 +11,6 @@ mod holders;
 mod linked_worktrees;
 mod owners;
 mod places;
+mod starting_points;
 mod state_folders;
+mod thin_clients;

@@ -62,7 +62,7 @@ fn note_in_changes(journal: &Journal, conflicts: &[(ChangeNumber, RelPath)]) {
             "`{path}` was changed by someone else while this change was under way, so theirs stayed: read the file again"
         );
         let error = WapError::new(Reason::Conflict, text).with("path", path.to_string());
-        let outcome = encode(&ChangeRecord { outcome: Err(error), line_map: None });
+        let outcome = encode(&ChangeRecord { outcome: Err(error), line_map: None, request: None });
         let _ = journal.conflict_change(*number, &outcome);
     }
 }

@@ -27,7 +27,7 @@ use crate::sys::{MountAttributes, set_mount_attributes};
 /// The root itself holds only folders and a few small files.
 const ROOT_SIZE_BYTES: u64 = 4 << 20;
 
-/// Where the emptiness lies that covers hidden files and folders.
+/// Where the empty folder and the empty file lie that cover hidden ones.
 const EMPTY_FOLDER: &str = ".hidden/folder";
 const EMPTY_FILE: &str = ".hidden/file";
 
@@ -71,7 +71,8 @@ impl NewRoot {
         // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
         let new_root = NewRoot { root, has_own_users, own_ids };
-        new_root.make_folder(Path::new(EMPTY_FOLDER), 0o000)?;
+        // Readable, so that `grep -r`, `find`, `tar` and `cp -r` do not fail on it; it holds nothing and is read-only.
+        new_root.make_folder(Path::new(EMPTY_FOLDER), 0o555)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
         Ok(new_root)
     }
@@ -213,7 +214,7 @@ impl NewRoot {
         attach(&tree, place.as_fd(), Path::new(""))
     }
 
-    /// Covers a folder or file by emptiness that cannot be entered or read.
+    /// Covers a folder by an empty one that can be read and not written, and a file by one that cannot be read.
     pub(crate) fn cover(&self, target: &Path) -> rustix::io::Result<()> {
         let place = match self.open(target) {
             Err(Errno::NOENT) => return Ok(()),

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use sandbox_exec::{
-    Ending, FileConfinement, HomeVisibility, KillReach, Level, NetworkConfinement, PolicyError, ShellCommand,
-    SpawnError,
+    Ending, FileConfinement, HomeVisibility, KillReach, LayerKind, LayerMount, Level, NetworkConfinement,
+    PolicyError, ShellCommand, SpawnError,
 };
 
 use crate::ground::{CANARY, Ground, stderr, stdout};
@@ -159,6 +159,53 @@ fn hidden_folders_and_files_are_covered() {
 }
 
 #[test]
+fn a_hidden_folder_reads_as_an_empty_one_that_cannot_be_changed() {
+    let mut ground = Ground::contained();
+    let workspace = ground.workspace();
+    fs::create_dir(workspace.join("state")).unwrap();
+    fs::write(workspace.join("state/inner"), CANARY).unwrap();
+    fs::write(workspace.join("file"), "words\n").unwrap();
+    let text = format!(
+        "grep -r {CANARY} .; grep -r words . && find . && tar cf /tmp/all . && cp -r . /tmp/copy && ls -A state /tmp/copy/state"
+    );
+    // The control: without the policy, the content is there.
+    assert!(stdout(&ground.run(&text)).contains(CANARY));
+    ground.policy.hidden = vec![ground.policy.workspace.join("state")];
+    let mut policies = vec![ground.policy.clone()];
+    if ground.launcher.report().layer == LayerKind::Overlay {
+        let folder = ground.root().join("layer");
+        for part in ["upper", "work"] {
+            fs::create_dir_all(folder.join(part)).unwrap();
+        }
+        let layer = LayerMount::new(ground.workspace(), folder.join("upper"), folder.join("work"));
+        policies.push(ground.policy.clone().with_layer(layer));
+    }
+    for policy in policies {
+        let command = ShellCommand::new(&text).unwrap();
+        let outcome = ground.launcher.spawn(&policy, &command).unwrap().wait().unwrap();
+        assert_eq!(
+            (outcome.ending, stderr(&outcome)),
+            (Ending::Exited(0), String::new()),
+            "{}",
+            stdout(&outcome)
+        );
+        assert!(
+            !stdout(&outcome).contains(CANARY) && !stdout(&outcome).contains("inner"),
+            "{}",
+            stdout(&outcome)
+        );
+        ground.policy = policy;
+    }
+    ground.policy.layer = None;
+    for change in
+        ["echo x > state/new", "mkdir state/new", "rmdir state", "mv state other", "chmod 777 state"]
+    {
+        assert_ne!(ground.run(change).ending, Ending::Exited(0), "{change}");
+    }
+    assert_eq!(fs::read_dir(workspace.join("state")).unwrap().count(), 1);
+}
+
+#[test]
 fn protected_paths_that_are_links_are_named_and_never_followed() {
     let mut ground = Ground::contained();
     let workspace = ground.workspace();
@@ -180,9 +227,10 @@ fn a_workspace_given_through_a_link_is_the_folder_itself() {
     let link = ground.root().join("link");
     symlink(ground.workspace(), &link).unwrap();
     fs::create_dir(ground.workspace().join("sub")).unwrap();
+    fs::write(ground.workspace().join("sub/inner"), CANARY).unwrap();
     ground.policy = sandbox_exec::Policy::for_workspace(&link);
     ground.policy.hidden.push(link.join("sub"));
-    let command = ShellCommand::new("pwd; ls sub").unwrap().in_directory(link.clone());
+    let command = ShellCommand::new("pwd; ls sub; cat sub/inner").unwrap().in_directory(link.clone());
     let outcome = ground.launcher.spawn(&ground.policy, &command).unwrap().wait().unwrap();
     assert_eq!(stdout(&outcome).trim(), ground.workspace().to_str().unwrap());
     assert_ne!(outcome.ending, Ending::Exited(0));

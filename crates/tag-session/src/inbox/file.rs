@@ -11,7 +11,7 @@ use crate::folders::StateFolders;
 pub const REPLY_LIMIT_BYTES: u64 = 16 << 20;
 
 /// A reply in the inbox that can be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxFile {
     /// Its name within the inbox.
     pub name: RelPath,
@@ -19,6 +19,16 @@ pub struct InboxFile {
     pub text: String,
     /// Which state of which file was read.
     pub(crate) stamp: TakenStamp,
+}
+
+impl InboxFile {
+    /// Whether the inbox holds this file, as it was read.
+    pub(crate) fn is_still_there(&self, folders: &StateFolders) -> Result<bool, FsError> {
+        let candidates = candidates(folders)?;
+        Ok(candidates
+            .into_iter()
+            .any(|candidate| candidate.name == self.name && TakenStamp::from(candidate.stamp) == self.stamp))
+    }
 }
 
 /// Which state of which file was read, so that it is known again after a restart. The time of the last change of status

@@ -72,6 +72,7 @@ impl CocodeGround {
 
     pub(crate) fn runner(&self, repository: &Path) -> Result<Runner, Problem> {
         Ok(Runner::open(RunnerConfig {
+            names: rel_path::ProtectedNames::default(),
             repository: repository.to_owned(),
             state_folder: self
                 .root

@@ -56,7 +56,7 @@ pub(crate) fn apply<W: Workspace>(
     reply: &str,
     timeout: Duration,
 ) -> Result<Executed, Problem> {
-    let options = ApplyOptions { again: false, file: None, review: None };
+    let options = ApplyOptions::default();
     let observer = &mut UnobservedExecution;
     let cancel = CancelFlag::new();
     match sessions.apply(session.session_id, reply, timeout, options, &cancel, observer)? {

@@ -1,21 +1,18 @@
 //! `agentd apply --dry-run`: what a reply would do, without doing it.
 
-use local_workspace::DryWorkspace;
 use serde::Serialize;
-use tag_session::SessionError;
-use tagproto::{
-    Block, CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read,
-};
-use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
+use tagproto::{Session, Strictness, read};
+use wap_core::CancelFlag;
 
 use crate::cli::Common;
 use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Outcome};
-use crate::state::LocalSessions;
+use crate::owner::session_call::{PlanReply, SessionReply};
+use crate::owner::shared_sessions::SharedSessions;
 use crate::views::console::Console;
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
-use crate::views::session_failure::explain;
+use crate::views::reply_plan::PlanLine;
 
 #[derive(Serialize)]
 struct Plan {
@@ -25,62 +22,29 @@ struct Plan {
     plan: Vec<PlanLine>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PlanLine {
-    command_type: String,
-    /// What would be shown as its result; for a command what would run.
-    summary: String,
-    success: bool,
-    output: String,
-    diff: String,
-}
-
 /// Shows every block with its result as far as it can be known, and the differences of file changes.
 pub(crate) fn dry_run(
     common: &Common,
     console: Console,
-    sessions: &LocalSessions,
+    sessions: &SharedSessions,
     session: &Session,
     text: &str,
     again: bool,
     cancel: &CancelFlag,
 ) -> Outcome {
-    let would_execute = sessions.would_execute(session.session_id, text, again).map_err(explain)?;
+    let reply = SessionReply { session: session.session_id, text: text.to_owned(), again };
+    let plan = sessions.call(&PlanReply { reply, timeout: common.command_timeout() }, cancel)?;
     let reply = read(text, Strictness::Repair);
-    if let Some(refusal) = reply.refused {
-        return Err(explain(SessionError::Refused(refusal)));
-    }
-    let dry = DryWorkspace::new(sessions.workspace());
-    let origin = Origin {
-        conversation: ConversationId(session.session_id.to_string()),
-        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
-        step: 0,
-        retention: Retention::Process,
-    };
-    let call = Call { origin: &origin, cancel, time_left: None };
-    let base = base_versions(&reply.items, session, &dry, &call)
-        .map_err(|error| explain(SessionError::Workspace(error)))?;
-    let mut lines = Lines(Vec::new());
-    execute(&reply.items, session.dialect, base, common.command_timeout(), &dry, &call, &mut lines)
-        .map_err(|error| explain(SessionError::Workspace(error)))?;
-    let mut diffs = dry.into_planned().into_iter();
-    for (line, changed) in &mut lines.0 {
-        if *changed && let Some(change) = diffs.next() {
-            line.diff = change.diff;
-        }
-    }
-    let plan: Vec<_> = lines.0.into_iter().map(|(line, _)| line).collect();
     if console.json {
         console.json_result(&Plan {
             session: session.session_id.to_string(),
             sequence: session.sequence_number,
             repairs: reply.repairs.iter().map(|kind| kind.to_string()).collect(),
-            plan,
+            plan: plan.lines,
         });
         return Ok(Exit::Done);
     }
-    if !would_execute {
+    if !plan.would_execute {
         console.notice("this reply was executed before: applying it would do nothing");
     }
     console.result(&format!(
@@ -90,7 +54,7 @@ pub(crate) fn dry_run(
     for line in describe(&reply, &obeyed_names(common)) {
         console.result(&line);
     }
-    for line in plan {
+    for line in plan.lines {
         if !line.success {
             console.result(&format!(
                 "\nwould fail: {}: {}\n{}",
@@ -103,35 +67,4 @@ pub(crate) fn dry_run(
         }
     }
     Ok(Exit::Done)
-}
-
-/// Collects the results, each with whether it changed a file.
-struct Lines(Vec<(PlanLine, bool)>);
-
-impl ExecutionObserver for Lines {
-    fn block_finished(
-        &mut self,
-        _: usize,
-        item: &Item<'_>,
-        result: &CommandResult,
-        changed: Option<&wap_core::FileChanged>,
-    ) {
-        let command = match item {
-            Item::Block(block) => match &block.value {
-                Block::RunCommand { command } => Some(command),
-                _ => None,
-            },
-            Item::Error(_) => None,
-        };
-        let line = PlanLine {
-            command_type: result.command_type.to_string(),
-            // What a command gives is not known without running it.
-            summary: command
-                .map_or_else(|| result.summary.clone(), |command| format!("Would run '{command}'")),
-            success: result.success || command.is_some(),
-            output: if command.is_some() { String::new() } else { result.output.clone() },
-            diff: String::new(),
-        };
-        self.0.push((line, changed.is_some()));
-    }
 }

@@ -109,7 +109,9 @@ pub(crate) fn agents_file(common: &Common, asked: &CocodeDefinitions) -> Result<
     let Some(path) = asked.agents_file.clone().or_else(usual) else { return Ok(AgentsFile::default()) };
     let text = match user_file::read(&path, &Reach::of(common)) {
         Ok(text) => text,
-        Err(UserFileError::Missing) if asked.agents_file.is_none() => String::new(),
+        Err(UserFileError::Missing | UserFileError::Unreachable) if asked.agents_file.is_none() => {
+            String::new()
+        }
         Err(error) => {
             let failure = Failure::new(error.exit(), format!("{}: {error}", path.display()));
             return Err(match error.advice() {

@@ -21,13 +21,13 @@ use wap_core::CancelFlag;
 use super::cache_folders::CacheFolders;
 use super::ground::told;
 use crate::cli::Common;
-use crate::commands::session::{cancel_flag, follow};
+use crate::commands::session::{cancel_flag, create, follow};
 use crate::config::NO_FILE;
 use crate::config::confinement::SandboxChoice;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::{self, LocalSessions, Opened, Places};
+use crate::owner::shared_sessions::SharedSessions;
+use crate::state::Places;
 use crate::views::console::{Console, Tone};
-use crate::views::session_failure::explain;
 
 /// The agent's name, unless somebody has defined another one of that name.
 pub(crate) const NAME: &str = "paste";
@@ -93,11 +93,11 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
         ..common.clone()
     };
     let cancel = cancel_flag()?;
-    let sessions = state::open(&common, &Places::find(&common)?, console)?;
-    let session = sessions.create(&task, Dialect::default(), None, &cancel).map_err(explain)?;
+    let sessions = SharedSessions::open(&common, Places::find(&common)?, console, false)?;
+    let session = create(&sessions, task, Dialect::default(), None, &cancel)?;
     announce(console, &sessions, &session);
     let followed = converse(&common, console, &sessions, &session, &cancel);
-    let session = sessions.session(session.session_id).map_err(explain)?;
+    let session = sessions.session(session.session_id)?;
     // The worktree is nobody's but ours from here on.
     drop(sessions);
     if cancel.is_cancelled() && !session.is_complete {
@@ -121,18 +121,16 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
 fn converse(
     common: &Common,
     console: Console,
-    sessions: &Opened,
+    sessions: &SharedSessions,
     session: &Session,
     cancel: &CancelFlag,
 ) -> Outcome {
-    let announce = |sessions: &LocalSessions, session: &Session| announce(console, sessions, session);
-    let outcome = follow(common, console, sessions, session.session_id, cancel, &announce);
-    sessions.door.wait_for_commands(&|| false);
-    outcome
+    let announce = |sessions: &SharedSessions, session: &Session| announce(console, sessions, session);
+    follow(common, console, sessions, session, cancel, &announce)
 }
 
 /// Says where the pending message is and where its reply goes, as a line of the agent's log.
-fn announce(console: Console, sessions: &LocalSessions, session: &Session) {
+fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
     let outbox = sessions.folders().outbox_path(&session.outbox_file_name());
     let inbox = sessions.folders().inbox_path();
     let message = format!(

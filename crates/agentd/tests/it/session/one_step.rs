@@ -286,7 +286,20 @@ fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
     let mut what: Vec<_> = findings.iter().map(|finding| finding["what"].as_str().unwrap()).collect();
     // Whether there is anything to raise is a matter of the machine and of who asks.
     what.retain(|what| *what != "to raise it");
-    assert_eq!(what, ["commands", "configuration", "files", "state folder", "git", "clipboard"]);
+    assert_eq!(
+        what,
+        [
+            "commands",
+            "writing",
+            "configuration",
+            "workspace",
+            "files",
+            "state folder",
+            "owner",
+            "git",
+            "clipboard"
+        ]
+    );
     for finding in findings {
         assert!(["good", "limited"].contains(&finding["state"].as_str().unwrap()), "{finding}");
         assert!(!finding["detail"].as_str().unwrap().is_empty());

@@ -262,3 +262,66 @@ fn outcome_that_the_journal_cannot_take_is_recorded_without_its_output() {
     assert_eq!(again, response);
     assert_eq!(ground.text("commands").unwrap(), "ran\n");
 }
+
+#[test]
+fn another_request_under_a_recorded_step_is_refused() {
+    let ground = Ground::new();
+    let caller = Caller::numbered(1);
+    let workspace = ground.open();
+    ground.put("a", "1\n2\n");
+    let first = [write("b", "first\n"), replace("a", (1, 1), "one", shown(&workspace, "a"))];
+    let outcomes = workspace.change_files(&caller.call(), &first).unwrap();
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    let long = "x".repeat(300);
+    let ran = |text: &str, step: u32| {
+        workspace.execute_command(&caller.at(step).call(), &command(text), &mut Unobserved)
+    };
+    let text = format!("echo ran >> log # {long} 1");
+    ran(&text, 2).unwrap();
+    let others = [
+        [write("b", "other\n"), first[1].clone()],
+        [write("c", "first\n"), first[1].clone()],
+        [first[0].clone(), replace("a", (2, 2), "one", None)],
+        [delete("b"), first[1].clone()],
+    ];
+    for other in others {
+        let error = workspace.change_files(&caller.call(), &other).unwrap_err();
+        assert_eq!(error.reason(), Reason::Conflict, "{error}");
+        assert!(error.message().contains("made with another request"), "{error}");
+    }
+    for other in [format!("echo ran >> log # {long} 2"), "echo other".to_owned()] {
+        assert_eq!(ran(&other, 2).unwrap_err().reason(), Reason::Conflict);
+    }
+    let in_folder = ExecuteCommand { environment: Some([("A".into(), "b".into())].into()), ..command(&text) };
+    let other = workspace.execute_command(&caller.at(2).call(), &in_folder, &mut Unobserved);
+    assert_eq!(other.unwrap_err().reason(), Reason::Conflict);
+    assert!(ground.text("c").is_none() && ground.text("b").as_deref() == Some("first\n"));
+    assert_eq!(ground.text("a").unwrap(), "one\n2\n");
+    // The control: the same requests are answered from the record, whatever was read of the files or waited for since.
+    let again = [first[0].clone(), replace("a", (1, 1), "one", shown(&workspace, "a"))];
+    assert_eq!(workspace.change_files(&caller.call(), &again).unwrap(), outcomes);
+    let patient = ExecuteCommand { timeout: Some(59_000), ..command(&text) };
+    workspace.execute_command(&caller.at(2).call(), &patient, &mut Unobserved).unwrap();
+    assert_eq!(ground.text("log").unwrap(), "ran\n");
+}
+
+#[test]
+fn changes_that_are_made_together_are_taken_back_in_a_run_of_one_call_too() {
+    for caller in [Caller::once(), Caller::numbered(1)] {
+        let ground = Ground::new();
+        ground.put("a", "1\n");
+        let workspace = ground.open();
+        let version = shown(&workspace, "a").unwrap();
+        let exchange =
+            |new: &str| vec![LineExchange { at: 0, old: vec!["1".to_owned()], new: vec![new.to_owned()] }];
+        let changes = [
+            Reversible::edit("a", Some(version.clone()), &exchange("one")),
+            Reversible::edit("missing", Some(version.clone()), &exchange("two")),
+        ];
+        for _ in 0..2 {
+            let refused = change_together(&workspace, &caller.call(), &changes).unwrap_err();
+            assert!(refused.left.is_empty(), "{refused}");
+            assert_eq!(ground.text("a").unwrap(), "1\n");
+        }
+    }
+}

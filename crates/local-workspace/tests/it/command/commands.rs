@@ -119,20 +119,20 @@ fn cancelled_command_is_killed_and_keeps_what_was_printed() {
     let workspace = ground.open();
     let caller = Caller::numbered(1);
     let (sender, printed) = mpsc::channel();
+    let request = command("echo started; sleep 100; touch survived");
     let error = std::thread::scope(|scope| {
         let cancel = caller.cancel.clone();
         scope.spawn(move || {
             printed.recv().unwrap();
             cancel.cancel();
         });
-        let request = command("echo started; sleep 100; touch survived");
         workspace.execute_command(&caller.call(), &request, &mut CancelAtOutput(sender)).unwrap_err()
     });
     assert_eq!(error.reason(), Reason::Cancelled);
     assert_eq!(error.detail("stdout").unwrap(), "started\n");
     // It is an outcome like others: asked again, it is not run again.
     let again = Caller { cancel: CancelFlag::new(), ..caller.clone() };
-    let outcome = workspace.execute_command(&again.call(), &command("touch survived"), &mut Unobserved);
+    let outcome = workspace.execute_command(&again.call(), &request, &mut Unobserved);
     assert_eq!(outcome.unwrap_err(), error);
     assert_eq!(ground.text("survived"), None);
 }
