@@ -39,6 +39,7 @@ mod state_ignore;
 mod state_ownership;
 mod state_socket;
 mod summarizer_command;
+mod terminal_text;
 mod undo_request;
 mod user_file;
 

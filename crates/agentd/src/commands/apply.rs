@@ -13,7 +13,7 @@ use crate::commands::session::{
 use crate::commands::trial::Tried;
 use crate::console::Console;
 use crate::exit::{Exit, Outcome};
-use crate::progress::{Progress, one_line};
+use crate::progress::{Progress, end_line, result_lines};
 use crate::session_failure::{explain, unwritten};
 use crate::state::{self, Places};
 
@@ -98,17 +98,11 @@ fn report(
         });
         return;
     }
-    for result in results {
-        console.result(&shown_result(result));
+    for line in results.iter().flat_map(|result| result_lines("", result)) {
+        console.result(&line);
     }
     match outbox {
         Some(outbox) => console.result(&format!("next message: {outbox}")),
-        None => console.result(&format!("done: {}", session.done.as_deref().unwrap_or_default())),
+        None => console.result(&end_line(session.done.as_deref().unwrap_or_default())),
     }
-}
-
-/// The line that stands for a result.
-pub(crate) fn shown_result(result: &CommandResult) -> String {
-    let mark = if result.success { "OK" } else { "FAILED" };
-    format!("[{mark}] {}: {}", result.command_type, one_line(&result.summary))
 }

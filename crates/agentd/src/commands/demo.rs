@@ -16,7 +16,7 @@ use crate::commands::session::cancel_flag;
 use crate::commands::undo;
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::Progress;
+use crate::progress::{Progress, result_lines};
 use crate::session_failure::explain;
 use crate::state::{self, LocalSessions, Places};
 
@@ -144,8 +144,7 @@ fn execute(
     match applied.map_err(explain)? {
         Applied::Executed(executed) => {
             for result in &executed.results {
-                let mark = if result.success { "OK" } else { "FAILED" };
-                say(console, &format!("[{mark}] {}: {}", result.command_type, result.summary));
+                result_lines("", result).iter().for_each(|line| say(console, line));
             }
             Ok(executed.session)
         }

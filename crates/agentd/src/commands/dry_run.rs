@@ -16,6 +16,7 @@ use crate::plan_view::describe;
 use crate::progress::one_line;
 use crate::session_failure::explain;
 use crate::state::LocalSessions;
+use crate::terminal_text::LineWidth;
 
 #[derive(Serialize)]
 struct Plan {
@@ -87,7 +88,7 @@ pub(crate) fn dry_run(
         "reply to message {} of session {}, not executed:",
         session.sequence_number, session.session_id
     ));
-    for line in describe(&reply, &obeyed_names(common)) {
+    for line in describe(&reply, &obeyed_names(common), LineWidth::of_results()) {
         console.result(&line);
     }
     for line in plan {

@@ -15,9 +15,10 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::obeyed_names::obeyed_names;
 use crate::plan_view::describe;
-use crate::progress::{Progress, one_line};
+use crate::progress::{Progress, end_line, one_line};
 use crate::session_failure::{explain, unwritten};
 use crate::state::{self, LocalSessions, Opened, Places};
+use crate::terminal_text::LineWidth;
 
 #[derive(Serialize)]
 struct Started {
@@ -280,7 +281,7 @@ impl Loop<'_> {
         }
         let failed = executed.results.iter().filter(|result| !result.success).count();
         let summary = executed.session.done.as_deref().unwrap_or_default();
-        console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
+        console.styled(Tone::Good, &end_line(summary));
         if failed > 0 {
             let id = executed.session.session_id;
             let blocks = if failed == 1 { "block" } else { "blocks" };
@@ -336,7 +337,7 @@ fn is_about_the_reply(error: &SessionError) -> bool {
 
 /// Shows what a reply would do and asks for it.
 pub(crate) fn ask(common: &Common, console: Console, reply: &Reply<'_>) -> Review {
-    for line in describe(reply, &obeyed_names(common)) {
+    for line in describe(reply, &obeyed_names(common), LineWidth::of_progress()) {
         console.notice(&line);
     }
     if !std::io::stdin().is_terminal() {

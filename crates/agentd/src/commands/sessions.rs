@@ -9,7 +9,7 @@ use crate::cli::Common;
 use crate::commands::session::{nothing_to_resume, parse_id};
 use crate::console::Console;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::progress::{one_line, printable};
+use crate::progress::{end_line, one_line, printable, result_lines};
 use crate::session_failure::explain;
 use crate::state::Places;
 
@@ -64,12 +64,13 @@ pub(crate) fn show(common: &Common, console: Console, id: &str) -> Outcome {
         let unfinished = if step.finished { "" } else { " (not finished; `agentd resume` goes on)" };
         console.result(&format!("\nreply to message {}{unfinished}", step.sequence));
         for result in step.results {
-            let mark = if result.success { "OK" } else { "FAILED" };
-            console.result(&format!("  [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+            for line in result_lines("  ", &result) {
+                console.result(&line);
+            }
         }
     }
     if let Some(done) = &session.done {
-        console.result(&format!("\ndone: {}", one_line(done)));
+        console.result(&format!("\n{}", end_line(done)));
     }
     Ok(Exit::Done)
 }

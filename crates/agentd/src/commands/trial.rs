@@ -17,12 +17,12 @@ use tempfile::TempDir;
 use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::cli::{Apply, Common, Switch};
-use crate::commands::apply::shown_result;
 use crate::confinement::settled_arguments;
 use crate::console::Console;
 use crate::covering;
 use crate::exit::{Exit, Failure};
 use crate::plan_view::obeyed_line;
+use crate::progress::result_lines;
 use crate::session_failure::explain;
 use crate::state::{Opened, Places};
 use crate::state_birth;
@@ -175,7 +175,9 @@ impl Tried<'_> {
             self.session.sequence_number, self.session.session_id
         ));
         for result in results {
-            self.console.result(&shown_result(result));
+            for line in result_lines("", result) {
+                self.console.result(&line);
+            }
             if !result.success {
                 self.console.result(result.output.trim_end());
             }

@@ -47,6 +47,7 @@ mod replays;
 mod request_folders;
 mod setup;
 mod shell_help;
+mod shown_texts;
 mod skip;
 mod socket_client;
 mod state_folders;
