@@ -249,6 +249,9 @@ pub(crate) struct New {
 pub(crate) struct Resume {
     /// The session's id.
     pub id: Option<String>,
+    /// Go on with a session that is complete: its next message says that the task is not.
+    #[arg(long, requires = "id")]
+    pub reopen: bool,
     #[command(flatten)]
     pub following: Following,
 }

@@ -235,9 +235,10 @@ impl<W: Workspace> Sessions<W> {
         let mut notes: Vec<String> = stopped.note().into_iter().collect();
         notes.extend(undone::notes(self.journal.reader(), id, known_changes)?);
         let taken_over = stopped.results;
-        let told = [taken_over.clone(), results.clone()].concat();
-        session.advance(tagproto::Execution { results: told, done, ..execution }, &now());
-        session.notes = notes;
+        session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
+        // What a stopped reply had done comes first, and does not count where this one says DONE.
+        session.last_results.splice(..0, taken_over.iter().cloned());
+        session.notes.extend(notes);
         let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
         let (session_name, session_bytes) = (documents::session(id), encode(&session));
         let (reply_name, base_name) =

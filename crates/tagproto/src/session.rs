@@ -44,6 +44,9 @@ pub struct Session {
     /// How many tokens an outbox may have, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
+    /// The numbers at which the session was complete and was reopened, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reopened: Vec<u32>,
     /// The summary of DONE, once it was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<String>,
@@ -72,6 +75,7 @@ impl Session {
             dialect,
             shown_versions: ShownVersions::default(),
             token_budget,
+            reopened: Vec::new(),
             done: None,
         }
     }
@@ -96,13 +100,21 @@ impl Session {
 
     /// Takes over what a reply gave, at the time `now`. With DONE the session is complete and keeps its number,
     /// because there is no further outbox; else the next outbox is pending. Notes were about the last one and go.
+    ///
+    /// In the dialect [`Dialect::Agentd`], DONE in a reply of which a block failed does not complete the session: a note
+    /// says so, and the next outbox carries the results.
     pub fn advance(&mut self, execution: Execution, now: &str) {
+        let failed = execution.failed_blocks();
         self.last_results = execution.results;
         self.notes.clear();
         self.read_file_requests = execution.read_file_requests;
         self.shown_versions = execution.shown;
         self.updated_at = now.to_owned();
         match execution.done {
+            Some(_) if failed > 0 && self.dialect == Dialect::Agentd => {
+                self.sequence_number += 1;
+                self.notes.push(done_is_early(failed));
+            }
             Some(summary) => {
                 self.is_complete = true;
                 self.done = Some(summary);
@@ -110,4 +122,33 @@ impl Session {
             None => self.sequence_number += 1,
         }
     }
+
+    /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to another one.
+    ///
+    /// The results of the last reply stay, and the only note says that the user goes on.
+    pub fn reopen(&mut self, now: &str) {
+        if !self.is_complete {
+            return;
+        }
+        self.reopened.push(self.sequence_number);
+        self.sequence_number += 1;
+        self.is_complete = false;
+        self.done = None;
+        self.updated_at = now.to_owned();
+        self.notes = vec![REOPENED.to_owned()];
+    }
+}
+
+/// Says that the user goes on with a session after DONE.
+const REOPENED: &str =
+    "the user has reopened the session after your [DONE]: the task is not complete yet; ask with [MESSAGE] if it is \
+     not clear what is missing";
+
+/// Says why DONE did not end the session.
+fn done_is_early(failed: usize) -> String {
+    let blocks = if failed == 1 { "1 block of it failed".to_owned() } else { format!("{failed} blocks of it failed") };
+    format!(
+        "your [DONE] did not end the session, because {blocks}: look at the results, and send [DONE] again, alone, when \
+         the task is complete"
+    )
 }

@@ -9,6 +9,7 @@ use crate::commands::dry_run::dry_run;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
     ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
+    tell_unexpected,
 };
 use crate::commands::trial::Tried;
 use crate::console::Console;
@@ -63,6 +64,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     let (session, sequence, results, not_written) = match applied {
         Applied::Executed(executed) => {
             tell_taken_over(console, &executed);
+            tell_unexpected(console, &executed);
             (executed.session, executed.sequence, executed.results, executed.not_written)
         }
         Applied::AlreadyDone { sequence, results } => {

@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use local_workspace::{LateWrite, LocalWorkspace};
 use serde::Serialize;
 use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
-use tagproto::{Reply, Session, SessionId};
+use tagproto::{BlockKind, CommandType, Reply, Session, SessionId};
 use wap_core::CancelFlag;
 
 use crate::cli::{Common, Following, New, Resume};
@@ -82,6 +82,7 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
     }
     let sessions = state::open(common, &places, console)?;
     let session = match &resume.id {
+        Some(id) if resume.reopen => sessions.reopen(parse_id(id)?, &cancel).map_err(explain)?,
         Some(id) => sessions.session(parse_id(id)?).map_err(explain)?,
         None => sessions.newest_unfinished().map_err(explain)?.ok_or_else(nothing_to_resume)?,
     };
@@ -269,9 +270,7 @@ impl Loop<'_> {
             let names: Vec<_> = executed.repairs.iter().map(|kind| kind.to_string()).collect();
             console.styled(Tone::Faint, &format!("  undone in the pasted text: {}", names.join(", ")));
         }
-        if executed.results.is_empty() {
-            console.notice("  no block was found in this reply, so nothing was done; the next message asks the model to go on");
-        }
+        tell_unexpected(console, executed);
         if !executed.session.is_complete {
             (self.announce)(self.sessions, &executed.session);
             if self.following.copy {
@@ -279,7 +278,7 @@ impl Loop<'_> {
             }
             return Ok(None);
         }
-        let failed = executed.results.iter().filter(|result| !result.success).count();
+        let failed = failed_blocks(executed);
         let summary = executed.session.done.as_deref().unwrap_or_default();
         console.styled(Tone::Good, &end_line(summary));
         if failed > 0 {
@@ -291,6 +290,24 @@ impl Loop<'_> {
         }
         Ok(Some(Exit::Done))
     }
+}
+
+/// Tells the user that a reply held nothing to do, or that its DONE did not end the session.
+pub(crate) fn tell_unexpected(console: Console, executed: &Executed) {
+    if executed.results.is_empty() {
+        console.notice("  no block was found in this reply, so nothing was done; the next message tells the model how blocks are written");
+    }
+    let done = CommandType::Block(BlockKind::Done);
+    let says_done = executed.results.iter().any(|result| result.success && result.command_type == done);
+    if says_done && !executed.session.is_complete {
+        let failed = failed_blocks(executed);
+        let blocks = if failed == 1 { "1 block of the reply failed".to_owned() } else { format!("{failed} blocks of the reply failed") };
+        console.notice(&format!("  the model said DONE, but {blocks}: the session goes on, and the next message has the results"));
+    }
+}
+
+fn failed_blocks(executed: &Executed) -> usize {
+    executed.results.iter().filter(|result| !result.success).count()
 }
 
 /// Tells what other programs wrote to files that had just been replaced, as far as that is seen by now.

@@ -24,7 +24,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Returns how many blocks failed; of interest to the user where the reply says DONE.
+    /// Returns how many blocks failed; where the reply says DONE, they keep the session going.
     #[must_use]
     pub fn failed_blocks(&self) -> usize {
         self.results.iter().filter(|result| !result.success).count()
