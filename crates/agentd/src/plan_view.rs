@@ -1,7 +1,7 @@
 //! Showing what a reply would do before it is executed.
 
 use rel_path::{ProtectedNames, RelPath};
-use tagproto::{Block, Item, Reply};
+use tagproto::{Block, Item, ReadRange, Reply};
 
 use crate::progress::{one_line, printable};
 use crate::terminal_text::{LineWidth, labelled};
@@ -74,7 +74,11 @@ fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) 
                 body.line_count()
             ));
         }
-        Block::DeleteFile { path } | Block::ReadFile { path } => {
+        Block::ReadFile { path, range: ReadRange::Lines { start_line, end_line } } => {
+            let line = |line: &Option<i32>| line.map(|line| line.to_string()).unwrap_or_default();
+            lines.push(format!("  {name}  {} {}-{}", one_line(path), line(start_line), line(end_line)));
+        }
+        Block::DeleteFile { path } | Block::ReadFile { path, .. } => {
             lines.push(format!("  {name}  {}", one_line(path)))
         }
         Block::RunCommand { command } => {

@@ -154,7 +154,14 @@ fn listing(parts: &OutboxParts, left_out: &BTreeSet<&str>) -> String {
 fn files(parts: &OutboxParts) -> String {
     let text = |file: &tagproto::ShownFile| {
         let note = file.note.as_deref().unwrap_or_default();
-        format!("{} {note}\n{}\n", file.path, file.text.as_deref().unwrap_or("(not readable)"))
+        let lines =
+            file.lines.map(|lines| format!(" lines {}-{} of {}", lines.first, lines.last, lines.total));
+        format!(
+            "{}{} {note}\n{}\n",
+            file.path,
+            lines.unwrap_or_default(),
+            file.text.as_deref().unwrap_or("(not readable)")
+        )
     };
     parts.files.iter().map(text).collect()
 }

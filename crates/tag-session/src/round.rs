@@ -48,7 +48,7 @@ impl<W: Workspace> Sessions<W> {
             return Err(SessionError::Empty);
         }
         // Before the token is looked at: an outbox that was pasted has one, too, and is no reply to anything.
-        let reply = tagproto::read(text, Strictness::Repair);
+        let reply = tagproto::read_in(text, Strictness::Repair, session.dialect);
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }

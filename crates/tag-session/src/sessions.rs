@@ -131,7 +131,10 @@ impl<W: Workspace> Sessions<W> {
         let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
         self.journal.write_documents(&[
             DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },
-            DocumentWrite::Put { name: &documents::outbox(id, session.sequence_number), bytes: outbox.as_bytes() },
+            DocumentWrite::Put {
+                name: &documents::outbox(id, session.sequence_number),
+                bytes: outbox.as_bytes(),
+            },
             DocumentWrite::Put {
                 name: &documents::known_changes(id),
                 bytes: known_changes.to_string().as_bytes(),

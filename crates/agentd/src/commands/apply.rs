@@ -8,8 +8,7 @@ use crate::cli::{self, Common};
 use crate::commands::dry_run::dry_run;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
-    ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over,
-    tell_unexpected,
+    ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over, tell_unexpected,
 };
 use crate::commands::trial::Tried;
 use crate::console::Console;

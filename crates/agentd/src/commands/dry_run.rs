@@ -4,7 +4,7 @@ use local_workspace::DryWorkspace;
 use serde::Serialize;
 use tag_session::SessionError;
 use tagproto::{
-    Block, CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read,
+    Block, CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read_in,
 };
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 
@@ -48,7 +48,7 @@ pub(crate) fn dry_run(
     cancel: &CancelFlag,
 ) -> Outcome {
     let would_execute = sessions.would_execute(session.session_id, text, again).map_err(explain)?;
-    let reply = read(text, Strictness::Repair);
+    let reply = read_in(text, Strictness::Repair, session.dialect);
     if let Some(refusal) = reply.refused {
         return Err(explain(SessionError::Refused(refusal)));
     }

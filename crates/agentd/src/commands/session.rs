@@ -301,8 +301,14 @@ pub(crate) fn tell_unexpected(console: Console, executed: &Executed) {
     let says_done = executed.results.iter().any(|result| result.success && result.command_type == done);
     if says_done && !executed.session.is_complete {
         let failed = failed_blocks(executed);
-        let blocks = if failed == 1 { "1 block of the reply failed".to_owned() } else { format!("{failed} blocks of the reply failed") };
-        console.notice(&format!("  the model said DONE, but {blocks}: the session goes on, and the next message has the results"));
+        let blocks = if failed == 1 {
+            "1 block of the reply failed".to_owned()
+        } else {
+            format!("{failed} blocks of the reply failed")
+        };
+        console.notice(&format!(
+            "  the model said DONE, but {blocks}: the session goes on, and the next message has the results"
+        ));
     }
 }
 

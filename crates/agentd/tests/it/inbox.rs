@@ -288,7 +288,27 @@ fn prose_without_blocks_does_nothing_and_asks_the_model_to_go_on() {
     daemon.wait_for("no block was found in this reply");
     daemon.wait_for("message 2 to copy");
     assert_eq!(project.session_file(&id)["lastResults"].as_array().unwrap().len(), 0);
-    assert!(project.outbox(&id, 2).contains("=== PROMPT ===\nContinue"), "{}", project.outbox(&id, 2));
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("=== PROMPT ===\nContinue"), "{outbox}");
+    assert!(outbox.contains("\n[NOTE] nothing in your last reply was recognised as a block"), "{outbox}");
+    drop(daemon);
+    // A reply that is applied says so, too.
+    project.apply("Which one?\n", &[]).ok().says("no block was found in this reply");
+}
+
+#[test]
+fn misspelt_tags_fail_with_the_right_form() {
+    let project = Project::new();
+    let id = project.begin("try things");
+    let reply = "[EDITFILE path=\"a\"]\nx\n[/EDITFILE]\n<read_file path=\"a\"/>\n";
+    let shown = project.apply(reply, &[]).ok();
+    let shown = shown.prints("[FAILED] PARSE_ERROR: EDIT_FILE is not recognised");
+    shown.prints("[FAILED] PARSE_ERROR: READ_FILE is not recognised");
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("write [READ_FILE path=\"relative/path\"], alone on its line"), "{outbox}");
+    let file = project.reply_file(reply);
+    let parsed = project.run(&["parse", "tag", "--dialect", "agentd", file.to_str().unwrap()]).ok().json();
+    assert_eq!(parsed["commands"].as_array().unwrap().len(), 2);
 }
 
 #[test]

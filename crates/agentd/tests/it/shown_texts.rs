@@ -73,7 +73,10 @@ fn on_a_terminal_messages_are_wrapped_to_its_width() {
     let show = project.command(&["show", &id]);
     // A new terminal has no width until it is given one.
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", "stty rows 24 cols 64; exec \"$0\" \"$@\""]).arg(show.get_program()).args(show.get_args());
+    command
+        .args(["-c", "stty rows 24 cols 64; exec \"$0\" \"$@\""])
+        .arg(show.get_program())
+        .args(show.get_args());
     command.current_dir(project.workspace());
     let Some(shown) = on_a_terminal(&command, false) else {
         skip("on_a_terminal_messages_are_wrapped_to_its_width", "there is no program `script`");

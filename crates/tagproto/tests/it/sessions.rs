@@ -89,7 +89,26 @@ fn done_beside_a_failed_block_keeps_the_session_going() {
     assert!(session.notes[0].contains("[DONE] did not end the session, because 1 block of it failed"));
     // A reply without a failure ends it.
     session.advance(Execution { done: Some("now".into()), ..Execution::default() }, "later");
-    assert_eq!((session.is_complete, session.sequence_number, session.done.as_deref()), (true, 2, Some("now")));
+    assert_eq!(
+        (session.is_complete, session.sequence_number, session.done.as_deref()),
+        (true, 2, Some("now"))
+    );
+}
+
+#[test]
+fn a_reply_without_blocks_gives_a_note_that_says_what_to_use() {
+    let mut session = session("T", Dialect::Agentd);
+    session.advance(Execution::default(), "later");
+    assert_eq!((session.sequence_number, session.notes.len()), (2, 1));
+    let note = &session.notes[0];
+    assert!(note.starts_with("nothing in your last reply was recognised as a block"), "{note}");
+    assert!(note.contains("[READ_FILE path=") && note.chars().count() <= 400, "{}", note.chars().count());
+    // The next reply has a block, and the dialect of the original says nothing of the kind.
+    session.advance(done_beside_a_failure(), "later");
+    assert!(!session.notes.contains(&"nothing".to_owned()) && session.notes.len() == 1);
+    let mut original = self::session("T", Dialect::CodingAgent);
+    original.advance(Execution::default(), "later");
+    assert!(original.notes.is_empty());
 }
 
 #[test]
