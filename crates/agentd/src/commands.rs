@@ -15,6 +15,7 @@ pub(crate) mod log;
 mod mcp;
 mod parse;
 mod replay;
+mod review;
 mod serve;
 mod session;
 mod sessions;

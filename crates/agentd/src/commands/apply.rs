@@ -7,8 +7,9 @@ use tagproto::{CommandResult, Reply, Session};
 use crate::cli::{self, Common};
 use crate::commands::dry_run::dry_run;
 use crate::commands::parse::reply_text;
+use crate::commands::review::ask;
 use crate::commands::session::{
-    ask, cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over, tell_unexpected,
+    cancel_flag, nothing_to_resume, parse_id, tell_late_writes, tell_taken_over, tell_unexpected,
 };
 use crate::commands::trial::Tried;
 use crate::console::Console;
@@ -53,7 +54,8 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
         }
         // It is on record now: what follows finds everything done and writes the next outbox.
     }
-    let mut review = |reply: &Reply<'_>| ask(common, console, reply);
+    let id = session.session_id;
+    let mut review = |reply: &Reply<'_>| ask(common, console, &sessions, id, reply, &cancel);
     let review: Option<&mut dyn FnMut(&Reply<'_>) -> _> = if apply.review { Some(&mut review) } else { None };
     let options = ApplyOptions { again: apply.again, review, file: None };
     let mut progress = Progress::new(console);

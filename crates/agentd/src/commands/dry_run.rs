@@ -4,9 +4,10 @@ use local_workspace::DryWorkspace;
 use serde::Serialize;
 use tag_session::SessionError;
 use tagproto::{
-    Block, CommandResult, ExecutionObserver, Item, Session, Strictness, base_versions, execute, read_in,
+    Block, CommandResult, ExecutionObserver, Item, Reply, Session, Strictness, base_versions, execute,
+    read_in,
 };
-use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, WapError};
 
 use crate::cli::Common;
 use crate::console::Console;
@@ -26,15 +27,17 @@ struct Plan {
     plan: Vec<PlanLine>,
 }
 
+/// What a block would give.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PlanLine {
-    command_type: String,
+pub(crate) struct PlanLine {
+    pub command_type: String,
     /// What would be shown as its result; for a command what would run.
-    summary: String,
-    success: bool,
-    output: String,
-    diff: String,
+    pub summary: String,
+    pub success: bool,
+    pub output: String,
+    /// The difference of the file that it would change, if it would.
+    pub diff: String,
 }
 
 /// Shows every block with its result as far as it can be known, and the differences of file changes.
@@ -52,26 +55,9 @@ pub(crate) fn dry_run(
     if let Some(refusal) = reply.refused {
         return Err(explain(SessionError::Refused(refusal)));
     }
-    let dry = DryWorkspace::new(sessions.workspace());
-    let origin = Origin {
-        conversation: ConversationId(session.session_id.to_string()),
-        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
-        step: 0,
-        retention: Retention::Process,
-    };
-    let call = Call { origin: &origin, cancel, time_left: None };
-    let base = base_versions(&reply.items, session, &dry, &call)
+    let lines = plan(common, sessions, session, &reply, cancel)
         .map_err(|error| explain(SessionError::Workspace(error)))?;
-    let mut lines = Lines(Vec::new());
-    execute(&reply.items, session.dialect, base, common.command_timeout(), &dry, &call, &mut lines)
-        .map_err(|error| explain(SessionError::Workspace(error)))?;
-    let mut diffs = dry.into_planned().into_iter();
-    for (line, changed) in &mut lines.0 {
-        if *changed && let Some(change) = diffs.next() {
-            line.diff = change.diff;
-        }
-    }
-    let plan: Vec<_> = lines.0.into_iter().map(|(line, _)| line).collect();
+    let plan = lines;
     if console.json {
         console.json_result(&Plan {
             session: session.session_id.to_string(),
@@ -104,6 +90,38 @@ pub(crate) fn dry_run(
         }
     }
     Ok(Exit::Done)
+}
+
+/// Works out what each block of a reply would give, by the code that carries it out, on top of the files as they are.
+///
+/// # Errors
+///
+/// What stops the workspace as a whole.
+pub(crate) fn plan(
+    common: &Common,
+    sessions: &LocalSessions,
+    session: &Session,
+    reply: &Reply<'_>,
+    cancel: &CancelFlag,
+) -> Result<Vec<PlanLine>, WapError> {
+    let dry = DryWorkspace::new(sessions.workspace());
+    let origin = Origin {
+        conversation: ConversationId(session.session_id.to_string()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    };
+    let call = Call { origin: &origin, cancel, time_left: None };
+    let base = base_versions(&reply.items, session, &dry, &call)?;
+    let mut lines = Lines(Vec::new());
+    execute(&reply.items, session.dialect, base, common.command_timeout(), &dry, &call, &mut lines)?;
+    let mut diffs = dry.into_planned().into_iter();
+    for (line, changed) in &mut lines.0 {
+        if *changed && let Some(change) = diffs.next() {
+            line.diff = change.diff;
+        }
+    }
+    Ok(lines.0.into_iter().map(|(line, _)| line).collect())
 }
 
 /// Collects the results, each with whether it changed a file.

@@ -1,24 +1,20 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
-use std::io::{BufRead, IsTerminal, Write};
-
 use local_workspace::{LateWrite, LocalWorkspace};
 use serde::Serialize;
-use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, Review, SessionError, Waited};
+use tag_session::{Applied, ApplyOptions, Executed, Found, InboxFile, SessionError, Waited};
 use tagproto::{BlockKind, CommandType, Reply, Session, SessionId};
 use wap_core::CancelFlag;
 
 use crate::cli::{Common, Following, New, Resume};
 use crate::clipboard;
+use crate::commands::review::ask;
 use crate::console::{Console, Tone};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::obeyed_names::obeyed_names;
-use crate::plan_view::describe;
 use crate::progress::{Progress, end_line, one_line};
 use crate::session_failure::{explain, unwritten};
 use crate::state::{self, LocalSessions, Opened, Places};
-use crate::terminal_text::LineWidth;
 
 #[derive(Serialize)]
 struct Started {
@@ -207,7 +203,7 @@ impl Loop<'_> {
     fn round(&self, file: &InboxFile) -> Result<Option<Exit>, Failure> {
         let Loop { console, sessions, .. } = *self;
         console.styled(Tone::Strong, &format!("received {}", file.name));
-        let mut ask = |reply: &Reply<'_>| ask(self.common, console, reply);
+        let mut ask = |reply: &Reply<'_>| ask(self.common, console, sessions, self.id, reply, self.cancel);
         let options = ApplyOptions {
             again: false,
             review: if self.following.review { Some(&mut ask) } else { None },
@@ -356,23 +352,4 @@ fn is_about_the_reply(error: &SessionError) -> bool {
             | SessionError::Empty
             | SessionError::Declined
     )
-}
-
-/// Shows what a reply would do and asks for it.
-pub(crate) fn ask(common: &Common, console: Console, reply: &Reply<'_>) -> Review {
-    for line in describe(reply, &obeyed_names(common), LineWidth::of_progress()) {
-        console.notice(&line);
-    }
-    if !std::io::stdin().is_terminal() {
-        console.notice("there is no terminal to answer at: not executed");
-        return Review::Decline;
-    }
-    let mut error = std::io::stderr().lock();
-    let _ = write!(error, "execute this reply? [y/N] ");
-    let _ = error.flush();
-    let mut answer = String::new();
-    match std::io::stdin().lock().read_line(&mut answer) {
-        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Review::Accept,
-        _ => Review::Decline,
-    }
 }

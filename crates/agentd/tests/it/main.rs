@@ -45,6 +45,7 @@ mod project;
 mod real_clients;
 mod replays;
 mod request_folders;
+mod reviews;
 mod setup;
 mod shell_help;
 mod shown_texts;
