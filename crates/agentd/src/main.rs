@@ -1,5 +1,6 @@
 //! `agentd`: the command line over the libraries of this workspace.
 
+mod bookkeeping;
 mod call_pool;
 mod cli;
 mod client;

@@ -112,7 +112,7 @@ fn play(common: &Common, console: Console, sessions: &LocalSessions, cancel: &Ca
 /// in between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is taken back");
-    let last = undo::last(sessions.journal_reader(), true)
+    let last = undo::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
         .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
     let take_back = |what: &Undo| {

@@ -4,6 +4,7 @@
 mod at_once;
 mod bad_clients;
 mod bad_envelopes;
+mod bookkeeping;
 mod budgets;
 mod choices;
 mod cocode;
