@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use change_journal::{ChangeNumber, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber};
+use change_journal::{
+    ChangeNumber, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber,
+};
 use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, undone_by};
 use rel_path::RelPath;
 use serde::{Deserialize, Serialize};
@@ -36,7 +38,7 @@ pub(crate) struct UndoAnswer {
     pub taken_back_by: Option<u64>,
     /// Whether the rest of the undone reply is still to be carried out.
     pub reply_is_open: bool,
-    /// The paths of which nothing but bookkeeping was undone.
+    /// The paths of which nothing but bookkeeping was undone; those of folders end with a slash.
     #[serde(default)]
     pub bookkeeping: BTreeSet<String>,
 }
@@ -123,7 +125,10 @@ fn bookkeeping_of(
     let mut judge = Bookkeeping::new(journal, workspace.git_ignores());
     let (mut bookkeeping, mut on_purpose) = (BTreeSet::new(), BTreeSet::new());
     for change in &changes {
-        let path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+        let mut path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+        if [&change.before, &change.after].into_iter().flatten().all(|side| side.kind == EntryKind::Folder) {
+            path.push('/');
+        }
         if judge.holds(change)? {
             bookkeeping.insert(path)
         } else {

@@ -190,7 +190,8 @@ fn rendered(runs: &[RunLine]) -> Vec<String> {
             let (folded, shown): (Vec<_>, Vec<_>) =
                 step.changes.iter().partition(|change| change.is_bookkeeping);
             lines.extend(shown.into_iter().map(change_text));
-            lines.extend(folded_line(folded.len()).map(|line| format!("           {line}")));
+            let folded = folded.iter().filter(|change| !change.path.ends_with('/')).count();
+            lines.extend(folded_line(folded).map(|line| format!("           {line}")));
         }
     }
     lines

@@ -254,10 +254,12 @@ fn report(console: Console, answer: &UndoAnswer, shows_all: bool) {
         });
         return;
     }
-    let is_folded = |path: &str| !shows_all && bookkeeping.contains(path);
-    // What is all of it is no footnote.
-    let folded = undone.paths.iter().filter(|path| is_folded(&path.path)).count();
-    if folded == undone.paths.len() {
+    let is_folder = |path: &str| bookkeeping.contains(&format!("{path}/"));
+    let is_folded = |path: &str| !shows_all && (bookkeeping.contains(path) || is_folder(path));
+    let (folded, shown): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| is_folded(&path.path));
+    let folded = folded.iter().filter(|path| !is_folder(&path.path)).count();
+    // What is all of it is not a footnote.
+    if shown.is_empty() {
         lines(undone).iter().for_each(|line| console.result(line));
     } else {
         let mut shown = undone.clone();
