@@ -173,14 +173,20 @@ pub(crate) enum Command {
         /// At most this many runs.
         #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
         limit: u32,
+        /// Also list what commands did to files that git ignores or that git keeps for itself.
+        #[arg(long)]
+        all: bool,
     },
-    /// Take back the last change, or what is named.
+    /// Take back the last reply, or what is named.
     Undo(Undo),
     /// Print what changes have done to files.
     Diff {
         /// Numbers of changes as `log` shows them, both included [default: all that are kept].
         #[arg(value_name = "N[..M]", value_parser = change_range)]
         range: Option<RangeInclusive<u64>>,
+        /// Also print what commands did to files that git ignores or that git keeps for itself.
+        #[arg(long)]
+        all: bool,
     },
     /// Print what the parser sees in a text, as JSON.
     Parse {
@@ -257,6 +263,9 @@ pub(crate) struct New {
 pub(crate) struct Resume {
     /// The session's id.
     pub id: Option<String>,
+    /// Go on with a session that is complete: its next message says that the task is not.
+    #[arg(long, requires = "id")]
+    pub reopen: bool,
     #[command(flatten)]
     pub following: Following,
 }
@@ -342,7 +351,7 @@ pub(crate) struct ServeOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Undo {
-    /// The number of a change as `log` shows it; of an undo, all of that undo [default: the last change].
+    /// The number of a change as `log` shows it; of an undo, all of that undo [default: the last reply].
     #[arg(value_name = "N", conflicts_with_all = ["reply", "session"])]
     pub change: Option<u64>,
     /// Take back the last reply that has changed anything.
@@ -351,6 +360,9 @@ pub(crate) struct Undo {
     /// Take back everything that a session has changed.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Also list files that git ignores or that git keeps for itself; they are undone in any case.
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 
@@ -31,7 +32,7 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
     // A task is the same as `new`, and nothing at all the same as `resume`: both then have the settings of it.
     let (count, command) = match &cli.command {
         Some(Command::Task(words)) => {
-            as_task(words)?;
+            as_task(&definition, words)?;
             (words.len(), ["new", "--"].as_slice())
         }
         None => (0, ["resume"].as_slice()),
@@ -118,15 +119,30 @@ fn long_names(definition: &Definition, given: &BTreeSet<Id>) -> BTreeSet<String>
     common.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
+/// The command whose name is most like a word, if one is like it.
+pub(crate) fn similar_command(definition: &Definition, word: &str) -> Option<String> {
+    // As if no word could be a task: then the parser itself knows what may have been meant.
+    let strict = definition.clone().allow_external_subcommands(false).subcommand_required(false);
+    let error = strict.try_get_matches_from([definition.get_name(), word]).err()?;
+    match error.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::String(name) => Some(name.clone()),
+        ContextValue::Strings(names) => names.last().cloned(),
+        _ => None,
+    }
+}
+
 /// Fails if words that are no command do not look like a task either.
-fn as_task(words: &[OsString]) -> Result<(), Failure> {
+fn as_task(definition: &Definition, words: &[OsString]) -> Result<(), Failure> {
     let words: Option<Vec<_>> = words.iter().map(|word| OsStr::to_str(word)).collect();
     let words = words.ok_or_else(|| Failure::new(Exit::Usage, "the task is not valid UTF-8"))?;
     let first = words.first().copied().unwrap_or_default();
     if !first.contains(char::is_whitespace) {
-        return Err(Failure::new(Exit::Usage, format!("there is no command '{first}'")).advise(
-            "`agentd --help` lists the commands; a task of several words stands in quotes, or behind `new`",
-        ));
+        let similar =
+            similar_command(definition, first).map(|name| format!("did you mean `agentd {name}`? "));
+        return Err(Failure::new(Exit::Usage, format!("there is no command '{first}'")).advise(format!(
+            "{}`agentd --help` lists the commands; a task of several words stands in quotes, or behind `new`",
+            similar.unwrap_or_default()
+        )));
     }
     if let Some(option) = words.iter().skip(1).find(|word| word.starts_with('-')) {
         return Err(Failure::new(Exit::Usage, format!("'{option}' cannot stand behind a task"))

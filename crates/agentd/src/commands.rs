@@ -12,6 +12,7 @@ mod index;
 pub(crate) mod log;
 mod mcp;
 mod parse;
+mod review;
 mod serve;
 pub(crate) mod session;
 mod sessions;
@@ -43,9 +44,9 @@ pub(crate) fn run(invocation: Invocation, console: Console) -> Outcome {
         }
         Some(Command::Replay { file }) => sessions::replay::replay(common, console, &file),
         Some(Command::Gc { limit }) => gc::collect(common, console, limit),
-        Some(Command::Log { limit }) => log::log(common, console, limit),
+        Some(Command::Log { limit, all }) => log::log(common, console, limit, all),
         Some(Command::Undo(undo)) => undo::undo(common, console, &undo),
-        Some(Command::Diff { range }) => diff::diff(common, console, range),
+        Some(Command::Diff { range, all }) => diff::diff(common, console, range, all),
         Some(Command::Parse { format: Format::Tag { file, strict, dialect } }) => {
             parse::tag(console, &file, strict, dialect)
         }

@@ -1,6 +1,7 @@
 //! Opening a workspace with its state folder.
 
 pub(crate) mod birth;
+pub(crate) mod bookkeeping;
 pub(crate) mod garbage_keeper;
 mod ignore;
 pub(crate) mod linked_worktree;

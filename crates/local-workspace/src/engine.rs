@@ -77,6 +77,12 @@ pub enum OpenError {
 }
 
 impl LocalWorkspace {
+    /// Returns the rules of what git ignores here; nothing is read yet.
+    #[must_use]
+    pub fn git_ignores(&self) -> file_index::GitIgnores<'_> {
+        file_index::GitIgnores::new(&self.root)
+    }
+
     /// Opens the engine on a root and a journal, and does again what a crash has left undone.
     ///
     /// # Errors

@@ -151,12 +151,12 @@ struct Now {
     bytes: Vec<u8>,
 }
 
-/// The text that was first shown of each file, by path.
+/// The text that was first shown of each file that was shown from its start, by path.
 fn shown_texts(outboxes: &[&str]) -> BTreeMap<String, String> {
     let mut shown = BTreeMap::new();
     for parts in outboxes.iter().filter_map(|outbox| read_outbox(outbox).ok()) {
         for file in parts.files {
-            if let Some(text) = file.text {
+            if let (Some(text), None) = (file.text, file.lines) {
                 shown.entry(file.path).or_insert(text);
             }
         }

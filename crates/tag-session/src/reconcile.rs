@@ -145,7 +145,7 @@ fn restore_session_file(
 fn is_behind(file: &Session, session: &Session) -> bool {
     file.session_id == session.session_id
         && file.sequence_number <= session.sequence_number
-        && !file.is_complete
+        && (!file.is_complete || session.reopened.contains(&file.sequence_number))
         && (file.sequence_number < session.sequence_number || session.is_complete)
 }
 

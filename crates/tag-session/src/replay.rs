@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
-use tagproto::{CommandResult, ExecutionObserver, OutboxParts, read_outbox};
+use tagproto::{CommandResult, ExecutionObserver, OutboxParts, Session, read_outbox};
 use wap_core::{CancelFlag, Workspace};
 
 use crate::applied::{Applied, ApplyOptions};
@@ -50,6 +50,7 @@ impl<W: Workspace> Sessions<W> {
         let Transcript { session: id, task, dialect, token_budget, .. } = transcript;
         let mut session = self.create_as(*id, task, *dialect, *token_budget, cancel)?;
         for round in &transcript.rounds {
+            session = self.reopened_for(session, round.sequence, cancel)?;
             let outbox = self.outbox(&session)?.unwrap_or_default();
             compare_outboxes(transcript, round.sequence, &round.outbox, &outbox, &mut differences);
             // A text that came twice was meant twice.
@@ -63,10 +64,24 @@ impl<W: Workspace> Sessions<W> {
             session = executed.session;
         }
         if let Some(pending) = &transcript.pending {
+            session = self.reopened_for(session, u32::MAX, cancel)?;
             let outbox = self.outbox(&session)?.unwrap_or_default();
             compare_outboxes(transcript, session.sequence_number, pending, &outbox, &mut differences);
         }
         Ok(differences)
+    }
+
+    /// Reopens a complete session, as the user did, if a message of this number followed.
+    fn reopened_for(
+        &self,
+        session: Session,
+        sequence: u32,
+        cancel: &CancelFlag,
+    ) -> Result<Session, SessionError> {
+        if session.is_complete && session.sequence_number < sequence {
+            return self.reopen(session.session_id, cancel);
+        }
+        Ok(session)
     }
 }
 
@@ -139,7 +154,14 @@ fn listing(parts: &OutboxParts, left_out: &BTreeSet<&str>) -> String {
 fn files(parts: &OutboxParts) -> String {
     let text = |file: &tagproto::ShownFile| {
         let note = file.note.as_deref().unwrap_or_default();
-        format!("{} {note}\n{}\n", file.path, file.text.as_deref().unwrap_or("(not readable)"))
+        let lines =
+            file.lines.map(|lines| format!(" lines {}-{} of {}", lines.first, lines.last, lines.total));
+        format!(
+            "{}{} {note}\n{}\n",
+            file.path,
+            lines.unwrap_or_default(),
+            file.text.as_deref().unwrap_or("(not readable)")
+        )
     };
     parts.files.iter().map(text).collect()
 }

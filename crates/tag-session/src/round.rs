@@ -48,7 +48,7 @@ impl<W: Workspace> Sessions<W> {
             return Err(SessionError::Empty);
         }
         // Before the token is looked at: an outbox that was pasted has one, too, and is no reply to anything.
-        let reply = tagproto::read(text, Strictness::Repair);
+        let reply = tagproto::read_in(text, Strictness::Repair, session.dialect);
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }
@@ -260,9 +260,10 @@ impl<W: Workspace> Sessions<W> {
         let mut notes: Vec<String> = stopped.note().into_iter().collect();
         notes.extend(undone::notes(self.journal.reader(), id, known_changes)?);
         let taken_over = stopped.results;
-        let told = [taken_over.clone(), results.clone()].concat();
-        session.advance(tagproto::Execution { results: told, done, ..execution }, &now());
-        session.notes = notes;
+        session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
+        // What a stopped reply had done comes first, and does not count where this one says DONE.
+        session.last_results.splice(..0, taken_over.iter().cloned());
+        session.notes.extend(notes);
         let outbox = if session.is_complete { None } else { Some(self.render(&mut session, call)?) };
         let (session_name, session_bytes) = (documents::session(id), encode(&session));
         let (reply_name, base_name) =

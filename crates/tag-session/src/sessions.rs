@@ -183,6 +183,37 @@ impl<W: Workspace> Sessions<W> {
         Ok(session)
     }
 
+    /// Goes on with a complete session: makes its next outbox pending, which says that the task is not complete yet. A
+    /// session that is not complete is returned as it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sessions::session`] and [`Sessions::create`].
+    pub fn reopen(&self, id: SessionId, cancel: &CancelFlag) -> Result<Session, SessionError> {
+        let mut session = self.session(id)?;
+        if !session.is_complete {
+            return Ok(session);
+        }
+        session.reopen(&now());
+        let known_changes = crate::undone::last_change(self.journal.reader())?;
+        session.notes.extend(crate::undone::notes(self.journal.reader(), id, known_changes)?);
+        let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
+        let outbox = self.render(&mut session, &Call { origin: &origin, cancel, time_left: None })?;
+        self.journal.write_documents(&[
+            DocumentWrite::Put { name: &documents::session(id), bytes: &encode(&session) },
+            DocumentWrite::Put {
+                name: &documents::outbox(id, session.sequence_number),
+                bytes: outbox.as_bytes(),
+            },
+            DocumentWrite::Put {
+                name: &documents::known_changes(id),
+                bytes: known_changes.to_string().as_bytes(),
+            },
+        ])?;
+        self.write_files(&session, Some(&outbox))?;
+        Ok(session)
+    }
+
     /// Reads a session.
     ///
     /// # Errors

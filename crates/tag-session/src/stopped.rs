@@ -9,7 +9,7 @@ use change_journal::{ContentHash, DocumentWrite, RunKey, RunState};
 use serde::{Deserialize, Serialize};
 use tagproto::{
     BaseVersions, BlockKind, CommandResult, Execution, Item, Session, Strictness, UnobservedExecution,
-    execute, read,
+    execute, read_in,
 };
 use wap_core::{Call, CancelFlag, Workspace};
 
@@ -89,7 +89,7 @@ impl<W: Workspace> Sessions<W> {
             // Ended before, by a process that came no further.
             RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(()),
         };
-        let reply = read(text, Strictness::Repair);
+        let reply = read_in(text, Strictness::Repair, session.dialect);
         let base = self.recorded_base_versions(session, &hash)?;
         let base = base.unwrap_or_else(|| BaseVersions::from(session.shown_versions.clone()));
         let call_origin = origin(session, &hash.to_string());

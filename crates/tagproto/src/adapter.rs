@@ -20,4 +20,4 @@ pub use base_versions::{BaseVersions, base_versions};
 pub use execute::execute;
 pub use execution::Execution;
 pub use observer::{ExecutionObserver, UnobservedExecution};
-pub(crate) use read_start::read_start;
+pub(crate) use read_start::{read_lines, read_start};

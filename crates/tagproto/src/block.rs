@@ -37,6 +37,8 @@ pub enum Block<'a> {
     ReadFile {
         /// The path, never empty.
         path: Cow<'a, str>,
+        /// Which of its lines. The dialect of the original knows no such thing and shows the whole file.
+        range: ReadRange,
     },
     /// RUN_COMMAND.
     RunCommand {
@@ -77,7 +79,7 @@ impl Block<'_> {
             Self::CreateFile { path, .. }
             | Self::EditFile { path, .. }
             | Self::DeleteFile { path }
-            | Self::ReadFile { path } => Some(path),
+            | Self::ReadFile { path, .. } => Some(path),
             Self::RunCommand { .. } | Self::Message { .. } | Self::Done { .. } => None,
         }
     }
@@ -92,12 +94,30 @@ impl Block<'_> {
                 Block::EditFile { path: own(path), start_line, end_line, body: body.into_owned() }
             }
             Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
-            Self::ReadFile { path } => Block::ReadFile { path: own(path) },
+            Self::ReadFile { path, range } => Block::ReadFile { path: own(path), range },
             Self::RunCommand { command } => Block::RunCommand { command: own(command) },
             Self::Message { text } => Block::Message { text: own(text) },
             Self::Done { summary } => Block::Done { summary: own(summary) },
         }
     }
+}
+
+/// Which lines of a file READ_FILE asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadRange {
+    /// All of them.
+    #[default]
+    Whole,
+    /// Those from one line to another, 1-based and inclusive; an end that is absent is that of the file.
+    Lines {
+        /// The first line. Numbers below 1 mean line 1.
+        start_line: Option<i32>,
+        /// The last line, which may lie behind the end of the file.
+        end_line: Option<i32>,
+    },
+    /// A line number that is not a 32-bit integer, or is given twice. Nothing is wrong with that where ranges are not known,
+    /// so it is not an error of reading.
+    Malformed,
 }
 
 /// One element of a reply, in the reply's order: a block, or the error that stands in its place.

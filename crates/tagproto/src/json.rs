@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-use crate::{Block, Body, Item, LineRange, Refusal, RepairSet, Reply};
+use crate::{Block, Body, Item, LineRange, ReadRange, Refusal, RepairSet, Reply};
 
 /// One element of `commands`. The fields stand in the order in which they are written.
 #[derive(Serialize)]
@@ -97,6 +97,10 @@ impl<'a> Command<'a> {
                 command.set_body(body);
                 command.start_line = Some(*start_line);
                 command.end_line = Some(*end_line);
+            }
+            Block::ReadFile { range: ReadRange::Lines { start_line, end_line }, .. } => {
+                command.start_line = *start_line;
+                command.end_line = *end_line;
             }
             Block::DeleteFile { .. } | Block::ReadFile { .. } => {}
             Block::RunCommand { command: text } | Block::Message { text } | Block::Done { summary: text } => {

@@ -3,7 +3,7 @@
 //! A reply is plain text. A line such as `[READ_FILE path="src/a.rs"]` is a tag, the lines behind an opening tag up to the closing one are a
 //! block's body, and everything else is prose. [`parse`] reads a reply strictly, and [`Decoder`] does the same for a reply that arrives in pieces.
 //! [`read`] undoes first, if asked to, what chat windows do to text that is copied out of them, or refuses the paste with advice.
-//! [`render_reply`] is the way back.
+//! [`read_in`] also reports what was meant as a tag and is not one. [`render_reply`] is the way back.
 //!
 //! [`execute`] carries out the blocks over a [`Workspace`](wap_core::Workspace) that it is given, a [`Session`] keeps what they gave and what the
 //! model was shown, and [`render_outbox`] writes the next message to the model.
@@ -16,6 +16,7 @@ mod block;
 mod command_result;
 mod dialect;
 mod json;
+mod near_miss;
 mod outbox;
 mod parse;
 mod protocol_text;
@@ -31,12 +32,12 @@ mod version;
 pub use adapter::{BaseVersions, Execution, ExecutionObserver, UnobservedExecution, base_versions, execute};
 pub use block::body::Body;
 pub use block::kind::{BlockKind, UnknownBlock};
-pub use block::{Block, Item};
+pub use block::{Block, Item, ReadRange};
 pub use command_result::{CommandResult, CommandType};
 pub use dialect::{Dialect, UnknownDialect};
 pub use outbox::{
     Context, ListedEntry, Outbox, OutboxError, OutboxErrorKind, OutboxLimits, OutboxParts, RequestedFile,
-    RequestedText, ShownFile, gather, read_outbox, render_outbox,
+    RequestedText, ShownFile, ShownLines, gather, read_outbox, render_outbox,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};
@@ -44,7 +45,7 @@ pub use parse::parse;
 pub use protocol_text::protocol_text;
 pub use render::{RenderError, render_block, render_reply};
 pub use repair::{Refusal, RefusalKind, RepairKind, RepairSet};
-pub use reply::{Reply, Strictness, read};
+pub use reply::{Reply, Strictness, read, read_in};
 pub use reply_to::{MalformedReplyTo, ReplyTo};
 pub use session::Session;
 pub use session_id::{MalformedSessionId, SessionId};

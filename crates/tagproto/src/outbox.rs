@@ -21,6 +21,6 @@ pub use context::{Context, ListedEntry, RequestedFile, RequestedText};
 pub use gather::gather;
 pub use limits::OutboxLimits;
 pub use outbox_error::{OutboxError, OutboxErrorKind};
-pub use parts::{OutboxParts, ShownFile};
+pub use parts::{OutboxParts, ShownFile, ShownLines};
 pub use read::read_outbox;
 pub use render::{Outbox, render_outbox};

@@ -17,11 +17,11 @@ use crate::{Item, parse::scan::Scanner};
 /// # Example
 ///
 /// ```
-/// use tagproto::{Block, Item};
+/// use tagproto::{Block, Item, ReadRange};
 ///
 /// let items = tagproto::parse("First a look:\n[READ_FILE path=\"src/a.rs\"]\n");
 /// let [Item::Block(block)] = items.as_slice() else { panic!("one block") };
-/// assert_eq!(block.value, Block::ReadFile { path: "src/a.rs".into() });
+/// assert_eq!(block.value, Block::ReadFile { path: "src/a.rs".into(), range: ReadRange::Whole });
 /// assert_eq!(block.lines.first, 2);
 /// ```
 ///

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Block, BlockKind};
+use crate::{Block, BlockKind, ReadRange};
 
 /// Why a block cannot be written so that reading gives it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +14,9 @@ pub enum RenderError {
     /// The path holds a double quote or a line feed; the protocol has no escapes.
     #[error("{0} with a double quote or a line end in its path")]
     UnquotablePath(BlockKind),
+    /// The range of lines is not one.
+    #[error("READ_FILE with line numbers that are not integers")]
+    MalformedRange,
     /// The shell command is empty.
     #[error("RUN_COMMAND without a command")]
     EmptyCommand,
@@ -72,6 +75,16 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
     let written = match (block, path) {
         (Block::EditFile { start_line, end_line, .. }, Some(path)) => {
             writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"]")
+        }
+        (Block::ReadFile { range: ReadRange::Lines { start_line, end_line }, .. }, Some(path)) => {
+            let line = |name: &str, line: &Option<i32>| {
+                line.map(|line| format!(" {name}=\"{line}\"")).unwrap_or_default()
+            };
+            let (start, end) = (line("start_line", start_line), line("end_line", end_line));
+            writeln!(out, "[{kind} path=\"{path}\"{start}{end}]")
+        }
+        (Block::ReadFile { range: ReadRange::Malformed, .. }, _) => {
+            return Err(RenderError::MalformedRange);
         }
         (_, Some(path)) => writeln!(out, "[{kind} path=\"{path}\"]"),
         (_, None) => writeln!(out, "[{kind}]"),

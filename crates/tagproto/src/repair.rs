@@ -24,8 +24,10 @@ mod spelled_closers;
 mod tag_line;
 mod thinking;
 
+pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
+pub(crate) use thinking::Thinking;
 
 use crate::{
     BlockKind, Body, Item, ParseError, Reply,

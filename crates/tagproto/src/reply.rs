@@ -1,6 +1,6 @@
 //! Reading a whole reply, strictly or with paste repair.
 
-use crate::{Item, ParseError, ParseErrorKind, Refusal, RepairSet, repair};
+use crate::{Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairSet, near_miss, repair};
 
 /// How a reply is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,10 +55,34 @@ impl Reply<'_> {
 /// Source: ruling in docs/tagproto.md, Paste repair; fixtures/vectors/paste.json.
 #[must_use]
 pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
+    read_in(text, strictness, Dialect::CodingAgent)
+}
+
+/// Reads a reply in a dialect.
+///
+/// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], what was meant as a tag and is not one gives an error
+/// that says the right form: a name spelled otherwise, a tag in angle brackets, a whole block on one line. Each has a line of its
+/// own and stands outside of blocks; words that prose has as well, such as `[Done]`, count only with a closing tag. No block is
+/// read between a misspelt tag and its closing one.
+///
+/// # Example
+///
+/// ```
+/// use tagproto::{Dialect, Item, Strictness, read_in};
+///
+/// let reply = read_in("<read_file path=\"src/a.rs\"/>", Strictness::Repair, Dialect::Agentd);
+/// let [Item::Error(error)] = reply.items.as_slice() else { panic!("one error") };
+/// assert!(error.to_string().ends_with("write [READ_FILE path=\"relative/path\"], alone on its line"));
+/// ```
+#[must_use]
+pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_> {
     let mut reply = match strictness {
         Strictness::Strict => Reply { items: crate::parse(text), repairs: RepairSet::EMPTY, refused: None },
         Strictness::Repair => repair::read(text),
     };
+    if dialect == Dialect::Agentd && reply.refused.is_none() {
+        reply.items = near_miss::with_errors(text, reply.items);
+    }
     leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
     reply
 }

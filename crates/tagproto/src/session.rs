@@ -1,7 +1,9 @@
 //! A session: the task, how far it has come, and what the model was shown. Plain data that the caller stores.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use wap_core::ShownVersions;
+use wap_core::{LineSpan, ShownVersions};
 
 use crate::{CommandResult, Dialect, Execution, ReplyTo, SessionId};
 
@@ -35,6 +37,10 @@ pub struct Session {
     /// The files that the last reply asked for, each once, in the order of asking.
     #[serde(default)]
     pub read_file_requests: Vec<String>,
+    /// Of the files of which the last reply asked for some lines only, which ones: by canonical path, sorted, apart from
+    /// each other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub read_file_ranges: BTreeMap<String, Vec<LineSpan>>,
     /// How replies are carried out.
     #[serde(default)]
     pub dialect: Dialect,
@@ -44,6 +50,9 @@ pub struct Session {
     /// How many tokens an outbox may have, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
+    /// The numbers at which the session was complete and was reopened, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reopened: Vec<u32>,
     /// The summary of DONE, once it was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<String>,
@@ -69,9 +78,11 @@ impl Session {
             last_results: Vec::new(),
             notes: Vec::new(),
             read_file_requests: Vec::new(),
+            read_file_ranges: BTreeMap::new(),
             dialect,
             shown_versions: ShownVersions::default(),
             token_budget,
+            reopened: Vec::new(),
             done: None,
         }
     }
@@ -96,13 +107,25 @@ impl Session {
 
     /// Takes over what a reply gave, at the time `now`. With DONE the session is complete and keeps its number,
     /// because there is no further outbox; else the next outbox is pending. Notes were about the last one and go.
+    ///
+    /// In the dialect [`Dialect::Agentd`], a reply without any result gives a note that nothing was recognised, and DONE in a reply of which a block failed does not complete the session: a note
+    /// says so, and the next outbox carries the results.
     pub fn advance(&mut self, execution: Execution, now: &str) {
+        let failed = execution.failed_blocks();
         self.last_results = execution.results;
         self.notes.clear();
         self.read_file_requests = execution.read_file_requests;
+        self.read_file_ranges = execution.read_file_ranges;
         self.shown_versions = execution.shown;
         self.updated_at = now.to_owned();
+        if self.last_results.is_empty() && self.dialect == Dialect::Agentd {
+            self.notes.push(NOTHING_RECOGNISED.to_owned());
+        }
         match execution.done {
+            Some(_) if failed > 0 && self.dialect == Dialect::Agentd => {
+                self.sequence_number += 1;
+                self.notes.push(done_is_early(failed));
+            }
             Some(summary) => {
                 self.is_complete = true;
                 self.done = Some(summary);
@@ -110,4 +133,38 @@ impl Session {
             None => self.sequence_number += 1,
         }
     }
+
+    /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to another one.
+    ///
+    /// The results of the last reply stay, and the only note says that the user goes on.
+    pub fn reopen(&mut self, now: &str) {
+        if !self.is_complete {
+            return;
+        }
+        self.reopened.push(self.sequence_number);
+        self.sequence_number += 1;
+        self.is_complete = false;
+        self.done = None;
+        self.updated_at = now.to_owned();
+        self.notes = vec![REOPENED.to_owned()];
+    }
+}
+
+/// Says that a reply held no block.
+const NOTHING_RECOGNISED: &str = "nothing in your last reply was recognised as a block, so nothing was done: write each tag alone on its line, for \
+     example [READ_FILE path=\"relative/path\"] or [RUN_COMMAND] with [/RUN_COMMAND], as the section PROTOCOL shows; a \
+     question to the user stands in [MESSAGE], and [DONE] ends the session";
+
+/// Says that the user goes on with a session after DONE.
+const REOPENED: &str = "the user has reopened the session after your [DONE]: the task is not complete yet; ask with [MESSAGE] if it is \
+     not clear what is missing";
+
+/// Says why DONE did not end the session.
+fn done_is_early(failed: usize) -> String {
+    let blocks =
+        if failed == 1 { "1 block of it failed".to_owned() } else { format!("{failed} blocks of it failed") };
+    format!(
+        "your [DONE] did not end the session, because {blocks}: look at the results, and send [DONE] again, alone, when \
+         the task is complete"
+    )
 }

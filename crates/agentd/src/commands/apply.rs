@@ -13,6 +13,7 @@ use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
     cancel_flag, execute, found_workspace, nothing_to_resume, parse_id, review, tell_taken_over,
+    tell_unexpected,
 };
 use crate::exit::{Exit, Failure, Outcome};
 use crate::owner::protocol::Welcome;
@@ -20,7 +21,7 @@ use crate::owner::session_call::{ApplyReply, SessionRefusal, SessionReply};
 use crate::owner::shared_sessions::SharedSessions;
 use crate::state::Places;
 use crate::views::console::Console;
-use crate::views::progress::one_line;
+use crate::views::progress::{end_line, result_lines};
 use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
@@ -75,6 +76,7 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
     let applied = applied.map_err(SessionRefusal::into_failure)?;
     if applied.is_executed {
         tell_taken_over(console, &applied);
+        tell_unexpected(console, &applied);
     } else {
         console.notice("this reply was executed before; nothing was done");
     }
@@ -117,17 +119,11 @@ fn report(
         });
         return;
     }
-    for result in results {
-        console.result(&shown_result(result));
+    for line in results.iter().flat_map(|result| result_lines("", result)) {
+        console.result(&line);
     }
     match outbox {
         Some(outbox) => console.result(&format!("next message: {outbox}")),
-        None => console.result(&format!("done: {}", session.done.as_deref().unwrap_or_default())),
+        None => console.result(&end_line(session.done.as_deref().unwrap_or_default())),
     }
-}
-
-/// The line that stands for a result.
-pub(crate) fn shown_result(result: &CommandResult) -> String {
-    let mark = if result.success { "OK" } else { "FAILED" };
-    format!("[{mark}] {}: {}", result.command_type, one_line(&result.summary))
 }

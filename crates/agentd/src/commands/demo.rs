@@ -18,6 +18,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::state::{self, LocalSessions, Places};
 use crate::views::console::Console;
 use crate::views::progress::Progress;
+use crate::views::progress::result_lines;
 use crate::views::session_failure::explain;
 
 macro_rules! fixture {
@@ -112,7 +113,7 @@ fn play(common: &Common, console: Console, sessions: &LocalSessions, cancel: &Ca
 /// in between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is taken back");
-    let last = undo::last(sessions.journal_reader(), true)
+    let last = undo::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
         .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
     let take_back = |what: &Undo| {
@@ -144,8 +145,7 @@ fn execute(
     match applied.map_err(explain)? {
         Applied::Executed(executed) => {
             for result in &executed.results {
-                let mark = if result.success { "OK" } else { "FAILED" };
-                say(console, &format!("[{mark}] {}: {}", result.command_type, result.summary));
+                result_lines("", result).iter().for_each(|line| say(console, line));
             }
             Ok(executed.session)
         }

@@ -1,15 +1,23 @@
 //! `agentd diff`: what changes have done to files, from the contents in the journal.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use change_journal::ChangeNumber;
+use change_journal::{ChangeNumber, JournalError, JournalReader};
+use file_index::GitIgnores;
 use local_workspace::{FileDifference, differences};
+use rel_path::RelPath;
+use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use serde::Serialize;
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::Places;
+use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::views::console::Console;
+
+/// How many changes are read at a time.
+const PAGE: u32 = 1_000;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,21 +32,39 @@ struct DiffLine {
 }
 
 /// Prints a unified diff for each file, of the changes in a range of numbers or of all.
-pub(crate) fn diff(common: &Common, console: Console, range: Option<RangeInclusive<u64>>) -> Outcome {
+///
+/// Unless all are wanted, files are folded into one line to which nothing but bookkeeping was done.
+pub(crate) fn diff(
+    common: &Common,
+    console: Console,
+    range: Option<RangeInclusive<u64>>,
+    all: bool,
+) -> Outcome {
     let range = range.unwrap_or(1..=u64::MAX);
     let numbers = ChangeNumber(*range.start())..=ChangeNumber(*range.end());
-    let found = match Places::find(common)?.journal_reader()? {
-        Some(journal) => differences(&journal, numbers)
-            .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?,
-        None => Vec::new(),
+    let places = Places::find(common)?;
+    let unreadable =
+        |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
+    let (found, folded) = match places.journal_reader()? {
+        Some(journal) => {
+            let shows_all = all || console.json;
+            let folded = if shows_all { Ok(BTreeSet::new()) } else { folded(&journal, &places, &numbers) };
+            (differences(&journal, numbers).map_err(unreadable)?, folded.map_err(unreadable)?)
+        }
+        None => Default::default(),
     };
     if console.json {
         console.json_result(&found.into_iter().map(line).collect::<Vec<_>>());
         return Ok(Exit::Done);
     }
     let mut is_empty = true;
+    let mut not_shown = 0;
     for difference in found.iter().filter(|difference| !difference.diff.is_empty()) {
         is_empty = false;
+        if folded.contains(&difference.path) {
+            not_shown += 1;
+            continue;
+        }
         console.result(&difference.diff);
         if difference.is_cut {
             console.notice(&format!(
@@ -47,10 +73,44 @@ pub(crate) fn diff(common: &Common, console: Console, range: Option<RangeInclusi
             ));
         }
     }
+    if let Some(line) = folded_line(not_shown) {
+        console.notice(&line);
+    }
     if is_empty {
         console.notice("no file has changed");
     }
     Ok(Exit::Done)
+}
+
+/// The paths to which nothing but bookkeeping was done by changes of these numbers.
+fn folded(
+    journal: &JournalReader,
+    places: &Places,
+    numbers: &RangeInclusive<ChangeNumber>,
+) -> Result<BTreeSet<String>, JournalError> {
+    let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {
+        return Ok(BTreeSet::new());
+    };
+    let mut judge = Bookkeeping::new(journal, GitIgnores::new(&root));
+    let (mut bookkeeping, mut on_purpose) = (BTreeSet::new(), BTreeSet::new());
+    let mut after = ChangeNumber(numbers.start().0.saturating_sub(1));
+    loop {
+        let page = journal.changes(after, PAGE)?;
+        let Some(newest) = page.last() else { break };
+        after = newest.number;
+        for change in page.iter().filter(|change| change.number <= *numbers.end()) {
+            let path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+            if judge.holds(change)? {
+                bookkeeping.insert(path)
+            } else {
+                on_purpose.insert(path)
+            };
+        }
+        if after > *numbers.end() {
+            break;
+        }
+    }
+    Ok(bookkeeping.difference(&on_purpose).cloned().collect())
 }
 
 fn line(difference: FileDifference) -> DiffLine {

@@ -1,15 +1,20 @@
 //! `agentd log`: what was done, from the journal.
 
+use std::collections::BTreeSet;
+
 use change_journal::{
     EntryKind, JournalError, JournalReader, RecordedChange, RecordedRun, RecordedStep, RunFilter, RunNumber,
 };
+use file_index::GitIgnores;
 use local_workspace::undone_by;
+use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::Places;
+use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
 
@@ -41,12 +46,22 @@ struct ChangeLine {
     undoes: Option<u64>,
     /// The change that has taken this one back.
     undone_by: Option<u64>,
+    /// Whether nobody made it on purpose.
+    #[serde(skip)]
+    is_bookkeeping: bool,
 }
 
 /// Lists runs with their steps and changes, newest first.
-pub(crate) fn log(common: &Common, console: Console, limit: u32) -> Outcome {
-    let runs = match Places::find(common)?.journal_reader()? {
-        Some(journal) => lines(&journal, limit).map_err(unreadable)?,
+pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> Outcome {
+    let places = Places::find(common)?;
+    let runs = match places.journal_reader()? {
+        Some(journal) => {
+            let mut runs = lines(&journal, limit).map_err(unreadable)?;
+            if !all {
+                mark_bookkeeping(&journal, &places, &mut runs).map_err(unreadable)?;
+            }
+            runs
+        }
         None => Vec::new(),
     };
     if console.json {
@@ -172,10 +187,39 @@ fn rendered(runs: &[RunLine]) -> Vec<String> {
         lines.push(run_head(run));
         for step in &run.steps {
             lines.push(step_text(step));
-            lines.extend(step.changes.iter().map(change_text));
+            let (folded, shown): (Vec<_>, Vec<_>) =
+                step.changes.iter().partition(|change| change.is_bookkeeping);
+            lines.extend(shown.into_iter().map(change_text));
+            let folded = folded.iter().filter(|change| !change.path.ends_with('/')).count();
+            lines.extend(folded_line(folded).map(|line| format!("           {line}")));
         }
     }
     lines
+}
+
+/// Marks the changes that a view folds into one line. Without a folder to ask, none are.
+fn mark_bookkeeping(
+    journal: &JournalReader,
+    places: &Places,
+    runs: &mut [RunLine],
+) -> Result<(), JournalError> {
+    let Ok(root) = FileRoot::open(&places.workspace, &RootRules::default(), FsPolicy::default()) else {
+        return Ok(());
+    };
+    let mut bookkeeping = Bookkeeping::new(journal, GitIgnores::new(&root));
+    for run in runs {
+        let changes = journal.changes_of_run(RunNumber(run.run))?;
+        let mut numbers = BTreeSet::new();
+        for change in &changes {
+            if bookkeeping.holds(change)? {
+                numbers.insert(change.number.0);
+            }
+        }
+        for change in run.steps.iter_mut().flat_map(|step| &mut step.changes) {
+            change.is_bookkeeping = numbers.contains(&change.change);
+        }
+    }
+    Ok(())
 }
 
 fn run_head(run: &RunLine) -> String {
@@ -266,5 +310,6 @@ fn change_line(journal: &JournalReader, change: &RecordedChange) -> Result<Chang
         state: format!("{:?}", change.state).to_lowercase(),
         undoes: change.undoes.map(|number| number.0),
         undone_by: undone_by(journal, change.number)?.map(|number| number.0),
+        is_bookkeeping: false,
     })
 }

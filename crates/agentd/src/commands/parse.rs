@@ -7,7 +7,7 @@ use codali_envelope::{ReadError, ReadErrorKind, ReadOptions, Reading, read_reque
 use drop_folder::decode_text;
 use serde_json::{Value, json};
 use tag_session::REPLY_LIMIT_BYTES;
-use tagproto::{Dialect, Strictness, read};
+use tagproto::{Dialect, Strictness, read_in};
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
@@ -15,7 +15,9 @@ use crate::views::console::Console;
 /// Prints what the reader of bracket tags sees.
 pub(crate) fn tag(console: Console, file: &Path, strict: bool, dialect: Option<Dialect>) -> Outcome {
     let text = reply_text(file)?;
-    let reply = read(&text, if strict { Strictness::Strict } else { Strictness::Repair });
+    let strictness = if strict { Strictness::Strict } else { Strictness::Repair };
+    // Without a dialect, what both of them read alike.
+    let reply = read_in(&text, strictness, dialect.unwrap_or(Dialect::CodingAgent));
     let mut seen = json!(reply);
     if let Some(dialect) = dialect {
         seen["dialect"] = json!(dialect);

@@ -1,29 +1,30 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
 use std::cell::Cell;
-use std::io::{BufRead, IsTerminal, Write};
 
 use sandbox_fs::FsError;
 use serde::Serialize;
 use tag_session::{Found, Inbox, InboxFile, Review, SessionError, Waited};
-use tagproto::{Dialect, Reply, ReplyTo, Session, SessionId, Strictness, UnobservedExecution, read};
+use tagproto::{
+    BlockKind, CommandType, Dialect, ReplyTo, Session, SessionId, Strictness, UnobservedExecution, read_in,
+};
 use wap_core::CancelFlag;
 
 use crate::cli::{Common, Following, New, Resume};
-use crate::config::obeyed_names::obeyed_names;
+use crate::commands::review::ask;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::owner::followed_sessions::FollowedSession;
 use crate::owner::session_call::{
-    AppliedReply, ApplyReply, CreateSession, ReplyState, SessionRefusal, SessionReply,
+    AppliedReply, ApplyReply, CreateSession, PlanReply, ReopenSession, ReplyState, SessionRefusal,
+    SessionReply,
 };
 use crate::owner::session_progress::Watching;
 use crate::owner::shared_sessions::SharedSessions;
 use crate::state::Places;
 use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
-use crate::views::plan_view::describe;
-use crate::views::progress::{Progress, one_line};
+use crate::views::progress::{Progress, end_line, one_line};
 use crate::views::session_failure::explain;
 
 #[derive(Serialize)]
@@ -104,7 +105,11 @@ pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outc
         return Err(nothing_to_resume());
     }
     let sessions = SharedSessions::open(common, places, console, true)?;
-    let session = sessions.chosen(resume.id.as_deref().map(parse_id).transpose()?)?;
+    let id = resume.id.as_deref().map(parse_id).transpose()?;
+    let session = match id {
+        Some(id) if resume.reopen => sessions.call(&ReopenSession { id }, &cancel)?,
+        id => sessions.chosen(id)?,
+    };
     if session.is_complete {
         return Err(explain(SessionError::Complete { id: session.session_id }));
     }
@@ -324,9 +329,7 @@ impl Loop<'_> {
             let repairs = applied.repairs.join(", ");
             console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
         }
-        if applied.is_executed && applied.results.is_empty() {
-            console.notice("  no block was found in this reply, so nothing was done; the next message asks the model to go on");
-        }
+        tell_unexpected(console, applied);
         let session = &applied.session;
         if !session.is_complete {
             if self.announced.replace(session.sequence_number) != session.sequence_number {
@@ -337,9 +340,9 @@ impl Loop<'_> {
             }
             return Ok(None);
         }
-        let failed = applied.results.iter().filter(|result| !result.success).count();
+        let failed = failed_blocks(applied);
         let summary = session.done.as_deref().unwrap_or_default();
-        console.styled(Tone::Good, &format!("done: {}", one_line(summary)));
+        console.styled(Tone::Good, &end_line(summary));
         if failed > 0 {
             let id = session.session_id;
             let blocks = if failed == 1 { "block" } else { "blocks" };
@@ -373,7 +376,8 @@ pub(crate) fn execute(
     request: &ApplyReply,
     cancel: &CancelFlag,
 ) -> Result<Result<AppliedReply, SessionRefusal>, Failure> {
-    let reply = read(&request.reply.text, Strictness::Repair);
+    let dialect = sessions.session(request.reply.session)?.dialect;
+    let reply = read_in(&request.reply.text, Strictness::Repair, dialect);
     let mut progress = Progress::new(console);
     sessions.call_watched(request, cancel, &mut Watching::new(&reply.items, &mut progress))
 }
@@ -387,7 +391,8 @@ pub(crate) fn review(
     request: &ApplyReply,
     cancel: &CancelFlag,
 ) -> Result<Result<(), SessionRefusal>, Failure> {
-    let reply = read(&request.reply.text, Strictness::Repair);
+    let dialect = sessions.session(request.reply.session)?.dialect;
+    let reply = read_in(&request.reply.text, Strictness::Repair, dialect);
     if let Some(refusal) = reply.refused {
         return Ok(Err(SessionError::Refused(refusal).into()));
     }
@@ -398,10 +403,42 @@ pub(crate) fn review(
         Ok(would_execute) => would_execute,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if would_execute && ask(common, console, &reply) == Review::Decline {
+    if !would_execute {
+        return Ok(Ok(()));
+    }
+    let plan = PlanReply { reply: request.reply.clone(), timeout: request.timeout };
+    let plan = match sessions.call_watched(&plan, cancel, &mut watching)? {
+        Ok(plan) => plan,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if ask(common, console, &reply, &plan.lines) == Review::Decline {
         return Ok(Err(SessionError::Declined.into()));
     }
     Ok(Ok(()))
+}
+
+/// Reports that a reply held nothing to do, or that its DONE did not end the session.
+pub(crate) fn tell_unexpected(console: Console, applied: &AppliedReply) {
+    if applied.is_executed && applied.results.is_empty() {
+        console.notice("  no block was found in this reply, so nothing was done; the next message tells the model how blocks are written");
+    }
+    let done = CommandType::Block(BlockKind::Done);
+    let says_done = applied.results.iter().any(|result| result.success && result.command_type == done);
+    if applied.is_executed && says_done && !applied.session.is_complete {
+        let failed = failed_blocks(applied);
+        let blocks = if failed == 1 {
+            "1 block of the reply failed".to_owned()
+        } else {
+            format!("{failed} blocks of the reply failed")
+        };
+        console.notice(&format!(
+            "  the model said DONE, but {blocks}: the session goes on, and the next message has the results"
+        ));
+    }
+}
+
+fn failed_blocks(applied: &AppliedReply) -> usize {
+    applied.results.iter().filter(|result| !result.success).count()
 }
 
 /// Tells what became of a reply that was stopped before this one.
@@ -413,24 +450,5 @@ pub(crate) fn tell_taken_over(console: Console, executed: &AppliedReply) {
     for result in &executed.taken_over {
         let mark = if result.success { "OK" } else { "FAILED" };
         console.notice(&format!("    [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
-    }
-}
-
-/// Shows what a reply would do and asks for it.
-pub(crate) fn ask(common: &Common, console: Console, reply: &Reply<'_>) -> Review {
-    for line in describe(reply, &obeyed_names(common)) {
-        console.notice(&line);
-    }
-    if !std::io::stdin().is_terminal() {
-        console.notice("there is no terminal to answer at: not executed");
-        return Review::Decline;
-    }
-    let mut error = std::io::stderr().lock();
-    let _ = write!(error, "execute this reply? [y/N] ");
-    let _ = error.flush();
-    let mut answer = String::new();
-    match std::io::stdin().lock().read_line(&mut answer) {
-        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Review::Accept,
-        _ => Review::Decline,
     }
 }

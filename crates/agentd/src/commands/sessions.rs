@@ -13,6 +13,7 @@ use crate::commands::session::{nothing_to_resume, parse_id};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::Places;
 use crate::views::console::Console;
+use crate::views::progress::{end_line, result_lines};
 use crate::views::progress::{one_line, printable};
 use crate::views::session_failure::explain;
 
@@ -67,12 +68,13 @@ pub(crate) fn show(common: &Common, console: Console, id: &str) -> Outcome {
         let unfinished = if step.finished { "" } else { " (not finished; `agentd resume` goes on)" };
         console.result(&format!("\nreply to message {}{unfinished}", step.sequence));
         for result in step.results {
-            let mark = if result.success { "OK" } else { "FAILED" };
-            console.result(&format!("  [{mark}] {}: {}", result.command_type, one_line(&result.summary)));
+            for line in result_lines("  ", &result) {
+                console.result(&line);
+            }
         }
     }
     if let Some(done) = &session.done {
-        console.result(&format!("\ndone: {}", one_line(done)));
+        console.result(&format!("\n{}", end_line(done)));
     }
     Ok(Exit::Done)
 }

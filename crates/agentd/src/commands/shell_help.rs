@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap_complete::Shell;
 
+use crate::command_line::similar_command;
 use crate::config::definition;
 use crate::exit::{Exit, Failure, MEANINGS, Outcome};
 
@@ -21,8 +22,9 @@ pub(crate) fn manual(words: &[String]) -> Outcome {
     let mut command = &root;
     for word in words {
         command = command.find_subcommand(word).ok_or_else(|| {
+            let similar = similar_command(command, word).map(|name| format!("did you mean '{name}'? "));
             Failure::new(Exit::Usage, format!("there is no command '{}'", words.join(" ")))
-                .advise("`agentd --help` lists the commands")
+                .advise(format!("{}`agentd --help` lists the commands", similar.unwrap_or_default()))
         })?;
     }
     let mut page = Vec::new();

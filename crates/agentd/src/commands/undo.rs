@@ -1,8 +1,11 @@
 //! `agentd undo`: taking changes back.
 
+use std::collections::BTreeSet;
+
 use change_journal::{
     ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind,
 };
+use file_index::GitIgnores;
 use local_workspace::{LocalWorkspace, Undo, UndoEffect, UndoError, Undone, UndonePath, undone_by};
 use serde::Serialize;
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
@@ -13,6 +16,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::owner::shared_workspace::SharedWorkspace;
 use crate::owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
 use crate::state::Places;
+use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
 
@@ -54,7 +58,7 @@ pub(crate) fn undo(common: &Common, console: Console, asked: &cli::Undo) -> Outc
     let answer = workspace.undo(&request, &Call { origin: &origin, cancel: &cancel, time_left: None })?;
     match answer {
         Ok(answer) => {
-            report(console, &answer);
+            report(console, &answer, asked.all);
             if answer.reply_is_open {
                 console.notice("this reply is not finished: applying it again, or `agentd resume`, goes on with the rest of it");
             }
@@ -145,8 +149,18 @@ pub(crate) fn take_back(
     workspace.undo(&Call { origin: &origin, cancel, time_left: None }, what)
 }
 
-/// The last change of a file, or command that changed any, that is in force and is no undo, or the last reply that has made one.
-pub(crate) fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>, JournalError> {
+/// The last reply that has changed anything on purpose, and is in force; without `reply` also what other clients have done since: a
+/// change of a file, or all of a command.
+///
+/// Bookkeeping is never undone alone. Where it stands in the way of a reply, because later commands have changed the same files, it
+/// is undone with it.
+pub(crate) fn last(
+    journal: &JournalReader,
+    ignores: GitIgnores<'_>,
+    reply: bool,
+) -> Result<Option<Undo>, JournalError> {
+    let mut bookkeeping = Bookkeeping::new(journal, ignores);
+    let mut passed = Vec::new();
     let mut before = None;
     loop {
         let changes = journal.latest_changes(before, PAGE)?;
@@ -156,14 +170,42 @@ pub(crate) fn last(journal: &JournalReader, reply: bool) -> Result<Option<Undo>,
             if !is_in_force(journal, change)? {
                 continue;
             }
+            if bookkeeping.holds(change)? {
+                passed.push(change.clone());
+                continue;
+            }
+            if is_of_a_reply(journal, change.run)? {
+                return of_reply(journal, change.run, &passed).map(Some);
+            }
             if !reply {
                 return last_of_step(journal, change).map(Some);
             }
-            if is_of_a_reply(journal, change.run)? {
-                return Ok(Some(Undo::Run(change.run)));
-            }
         }
     }
+}
+
+/// All that a reply has changed, and the later bookkeeping of the same files.
+fn of_reply(
+    journal: &JournalReader,
+    run: RunNumber,
+    passed: &[RecordedChange],
+) -> Result<Undo, JournalError> {
+    let changes = journal.changes_of_run(run)?;
+    let paths: BTreeSet<&[u8]> = changes.iter().map(|change| &*change.path).collect();
+    let riding: Vec<_> =
+        passed.iter().filter(|later| later.run != run && paths.contains(&*later.path)).collect();
+    if riding.is_empty() {
+        return Ok(Undo::Run(run));
+    }
+    let mut numbers: Vec<_> = riding.iter().map(|change| change.number).collect();
+    for change in &changes {
+        let is_kept = [&change.before, &change.after].into_iter().flatten().all(Entry::was_kept);
+        if is_kept && change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none()
+        {
+            numbers.push(change.number);
+        }
+    }
+    Ok(Undo::Changes(numbers))
 }
 
 /// One change of a file; of a command all that it did.
@@ -198,8 +240,8 @@ fn is_of_a_reply(journal: &JournalReader, run: RunNumber) -> Result<bool, Journa
     Ok(journal.run(run)?.is_some_and(|run| run.key.sequence > 0))
 }
 
-fn report(console: Console, answer: &UndoAnswer) {
-    let UndoAnswer { undone, taken_back_by, .. } = answer;
+fn report(console: Console, answer: &UndoAnswer, shows_all: bool) {
+    let UndoAnswer { undone, taken_back_by, bookkeeping, .. } = answer;
     let Undone { run, paths, kept_folders, commands, not_undoable, .. } = undone;
     if console.json {
         console.json_result(&Report {
@@ -212,8 +254,20 @@ fn report(console: Console, answer: &UndoAnswer) {
         });
         return;
     }
-    for line in lines(undone) {
-        console.result(&line);
+    let is_folder = |path: &str| bookkeeping.contains(&format!("{path}/"));
+    let is_folded = |path: &str| !shows_all && (bookkeeping.contains(path) || is_folder(path));
+    let (folded, shown): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| is_folded(&path.path));
+    let folded = folded.iter().filter(|path| !is_folder(&path.path)).count();
+    // What is all of it is not a footnote.
+    if shown.is_empty() {
+        lines(undone).iter().for_each(|line| console.result(line));
+    } else {
+        let mut shown = undone.clone();
+        shown.paths.retain(|path| !is_folded(&path.path));
+        lines(&shown).iter().for_each(|line| console.result(line));
+        if let Some(line) = folded_line(folded) {
+            console.result(&line);
+        }
     }
     if let Some(number) = taken_back_by {
         console.progress(&format!("`agentd undo {number}` takes this back"));

@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use crate::exit::{Exit, Failure};
 
 /// The common options that some command does not obey. All others are about how this program itself reads and prints.
-const COMMON: [&str; 13] = [
+const COMMON: [&str; 14] = [
     "workspace",
     "base",
     "trust-state",
@@ -25,10 +25,14 @@ const COMMON: [&str; 13] = [
     "protect",
     "ask-about",
     "unprotect",
+    "history-limit",
 ];
 
 /// What commands obey that run shell commands for a model, or start what does.
 const ALL: &[&str] = &COMMON;
+
+/// The same for those that end with their one reply or transcript: nothing is removed while they run.
+const ONCE: &[&str] = COMMON.split_at(13).0;
 
 /// What commands obey that look at a folder and at what is kept of it, and run nothing.
 const PLACES: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
@@ -49,11 +53,11 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ),
     ("new", ALL),
     ("resume", ALL),
-    ("apply", ALL),
+    ("apply", ONCE),
     ("outbox", PLACES),
     ("sessions", PLACES),
     ("show", PLACES),
-    ("replay", ALL),
+    ("replay", ONCE),
     ("gc", PLACES),
     ("log", PLACES),
     ("undo", CHANGES),

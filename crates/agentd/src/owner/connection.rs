@@ -25,7 +25,8 @@ use crate::owner::protocol::{
     LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, UNDO, VERSION, Welcome,
 };
 use crate::owner::session_call::{
-    ApplyReply, Asker, CollectGarbage, CreateSession, PlanReply, ReplyState, SessionCall, SessionRefusal,
+    ApplyReply, Asker, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
+    SessionRefusal,
 };
 use crate::owner::undo_request::{self, UndoRequest};
 use crate::owner::{Begun, Host};
@@ -139,6 +140,7 @@ impl Client {
                     self.send(json_rpc::failure(&json!(id), &error));
                 }
             }
+            ReopenSession::METHOD => self.begin_session::<ReopenSession>((id, bytes), message.params),
             CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
             ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
             PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),

@@ -129,6 +129,28 @@ impl SessionCall for CreateSession {
     }
 }
 
+/// Makes the next message of a complete session pending, which says that the task is not complete yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReopenSession {
+    pub id: SessionId,
+}
+
+impl SessionCall for ReopenSession {
+    const METHOD: &'static str = "agentd/reopenSession";
+    const TOOL: Tool = Tool::WriteFile;
+    type Answer = Session;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Asker,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Session, SessionRefusal> {
+        Ok(sessions.reopen(self.id, call.cancel)?)
+    }
+}
+
 /// A reply to a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SessionReply {

@@ -1,7 +1,12 @@
 //! What is asked to be undone, and what came of it, as plain values: the owner of the state folder does it for whoever asks.
 
-use change_journal::{ChangeNumber, JournalError, JournalReader, RecordedChange, RunNumber};
+use std::collections::BTreeSet;
+
+use change_journal::{
+    ChangeNumber, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber,
+};
 use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, undone_by};
+use rel_path::RelPath;
 use serde::{Deserialize, Serialize};
 use tag_session::{SessionError, read_session};
 use tagproto::SessionId;
@@ -9,8 +14,9 @@ use wap_core::{Call, ConversationId};
 
 use crate::commands::undo::{explain, last};
 use crate::exit::{Exit, Failure};
+use crate::state::bookkeeping::Bookkeeping;
 
-/// What is to be undone; without anything the last change.
+/// What is to be undone; without anything the last reply, or what another client has done since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UndoRequest {
     /// The number of a change; of an undo, all of that undo.
@@ -32,6 +38,9 @@ pub(crate) struct UndoAnswer {
     pub taken_back_by: Option<u64>,
     /// Whether the rest of the undone reply is still to be carried out.
     pub reply_is_open: bool,
+    /// The paths of which nothing but bookkeeping was undone; those of folders end with a slash.
+    #[serde(default)]
+    pub bookkeeping: BTreeSet<String>,
 }
 
 /// Why nothing was undone.
@@ -80,12 +89,53 @@ pub(crate) fn carry_out(
     call: &Call<'_>,
 ) -> Result<UndoAnswer, UndoRefusal> {
     // What is meant by "the last" is asked only if this is not the same request once more.
-    let undone = workspace.undo_what(call, |journal| meant(journal, request))?;
+    let mut bookkeeping = BTreeSet::new();
+    let undone = workspace.undo_what(call, |journal| {
+        let what = meant(journal, workspace, request)?;
+        // What git ignores may have been told by a file that the undo removes.
+        bookkeeping = bookkeeping_of(journal, workspace, &what).map_err(unreadable)?;
+        Ok::<_, UndoRefusal>(what)
+    })?;
     let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
     let taken_back_by =
         changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
     let reply_is_open = request.reply && is_open(journal, &changes).map_err(unreadable)?;
-    Ok(UndoAnswer { undone, taken_back_by, reply_is_open })
+    Ok(UndoAnswer { undone, taken_back_by, reply_is_open, bookkeeping })
+}
+
+/// The paths of which an undo takes back nothing but bookkeeping.
+fn bookkeeping_of(
+    journal: &JournalReader,
+    workspace: &LocalWorkspace,
+    what: &Undo,
+) -> Result<BTreeSet<String>, JournalError> {
+    let changes: Vec<RecordedChange> = match what {
+        Undo::Run(run) => journal.changes_of_run(*run)?,
+        Undo::Changes(numbers) => {
+            let changes = numbers.iter().map(|number| journal.change(*number));
+            changes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
+        }
+        Undo::Conversation(id) => {
+            let filter = RunFilter { conversation: Some(id.0.clone()), ..RunFilter::default() };
+            let runs = journal.runs(&filter, u32::MAX)?;
+            let changes = runs.iter().map(|run| journal.changes_of_run(run.number));
+            changes.collect::<Result<Vec<_>, _>>()?.concat()
+        }
+    };
+    let mut judge = Bookkeeping::new(journal, workspace.git_ignores());
+    let (mut bookkeeping, mut on_purpose) = (BTreeSet::new(), BTreeSet::new());
+    for change in &changes {
+        let mut path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+        if [&change.before, &change.after].into_iter().flatten().all(|side| side.kind == EntryKind::Folder) {
+            path.push('/');
+        }
+        if judge.holds(change)? {
+            bookkeeping.insert(path)
+        } else {
+            on_purpose.insert(path)
+        };
+    }
+    Ok(bookkeeping.difference(&on_purpose).cloned().collect())
 }
 
 /// Whether the run whose changes were taken back is a reply that is not finished.
@@ -96,7 +146,11 @@ fn is_open(journal: &JournalReader, changes: &[RecordedChange]) -> Result<bool, 
     Ok(run.is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0))
 }
 
-fn meant(journal: &JournalReader, request: &UndoRequest) -> Result<Undo, UndoRefusal> {
+fn meant(
+    journal: &JournalReader,
+    workspace: &LocalWorkspace,
+    request: &UndoRequest,
+) -> Result<Undo, UndoRefusal> {
     if let Some(number) = request.change {
         return of_number(journal, ChangeNumber(number));
     }
@@ -107,7 +161,8 @@ fn meant(journal: &JournalReader, request: &UndoRequest) -> Result<Undo, UndoRef
             .map_err(|error: SessionError| crate::views::session_failure::explain(error))?;
         return Ok(Undo::Conversation(ConversationId(id.to_string())));
     }
-    last(journal, request.reply).map_err(unreadable)?.ok_or_else(|| explain(&UndoError::Nothing).into())
+    let last = last(journal, workspace.git_ignores(), request.reply).map_err(unreadable)?;
+    last.ok_or_else(|| explain(&UndoError::Nothing).into())
 }
 
 /// A change by its number; of an undo all of it, since it was all or nothing.

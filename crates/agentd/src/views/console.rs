@@ -115,6 +115,11 @@ impl Console {
         self.line(&visible_text(text));
     }
 
+    /// Prints a line that must be seen even with `--quiet`, from pieces, each in its tone.
+    pub(crate) fn notice_row(self, pieces: &[(Tone, &str)]) {
+        self.line(&row(pieces, self.colours));
+    }
+
     /// Shows a spinner with the time that has passed, on a terminal; elsewhere nothing.
     pub(crate) fn spinner(self, text: &str) -> Spinner {
         if !self.live {

@@ -1,14 +1,15 @@
 //! Showing what a reply would do before it is executed.
 
 use rel_path::{ProtectedNames, RelPath};
-use tagproto::{Block, Item, Reply};
+use tagproto::{Block, Item, ReadRange, Reply};
 
 use crate::views::progress::{one_line, printable};
+use crate::views::terminal_text::{LineWidth, labelled};
 
 /// Lists the blocks of a reply, one or more lines each; commands in full, because they run.
 ///
 /// In front stand the files that other programs obey, by their names as the reply has them.
-pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames) -> Vec<String> {
+pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames, width: LineWidth) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for item in &reply.items {
         let Item::Block(block) = item else { continue };
@@ -22,7 +23,7 @@ pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames) -> Vec<String>
     for item in &reply.items {
         match item {
             Item::Error(error) => lines.push(format!("  PARSE_ERROR  {}", one_line(&error.to_string()))),
-            Item::Block(block) => describe_block(&block.value, &mut lines),
+            Item::Block(block) => describe_block(&block.value, width, &mut lines),
         }
     }
     if lines.len() == obeyed {
@@ -60,7 +61,7 @@ fn on_paper(path: &RelPath) -> Option<RelPath> {
     RelPath::from_bytes(&names.join(&b'/')).ok()
 }
 
-fn describe_block(block: &Block<'_>, lines: &mut Vec<String>) {
+fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) {
     let name = block.kind().name();
     match block {
         Block::CreateFile { path, body } => {
@@ -73,14 +74,19 @@ fn describe_block(block: &Block<'_>, lines: &mut Vec<String>) {
                 body.line_count()
             ));
         }
-        Block::DeleteFile { path } | Block::ReadFile { path } => {
+        Block::ReadFile { path, range: ReadRange::Lines { start_line, end_line } } => {
+            let line = |line: &Option<i32>| line.map(|line| line.to_string()).unwrap_or_default();
+            lines.push(format!("  {name}  {} {}-{}", one_line(path), line(start_line), line(end_line)));
+        }
+        Block::DeleteFile { path } | Block::ReadFile { path, .. } => {
             lines.push(format!("  {name}  {}", one_line(path)))
         }
         Block::RunCommand { command } => {
             lines.push(format!("  {name}"));
             lines.extend(command.lines().map(|line| format!("    $ {}", printable(line))));
         }
-        Block::Message { text } => lines.push(format!("  {name}  {}", one_line(text))),
-        Block::Done { summary } => lines.push(format!("  {name}  {}", one_line(summary))),
+        Block::Message { text } | Block::Done { summary: text } => {
+            lines.extend(labelled(&format!("  {name}  "), text, width));
+        }
     }
 }

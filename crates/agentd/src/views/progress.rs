@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use tagproto::{Block, CommandResult, CommandType, ExecutionObserver, Item};
+use tagproto::{Block, BlockKind, CommandResult, CommandType, ExecutionObserver, Item};
 use wap_core::{FileChanged, OutputStream, visible_text};
 
 use crate::views::console::{Console, Spinner, Tone};
+use crate::views::terminal_text::{LineWidth, labelled};
 
 /// How many lines of a failed command's output are shown.
 const OUTPUT_LINES: usize = 12;
@@ -57,6 +58,9 @@ impl ExecutionObserver for Progress {
     ) {
         self.spinner = None;
         let (mark, tone) = if result.success { ("ok", Tone::Good) } else { ("failed", Tone::Bad) };
+        if is_for_the_user(result) {
+            return self.show_whole(mark, tone, result);
+        }
         let name = format!(" {:<12} ", result.command_type.name());
         let summary = if result.success {
             one_line(&result.summary)
@@ -80,14 +84,27 @@ impl ExecutionObserver for Progress {
             (Tone::Faint, &counts),
             (Tone::Faint, &took),
         ]);
-        if !result.success || matches!(result.command_type, CommandType::Block(tagproto::BlockKind::Message))
-        {
+        if !result.success {
             self.show(&result.output);
         }
     }
 }
 
 impl Progress {
+    /// Shows what the model says to the user.
+    fn show_whole(&self, mark: &str, tone: Tone, result: &CommandResult) {
+        let mark = format!("{mark:<7}");
+        let label = format!("  {mark} {:<12} ", result.command_type.name());
+        for line in labelled(&label, &result.summary, LineWidth::of_progress()) {
+            match line.strip_prefix("  ").and_then(|rest| rest.strip_prefix(&mark)) {
+                Some(rest) => {
+                    self.console.progress_row(&[(Tone::Plain, "  "), (tone, &mark), (Tone::Plain, rest)]);
+                }
+                None => self.console.progress(&line),
+            }
+        }
+    }
+
     /// Shows the end of an output, where the reason of a failure usually stands.
     fn show(&self, output: &str) {
         let lines: Vec<_> = output.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -108,6 +125,30 @@ fn counts(changed: &FileChanged) -> Option<String> {
         FileChanged::Deleted(_) => return None,
     };
     Some(format!("+{added} -{removed}"))
+}
+
+/// Tells whether a result is a text of the model for the user, which is always shown whole.
+fn is_for_the_user(result: &CommandResult) -> bool {
+    let texts = [BlockKind::Message, BlockKind::Done].map(CommandType::Block);
+    result.success && texts.contains(&result.command_type)
+}
+
+/// Returns the lines that stand for a result among those that a command prints.
+pub(crate) fn result_lines(indent: &str, result: &CommandResult) -> Vec<String> {
+    let mark = if result.success { "OK" } else { "FAILED" };
+    let label = format!("{indent}[{mark}] {}: ", result.command_type);
+    if is_for_the_user(result) {
+        return labelled(&label, &result.summary, LineWidth::of_results());
+    }
+    vec![format!("{label}{}", one_line(&result.summary))]
+}
+
+/// Returns the line that ends a session; `summary` was shown whole with the results before, and stands here if it is short.
+pub(crate) fn end_line(summary: &str) -> String {
+    if summary.is_empty() || one_line(summary) != summary {
+        return "done".to_owned();
+    }
+    format!("done: {summary}")
 }
 
 /// A text on one line that fits a terminal and cannot control it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use local_workspace::DryWorkspace;
 use serde::{Deserialize, Serialize};
 use tag_session::SessionError;
-use tagproto::{Block, CommandResult, ExecutionObserver, Item, Strictness, base_versions, execute, read};
+use tagproto::{Block, CommandResult, ExecutionObserver, Item, Strictness, base_versions, execute, read_in};
 use wap_core::{Call, CancelFlag, ConversationId, FileChanged, Origin, Retention, RunKey};
 
 use crate::owner::session_call::SessionReply;
@@ -41,7 +41,7 @@ pub(crate) fn plan(
     let SessionReply { session, text, again } = reply;
     let would_execute = sessions.would_execute(*session, text, *again)?;
     let session = sessions.session(*session)?;
-    let reply = read(text, Strictness::Repair);
+    let reply = read_in(text, Strictness::Repair, session.dialect);
     if let Some(refusal) = reply.refused {
         return Err(SessionError::Refused(refusal));
     }

@@ -20,9 +20,9 @@ pub(crate) fn explain(error: SessionError) -> Failure {
         SessionError::Unknown { .. } => {
             Failure::new(Exit::Usage, text).advise("`agentd sessions` lists the sessions of this workspace")
         }
-        SessionError::Complete { .. } => {
-            Failure::new(Exit::Refused, text).advise("start another one with `agentd new TASK`")
-        }
+        SessionError::Complete { id } => Failure::new(Exit::Refused, text).advise(format!(
+            "go on with it by `agentd resume --reopen {id}`, or start another one with `agentd new TASK`"
+        )),
         SessionError::Damaged { .. } => {
             Failure::new(Exit::Failed, text).advise("the other sessions are not affected; start a new one")
         }

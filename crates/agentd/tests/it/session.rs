@@ -1,10 +1,13 @@
 //! Sessions as people have them: replies, interrupts, undo, trials.
 
+mod bookkeeping;
 pub(crate) mod choices;
 mod inbox;
 pub(crate) mod interrupts;
 mod one_step;
 mod replays;
+mod reviews;
+mod shown_texts;
 mod stopped;
 mod transcripts;
 mod trials;

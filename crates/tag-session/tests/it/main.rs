@@ -5,4 +5,5 @@ mod desk;
 mod inbox;
 mod projections;
 mod refusals;
+mod reopening;
 mod rounds;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use wap_core::{
-    Call, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, Origin, Reason, WapError,
-    Workspace,
+    Call, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan, Origin, Reason,
+    WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -15,8 +15,8 @@ use super::file_change::file_change;
 use super::line_moves::LineMoves;
 use super::observer::CommandSeen;
 use super::reply_versions::ReplyVersions;
-use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_start};
-use crate::{Block, CommandResult, CommandType, Dialect, Item};
+use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start};
+use crate::{Block, CommandResult, CommandType, Dialect, Item, ReadRange};
 
 /// Carries out the items of a reply in their order.
 ///
@@ -164,7 +164,15 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                     Err(error) => (self.file_failed(block, path, &error), None),
                 });
             }
-            Block::ReadFile { path } => self.read_file(block, path),
+            Block::ReadFile { path, range } => match (range, self.dialect) {
+                (ReadRange::Whole, _) | (_, Dialect::CodingAgent) => self.read_file(block, path),
+                (ReadRange::Malformed, Dialect::Agentd) => {
+                    failed(command_type, Failure::of_malformed_range())
+                }
+                (ReadRange::Lines { start_line, end_line }, Dialect::Agentd) => {
+                    self.read_lines(block, path, *start_line, *end_line)
+                }
+            },
             Block::RunCommand { command } => self.run_command(command)?,
             Block::Message { text } => succeeded(command_type, text.to_string()),
             Block::Done { summary } => {
@@ -219,6 +227,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         match read_start(self.workspace, self.call, path, 1) {
             Ok(response) => {
                 let asked = response.metadata.path;
+                self.execution.read_file_ranges.remove(&asked);
                 if self.requested.insert(asked.clone()) {
                     self.execution.read_file_requests.push(asked);
                 }
@@ -226,6 +235,46 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
             Err(error) => self.file_failed(block, path, &error),
         }
+    }
+
+    /// Checks that these lines of the file can be read now, and asks for them.
+    fn read_lines(
+        &mut self,
+        block: &Block<'_>,
+        path: &str,
+        start_line: Option<i32>,
+        end_line: Option<i32>,
+    ) -> CommandResult {
+        let first = u64::try_from(start_line.unwrap_or(1)).unwrap_or(1).max(1);
+        let last = end_line.map_or(u64::MAX, |line| u64::try_from(line).unwrap_or(0));
+        let command_type = CommandType::Block(block.kind());
+        // One line shows whether there are any, and how many.
+        let answer = match read_lines(self.workspace, self.call, path, LineSpan { first, last: first }) {
+            Ok(response) if last < first => Err(Failure::of_read_range(first, last, response.total_lines)),
+            Ok(response) => Ok((response.metadata.path, last.min(response.total_lines))),
+            Err(error) if error.reason() == Reason::InvalidRange => {
+                match read_start(self.workspace, self.call, path, 1) {
+                    // All lines of an empty file are none.
+                    Ok(response) if response.total_lines == 0 => return self.read_file(block, path),
+                    Ok(response) => Err(Failure::of_read_range(first, last, response.total_lines)),
+                    Err(error) => return self.file_failed(block, path, &error),
+                }
+            }
+            Err(error) => return self.file_failed(block, path, &error),
+        };
+        let (asked, shown_last) = match answer {
+            Ok(answer) => answer,
+            Err(failure) => return failed(command_type, failure),
+        };
+        let is_new = self.requested.insert(asked.clone());
+        if is_new {
+            self.execution.read_file_requests.push(asked.clone());
+        }
+        // A file that is shown whole shows these lines, too.
+        if is_new || self.execution.read_file_ranges.contains_key(&asked) {
+            join(self.execution.read_file_ranges.entry(asked).or_default(), LineSpan { first, last });
+        }
+        succeeded(command_type, format!("Queued '{path}' lines {first}-{shown_last} for next outbox"))
     }
 
     fn run_command(&mut self, command: &str) -> Result<CommandResult, WapError> {
@@ -255,6 +304,22 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             }
         }
     }
+}
+
+/// Adds a span to some that are sorted and apart from each other, and keeps them so.
+fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
+    let touches = |other: &LineSpan| {
+        other.first <= span.last.saturating_add(1) && span.first <= other.last.saturating_add(1)
+    };
+    let (touching, mut apart): (Vec<LineSpan>, Vec<LineSpan>) =
+        spans.iter().partition(|other| touches(other));
+    let joined = touching.iter().fold(span, |joined, other| LineSpan {
+        first: joined.first.min(other.first),
+        last: joined.last.max(other.last),
+    });
+    let at = apart.partition_point(|other| other.first < joined.first);
+    apart.insert(at, joined);
+    *spans = apart;
 }
 
 /// Tells whether an answer to a command is about the workspace and not about the command.

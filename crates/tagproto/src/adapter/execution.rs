@@ -1,7 +1,9 @@
 //! What carrying out a reply gave.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use wap_core::ShownVersions;
+use wap_core::{LineSpan, ShownVersions};
 
 use crate::CommandResult;
 
@@ -13,6 +15,9 @@ pub struct Execution {
     pub results: Vec<CommandResult>,
     /// The canonical paths of the files to show in the next outbox, each once, in the order of asking.
     pub read_file_requests: Vec<String>,
+    /// Of those files of which some lines only were asked for, which ones: sorted, apart from each other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub read_file_ranges: BTreeMap<String, Vec<LineSpan>>,
     /// The summary of the last DONE; `None` if there was none.
     pub done: Option<String>,
     /// Which items were not begun because the call was cancelled, as indexes of `results`, 0-based and sorted. Texts and
@@ -24,7 +29,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Returns how many blocks failed; of interest to the user where the reply says DONE.
+    /// Returns how many blocks failed; where the reply says DONE, they keep the session going.
     #[must_use]
     pub fn failed_blocks(&self) -> usize {
         self.results.iter().filter(|result| !result.success).count()

@@ -41,6 +41,23 @@ impl Failure {
         )
     }
 
+    /// The answer of a READ_FILE with a range that cannot be read.
+    pub(super) fn of_malformed_range() -> Failure {
+        with_advice(
+            "READ_FILE start_line/end_line must be integers, each given once".to_owned(),
+            "count lines from 1, or leave both out to see the whole file",
+        )
+    }
+
+    /// The answer of a READ_FILE for lines that a file of so many lines does not have.
+    pub(super) fn of_read_range(first: u64, last: u64, total_lines: u64) -> Failure {
+        let range = if last == u64::MAX { format!("{first}-") } else { format!("{first}-{last}") };
+        with_advice(
+            format!("Invalid line range {range} for file with {total_lines} lines"),
+            "ask for lines that the file has, the first one first",
+        )
+    }
+
     /// The answer of a block with a path.
     pub(super) fn of_file(block: &Block<'_>, path: &str, error: &WapError) -> Failure {
         let is_create = matches!(block, Block::CreateFile { .. });

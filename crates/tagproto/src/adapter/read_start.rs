@@ -1,6 +1,6 @@
-//! Reading a file whole, or its start if it is too large for that.
+//! Reading a file whole, or its start if it is too large for that, or some lines of it.
 
-use wap_core::{Call, ReadFile, ReadFileResponse, Reason, WapError, Workspace};
+use wap_core::{Call, LineSpan, ReadFile, ReadFileResponse, Reason, WapError, Workspace};
 
 /// Reads a file; one that is too large to be returned whole is read from line 1 to `end_line`.
 pub(crate) fn read_start<W: Workspace + ?Sized>(
@@ -16,4 +16,16 @@ pub(crate) fn read_start<W: Workspace + ?Sized>(
         }
         answer => answer,
     }
+}
+
+/// Reads some lines of a file; what lies behind its end is left out.
+pub(crate) fn read_lines<W: Workspace + ?Sized>(
+    workspace: &W,
+    call: &Call<'_>,
+    path: &str,
+    lines: LineSpan,
+) -> Result<ReadFileResponse, WapError> {
+    let line = |line: u64| Some(i64::try_from(line).unwrap_or(i64::MAX));
+    let end_line = if lines.last == u64::MAX { None } else { line(lines.last) };
+    workspace.read_file(call, &ReadFile { path: path.to_owned(), start_line: line(lines.first), end_line })
 }

@@ -1,6 +1,6 @@
 //! What an outbox shows of the workspace, as values.
 
-use wap_core::{EntryKind, FileVersion};
+use wap_core::{EntryKind, FileVersion, LineSpan};
 
 /// Everything that an outbox shows and that comes from the workspace; [`gather`](crate::gather) collects it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct RequestedFile {
     pub text: Option<RequestedText>,
 }
 
-/// The text of a requested file, from its first line on.
+/// The text of a requested file, or of some of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedText {
     /// The text, verbatim.
@@ -44,7 +44,10 @@ pub struct RequestedText {
     pub version: Option<FileVersion>,
     /// Lines in the whole file.
     pub total_lines: u64,
-    /// Whether `text` ends before the file does.
+    /// The lines that were asked for, where `text` holds those only; they may go beyond the end of the file. `None` if the
+    /// whole file was asked for.
+    pub lines: Option<LineSpan>,
+    /// Whether `text` ends before the file does, or before the lines that were asked for do.
     pub is_cut: bool,
     /// What the workspace warns of, for instance that the file is not UTF-8.
     pub warnings: Vec<String>,

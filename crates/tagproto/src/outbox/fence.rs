@@ -3,8 +3,11 @@
 use wap_core::LineSpan;
 
 use super::line_text::{escape_name, fold, seen_lines};
-use super::structure::{NO_FINAL_NEWLINE, SHORTEST_FENCE, UNREADABLE, fence_dashes, reads_as_structure};
+use super::structure::{
+    NO_FINAL_NEWLINE, SHORTEST_FENCE, SHOWN_LINES, UNREADABLE, fence_dashes, reads_as_structure,
+};
 use super::{RequestedFile, RequestedText};
+use crate::Dialect;
 
 /// Writes a file and returns which of its lines the model sees; at most `limit_characters` of its text.
 ///
@@ -15,6 +18,7 @@ pub(super) fn write_file(
     out: &mut String,
     file: &RequestedFile,
     limit_characters: usize,
+    dialect: Dialect,
 ) -> Option<LineSpan> {
     let path = escape_name(&file.path);
     let Some(content) = &file.text else {
@@ -24,13 +28,19 @@ pub(super) fn write_file(
     };
     let text = cut_between_lines(&content.text, limit_characters);
     let shown_text = text.replace("\r\n", "\n");
-    let is_whole = !content.is_cut && text.len() == content.text.len();
-    let lines =
+    let count =
         shown_text.matches('\n').count() + usize::from(!shown_text.is_empty() && !shown_text.ends_with('\n'));
-    let note = note(content, text, is_whole, lines, &file.path);
+    let shown = Shown::of(content, text, count as u64);
+    let note = note(content, text, &shown, &file.path, dialect);
 
     let dashes = "-".repeat(dashes_around(&shown_text));
-    out.push_str(&format!("{dashes} {path} {dashes}\n{shown_text}"));
+    let range = match shown.lines {
+        Some(LineSpan { first, last }) if content.lines.is_some() && !shown.is_whole => {
+            format!(" {SHOWN_LINES}{first}-{last} of {})", content.total_lines)
+        }
+        _ => String::new(),
+    };
+    out.push_str(&format!("{dashes} {path} {dashes}{range}\n{shown_text}"));
     if !shown_text.is_empty() && !shown_text.ends_with('\n') {
         out.push('\n');
     }
@@ -40,10 +50,29 @@ pub(super) fn write_file(
     }
     out.push('\n');
 
-    match (is_whole, lines) {
-        (true, _) => Some(LineSpan::ALL),
-        (false, 0) => None,
-        (false, lines) => Some(LineSpan { first: 1, last: lines as u64 }),
+    if shown.is_whole { Some(LineSpan::ALL) } else { shown.lines }
+}
+
+/// What of a file stands between the fences.
+struct Shown {
+    /// Which lines; `None` for none at all.
+    lines: Option<LineSpan>,
+    /// Whether that is the whole file.
+    is_whole: bool,
+    /// Whether it ends before the file does, or before the lines that were asked for do.
+    is_cut: bool,
+    /// Whether it ends where the file ends.
+    ends_the_file: bool,
+}
+
+impl Shown {
+    fn of(content: &RequestedText, text: &str, count: u64) -> Shown {
+        let is_cut = content.is_cut || text.len() < content.text.len();
+        let first = content.lines.map_or(1, |lines| lines.first);
+        let lines = (count > 0).then(|| LineSpan { first, last: first.saturating_add(count - 1) });
+        let ends_the_file = !is_cut
+            && content.lines.is_none_or(|_| lines.is_some_and(|lines| lines.last >= content.total_lines));
+        Shown { lines, is_whole: ends_the_file && first == 1, is_cut, ends_the_file }
     }
 }
 
@@ -60,14 +89,14 @@ fn cut_between_lines(text: &str, limit_characters: usize) -> &str {
 }
 
 /// Says what the lines between the fences do not show.
-fn note(content: &RequestedText, text: &str, is_whole: bool, lines: usize, path: &str) -> String {
+fn note(content: &RequestedText, text: &str, shown: &Shown, path: &str, dialect: Dialect) -> String {
     let mut notes = Vec::new();
     let has_open_end = !text.is_empty() && !text.ends_with('\n');
-    if has_open_end && is_whole {
+    if has_open_end && shown.ends_the_file {
         notes.push(NO_FINAL_NEWLINE.to_owned());
     }
-    if !is_whole {
-        notes.push(rest_note(content, has_open_end, lines, path));
+    if shown.is_cut || (shown.lines.is_none() && !shown.is_whole) {
+        notes.push(rest_note(content, has_open_end, shown.lines, path, dialect));
     }
     let (ends, carriage_returns) = (text.matches('\n').count(), text.matches("\r\n").count());
     if carriage_returns > 0 {
@@ -76,7 +105,7 @@ fn note(content: &RequestedText, text: &str, is_whole: bool, lines: usize, path:
             if ends == carriage_returns { "lines end" } else { "some lines end" }
         ));
     }
-    if is_whole && text.is_empty() {
+    if shown.is_whole && text.is_empty() {
         notes.push("empty file".to_owned());
     }
     notes.extend(content.warnings.iter().map(|warning| format!("note: {}", fold(warning))));
@@ -84,18 +113,34 @@ fn note(content: &RequestedText, text: &str, is_whole: bool, lines: usize, path:
 }
 
 /// Says how much of a file is shown and how to see the rest.
-fn rest_note(content: &RequestedText, has_open_end: bool, lines: usize, path: &str) -> String {
+fn rest_note(
+    content: &RequestedText,
+    has_open_end: bool,
+    lines: Option<LineSpan>,
+    path: &str,
+    dialect: Dialect,
+) -> String {
     let total = content.total_lines;
     let shown = match lines {
-        0 => format!("none of {total} lines shown"),
-        1 if has_open_end => format!("the start of line 1 of {total}"),
-        _ => format!("lines 1-{lines} of {total}"),
+        None => format!("none of {total} lines shown"),
+        Some(LineSpan { first, last }) if has_open_end && first == last => {
+            format!("the start of line {first} of {total}")
+        }
+        Some(LineSpan { first, last }) => format!("lines {first}-{last} of {total}"),
     };
+    let next = lines.map_or_else(|| content.lines.map_or(1, |lines| lines.first), |lines| lines.last + 1);
+    if next > total && !has_open_end {
+        return shown;
+    }
+    if dialect == Dialect::Agentd && !has_open_end {
+        let last = total.min(next + 199);
+        return format!("{shown}; for more use READ_FILE with start_line=\"{next}\" end_line=\"{last}\"");
+    }
     // Whole outputs exist under their reserved name only, where no command can see them.
     if path.starts_with("@output/") {
         return format!("{shown}; for the rest run the command again with less output");
     }
-    let (path, next) = (quoted(path), lines + 1);
+    let path = quoted(path);
     if has_open_end {
         format!("{shown}; for more use RUN_COMMAND, for example: fold -w 200 {path} | head -n 100")
     } else {

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use wap_core::{Call, ExploreFiles, ExploredFile, ReadFileResponse, WapError, Workspace};
+use wap_core::{Call, ExploreFiles, ExploredFile, LineSpan, ReadFileResponse, Reason, WapError, Workspace};
 
 use super::{Context, ListedEntry, OutboxLimits, RequestedFile, RequestedText};
-use crate::{Session, adapter::read_start};
+use crate::{
+    Session,
+    adapter::{read_lines, read_start},
+};
 
 /// Collects the listing and the files that the last reply asked for.
 ///
@@ -45,15 +48,20 @@ pub fn gather<W: Workspace + ?Sized>(
     let mut files: Vec<RequestedFile> = Vec::new();
     let mut shown = BTreeSet::new();
     for path in &session.read_file_requests {
-        let file = match read_start(workspace, call, path, i64::MAX) {
-            Ok(response) => requested(response, limits.file_bytes.min(bytes_left)),
-            Err(_) => RequestedFile { path: path.clone(), text: None },
-        };
-        if !shown.insert(file.path.clone()) {
-            continue;
+        let ranges = session.read_file_ranges.get(path);
+        let ranges: Vec<Option<LineSpan>> =
+            ranges.map_or_else(|| vec![None], |ranges| ranges.iter().copied().map(Some).collect());
+        for lines in ranges {
+            let file = match read(workspace, call, path, lines) {
+                Ok(response) => requested(response, lines, limits.file_bytes.min(bytes_left)),
+                Err(_) => RequestedFile { path: path.clone(), text: None },
+            };
+            if !shown.insert((file.path.clone(), lines.map(|lines| lines.first))) {
+                continue;
+            }
+            bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
+            files.push(file);
         }
-        bytes_left -= file.text.as_ref().map_or(0, |text| text.text.len());
-        files.push(file);
     }
     Ok(Context { listing, unlisted, listing_notes, files })
 }
@@ -70,8 +78,30 @@ fn listed(entry: ExploredFile) -> Option<ListedEntry> {
     Some(ListedEntry { path: entry.path, size_bytes, kind: entry.kind })
 }
 
+/// Reads a file or some lines of it. Where it has become shorter than those lines, the answer has none of its text.
+fn read<W: Workspace + ?Sized>(
+    workspace: &W,
+    call: &Call<'_>,
+    path: &str,
+    lines: Option<LineSpan>,
+) -> Result<ReadFileResponse, WapError> {
+    let Some(lines) = lines else { return read_start(workspace, call, path, i64::MAX) };
+    match read_lines(workspace, call, path, lines) {
+        Err(error) if error.reason() == Reason::InvalidRange => {
+            let response = read_start(workspace, call, path, 1)?;
+            Ok(ReadFileResponse {
+                content: String::new(),
+                returned_lines: 0,
+                is_truncated: false,
+                ..response
+            })
+        }
+        answer => answer,
+    }
+}
+
 /// Cuts what was read to `limit_bytes`, between lines if it has a line that short, else between characters.
-fn requested(response: ReadFileResponse, limit_bytes: usize) -> RequestedFile {
+fn requested(response: ReadFileResponse, lines: Option<LineSpan>, limit_bytes: usize) -> RequestedFile {
     let mut text = response.content;
     let is_over_limit = text.len() > limit_bytes;
     if is_over_limit {
@@ -84,6 +114,7 @@ fn requested(response: ReadFileResponse, limit_bytes: usize) -> RequestedFile {
         text,
         version: response.version,
         total_lines: response.total_lines,
+        lines,
         is_cut: is_over_limit || response.is_truncated,
         warnings: response.warnings,
     };

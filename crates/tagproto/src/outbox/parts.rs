@@ -34,6 +34,19 @@ pub struct ShownFile {
     pub path: String,
     /// The lines shown, each with its LF unless the file has none at its end; `None` if the file could not be read.
     pub text: Option<String>,
+    /// Which of its lines were shown, where it says so: those that were asked for.
+    pub lines: Option<ShownLines>,
     /// What the end fence says beside, without its parentheses.
     pub note: Option<String>,
+}
+
+/// Which lines of a file were shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownLines {
+    /// The first line, 1-based.
+    pub first: u64,
+    /// The last line, inclusive.
+    pub last: u64,
+    /// Lines in the whole file.
+    pub total: u64,
 }

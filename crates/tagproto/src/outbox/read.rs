@@ -8,9 +8,10 @@ use super::outbox_error::OutboxErrorKind;
 use super::render::kind_name;
 use super::structure::{
     CONTEXT, EMPTY_WORKSPACE, FAILED, FILES, FURTHER, HEADER, INDENT, LISTING, NO_FINAL_NEWLINE, NOTE,
-    OUTPUT, PROMPT, PROTOCOL, RESULTS, SHORTEST_FENCE, SUCCEEDED, UNREADABLE, reads_as_structure,
+    OUTPUT, PROMPT, PROTOCOL, RESULTS, SHORTEST_FENCE, SHOWN_LINES, SUCCEEDED, UNREADABLE,
+    reads_as_structure,
 };
-use super::{ListedEntry, OutboxError, OutboxParts, ShownFile};
+use super::{ListedEntry, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, ReplyTo, SessionId};
 
 /// Reads an outbox written by [`render_outbox`](crate::render_outbox).
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
         while let Some(line) = self.peek().filter(|line| !line.is_empty()) {
             self.next += 1;
             let file = match unreadable_file(line) {
-                Some(path) => ShownFile { path: path.to_owned(), text: None, note: None },
+                Some(path) => ShownFile { path: path.to_owned(), text: None, lines: None, note: None },
                 None => self.fenced_file(line)?,
             };
             files.push(file);
@@ -203,11 +204,9 @@ impl<'a> Reader<'a> {
 
     fn fenced_file(&mut self, opening: &str) -> Result<ShownFile, OutboxError> {
         let dashes = &opening[..opening.bytes().take_while(|byte| *byte == b'-').count()];
-        let path = opening[dashes.len()..]
-            .strip_prefix(' ')
-            .and_then(|rest| rest.strip_suffix(dashes)?.strip_suffix(' '));
-        let path = path.filter(|_| dashes.len() >= SHORTEST_FENCE);
-        let path = path.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
+        let opened = opening[dashes.len()..].strip_prefix(' ').and_then(|rest| opened_file(rest, dashes));
+        let opened = opened.filter(|_| dashes.len() >= SHORTEST_FENCE);
+        let (path, shown_lines) = opened.ok_or(self.error_before(OutboxErrorKind::Unexpected))?;
         let end = format!("{dashes} end {path} {dashes}");
         let length = self.lines[self.next..].iter().position(|line| line.starts_with(&end));
         let length = length.ok_or(self.error_before(OutboxErrorKind::UnclosedFile))?;
@@ -221,7 +220,12 @@ impl<'a> Reader<'a> {
         if !lines.is_empty() && !has_open_end {
             text.push('\n');
         }
-        Ok(ShownFile { path: path.to_owned(), text: Some(text), note: note.map(str::to_owned) })
+        Ok(ShownFile {
+            path: path.to_owned(),
+            text: Some(text),
+            lines: shown_lines,
+            note: note.map(str::to_owned),
+        })
     }
 
     fn rest(&self) -> &[&'a str] {
@@ -238,6 +242,21 @@ fn listed_entry(line: &str) -> Option<ListedEntry> {
     }
     let size_bytes = size.strip_suffix(" bytes")?.parse().ok()?;
     Some(ListedEntry { path, size_bytes, kind: None })
+}
+
+/// Reads what stands behind the dashes of an opening fence: the path, and which of its lines are shown.
+///
+/// A whole file's fence ends with dashes and that of some lines does not, so that no path can pass for a range.
+fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<(&'a str, Option<ShownLines>)> {
+    if let Some(path) = rest.strip_suffix(dashes) {
+        return Some((path.strip_suffix(' ')?, None));
+    }
+    let (path, range) = rest.strip_suffix(')')?.rsplit_once(&format!(" {dashes} {SHOWN_LINES}"))?;
+    let (lines, total) = range.split_once(" of ")?;
+    let (first, last) = lines.split_once('-')?;
+    let lines =
+        ShownLines { first: first.parse().ok()?, last: last.parse().ok()?, total: total.parse().ok()? };
+    Some((path, Some(lines)))
 }
 
 /// Returns the path if the line stands for a file that could not be read.

@@ -57,7 +57,7 @@ fn write(session: &Session, context: &Context, sandbox: &str, allowance: &Allowa
     if !context.files.is_empty() {
         out.push_str(&format!("\n{FILES}\n"));
         for file in &context.files {
-            let lines = fence::write_file(&mut out, file, allowance.file_characters);
+            let lines = fence::write_file(&mut out, file, allowance.file_characters, session.dialect);
             let version = file.text.as_ref().and_then(|text| text.version.clone());
             if let (Some(lines), Some(version)) = (lines, version) {
                 shown.record(&file.path, version, lines);

@@ -26,6 +26,8 @@ pub(super) const FURTHER: &str = "    ";
 /// What stands before a line of the listing, and before a line of the task that reads as structure.
 pub(super) const INDENT: &str = "  ";
 pub(super) const UNREADABLE: &str = "(file not found or access denied)";
+/// What stands behind the opening fence of some lines of a file, before their numbers.
+pub(super) const SHOWN_LINES: &str = "(lines ";
 pub(super) const NO_FINAL_NEWLINE: &str = "no newline at end of file";
 
 /// Says what the outbox of every sequence but the first asks for.

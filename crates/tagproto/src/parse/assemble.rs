@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    Block, BlockKind, Body, ParseErrorKind,
+    Block, BlockKind, Body, ParseErrorKind, ReadRange,
     parse::tag::{Attribute, OpeningTag},
 };
 
@@ -24,7 +24,10 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
             Block::EditFile { path, start_line: integer(&start_line)?, end_line: integer(&end_line)?, body }
         }
         BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)? },
-        BlockKind::ReadFile => Block::ReadFile { path: path(tag.path)? },
+        BlockKind::ReadFile => {
+            let range = read_range(&tag.start_line, &tag.end_line);
+            Block::ReadFile { path: path(tag.path)?, range }
+        }
         BlockKind::RunCommand => {
             let command = trimmed(body.into_text());
             if command.is_empty() {
@@ -85,6 +88,19 @@ fn once<'a>(attribute: Attribute<'a>, name: &'static str) -> Result<Option<Cow<'
         Attribute::Absent => Ok(None),
         Attribute::Once(value) => Ok(Some(value)),
         Attribute::Repeated => Err(ParseErrorKind::DuplicateAttribute { name }),
+    }
+}
+
+fn read_range(start_line: &Attribute<'_>, end_line: &Attribute<'_>) -> ReadRange {
+    let line = |attribute: &Attribute<'_>| match attribute {
+        Attribute::Absent => Ok(None),
+        Attribute::Once(value) => integer(value).map(Some).map_err(|_| ()),
+        Attribute::Repeated => Err(()),
+    };
+    match (line(start_line), line(end_line)) {
+        (Ok(None), Ok(None)) => ReadRange::Whole,
+        (Ok(start_line), Ok(end_line)) => ReadRange::Lines { start_line, end_line },
+        _ => ReadRange::Malformed,
     }
 }
 

@@ -66,6 +66,14 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
+    /// A line that was meant as the block's tag and is not one. Found by [`read_in`](crate::read_in) only.
+    #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
+    NearMiss {
+        /// The line, without what is too long of it.
+        written: String,
+        /// How many blocks between it and its closing tag were not run.
+        not_run: usize,
+    },
     /// The block behind the last one that a reply may have. Found by [`read`](crate::read) only.
     #[error("is one block too many: a reply may have {most}{}", not_run(*.later_blocks))]
     TooManyBlocks {
@@ -94,6 +102,23 @@ impl ParseErrorKind {
             Self::OmittedCode { .. } => {
                 "; send the complete text, or a smaller EDIT_FILE that holds only the lines that change".to_owned()
             }
+            Self::NearMiss { .. } => {
+                let opening = match command {
+                    BlockKind::EditFile => {
+                        "[EDIT_FILE path=\"relative/path\" start_line=\"N\" end_line=\"M\"]".to_owned()
+                    }
+                    BlockKind::CreateFile | BlockKind::DeleteFile | BlockKind::ReadFile => {
+                        format!("[{command} path=\"relative/path\"]")
+                    }
+                    BlockKind::RunCommand | BlockKind::Message | BlockKind::Done => format!("[{command}]"),
+                };
+                if command.has_body() {
+                    let closing = command.closing_tag();
+                    format!("; write {opening} and {closing}, each alone on its line, with the body between them")
+                } else {
+                    format!("; write {opening}, alone on its line")
+                }
+            }
             Self::TooManyBlocks { .. } => "; send the rest with your next reply".to_owned(),
         }
     }
@@ -107,6 +132,14 @@ fn not_run(blocks: usize) -> String {
     match blocks {
         0 => ", and it was not run".to_owned(),
         _ => format!(", and it and the {blocks} behind it were not run"),
+    }
+}
+
+fn inside(blocks: usize) -> String {
+    match blocks {
+        0 => String::new(),
+        1 => ", and 1 block inside it was not run".to_owned(),
+        _ => format!(", and {blocks} blocks inside it were not run"),
     }
 }
 

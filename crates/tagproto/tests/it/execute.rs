@@ -396,7 +396,8 @@ fn file_too_large_to_be_returned_whole_is_shown_from_its_start() {
     let execution = answer("[READ_FILE path=\"big\"]\n[READ_FILE path=\"./big\"]", &mut session, &workspace);
     assert_eq!((execution.failed_blocks(), execution.read_file_requests), (0, vec!["big".to_owned()]));
     let text = outbox(&mut session, &workspace);
-    let end = "--- end big --- (lines 1-4 of 10; for more use RUN_COMMAND, for example: sed -n '5,204p' big)";
+    let end =
+        "--- end big --- (lines 1-4 of 10; for more use READ_FILE with start_line=\"5\" end_line=\"10\")";
     assert!(text.contains(&format!("--- big ---\n{}{end}\n", "line\n".repeat(4))), "{text}");
 }
 

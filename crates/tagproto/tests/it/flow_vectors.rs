@@ -24,6 +24,7 @@ fn file(path: &str, text: &str) -> RequestedFile {
         text: text.into(),
         version: None,
         total_lines: text.lines().count() as u64,
+        lines: None,
         is_cut: false,
         warnings: Vec::new(),
     };

@@ -31,6 +31,7 @@ fn file(path: &str, text: &str) -> RequestedFile {
             text: text.into(),
             version,
             total_lines,
+            lines: None,
             is_cut: false,
             warnings: Vec::new(),
         }),
@@ -160,7 +161,14 @@ fn notes_stand_before_the_results_and_go_with_the_next_reply() {
         text.contains("\n\n## Previous Command Results\n[NOTE] the user has [OK] DONE: undone\n[NOTE] second\n\n=== PROMPT"),
         "{text}"
     );
-    session.advance(tagproto::Execution::default(), "2025-01-15T10:35:00Z");
+    let result = CommandResult {
+        command_type: CommandType::Block(BlockKind::Message),
+        summary: "m".into(),
+        success: true,
+        output: String::new(),
+    };
+    let execution = tagproto::Execution { results: vec![result], ..Default::default() };
+    session.advance(execution, "2025-01-15T10:35:00Z");
     assert!(session.notes.is_empty());
 }
 
@@ -205,14 +213,14 @@ fn requested_files_are_read_once_each_and_within_the_limits() {
     --- a ---
     1234
     1234
-    --- end a --- (lines 1-2 of 3; for more use RUN_COMMAND, for example: sed -n '3,202p' a)
+    --- end a --- (lines 1-2 of 3; for more use READ_FILE with start_line="3" end_line="3")
     --- no --- (file not found or access denied)
     --- gone --- (file not found or access denied)
     --- b ---
     12345678
     --- end b --- (the start of line 1 of 1; for more use RUN_COMMAND, for example: fold -w 200 b | head -n 100)
     --- c ---
-    --- end c --- (none of 1 lines shown; for more use RUN_COMMAND, for example: sed -n '1,200p' c)
+    --- end c --- (none of 1 lines shown; for more use READ_FILE with start_line="1" end_line="1")
     "#);
 }
 
@@ -356,7 +364,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
         (
             0,
             1,
-            296,
+            295,
         ),
     ]
     "#);
@@ -365,7 +373,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
 #[test]
 fn budget_says_what_it_left_out() {
     let (session, context) = large();
-    let session = Session { token_budget: Some(1_100), ..session };
+    let session = Session { token_budget: Some(1_200), ..session };
     let parts = read_outbox(&render_outbox(&session, &context, "").text).unwrap();
     let notes = [
         parts.listing_note.unwrap(),
@@ -375,7 +383,7 @@ fn budget_says_what_it_left_out() {
     insta::assert_snapshot!(notes.join("\n"), @r#"
     100 more entries are not listed; RUN_COMMAND with ls or find lists any folder
     [1999 characters left out to keep to the token budget]
-    lines 1-36 of 400; for more use RUN_COMMAND, for example: sed -n '37,236p' p
+    lines 1-53 of 400; for more use READ_FILE with start_line="54" end_line="253"
     "#);
 }
 

@@ -3,10 +3,10 @@
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tagproto::{
     BlockKind, CommandResult, CommandType, Context, Dialect, ListedEntry, Outbox, RefusalKind, RequestedFile,
-    RequestedText, Session, SessionId, ShownFile, Strictness, protocol_text, read, read_outbox,
+    RequestedText, Session, SessionId, ShownFile, ShownLines, Strictness, protocol_text, read, read_outbox,
     render_outbox,
 };
-use wap_core::{EntryKind, FileVersion};
+use wap_core::{EntryKind, FileVersion, LineSpan};
 
 /// Pieces that outboxes are made of, and what some reader takes for a new line.
 const PIECES: &[&str] = &[
@@ -31,6 +31,8 @@ const PIECES: &[&str] = &[
     "    ",
     "  ",
     "--- a ---",
+    "--- a --- (lines 1-2 of 3)",
+    " --- (lines 1-2 of 3)",
     "--- end a ---",
     "---- a ----",
     "---- end a ----",
@@ -117,14 +119,37 @@ fn result() -> impl Strategy<Value = CommandResult> {
 }
 
 fn file() -> impl Strategy<Value = RequestedFile> {
-    let text = hostile().prop_map(|text| RequestedText {
-        version: Some(FileVersion(text.clone())),
-        total_lines: text.matches('\n').count() as u64 + u64::from(!text.is_empty() && !text.ends_with('\n')),
-        text,
-        is_cut: false,
-        warnings: Vec::new(),
+    let part = option::weighted(0.3, (1_u64..50, 0_u64..3));
+    let text = (hostile(), part).prop_map(|(mut text, part)| {
+        let (first, behind) = part.unwrap_or((1, 0));
+        // Only the last line of a file may have no end.
+        if behind > 0 && !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let lines = count_lines(&text);
+        RequestedText {
+            version: Some(FileVersion(text.clone())),
+            total_lines: first - 1 + lines + behind,
+            lines: part.map(|(first, _)| LineSpan { first, last: (first + lines).saturating_sub(1) }),
+            text,
+            is_cut: false,
+            warnings: Vec::new(),
+        }
     });
     (hostile(), option::weighted(0.9, text)).prop_map(|(path, text)| RequestedFile { path, text })
+}
+
+fn count_lines(text: &str) -> u64 {
+    text.matches('\n').count() as u64 + u64::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+/// The lines that the fence of a file has to name.
+fn named_lines(file: &RequestedFile) -> Option<ShownLines> {
+    let text = file.text.as_ref()?;
+    let (first, count) = (text.lines?.first, count_lines(&text.text));
+    let last = first + count.checked_sub(1)?;
+    let is_whole = first == 1 && last == text.total_lines;
+    (!is_whole).then_some(ShownLines { first, last, total: text.total_lines })
 }
 
 fn context() -> impl Strategy<Value = Context> {
@@ -231,6 +256,8 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
         .map(|file| (on_one_line(&file.path), file.text.as_ref().map(|text| text.text.replace("\r\n", "\n"))))
         .collect();
     prop_assert_eq!(parts.files.iter().map(shown).collect::<Vec<_>>(), files);
+    let lines: Vec<_> = context.files.iter().map(named_lines).collect();
+    prop_assert_eq!(parts.files.iter().map(|file| file.lines).collect::<Vec<_>>(), lines);
 
     let prompt = if session.sequence_number == 1 {
         seen(&session.task)

@@ -71,6 +71,69 @@ fn done_completes_the_session_at_its_number() {
     );
 }
 
+fn done_beside_a_failure() -> Execution {
+    let failed = CommandResult {
+        command_type: BlockKind::EditFile.into(),
+        summary: "File 'a' not found".into(),
+        success: false,
+        output: String::new(),
+    };
+    Execution { results: vec![failed], done: Some("all is well".into()), ..Execution::default() }
+}
+
+#[test]
+fn done_beside_a_failed_block_keeps_the_session_going() {
+    let mut session = session("T", Dialect::Agentd);
+    session.advance(done_beside_a_failure(), "later");
+    assert_eq!((session.is_complete, session.sequence_number, &session.done), (false, 2, &None));
+    assert!(session.notes[0].contains("[DONE] did not end the session, because 1 block of it failed"));
+    // A reply without a failure ends it.
+    session.advance(Execution { done: Some("now".into()), ..Execution::default() }, "later");
+    assert_eq!(
+        (session.is_complete, session.sequence_number, session.done.as_deref()),
+        (true, 2, Some("now"))
+    );
+}
+
+#[test]
+fn a_reply_without_blocks_gives_a_note_that_says_what_to_use() {
+    let mut session = session("T", Dialect::Agentd);
+    session.advance(Execution::default(), "later");
+    assert_eq!((session.sequence_number, session.notes.len()), (2, 1));
+    let note = &session.notes[0];
+    assert!(note.starts_with("nothing in your last reply was recognised as a block"), "{note}");
+    assert!(note.contains("[READ_FILE path=") && note.chars().count() <= 400, "{}", note.chars().count());
+    // The next reply has a block, and the dialect of the original says nothing of the kind.
+    session.advance(done_beside_a_failure(), "later");
+    assert!(!session.notes.contains(&"nothing".to_owned()) && session.notes.len() == 1);
+    let mut original = self::session("T", Dialect::CodingAgent);
+    original.advance(Execution::default(), "later");
+    assert!(original.notes.is_empty());
+}
+
+#[test]
+fn in_the_dialect_of_the_original_done_ends_the_session_whatever_failed() {
+    let mut session = session("T", Dialect::CodingAgent);
+    session.advance(done_beside_a_failure(), "later");
+    assert_eq!((session.is_complete, session.done.as_deref()), (true, Some("all is well")));
+    assert!(session.notes.is_empty());
+}
+
+#[test]
+fn a_reopened_session_waits_for_a_reply_to_its_next_message() {
+    let mut session = session("T", Dialect::Agentd);
+    let open = session.clone();
+    session.reopen("later");
+    assert_eq!(session, open, "it was not complete");
+    session.advance(Execution { done: Some("x".into()), ..Execution::default() }, "later");
+    session.reopen("last");
+    assert_eq!((session.is_complete, session.sequence_number, &session.done), (false, 2, &None));
+    assert_eq!((session.reopened.as_slice(), session.updated_at.as_str()), ([1].as_slice(), "last"));
+    assert!(session.notes[0].starts_with("the user has reopened the session"));
+    let stored = serde_json::to_string(&session).unwrap();
+    assert_eq!(serde_json::from_str::<Session>(&stored).unwrap(), session);
+}
+
 #[test]
 fn session_id_is_eight_digits_in_lower_case() {
     let id = SessionId::from_random([0x0a, 0, 0xff, 1]);

@@ -1,7 +1,9 @@
 //! Single rules of strict reading.
 
 use insta::assert_snapshot;
-use tagproto::{Block, Body, Decoder, Item, LineRange, ParseErrorKind, RenderError, parse, render_block};
+use tagproto::{
+    Block, Body, Decoder, Item, LineRange, ParseErrorKind, ReadRange, RenderError, parse, render_block,
+};
 
 fn only(text: &str) -> Item<'static> {
     let mut items = parse(text);
@@ -52,7 +54,7 @@ fn the_errors_say_what_to_do_next() {
 fn a_repeated_attribute_that_nobody_reads_is_ignored() {
     assert_eq!(
         only_block("[READ_FILE mode=\"a\" path=\"p\" mode=\"b\"]"),
-        Block::ReadFile { path: "p".into() }
+        Block::ReadFile { path: "p".into(), range: ReadRange::Whole }
     );
 }
 
@@ -133,9 +135,18 @@ fn a_tag_line_holds_nothing_but_the_tag() {
 
 #[test]
 fn a_bracket_in_quotes_does_not_close_the_tag_and_a_lone_quote_is_a_character() {
-    assert_eq!(only_block("[READ_FILE path=\"]\"]"), Block::ReadFile { path: "]".into() });
-    assert_eq!(only_block("[READ_FILE path=\"a\" \"]"), Block::ReadFile { path: "a".into() });
-    assert_eq!(only_block("[READ_FILE \"path=\" path=\"a\"]"), Block::ReadFile { path: "a".into() });
+    assert_eq!(
+        only_block("[READ_FILE path=\"]\"]"),
+        Block::ReadFile { path: "]".into(), range: ReadRange::Whole }
+    );
+    assert_eq!(
+        only_block("[READ_FILE path=\"a\" \"]"),
+        Block::ReadFile { path: "a".into(), range: ReadRange::Whole }
+    );
+    assert_eq!(
+        only_block("[READ_FILE \"path=\" path=\"a\"]"),
+        Block::ReadFile { path: "a".into(), range: ReadRange::Whole }
+    );
     assert!(only_error("[READ_FILE \"]").starts_with("READ_FILE missing path attribute"));
 }
 
@@ -147,7 +158,7 @@ fn the_name_ends_at_white_space_a_slash_or_the_bracket() {
         "[READ_FILE path=\"a\" /]",
         "\u{2003}[READ_FILE path=\"a\" ]\u{85}",
     ] {
-        assert_eq!(only_block(line), Block::ReadFile { path: "a".into() }, "{line}");
+        assert_eq!(only_block(line), Block::ReadFile { path: "a".into(), range: ReadRange::Whole }, "{line}");
     }
     assert!(only_error("[READ_FILE/]").starts_with("READ_FILE missing path attribute"));
 }

@@ -1,7 +1,7 @@
 //! Texts and blocks for the properties: near misses of the protocol rather than noise, which would never hold a tag.
 
-use proptest::{collection::vec, prelude::*, sample::select};
-use tagproto::{Block, Body};
+use proptest::{collection::vec, option, prelude::*, sample::select};
+use tagproto::{Block, Body, ReadRange};
 
 /// Pieces that replies and damaged replies are made of.
 const PIECES: &[&str] = &[
@@ -136,7 +136,13 @@ fn blocks(
             Block::EditFile { path: path.into(), start_line, end_line, body }
         }),
         1 => path.clone().prop_map(|path| Block::DeleteFile { path: path.into() }),
-        1 => path.prop_map(|path| Block::ReadFile { path: path.into() }),
+        1 => (path, option::of(any::<i32>()), option::of(any::<i32>())).prop_map(|(path, start_line, end_line)| {
+            let range = match (start_line, end_line) {
+                (None, None) => ReadRange::Whole,
+                _ => ReadRange::Lines { start_line, end_line },
+            };
+            Block::ReadFile { path: path.into(), range }
+        }),
         1 => shown.clone().prop_filter_map("empty command", |command| {
             (!command.is_empty()).then(|| Block::RunCommand { command: command.into() })
         }),

@@ -23,7 +23,7 @@ fn short_form(item: &Item<'_>) -> Value {
                 json!({"t": "EDIT_FILE", "path": path, "start": start_line, "end": end_line, "body": body.text()})
             }
             Block::DeleteFile { path } => json!({"t": "DELETE_FILE", "path": path}),
-            Block::ReadFile { path } => json!({"t": "READ_FILE", "path": path}),
+            Block::ReadFile { path, .. } => json!({"t": "READ_FILE", "path": path}),
             Block::RunCommand { command } => json!({"t": "RUN_COMMAND", "body": command}),
             Block::Message { text } => json!({"t": "MESSAGE", "body": text}),
             Block::Done { summary } => json!({"t": "DONE", "body": summary}),

@@ -1,7 +1,7 @@
 //! `agentd apply --dry-run`: what a reply would do, without doing it.
 
 use serde::Serialize;
-use tagproto::{Session, Strictness, read};
+use tagproto::{Session, Strictness, read_in};
 use wap_core::CancelFlag;
 
 use crate::cli::Common;
@@ -13,6 +13,7 @@ use crate::views::console::Console;
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
 use crate::views::reply_plan::PlanLine;
+use crate::views::terminal_text::LineWidth;
 
 #[derive(Serialize)]
 struct Plan {
@@ -34,7 +35,7 @@ pub(crate) fn dry_run(
 ) -> Outcome {
     let reply = SessionReply { session: session.session_id, text: text.to_owned(), again };
     let plan = sessions.call(&PlanReply { reply, timeout: common.command_timeout() }, cancel)?;
-    let reply = read(text, Strictness::Repair);
+    let reply = read_in(text, Strictness::Repair, session.dialect);
     if console.json {
         console.json_result(&Plan {
             session: session.session_id.to_string(),
@@ -51,7 +52,7 @@ pub(crate) fn dry_run(
         "reply to message {} of session {}, not executed:",
         session.sequence_number, session.session_id
     ));
-    for line in describe(&reply, &obeyed_names(common)) {
+    for line in describe(&reply, &obeyed_names(common), LineWidth::of_results()) {
         console.result(&line);
     }
     for line in plan.lines {

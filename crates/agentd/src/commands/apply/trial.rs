@@ -17,7 +17,6 @@ use tempfile::TempDir;
 use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::cli::{Apply, Common, Switch};
-use crate::commands::apply::shown_result;
 use crate::config::confinement::settled_arguments;
 use crate::covering;
 use crate::exit::{Exit, Failure};
@@ -25,6 +24,7 @@ use crate::state::birth;
 use crate::state::{Opened, Places};
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
+use crate::views::progress::result_lines;
 use crate::views::session_failure::explain;
 
 /// What the folders of trials are called in the state folder.
@@ -175,7 +175,9 @@ impl Tried<'_> {
             self.session.sequence_number, self.session.session_id
         ));
         for result in results {
-            self.console.result(&shown_result(result));
+            for line in result_lines("", result) {
+                self.console.result(&line);
+            }
             if !result.success {
                 self.console.result(result.output.trim_end());
             }

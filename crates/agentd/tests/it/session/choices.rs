@@ -21,6 +21,13 @@ fn a_task_in_quotes_is_new_and_a_mistyped_command_is_not_a_task() {
         let ran = project.run(mistyped).exits(2).says(&format!("there is no command '{}'", mistyped[0]));
         ran.says("a task of several words stands in quotes, or behind `new`");
     }
+    project.run(&["sesions"]).exits(2).says("did you mean `agentd sessions`?");
+    project.run(&["rsume", "0123abcd"]).exits(2).says("did you mean `agentd resume`?");
+    let unlike = project.run(&["xyzzy"]).exits(2);
+    assert!(!unlike.stderr.contains("did you mean"), "{unlike}");
+    project.run(&["sessions", "--jsn"]).exits(2).says("--json");
+    project.run(&["cocode", "sttus"]).exits(2).says("status");
+    project.run(&["man", "sesions"]).exits(2).says("did you mean 'sessions'?");
     project.run(&["two words", "--no-wait"]).exits(2).says("options of a session belong to `agentd new`");
     project.run(&["sessions", "--no-such-option"]).exits(2);
     assert!(!project.base().exists());

@@ -288,16 +288,73 @@ fn prose_without_blocks_does_nothing_and_asks_the_model_to_go_on() {
     daemon.wait_for("no block was found in this reply");
     daemon.wait_for("message 2 to copy");
     assert_eq!(project.session_file(&id)["lastResults"].as_array().unwrap().len(), 0);
-    assert!(project.outbox(&id, 2).contains("=== PROMPT ===\nContinue"), "{}", project.outbox(&id, 2));
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("=== PROMPT ===\nContinue"), "{outbox}");
+    assert!(outbox.contains("\n[NOTE] nothing in your last reply was recognised as a block"), "{outbox}");
+    drop(daemon);
+    // A reply that is applied says so, too.
+    project.apply("Which one?\n", &[]).ok().says("no block was found in this reply");
 }
 
 #[test]
-fn done_with_failed_blocks_ends_the_session_and_says_so() {
+fn misspelt_tags_fail_with_the_right_form() {
     let project = Project::new();
-    let (daemon, id) = waiting(&project);
-    project.put_reply("done.txt", "[READ_FILE path=\"missing\"]\n[DONE]\nall is well\n[/DONE]\n");
-    let ran = daemon.wait().ok().says("done: all is well").says("1 block of the last reply failed");
+    let id = project.begin("try things");
+    let reply = "[EDITFILE path=\"a\"]\nx\n[/EDITFILE]\n<read_file path=\"a\"/>\n";
+    let shown = project.apply(reply, &[]).ok();
+    let shown = shown.prints("[FAILED] PARSE_ERROR: EDIT_FILE is not recognised");
+    shown.prints("[FAILED] PARSE_ERROR: READ_FILE is not recognised");
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("write [READ_FILE path=\"relative/path\"], alone on its line"), "{outbox}");
+    let file = project.reply_file(reply);
+    let parsed = project.run(&["parse", "tag", "--dialect", "agentd", file.to_str().unwrap()]).ok().json();
+    assert_eq!(parsed["commands"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn done_beside_a_failed_block_keeps_the_session_going_and_says_so() {
+    let project = Project::new();
+    let (mut daemon, id) = waiting(&project);
+    let early = "[READ_FILE path=\"missing\"]\n[DONE]\nall is well\n[/DONE]\n";
+    project.put_reply("early.txt", early);
+    daemon.wait_for("the model said DONE, but 1 block of the reply failed: the session goes on");
+    daemon.wait_for("message 2 to copy");
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("\n[NOTE] your [DONE] did not end the session, because 1 block"), "{outbox}");
+    assert!(outbox.contains("[FAILED] READ_FILE: File 'missing' not found"), "{outbox}");
+    project.put_reply("done.txt", "[DONE]\nall is well now\n[/DONE]\n");
+    let ran = daemon.wait().ok().says("done: all is well now");
     let shown = project.run(&["show", &id]).ok().prints("[FAILED] READ_FILE: File 'missing' not found");
-    shown.prints("done: all is well");
+    shown.prints("done: all is well now");
     assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn in_the_dialect_of_the_original_done_beside_a_failed_block_ends_the_session() {
+    let project = Project::new();
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--dialect", "codingagent", "T"]);
+    let early = "[READ_FILE path=\"missing\"]\n[DONE]\nall is well\n[/DONE]\n";
+    let mut daemon = Daemon::start(project.command(&["resume", &id]));
+    daemon.wait_until_it_waits();
+    project.put_reply("early.txt", early);
+    daemon.wait().ok().says("done: all is well").says("1 block of the last reply failed");
+}
+
+#[test]
+fn a_complete_session_is_reopened_by_its_id() {
+    let project = Project::new();
+    let id = project.begin("T");
+    project.apply("[DONE]\nall is well\n[/DONE]\n", &[]).ok();
+    project.run(&["resume", &id]).exits(4).says("is complete").says("agentd resume --reopen");
+    project.run(&["resume", "--reopen"]).exits(2);
+    let mut daemon = Daemon::start(project.command(&["resume", "--reopen", &id]));
+    daemon.wait_for("message 2 to copy");
+    daemon.wait_until_it_waits();
+    let outbox = project.outbox(&id, 2);
+    assert!(outbox.contains("\n[NOTE] the user has reopened the session after your [DONE]"), "{outbox}");
+    project.put_reply("reply.txt", "[CREATE_FILE path=\"more.txt\"]\nmore\n[/CREATE_FILE]\n");
+    daemon.wait_for("message 3 to copy");
+    project.put_reply("done.txt", "[DONE]\nnow it is\n[/DONE]\n");
+    daemon.wait().ok().says("done: now it is");
+    assert_eq!(project.read("more.txt"), "more\n");
 }

@@ -147,6 +147,74 @@ fn roman_is_replayed_by_apply() {
     check_roman(&project, &played);
 }
 
+fn newcomer() -> Project {
+    let project = Project::new();
+    let notes: String = (1..=900).map(|line| format!("note {line}\n")).collect();
+    project.write("greet.sh", "echo Hello!\n").write("notes.txt", &notes);
+    project
+}
+
+/// What a first session with a model that does not know the protocol comes to.
+fn check_newcomer(project: &Project, played: &Played) {
+    assert_has(
+        played.after(1),
+        &["[NOTE] nothing in your last reply was recognised as a block", "[READ_FILE path="],
+    );
+    let second = played.after(2);
+    assert_has(
+        second,
+        &["[FAILED] PARSE_ERROR: READ_FILE is not recognised: '<read_file path=\"greet.sh\"/>'"],
+    );
+    assert_has(second, &["--- notes.txt --- (lines 400-402 of 900)\nnote 400\nnote 401\nnote 402\n--- end"]);
+    let third = played.after(3);
+    assert_has(
+        third,
+        &["--- greet.sh ---\necho Hello!\n", "Invalid line range 950- for file with 900 lines"],
+    );
+    let fourth = played.after(4);
+    assert_has(
+        fourth,
+        &[
+            "[NOTE] your [DONE] did not end the session, because 2 blocks of it failed",
+            "[FAILED] PARSE_ERROR: EDIT_FILE is not recognised",
+            "[FAILED] EDIT_FILE: Invalid line range 7-7 for file with 1 lines",
+        ],
+    );
+    assert_has(played.after(5), &["[OK] EDIT_FILE", "Output: Hello, Ada"]);
+    let session = project.session_file(&played.id);
+    assert_eq!(session["isComplete"], true, "{}", played.ran);
+    assert_eq!(project.read("greet.sh"), "echo \"Hello, $1\"\n");
+    let shown = project.run(&["show", &played.id]).ok();
+    assert_has(
+        &shown.stdout,
+        &["The notes say that a greeting", "and the exit code 2, as the other scripts"],
+    );
+}
+
+#[test]
+fn a_newcomers_session_is_replayed_through_the_inbox() {
+    let project = newcomer();
+    let played = watched(&project, &Transcript::read("newcomer"), &[]);
+    assert_eq!(played.ran.code, 0, "{}", played.ran);
+    assert_has(
+        &played.ran.stderr,
+        &[
+            "no block was found in this reply, so nothing was done",
+            "the model said DONE, but 2 blocks of the reply failed",
+            "and the exit code 2, as the other scripts of this folder do it.",
+        ],
+    );
+    check_newcomer(&project, &played);
+}
+
+#[test]
+fn a_newcomers_session_is_replayed_by_apply() {
+    let project = newcomer();
+    let played = applied(&project, &Transcript::read("newcomer"), &[]);
+    assert_has(&played.ran.stdout, &["done: greet.sh greets by name."]);
+    check_newcomer(&project, &played);
+}
+
 /// A copy of this repository as it is committed, or of its sources where there is no git.
 fn this_repository() -> Project {
     let project = Project::new();

@@ -1,0 +1,96 @@
+//! Asking a person before a reply is carried out.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use tag_session::Review;
+use tagproto::{Block, Item, Reply};
+
+use crate::cli::Common;
+use crate::config::obeyed_names::obeyed_names;
+use crate::views::console::{Console, Tone};
+use crate::views::plan_view::describe;
+use crate::views::progress::one_line;
+use crate::views::reply_plan::PlanLine;
+use crate::views::terminal_text::LineWidth;
+
+/// Most lines of the difference of one block, and of all of them together.
+const BLOCK_LINES: usize = 400;
+const ALL_LINES: usize = 2_000;
+
+/// Most characters of one line.
+const LINE_CHARACTERS: usize = 1_000;
+
+/// Shows what a reply would do, with the differences that it would make to files, and asks for it.
+pub(crate) fn ask(common: &Common, console: Console, reply: &Reply<'_>, plan: &[PlanLine]) -> Review {
+    for line in describe(reply, &obeyed_names(common), LineWidth::of_progress()) {
+        console.notice(&line);
+    }
+    show(console, reply, plan);
+    if !std::io::stdin().is_terminal() {
+        console.notice("there is no terminal to answer at: not executed");
+        return Review::Decline;
+    }
+    let mut error = std::io::stderr().lock();
+    let _ = write!(error, "execute this reply? [y/N] ");
+    let _ = error.flush();
+    let mut answer = String::new();
+    match std::io::stdin().lock().read_line(&mut answer) {
+        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Review::Accept,
+        _ => Review::Decline,
+    }
+}
+
+/// Shows the differences, and what would fail, as far as there is room.
+fn show(console: Console, reply: &Reply<'_>, plan: &[PlanLine]) {
+    let mut left = ALL_LINES;
+    for line in plan {
+        if !line.success {
+            let reason = format!("would fail: {}: {}", line.command_type, one_line(&line.summary));
+            console.notice_row(&[(Tone::Bad, &reason)]);
+        }
+        let lines: Vec<&str> = line.diff.trim_end().lines().collect();
+        let shown = lines.len().min(BLOCK_LINES).min(left);
+        left -= shown;
+        for line in &lines[..shown] {
+            console.notice_row(&[(tone(line), &cut(line))]);
+        }
+        if shown < lines.len() {
+            console.notice(&format!(
+                "… {} more lines of this difference; `agentd apply --dry-run FILE` prints all of it",
+                lines.len() - shown
+            ));
+        }
+    }
+    if changes_behind_a_command(reply) {
+        console.notice("the differences are those of the files as they are now: a command before an edit may change them");
+    }
+}
+
+fn tone(line: &str) -> Tone {
+    match line.as_bytes() {
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Tone::Strong,
+        [b'+', ..] => Tone::Good,
+        [b'-', ..] => Tone::Bad,
+        [b'@', b'@', ..] => Tone::Faint,
+        _ => Tone::Plain,
+    }
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// Whether a block that changes a file stands behind a command.
+fn changes_behind_a_command(reply: &Reply<'_>) -> bool {
+    let blocks = reply.items.iter().filter_map(|item| match item {
+        Item::Block(block) => Some(&block.value),
+        Item::Error(_) => None,
+    });
+    let mut behind = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
+    behind.any(|block| {
+        matches!(block, Block::CreateFile { .. } | Block::EditFile { .. } | Block::DeleteFile { .. })
+    })
+}

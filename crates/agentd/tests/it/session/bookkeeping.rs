@@ -1,0 +1,96 @@
+//! What commands do to files that git ignores, or that git keeps for itself.
+
+use std::process::Command;
+
+use crate::fixture::project::Project;
+
+/// A project in which a reply edits a file and runs what leaves a cache.
+fn edited_and_tested() -> (Project, String) {
+    let project = Project::new();
+    project.write("a", "1\n").write(".gitignore", "*.log\n");
+    let id = project.begin("a task");
+    project.apply(
+        "[EDIT_FILE path=\"a\" start_line=\"1\" end_line=\"1\"]\none\n[/EDIT_FILE]\n\
+         [RUN_COMMAND]\nmkdir .cache && echo '*' > .cache/.gitignore && echo x > .cache/x && echo y > run.log && echo b > b\n[/RUN_COMMAND]\n",
+        &[],
+    ).ok();
+    assert!(project.has(".cache/x") && project.has("run.log") && project.has("b"));
+    (project, id)
+}
+
+const FOLDED: &str = "and 3 files that git ignores or that git keeps for itself";
+
+#[test]
+fn views_fold_it_into_one_line_and_all_shows_it() {
+    let (project, _) = edited_and_tested();
+    let log = project.run(&["log"]).ok().prints(FOLDED);
+    assert!(!log.stdout.contains("run.log ") && !log.stdout.contains(".cache/x"), "{log}");
+    assert!(log.stdout.contains("changed  a ") && log.stdout.contains("created  b "), "{log}");
+    let all = project.run(&["log", "--all"]).ok().prints(".cache/x").prints("run.log");
+    assert!(!all.stdout.contains("that git ignores"), "{all}");
+    let diff = project.run(&["diff"]).ok().prints("+one").prints("+b").says(FOLDED);
+    assert!(!diff.stdout.contains("run.log") && !diff.stdout.contains(".cache"), "{diff}");
+    project.run(&["diff", "--all"]).ok().prints("run.log").prints(".cache/x");
+    let json = project.run(&["diff", "--json"]).ok().json();
+    assert_eq!(json.as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn it_rides_with_the_undo_of_its_reply() {
+    let (project, _) = edited_and_tested();
+    let undone =
+        project.run(&["undo"]).ok().prints("restored      a").prints("removed       b").prints(FOLDED);
+    assert!(!undone.stdout.contains("run.log"), "{undone}");
+    assert!(!project.has(".cache") && !project.has("run.log") && !project.has("b"));
+    assert_eq!(project.read("a"), "1\n");
+    // The rule that ignores the cache is gone with it; the record knows it all the same.
+    let log = project.run(&["log"]).ok();
+    assert!(!log.stdout.contains(".cache/x"), "{log}");
+    let (project, _) = edited_and_tested();
+    project.run(&["undo", "--all"]).ok().prints("removed       run.log");
+}
+
+#[test]
+fn an_undo_is_never_about_bookkeeping_alone() {
+    let (project, _) = edited_and_tested();
+    project.apply("[RUN_COMMAND]\necho more >> run.log\n[/RUN_COMMAND]\n", &[]).ok();
+    // The later reply has only written what is ignored, and to a file of the earlier one.
+    project.run(&["undo"]).ok().prints("restored      a");
+    assert_eq!(project.read("a"), "1\n");
+    assert!(!project.has("run.log"), "it went with the reply that had made it");
+    project.run(&["undo"]).exits(1).says("there is nothing to undo");
+}
+
+#[test]
+fn a_block_that_changes_an_ignored_file_is_meant() {
+    let project = Project::new();
+    project.write(".gitignore", "*.log\n");
+    project.begin("a task");
+    project.apply("[CREATE_FILE path=\"own.log\"]\nx\n[/CREATE_FILE]\n", &[]).ok();
+    project.run(&["log"]).ok().prints("own.log");
+    project.run(&["diff"]).ok().prints("own.log");
+    project.run(&["undo"]).ok().prints("removed       own.log");
+}
+
+#[test]
+fn files_of_git_itself_are_bookkeeping() {
+    let project = Project::new();
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").args(arguments).current_dir(project.workspace()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    project.write("a", "1\n");
+    project.begin("a task");
+    let ran = project.apply("[RUN_COMMAND]\necho 2 > a && git add a\n[/RUN_COMMAND]\n", &[]).ok();
+    let all = project.run(&["log", "--all"]).ok();
+    let log = project.run(&["log"]).ok().prints("changed  a ");
+    if all.stdout.contains(".git/") {
+        assert!(
+            !log.stdout.contains(".git/") && log.stdout.contains("that git keeps for itself"),
+            "{log}\n{ran}"
+        );
+    }
+    project.run(&["undo"]).ok().prints("restored      a");
+    assert_eq!(project.read("a"), "1\n");
+}

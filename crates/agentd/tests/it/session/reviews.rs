@@ -1,0 +1,75 @@
+//! What a person sees before a reply is carried out.
+
+use crate::fixture::project::Project;
+use crate::fixture::skip::skip;
+use crate::session::choices::on_a_terminal;
+
+const EDIT: &str = "[EDIT_FILE path=\"a\" start_line=\"2\" end_line=\"2\"]\nTWO\n[/EDIT_FILE]\n\
+    [CREATE_FILE path=\"new\"]\nn\u{1b}[31mew\n[/CREATE_FILE]\n[DELETE_FILE path=\"missing\"]\n";
+
+/// A project with a session that was shown `a`; then the user has put a line in front of it.
+fn shown_and_moved() -> Project {
+    let project = Project::new();
+    project.write("a", "1\n2\n3\n");
+    project.begin("a task");
+    project.apply("[READ_FILE path=\"a\"]\n", &[]).ok();
+    project.write("a", "0\n1\n2\n3\n");
+    project
+}
+
+fn hunk_lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with(['+', '-', '@', ' '])).map(str::trim_end).collect()
+}
+
+#[test]
+fn review_shows_the_differences_that_the_reply_then_makes() {
+    let project = shown_and_moved();
+    let asked = project.apply(EDIT, &["--review"]).exits(4);
+    assert_eq!(project.read("a"), "0\n1\n2\n3\n", "nothing is done before it is accepted");
+    let asked = asked.says("@@ -1,4 +1,4 @@").says("-2").says("+TWO").says("+new");
+    let asked = asked.says("would fail: DELETE_FILE: File 'missing' not found");
+    assert!(!asked.stderr.contains('\u{1b}'), "{asked:?}");
+    // The same lines are in the differences of what is then done.
+    project.apply(EDIT, &[]).ok();
+    let done = project.run(&["diff"]).ok();
+    let shown = hunk_lines(&asked.stderr);
+    for line in hunk_lines(&done.stdout).iter().filter(|line| line.contains("TWO") || line.starts_with("@@"))
+    {
+        assert!(shown.contains(line), "'{line}' was not shown:\n{asked}");
+    }
+}
+
+#[test]
+fn a_long_difference_is_cut_and_says_where_all_of_it_is() {
+    let project = Project::new();
+    project.begin("a task");
+    let body: String = (1..=1_000).map(|line| format!("line {line}\n")).collect();
+    let reply = format!("[CREATE_FILE path=\"long\"]\n{body}[/CREATE_FILE]\n");
+    let asked = project.apply(&reply, &["--review"]).exits(4);
+    let asked = asked.says("more lines of this difference; `agentd apply --dry-run FILE` prints all of it");
+    assert!(asked.stderr.lines().count() < 450 && asked.stderr.contains("+line 1\n"), "{asked}");
+}
+
+#[test]
+fn edits_behind_a_command_are_pointed_out() {
+    let project = shown_and_moved();
+    let reply = format!("[RUN_COMMAND]\ntrue\n[/RUN_COMMAND]\n{EDIT}");
+    project.apply(&reply, &["--review"]).exits(4).says("a command before an edit may change them");
+    let other = project.apply(EDIT, &["--review"]).exits(4);
+    assert!(!other.stderr.contains("a command before"), "{other}");
+}
+
+#[test]
+fn differences_have_colours_on_a_terminal_only() {
+    let project = shown_and_moved();
+    let file = project.reply_file(EDIT);
+    let command = project.command(&["apply", "--review", file.to_str().unwrap()]);
+    let Some(shown) = on_a_terminal(&command, false) else {
+        skip("differences_have_colours_on_a_terminal_only", "there is no program `script`");
+        return;
+    };
+    assert!(shown.contains("\u{1b}[32m+TWO") && shown.contains("\u{1b}[31m-2"), "{shown:?}");
+    assert!(!shown.contains("n\u{1b}[31mew"), "{shown:?}");
+    let plain = on_a_terminal(&command, true).unwrap();
+    assert!(plain.contains("+TWO") && !plain.contains("\u{1b}[32m+TWO"), "{plain:?}");
+}

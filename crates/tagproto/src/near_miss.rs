@@ -1,0 +1,147 @@
+//! Lines that were meant as tags and are not: names spelled otherwise, tags of XML, a whole block on one line.
+//!
+//! Reading leaves them to prose, as the first implementation does. A model whose block was passed over in silence goes on as if it
+//! had been carried out, so they become errors that say the right form. What stands between a misspelt tag and its closing one was
+//! meant as a body: no block in it is run.
+
+mod tag_like;
+
+use std::ops::Range;
+
+use self::tag_like::{TagLike, Weight};
+use crate::{
+    BlockKind, Item, LineRange, ParseError, ParseErrorKind, Span,
+    parse::scan::{after, count_lines},
+    repair::{Thinking, lines_from},
+};
+
+/// Most characters of a line that an error quotes.
+const QUOTED_CHARACTERS: usize = 80;
+
+/// A line that is like a tag, outside of all blocks.
+struct Found {
+    tag: TagLike,
+    /// The line without the blanks around it.
+    span: Range<usize>,
+    line_number: usize,
+}
+
+/// Puts the errors for misspelt tags among the items of a reply, and takes out what was read inside of a misspelt block. The time
+/// taken is linear in the text.
+pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>> {
+    let found = tag_like_lines(text, &items);
+    if found.is_empty() {
+        return items;
+    }
+    let mut closers = Closers::of(&found);
+    let mut errors: Vec<(Range<usize>, LineRange, &TagLike)> = Vec::new();
+    let mut end = 0;
+    for (index, line) in found.iter().enumerate() {
+        if line.tag.is_closing || line.span.start < end {
+            continue;
+        }
+        let closer = if line.tag.is_whole_block { None } else { closers.behind(index, line.tag.kind) };
+        let last = closer.map_or(line, |closer| &found[closer]);
+        if closer.is_none() && line.tag.weight == Weight::WithClosingTag {
+            continue;
+        }
+        end = last.span.end;
+        errors.push((line.span.start..end, LineRange::of(line.line_number, last.line_number), &line.tag));
+    }
+    merged(text, items, errors)
+}
+
+/// Merges errors into the items between which they stand; an item inside of an error is left out and counted.
+fn merged<'a>(
+    text: &str,
+    items: Vec<Item<'a>>,
+    errors: Vec<(Range<usize>, LineRange, &TagLike)>,
+) -> Vec<Item<'a>> {
+    let mut items = items.into_iter().peekable();
+    let mut all = Vec::with_capacity(items.len() + errors.len());
+    for (range, lines, tag) in errors {
+        while let Some(item) = items.next_if(|item| span(item).start < range.start) {
+            all.push(item);
+        }
+        let mut not_run = 0;
+        while items.next_if(|item| span(item).start < range.end).is_some() {
+            not_run += 1;
+        }
+        let line = text[range.clone()].lines().next().unwrap_or_default();
+        let written = quoted(line);
+        let kind = ParseErrorKind::NearMiss { written, not_run };
+        let span = Span { start: range.start, end: range.end };
+        all.push(Item::Error(ParseError { command: tag.kind, kind, span, lines }));
+    }
+    all.extend(items);
+    all
+}
+
+fn span(item: &Item<'_>) -> Span {
+    match item {
+        Item::Block(block) => block.span,
+        Item::Error(error) => error.span,
+    }
+}
+
+fn quoted(line: &str) -> String {
+    let line = line.trim();
+    match line.char_indices().nth(QUOTED_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// The lines outside of blocks and of closed thinking blocks that are like tags.
+fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<Found> {
+    let mut blocks = items.iter().map(span).peekable();
+    let mut thinking = Thinking::default();
+    let mut found = Vec::new();
+    let mut passed_until = 0;
+    let (mut counted_to, mut line_number) = (0, 1);
+    for line in lines_from(text, 0) {
+        while blocks.next_if(|block| block.end <= line.start).is_some() {}
+        let is_in_block = blocks.peek().is_some_and(|block| block.start < line.end);
+        if is_in_block || line.start < passed_until {
+            continue;
+        }
+        if let Some(end) = thinking.end_of_block(text, &line) {
+            passed_until = end.max(after(text, &line));
+            continue;
+        }
+        let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
+        if !content.starts_with(['[', '<']) {
+            continue;
+        }
+        let Some(tag) = TagLike::read(content) else { continue };
+        line_number += count_lines(&text[counted_to..line.start]);
+        counted_to = line.start;
+        let start = content.as_ptr() as usize - text.as_ptr() as usize;
+        found.push(Found { tag, span: start..start + content.len(), line_number });
+    }
+    found
+}
+
+/// The closing tags among the lines, by kind, which only are asked for from the front to the back.
+struct Closers {
+    of_kind: [std::vec::IntoIter<usize>; BlockKind::ALL.len()],
+}
+
+impl Closers {
+    fn of(found: &[Found]) -> Closers {
+        let of_kind = BlockKind::ALL.map(|kind| {
+            let closes = |(_, line): &(usize, &Found)| line.tag.is_closing && line.tag.kind == kind;
+            found.iter().enumerate().filter(closes).map(|(index, _)| index).collect::<Vec<_>>().into_iter()
+        });
+        Closers { of_kind }
+    }
+
+    /// The first closing tag of a kind behind a line.
+    fn behind(&mut self, index: usize, kind: BlockKind) -> Option<usize> {
+        let closers = &mut self.of_kind[kind as usize];
+        while closers.as_slice().first().is_some_and(|closer| *closer <= index) {
+            closers.next();
+        }
+        closers.as_slice().first().copied()
+    }
+}

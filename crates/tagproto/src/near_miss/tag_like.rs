@@ -1,0 +1,241 @@
+//! One line that is like a tag. Knows nothing of the lines around it.
+
+use crate::BlockKind;
+
+/// A line that is like a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TagLike {
+    pub(super) kind: BlockKind,
+    pub(super) is_closing: bool,
+    /// It holds a block with its closing tag.
+    pub(super) is_whole_block: bool,
+    pub(super) weight: Weight,
+}
+
+/// How much it takes to believe that a line was meant as a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// Nothing else: no prose has such a line.
+    Alone,
+    /// A closing tag of the same kind behind it.
+    WithClosingTag,
+}
+
+/// Names that models use instead of ours, as letters in upper case.
+const OTHER_NAMES: [(&str, BlockKind); 15] = [
+    ("WRITEFILE", BlockKind::CreateFile),
+    ("NEWFILE", BlockKind::CreateFile),
+    ("MODIFYFILE", BlockKind::EditFile),
+    ("UPDATEFILE", BlockKind::EditFile),
+    ("REPLACEFILE", BlockKind::EditFile),
+    ("PATCHFILE", BlockKind::EditFile),
+    ("REMOVEFILE", BlockKind::DeleteFile),
+    ("OPENFILE", BlockKind::ReadFile),
+    ("VIEWFILE", BlockKind::ReadFile),
+    ("SHOWFILE", BlockKind::ReadFile),
+    ("EXECUTECOMMAND", BlockKind::RunCommand),
+    ("EXECCOMMAND", BlockKind::RunCommand),
+    ("SHELLCOMMAND", BlockKind::RunCommand),
+    ("BASHCOMMAND", BlockKind::RunCommand),
+    ("RUNSHELL", BlockKind::RunCommand),
+];
+
+/// The longest name that can be one, in bytes.
+const LONGEST_NAME: usize = 24;
+
+impl TagLike {
+    /// Reads a trimmed line.
+    pub(super) fn read(line: &str) -> Option<TagLike> {
+        let (inner, is_xml) = match line.as_bytes().first()? {
+            b'[' => (line.strip_prefix('[')?.strip_suffix(']')?, false),
+            b'<' => (line.strip_prefix('<')?.strip_suffix('>')?, true),
+            _ => return None,
+        };
+        let (is_closing, inner) = match inner.strip_prefix('/') {
+            Some(inner) => (true, inner),
+            None => (false, inner),
+        };
+        let (name, rest) = name(inner)?;
+        let kind = kind(name)?;
+        let tag = |is_whole_block, weight| Some(TagLike { kind, is_closing, is_whole_block, weight });
+        if is_closing {
+            return if rest.trim().is_empty() { tag(false, Weight::WithClosingTag) } else { None };
+        }
+        if holds_closing_tag(rest, kind, is_xml) {
+            return tag(true, Weight::Alone);
+        }
+        let is_exact = name == kind.name();
+        if is_exact && !is_xml && !rest.starts_with(':') {
+            // A tag of the protocol, or prose by its rules.
+            return None;
+        }
+        let begins_well =
+            rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || "/:".contains(c));
+        if !begins_well || rest.contains(if is_xml { ['<', '>'] } else { ['[', ']'] }) && !has_path(rest) {
+            return None;
+        }
+        let is_upper_case = !name.contains(|c: char| c.is_ascii_lowercase());
+        match kind {
+            BlockKind::Message | BlockKind::Done if is_xml && !is_upper_case => None,
+            BlockKind::Message | BlockKind::Done => tag(false, Weight::WithClosingTag),
+            _ if has_path(rest) || is_upper_case => tag(false, Weight::Alone),
+            // What is no word of prose: `edit_file`, and in angle brackets `edit-file` and `editFile` as well.
+            _ if rest.trim_matches(|c: char| c == '/' || c.is_whitespace()).is_empty()
+                && (name.contains('_')
+                    || is_xml && name.contains(|c: char| c == '-' || c.is_ascii_uppercase())) =>
+            {
+                tag(false, Weight::Alone)
+            }
+            _ => tag(false, Weight::WithClosingTag),
+        }
+    }
+}
+
+/// The name at the beginning, of two words where the second one is that of a block, and what is behind it.
+fn name(inner: &str) -> Option<(&str, &str)> {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '-';
+    let word_end =
+        |from: usize| inner[from..].find(|c: char| !is_letter(c)).map_or(inner.len(), |end| from + end);
+    let first = word_end(0);
+    if first == 0 || first > LONGEST_NAME {
+        return None;
+    }
+    let second = inner[first..].strip_prefix(' ').map(|_| word_end(first + 1)).filter(|end| {
+        let word = &inner[first + 1..*end];
+        word.eq_ignore_ascii_case("FILE") || word.eq_ignore_ascii_case("COMMAND")
+    });
+    Some(inner.split_at(second.unwrap_or(first)))
+}
+
+/// The block that a name means, if it is one of ours spelled otherwise, or one that is often used instead.
+fn kind(name: &str) -> Option<BlockKind> {
+    let letters = letters(name);
+    let same = BlockKind::ALL.into_iter().find(|kind| self::letters(kind.name()) == letters);
+    let other = || OTHER_NAMES.iter().find(|(other, _)| *other == letters).map(|(_, kind)| *kind);
+    let close = || {
+        // MESSAGE and DONE are words, and so are those that are close to them.
+        let long = BlockKind::ALL.into_iter().filter(|kind| kind.name().contains('_'));
+        long.into_iter().find(|kind| differ_by_one(&self::letters(kind.name()), &letters))
+    };
+    same.or_else(other).or_else(close)
+}
+
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+/// Tells whether one letter more, less or other makes two names of ASCII letters the same, or two that changed places.
+fn differ_by_one(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[start..], &other[start..]);
+    match (one, other) {
+        ([_, one_rest @ ..], [_, other_rest @ ..]) if one_rest == other_rest => true,
+        ([a, b, one_rest @ ..], [c, d, other_rest @ ..]) if a == d && b == c && one_rest == other_rest => {
+            true
+        }
+        ([_, rest @ ..], _) if rest == other => true,
+        (_, [_, rest @ ..]) => rest == one,
+        _ => false,
+    }
+}
+
+/// Tells whether the rest of a line, without its last bracket, ends with the closing tag of a kind.
+fn holds_closing_tag(rest: &str, kind: BlockKind, is_xml: bool) -> bool {
+    let (closing, opened) = if is_xml { ("</", '>') } else { ("[/", ']') };
+    let Some(at) = rest.rfind(closing) else { return false };
+    rest[..at].contains(opened)
+        && name(&rest[at + 2..])
+            .is_some_and(|(name, behind)| behind.is_empty() && self::kind(name) == Some(kind))
+}
+
+/// Tells whether a path is given, with quotes or without.
+fn has_path(rest: &str) -> bool {
+    let rest = rest.to_ascii_lowercase();
+    rest.match_indices("path").any(|(at, _)| {
+        let is_word = rest[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == ':');
+        is_word && rest[at + 4..].trim_start().starts_with('=')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Option<(BlockKind, Weight)> {
+        TagLike::read(line).map(|tag| (tag.kind, tag.weight))
+    }
+
+    #[test]
+    fn misspelt_names_and_angle_brackets_are_like_tags() {
+        use BlockKind::{CreateFile, DeleteFile, EditFile, ReadFile, RunCommand};
+        for (line, kind) in [
+            ("[EDITFILE path=\"a\" start_line=\"1\" end_line=\"2\"]", EditFile),
+            ("[Edit_File path=\"a\"]", EditFile),
+            ("[edit_file path=a.rs]", EditFile),
+            ("[edit-file path='a']", EditFile),
+            ("[EDIT FILE path=\"a\"]", EditFile),
+            ("[EDT_FILE path=\"a\"]", EditFile),
+            ("[READ_FILES path=\"a\"]", ReadFile),
+            ("[READ_FILE: src/a.rs]", ReadFile),
+            ("[WRITE_FILE path=\"a\"]", CreateFile),
+            ("[RUNCOMMAND]", RunCommand),
+            ("[run_command]", RunCommand),
+            ("[RUN_COMMAND]ls -l[/RUN_COMMAND]", RunCommand),
+            ("<edit_file path=\"src/[id].ts\">", EditFile),
+            ("<EDIT_FILE>", EditFile),
+            ("<READ_FILE path=\"a\"/>", ReadFile),
+            ("<deleteFile path=\"a\" />", DeleteFile),
+            ("<run_command>ls -l</run_command>", RunCommand),
+            ("<run-command>", RunCommand),
+        ] {
+            assert_eq!(read(line), Some((kind, Weight::Alone)), "{line}");
+        }
+    }
+
+    #[test]
+    fn words_that_prose_has_too_need_a_closing_tag() {
+        for line in
+            ["[Message]", "[done]", "<DONE>", "[Run command]", "[edit-file]", "<readfile>", "[Read File]"]
+        {
+            assert_eq!(read(line).map(|(_, weight)| weight), Some(Weight::WithClosingTag), "{line}");
+        }
+    }
+
+    #[test]
+    fn prose_is_prose() {
+        for line in [
+            "[NOTE]",
+            "[TODO]",
+            "[x] done",
+            "[Done](https://example.org)",
+            "[edit_file](docs/edit_file.md)",
+            "[EDIT_FILE][1]",
+            "[edit_file]: https://example.org",
+            "[the file path=a]",
+            "[READ_FILE path=\"a\"] please",
+            "[profile path=\"a\"]",
+            "<p>",
+            "<message>",
+            "<done/>",
+            "<file path=\"a\">",
+            "<div class=\"read_file\">",
+            "<https://example.org/read_file>",
+            "[1, 2, 3]",
+            "[]",
+            "<>",
+            "[/etc/passwd]",
+            "[section.run_command]",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn tags_of_the_protocol_are_left_to_it() {
+        for line in ["[EDIT_FILE path=\"a\"]", "[RUN_COMMAND]", "[DONE]", "[READ_FILE]"] {
+            assert_eq!(read(line), None, "{line}");
+        }
+        assert!(TagLike::read("[/EDIT_FILE]").unwrap().is_closing);
+    }
+}

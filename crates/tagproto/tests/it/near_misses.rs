@@ -1,0 +1,146 @@
+//! What was meant as a tag and is not one.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use tagproto::{
+    BlockKind, Dialect, Item, LineRange, ParseErrorKind, Reply, Strictness, read, read_in, render_reply,
+};
+
+use crate::texts;
+
+fn read_by_agentd(text: &str) -> Reply<'_> {
+    read_in(text, Strictness::Repair, Dialect::Agentd)
+}
+
+/// Each item in short: the name of a block, or the text of an error.
+fn told(text: &str) -> Vec<String> {
+    let name = |item: &Item<'_>| match item {
+        Item::Block(block) => block.value.kind().to_string(),
+        Item::Error(error) => error.to_string(),
+    };
+    read_by_agentd(text).items.iter().map(name).collect()
+}
+
+#[test]
+fn a_misspelt_name_is_an_error_with_the_right_form() {
+    let text = "I edit it:\n[EDITFILE path=\"a.rs\" start_line=\"1\" end_line=\"1\"]\nnew\n[/EDITFILE]\nThat was it.\n";
+    let reply = read_by_agentd(text);
+    let [Item::Error(error)] = reply.items.as_slice() else { panic!("{:?}", reply.items) };
+    assert_eq!((error.command, error.lines), (BlockKind::EditFile, LineRange { first: 2, last: 4 }));
+    assert_eq!(
+        error.to_string(),
+        "EDIT_FILE is not recognised: '[EDITFILE path=\"a.rs\" start_line=\"1\" end_line=\"1\"]' is not a tag; write \
+         [EDIT_FILE path=\"relative/path\" start_line=\"N\" end_line=\"M\"] and [/EDIT_FILE], each alone on its line, with \
+         the body between them"
+    );
+    assert_eq!(&text[error.span.start..error.span.end], text.split_at(11).1.split("\nThat").next().unwrap());
+}
+
+#[test]
+fn tags_of_xml_and_unquoted_values_are_errors_too() {
+    for (text, kind) in [
+        ("<edit_file path=\"a\" start_line=\"1\" end_line=\"1\">\nx\n</edit_file>\n", BlockKind::EditFile),
+        ("<EDIT_FILE>\nx\n</EDIT_FILE>", BlockKind::EditFile),
+        ("<read_file path=\"a\"/>", BlockKind::ReadFile),
+        ("<read_file path=\"a\"></read_file>", BlockKind::ReadFile),
+        ("[edit_file path=a.rs start_line=1 end_line=1]\nx\n[/Edit_File]", BlockKind::EditFile),
+        ("<run_command>ls</run_command>", BlockKind::RunCommand),
+        ("[RUN_COMMAND]ls[/RUN_COMMAND]", BlockKind::RunCommand),
+        ("<DONE>\nwell done\n</DONE>", BlockKind::Done),
+        ("\u{feff}[READFILE path=\"a\"]", BlockKind::ReadFile),
+    ] {
+        let reply = read_by_agentd(text);
+        let [Item::Error(error)] = reply.items.as_slice() else { panic!("{text}: {:?}", reply.items) };
+        assert!(matches!(error.kind, ParseErrorKind::NearMiss { not_run: 0, .. }), "{text}: {error}");
+        assert_eq!(error.command, kind, "{text}");
+    }
+}
+
+#[test]
+fn no_block_inside_of_a_misspelt_one_is_run() {
+    let text = "[CREATEFILE path=\"notes.md\"]\n[RUN_COMMAND]\nrm -r src\n[/RUN_COMMAND]\n[/CREATEFILE]\n[READ_FILE path=\"a\"]\n";
+    let control = read(text, Strictness::Repair);
+    assert_eq!(control.items.len(), 2, "the strict rules run what is inside");
+    let [error, last] = <[String; 2]>::try_from(told(text)).unwrap();
+    assert!(error.contains("is not a tag, and 1 block inside it was not run; write [CREATE_FILE"), "{error}");
+    assert_eq!(last, "READ_FILE");
+}
+
+#[test]
+fn without_its_closing_tag_only_the_line_is_an_error() {
+    let text = "[EDITFILE path=\"a\"]\nx\n[READ_FILE path=\"a\"]\n";
+    let told = told(text);
+    assert!(told[0].starts_with("EDIT_FILE is not recognised"), "{told:?}");
+    assert_eq!(told[1], "READ_FILE");
+}
+
+#[test]
+fn prose_stays_prose() {
+    for text in [
+        "[NOTE] the tests pass\n[NOTE]\n",
+        "See [READ_FILE](docs/read.md) and\n[edit_file]: https://example.org\n[EDIT_FILE][1]\n",
+        "[done]\n[message]\n[Message]\n<message>\n<done/>\n",
+        "- [x] done\n- [ ] EDIT_FILE\n",
+        "I would use EDITFILE here: [EDITFILE path=\"a\"] and so on.\n",
+        "<think>\n[EDITFILE path=\"a\"]\n</think>\n",
+        "<p>\n<https://example.org>\n[1]\n[section.name]\n[profile path=\"x\"]\n",
+    ] {
+        assert!(read_by_agentd(text).items.is_empty(), "{text}: {:?}", told(text));
+    }
+}
+
+#[test]
+fn what_stands_in_a_body_is_content() {
+    let text =
+        "[CREATE_FILE path=\"a.html\"]\n<edit_file path=\"x\">\n[EDITFILE path=\"x\"]\n[/CREATE_FILE]\n";
+    assert_eq!(told(text), ["CREATE_FILE"]);
+}
+
+#[test]
+fn the_dialect_of_the_original_knows_no_near_misses() {
+    let text = "<edit_file path=\"a\">\nx\n</edit_file>\n[EDITFILE path=\"a\"]\n";
+    assert!(read_in(text, Strictness::Repair, Dialect::CodingAgent).items.is_empty());
+    assert!(!read_by_agentd(text).items.is_empty());
+}
+
+/// The case of paste repair that says otherwise, for reading by the tags alone.
+const OVERRULED: &str = "keep_angle_bracket_tags_are_prose";
+
+#[test]
+fn cases_of_paste_repair_are_read_as_before() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/paste.json");
+    let vectors: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let cases = vectors["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 130);
+    for case in cases {
+        let input = case["input"].as_str().unwrap();
+        let (as_before, now) = (read(input, Strictness::Repair), read_by_agentd(input));
+        if case["name"] == OVERRULED {
+            assert_eq!((as_before.items.len(), now.items.len()), (1, 3));
+        } else {
+            assert_eq!(now, as_before, "{}", case["name"]);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_reply_of_blocks_alone_has_no_near_misses(blocks in proptest::collection::vec(texts::plain_block(), 0..5)) {
+        let text = render_reply(&blocks).unwrap();
+        prop_assert_eq!(read_by_agentd(&text), read(&text, Strictness::Repair));
+    }
+
+    #[test]
+    fn errors_stand_in_order_and_hold_no_other_item(text in texts::any_text()) {
+        let spans: Vec<_> = read_by_agentd(&text).items.iter().map(|item| match item {
+            Item::Block(block) => (block.span.start, block.span.end),
+            Item::Error(error) => (error.span.start, error.span.end),
+        }).collect();
+        for pair in spans.windows(2) {
+            prop_assert!(pair[0].1 <= pair[1].0, "{:?}", spans);
+        }
+        for (start, end) in spans {
+            prop_assert!(text.is_char_boundary(start) && text.is_char_boundary(end));
+        }
+    }
+}
