@@ -28,6 +28,7 @@ mod code_index;
 mod conversation;
 mod delegating_index;
 mod delete_file;
+mod environment;
 mod error;
 mod exclusions;
 mod execute_command;
@@ -51,6 +52,8 @@ mod tool;
 #[cfg(feature = "schema")]
 mod tool_schema;
 mod tool_table;
+#[cfg(feature = "schema")]
+mod unknown_arguments;
 mod version;
 mod visible_text;
 mod workspace;
@@ -90,6 +93,8 @@ pub use tool::{Request, Response, Tool};
 #[cfg(feature = "schema")]
 pub use tool_schema::{compact_schema, outline_schema, schema_of};
 pub use tool_table::{GUIDELINES, ToolEffect};
+#[cfg(feature = "schema")]
+pub use unknown_arguments::UnknownArguments;
 pub use version::FileVersion;
 pub use visible_text::visible_text;
 pub use workspace::{Workspace, WorkspaceExt};

@@ -214,6 +214,20 @@ pub enum Response {
 }
 
 impl Response {
+    /// Returns what the caller should know, to add to it.
+    pub fn warnings_mut(&mut self) -> &mut Vec<String> {
+        match self {
+            Response::ExploreFiles(response) => &mut response.warnings,
+            Response::ReadFile(response) => &mut response.warnings,
+            Response::WriteFile(response) => &mut response.warnings,
+            Response::ModifyFile(response) => &mut response.warnings,
+            Response::DeleteFile(response) => &mut response.warnings,
+            Response::SearchFiles(response) => &mut response.warnings,
+            Response::ExecuteCommand(response) => &mut response.warnings,
+            Response::GetWorkspaceInfo(info) => &mut info.warnings,
+        }
+    }
+
     /// Applies the native dialect: `metadata.path` becomes absolute beneath `root`, as the document says.
     #[must_use]
     pub fn with_absolute_metadata(mut self, root: &str) -> Response {
