@@ -50,7 +50,7 @@ pub fn conformance(folder: &Path) -> Result<(), TaskError> {
     let mut total = Tally::default();
     for (name, text) in vector_files(folder)? {
         let tally = match crate_tests::find(&name) {
-            Some(tests) => tests.run(&root(), &case_names(&name, &text)?)?,
+            Some(tests) => tests.run(&root(), &folder.join(&name), &case_names(&name, &text)?)?,
             None => registry.run_file(&name, &text)?,
         };
         for line in tally.lines() {

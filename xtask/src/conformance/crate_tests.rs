@@ -12,6 +12,9 @@ use std::path::Path;
 use super::{Outcome, Tally};
 use crate::{Step, TaskError};
 
+/// Names the file whose cases a test reads in place of its own.
+const CASES: &str = "CONFORMANCE_CASES";
+
 /// Names the file to which a test adds a line for each case: vector file, case, circumstances, outcome, reason, with
 /// tabs between.
 const REPORT: &str = "CONFORMANCE_REPORT";
@@ -78,13 +81,17 @@ impl CrateTests {
     ///
     /// The tests could not even begin. One that fails is told by the cases that it says have failed, or has no word
     /// about.
-    pub(super) fn run(&self, root: &Path, cases: &[String]) -> Result<Tally, TaskError> {
+    pub(super) fn run(&self, root: &Path, file: &Path, cases: &[String]) -> Result<Tally, TaskError> {
         let report = std::env::temp_dir().join(format!("conformance-report-{}", std::process::id()));
         let mut arguments = vec!["test", "--quiet", "--test", "it", "--no-fail-fast"];
         arguments.extend(self.packages.iter().flat_map(|package| ["--package", package]));
         arguments.extend(["--", self.filter]);
-        let step =
-            Step::cargo(self.file, &arguments).variable(REPORT, &report.to_string_lossy()).folder(root);
+        let file = fs::canonicalize(file)
+            .map_err(|source| TaskError::Unreadable { path: file.to_owned(), source })?;
+        let step = Step::cargo(self.file, &arguments)
+            .variable(REPORT, &report.to_string_lossy())
+            .variable(CASES, &file.to_string_lossy())
+            .folder(root);
         let ended = step.run();
         let text = fs::read_to_string(&report);
         // Whether the report can be removed changes nothing about what it says.

@@ -5,7 +5,6 @@ use std::fs;
 use change_journal::Journal;
 use local_workspace::LocalWorkspace;
 use sandbox_fs::{FileKind, FileRoot, ResolveMethod};
-use serde_json::json;
 use wap_core::*;
 
 use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all};
@@ -49,10 +48,14 @@ impl Subject for LocalWorkspace {
     type Refusal = WapError;
 
     const NAME: &'static str = "local-workspace";
-    const ELSEWHERE: &'static [(&'static str, &'static str)] =
-        &[("race-edit-lost-update", "sandbox-fs holds the replaced file, where late writes can be counted")];
+    const READS_TEXT: bool = true;
     /// Every change is a commit of the journal too.
     const RACE_ROUNDS: u32 = 500;
+
+    fn elsewhere(case: &Case) -> Option<&'static str> {
+        let is_counted = case.operation == "edit" && case.has_racer("append");
+        is_counted.then_some("sandbox-fs holds the replaced file, where late writes can be counted")
+    }
 
     fn over(root: FileRoot, sandbox: &Sandbox) -> LocalWorkspace {
         let journal = Journal::in_memory().unwrap();
@@ -74,7 +77,7 @@ impl Subject for LocalWorkspace {
             "delete" => change(self, delete(&path)),
             "list" => list(self, case, path),
             "search" => search(self, case, path),
-            other => panic!("unknown operation {other}"),
+            other => panic!("the operation '{other}' is not understood"),
         }
     }
 
@@ -103,10 +106,12 @@ impl Subject for LocalWorkspace {
             "HARDLINK" => reason == R::OsPermission,
             "NO_SPACE" => reason == R::NoSpace,
             "CONFLICT" => reason == R::Conflict,
-            "IS_SYMLINK" => reason == R::IsSymlink && refusal.detail("target") == Some(&json!("a.txt")),
+            "IS_SYMLINK" => {
+                reason == R::IsSymlink && refusal.detail("target").is_some_and(|target| target.is_string())
+            }
             "SIZE_LIMIT_EXCEEDED" => reason == R::FileTooLarge,
             "INVALID_ARGUMENT" => refusal.code() == ErrorCode::InvalidArgument,
-            other => panic!("unknown code {other}"),
+            other => panic!("the code '{other}' is not understood"),
         }
     }
 
@@ -132,8 +137,12 @@ fn write(path: String, mode: WriteMode) -> FileChange {
 }
 
 fn change(workspace: &LocalWorkspace, change: FileChange) -> Result<Reply, WapError> {
-    workspace.change_files(&Caller::once().call(), &[change])?.remove(0)?;
-    Ok(Reply::default())
+    let warnings = match workspace.change_files(&Caller::once().call(), &[change])?.remove(0)? {
+        FileChanged::Written(written) => written.warnings,
+        FileChanged::Modified(modified) => modified.warnings,
+        FileChanged::Deleted(deleted) => deleted.warnings,
+    };
+    Ok(Reply { is_flagged: Some(!warnings.is_empty()), ..Reply::default() })
 }
 
 fn list(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply, WapError> {
