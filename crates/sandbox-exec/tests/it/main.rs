@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod blocked;
 #[cfg(test)]
+mod case_kind;
+#[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod commands;
@@ -32,6 +34,8 @@ mod modes;
 mod output;
 #[cfg(test)]
 mod own_ids;
+#[cfg(test)]
+mod phrases;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
