@@ -94,6 +94,17 @@ pub(crate) fn run_all<S: Subject>(method: ResolveMethod, user: User) {
     }
 }
 
+/// Runs the cases of a text and returns what is wrong with each, in their order.
+#[allow(dead_code, reason = "one of the crates that include this module tries the words of cases")]
+pub(crate) fn run_text<S: Subject>(text: &str) -> Vec<Option<String>> {
+    let outcome = |case: &Case| match run_guarded::<S>(case, ResolveMethod::Openat2, User::Root) {
+        Outcome::Failed(what) => Some(what),
+        Outcome::Unable(what) | Outcome::NotMeant(what) => panic!("{} did not run: {what}", case.name),
+        Outcome::Passed => None,
+    };
+    case::read(text.as_bytes()).iter().map(outcome).collect()
+}
+
 /// Why a case is not for this subject or this user, if it is not.
 fn not_meant<S: Subject>(case: &Case, user: User) -> Option<String> {
     if let Some(why) = S::elsewhere(case) {
