@@ -9,7 +9,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use super::{Outcome, Tally};
+use super::{Outcome, Tally, is_of_form};
 use crate::{Step, TaskError};
 
 /// Names the file whose cases a test reads in place of its own.
@@ -71,7 +71,7 @@ const COMMANDS: CrateTests = CrateTests {
 
 /// Returns the tests of crates that run a vector file, if it is for them.
 pub(super) fn find(file: &str) -> Option<CrateTests> {
-    CRATE_TESTS.iter().find(|tests| tests.file == file).copied()
+    CRATE_TESTS.iter().find(|tests| is_of_form(tests.file, file)).copied()
 }
 
 impl CrateTests {

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::ruling::Ruling;
 use super::{
-    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, llm4s, llm4s_flow,
-    tag_exec, tag_flow, tag_parse, tag_paste, wap,
+    Outcome, Run, Tally, cases, cocode, cocode_cli, cocode_run, codali, envelope_replies, is_of_form, llm4s,
+    llm4s_flow, tag_exec, tag_flow, tag_parse, tag_paste, wap,
 };
 use crate::TaskError;
 
@@ -95,7 +95,7 @@ impl Registry {
     }
 
     fn runner(&self, file: &str, kind: Option<&str>) -> Option<Run> {
-        let row = self.runners.iter().find(|(other, of_kind, _)| *other == file && *of_kind == kind);
+        let row = self.runners.iter().find(|(other, of_kind, _)| is_of_form(other, file) && *of_kind == kind);
         row.map(|(_, _, run)| *run)
     }
 }
