@@ -333,3 +333,48 @@ fn fits(expected: &str, result: &Result<Outcome, String>) -> Option<bool> {
         _ => return None,
     })
 }
+
+/// A case that is written elsewhere.
+fn written(command: &str, expect: &str, check: &str) -> Value {
+    serde_json::json!({ "name": "x", "class": "exit", "setup": [], "command": command, "expect": expect, "check": check,
+        "platform": "linux", "why": "3 sessions at once" })
+}
+
+#[test]
+fn cases_are_run_by_what_they_say() {
+    let holds = [
+        written("sleep 1; exit 9", "exit 9", "exit code 9 reported after 1 s"),
+        written("printf 'a\\r\\n'; printf b", "exit 0", "bytes kept in the full output"),
+        written("mkfifo q", "exit 0", "next READ q is NOT_REGULAR"),
+        written("echo $i", "exit 0 each", "each gets its own output; total < 5 s"),
+        written("echo x > $T/outside/other.txt", "exit non-zero", "outside unchanged"),
+        written("echo <3 KiB of b> | wc -c", "exit 0", "stdout still captured"),
+    ];
+    for case in holds {
+        let found = run_guarded(case.clone(), Level::Full);
+        assert!(matches!(found, Ok(()) | Err(Failure::Unable(_))), "{case}: {found:?}");
+    }
+}
+
+#[test]
+fn cases_that_do_not_hold_or_are_not_understood_say_why() {
+    let mut unknown_step = written("true", "exit 0", "success=true");
+    unknown_step["setup"] = serde_json::json!(["a song"]);
+    let cases = [
+        (written("exit 3", "exit 4", ""), "exit 4 expected"),
+        (written("true", "exit 0", "sings a song"), "the check 'sings a song' is not understood"),
+        (written("true", "perhaps", ""), "the expectation 'perhaps' is not understood"),
+        (unknown_step, "the set-up \"a song\" is not understood"),
+        (written("true", "exit 0", "next READ q is NOT_REGULAR"), "no fifo"),
+        (written("true", "exit 0", "exit code 0 reported after 1 s"), "an early end"),
+    ];
+    for (case, expected) in cases {
+        let found = run_guarded(case.clone(), Level::Full);
+        let is_right = match &found {
+            Err(Failure::Holds(what) | Failure::Harness(what)) => what.contains(expected),
+            Err(Failure::Unable(_)) => true,
+            _ => false,
+        };
+        assert!(is_right, "{case}: {found:?}");
+    }
+}
