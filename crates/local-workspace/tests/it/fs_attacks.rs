@@ -7,7 +7,7 @@ use local_workspace::LocalWorkspace;
 use sandbox_fs::{FileKind, FileRoot, ResolveMethod};
 use wap_core::*;
 
-use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all};
+use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all, run_text};
 use crate::ground::{Caller, Ground, delete, replace};
 
 #[test]
@@ -42,6 +42,27 @@ fn change_of_gitmodules_is_flagged() {
     assert_eq!(warnings(write("sub/.gitmodules".into(), WriteMode::Create)), 1);
     assert_eq!(warnings(replace("sub/.gitmodules", (1, 1), "x", None)), 1);
     assert_eq!(warnings(write("gitmodules".into(), WriteMode::Create)), 0);
+}
+
+#[test]
+fn cases_about_the_engine_hold_by_what_they_say() {
+    let case = |setup: serde_json::Value, op: &str, path: &str, expect: &str, check: &str| serde_json::json!({ "name": "x", "setup": setup, "op": op, "path": path, "expect": expect, "check": check });
+    let secret = serde_json::json!([["file", ".git/config", "[a]\n url = https://u:CANARY@h/p\n"]]);
+    let binary = serde_json::json!([["file_b64_content", "z.bin", "AAH/"]]);
+    let cases = [
+        (case(secret, "read", ".git/config", "ok", "CANARY masked"), None),
+        (case(binary, "read", "z.bin", "rejected", "details.reason BINARY_FILE"), None),
+        (case(serde_json::json!([]), "write", "sub/.gitmodules", "ok", "warning flag"), None),
+        (
+            case(serde_json::json!([]), "write", "plain", "ok", "warning flag"),
+            Some("nothing is said about it"),
+        ),
+    ];
+    let text =
+        serde_json::json!({ "cases": cases.iter().map(|(case, _)| case).collect::<Vec<_>>() }).to_string();
+    for (found, (case, expected)) in run_text::<LocalWorkspace>(&text).into_iter().zip(&cases) {
+        assert_eq!(found.as_deref(), *expected, "{case}");
+    }
 }
 
 impl Subject for LocalWorkspace {

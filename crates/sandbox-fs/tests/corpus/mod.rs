@@ -95,7 +95,6 @@ pub(crate) fn run_all<S: Subject>(method: ResolveMethod, user: User) {
 }
 
 /// Runs the cases of a text and returns what is wrong with each, in their order.
-#[allow(dead_code, reason = "one of the crates that include this module tries the words of cases")]
 pub(crate) fn run_text<S: Subject>(text: &str) -> Vec<Option<String>> {
     let outcome = |case: &Case| match run_guarded::<S>(case, ResolveMethod::Openat2, User::Root) {
         Outcome::Failed(what) => Some(what),
