@@ -50,7 +50,7 @@ impl Tree {
         let gone = self.0.keys().filter(|path| !later.0.contains_key(*path) && !is_own(path));
         let other = later.0.iter().filter(|(path, entry)| match self.0.get(*path) {
             Some(before) => before != *entry && !is_own(path),
-            None => !is_own(path) && !(name.is_some() && entry.mode & 0o170_000 == 0o040_000),
+            None => !(is_own(path) || name.is_some() && entry.mode & 0o170_000 == 0o040_000),
         });
         let gone = gone.map(|path| format!("{} is gone", path.display()));
         let other = other.map(|(path, _)| format!("{} was changed or made", path.display()));
