@@ -54,7 +54,7 @@ fn an_edited_session_file_is_kept_aside_and_the_journal_is_in_force() {
     let file = project.base().join("sessions").join(format!("{id}.json"));
     let good = fs::read_to_string(&file).unwrap();
     fs::write(&file, good.replace("\"sequenceNumber\": 2", "\"sequenceNumber\": 9")).unwrap();
-    project.apply(TWO, &[]).ok().says(&format!("it is kept as sessions/{id}.json.edited-1"));
+    project.apply(TWO, &[]).ok().says(&format!("the modified copy is kept as sessions/{id}.json.edited-1"));
     assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
 }
 
