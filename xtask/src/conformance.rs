@@ -7,6 +7,7 @@ mod crash;
 mod crate_tests;
 mod envelope_replies;
 mod expected;
+mod generator;
 mod ground;
 mod llm4s;
 mod mortal;
@@ -36,13 +37,13 @@ pub use tally::Tally;
 ///
 /// # Errors
 ///
-/// [`TaskError::CasesFailed`], or a folder or file that cannot be read as vectors.
+/// [`TaskError::CasesFailed`], also for cases without a runner, or a folder or file that cannot be read as vectors.
 pub fn conformance(folder: &Path) -> Result<(), TaskError> {
     let registry = Registry::standard();
     let mut total = Tally::default();
     for (name, text) in vector_files(folder)? {
         let tally = match crate_tests::find(&name) {
-            Some(tests) => tests.run(&root(), &case_names(&name, &text)?)?,
+            Some(tests) => tests.run(&root(), &folder.join(&name), &case_names(&name, &text)?)?,
             None => registry.run_file(&name, &text)?,
         };
         for line in tally.lines() {
@@ -51,7 +52,9 @@ pub fn conformance(folder: &Path) -> Result<(), TaskError> {
         total.add(tally);
     }
     println!("{total}");
-    if total.failed() == 0 { Ok(()) } else { Err(TaskError::CasesFailed { failed: total.failed() }) }
+    // A kind of case that nothing here understands has not been shown to hold.
+    let failed = total.failed() + total.without_runner();
+    if failed == 0 { Ok(()) } else { Err(TaskError::CasesFailed { failed }) }
 }
 
 /// The vector files of a folder with their names, sorted.
@@ -77,7 +80,14 @@ fn vector_files(folder: &Path) -> Result<Vec<(String, String)>, TaskError> {
 
 fn case_names(name: &str, text: &str) -> Result<Vec<String>, TaskError> {
     let cases = cases(name, text)?;
-    Ok(cases.iter().filter_map(|case| case["name"].as_str().map(str::to_owned)).collect())
+    let name = |case: &Value| case["name"].as_str().unwrap_or("(a case without a name)").to_owned();
+    Ok(cases.iter().map(name).collect())
+}
+
+/// Whether a file holds cases of the form of a known one: it has its name, or begins with it (`wap-more.json`).
+fn is_of_form(known: &str, file: &str) -> bool {
+    let rest = file.strip_prefix(known.trim_end_matches(".json"));
+    rest.is_some_and(|rest| rest.starts_with(['.', '-', '_']) && rest.ends_with(".json"))
 }
 
 /// The cases of a vector file.

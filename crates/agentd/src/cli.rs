@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use crate::cocode_cli::CocodeCommand;
 use crate::config::confinement::SandboxChoice;
 use crate::config::obeyed_names;
-use crate::http::HostName;
+use crate::http::{HostName, WorkspacePrefix};
 use crate::mcp::{ExtraTool, PageLimit};
 use crate::remote_code_index;
 use crate::setup::McpClient;
@@ -345,6 +345,9 @@ pub(crate) struct ServeOptions {
     /// Another name of this server's host.
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<HostName>,
+    /// The path by which clients of llm4s know the workspace; /workspace if it is not named.
+    #[arg(long, value_name = "PREFIX", num_args = 0..=1, default_missing_value = "/workspace")]
+    pub llm4s_workspace: Option<WorkspacePrefix>,
     #[command(flatten)]
     pub mcp: McpOptions,
 }

@@ -20,7 +20,7 @@ mod token;
 
 pub(crate) use connections::{Shutdown, serve};
 pub(crate) use guard::{Guard, HostName};
-pub(crate) use llm4s::Sockets;
+pub(crate) use llm4s::{Sockets, WorkspacePrefix};
 pub(crate) use metrics::Metrics;
 pub(crate) use router::{HttpConfig, router};
 pub(crate) use token::{BearerToken, default_file};

@@ -203,7 +203,8 @@ pub(crate) fn open(common: &Common, places: &Places, console: Console) -> Result
         console.notice(&format!("session {name} was taken over from its file"));
     }
     for (name, kept) in reconciled.damaged.iter().chain(&reconciled.edited) {
-        console.notice(&format!("{name} is not what was written there: it is kept as {kept}"));
+        console
+            .notice(&format!("{name} was modified by another program; the modified copy is kept as {kept}"));
     }
     for name in &reconciled.put_away {
         console.progress(&format!("{name} was executed before the last stop: it is now in inbox/processed/"));

@@ -72,7 +72,7 @@ pub enum JournalError {
         index: u32,
     },
     /// The step was never started or has its outcome already. Nothing of the write was kept.
-    #[error("step {index} of run {run} waits for no outcome")]
+    #[error("step {index} of run {run} has no pending outcome")]
     StepNotOpen {
         /// The run.
         run: RunNumber,

@@ -266,7 +266,7 @@ fn watched(
         Some(Stop::Cancelled) => Err(WapError::new(Reason::Cancelled, "cancelled while the file was read")),
         Some(Stop::OutOfTime) if !seen.is_filled => {
             let text = format!(
-                "the time was over at line {} of '{}', before all lines of the range were found",
+                "timed out at line {} of '{}', before all lines of the range were found",
                 seen.total_lines, request.path
             );
             Err(WapError::new(Reason::Timeout, text)

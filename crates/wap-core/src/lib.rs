@@ -69,10 +69,12 @@ pub use tool::file_change::{FileChange, FileChanged};
 pub use tool::metadata::FileMetadata;
 pub use tool::modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
 pub use tool::read_file::{ReadFile, ReadFileResponse};
-#[cfg(feature = "schema")]
 pub use tool::schema::{compact_schema, outline_schema, schema_of};
 pub use tool::search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use tool::table::{GUIDELINES, ToolEffect};
+#[cfg(feature = "schema")]
+#[cfg(feature = "schema")]
+pub use tool::unknown_arguments::UnknownArguments;
 pub use tool::workspace_info::WorkspaceInfo;
 pub use tool::write_file::{WriteFile, WriteFileResponse, WriteMode};
 pub use tool::{Request, Response, Tool};

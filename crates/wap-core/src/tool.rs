@@ -1,6 +1,7 @@
 //! The tools by name, for transports: text in, request, response, text out.
 
 pub(crate) mod delete_file;
+pub(crate) mod environment;
 pub(crate) mod execute_command;
 pub(crate) mod explore_files;
 pub(crate) mod file_change;
@@ -11,6 +12,8 @@ pub(crate) mod read_file;
 pub(crate) mod schema;
 pub(crate) mod search_files;
 pub(crate) mod table;
+#[cfg(feature = "schema")]
+pub(crate) mod unknown_arguments;
 pub(crate) mod workspace_info;
 pub(crate) mod write_file;
 
@@ -228,6 +231,20 @@ pub enum Response {
 }
 
 impl Response {
+    /// Returns what the caller should know, to add to it.
+    pub fn warnings_mut(&mut self) -> &mut Vec<String> {
+        match self {
+            Response::ExploreFiles(response) => &mut response.warnings,
+            Response::ReadFile(response) => &mut response.warnings,
+            Response::WriteFile(response) => &mut response.warnings,
+            Response::ModifyFile(response) => &mut response.warnings,
+            Response::DeleteFile(response) => &mut response.warnings,
+            Response::SearchFiles(response) => &mut response.warnings,
+            Response::ExecuteCommand(response) => &mut response.warnings,
+            Response::GetWorkspaceInfo(info) => &mut info.warnings,
+        }
+    }
+
     /// Applies the native dialect: `metadata.path` becomes absolute beneath `root`, as the document says.
     #[must_use]
     pub fn with_absolute_metadata(mut self, root: &str) -> Response {

@@ -9,6 +9,7 @@ use cocode_runner::AgentsFile;
 use serde_json::{Value, json};
 
 use super::Outcome;
+use super::expected::derived;
 
 /// Runs a case of a kind that needs no process.
 pub(super) fn run(case: &Value) -> Outcome {
@@ -100,7 +101,11 @@ pub(super) fn each(expect: &Value, actual: &Value) -> Outcome {
     };
     fields.iter().fold(Outcome::Passed, |outcome, (key, expected)| {
         outcome.and(|| match actual.get(key) {
-            None => Outcome::Failed(format!("the case expects {key}, which its runner does not know")),
+            None => match derived(key, expected, |name| actual.get(name).cloned()) {
+                Some(true) => Outcome::Passed,
+                Some(false) => Outcome::Failed(format!("{key} should be {expected}, and there is {actual}")),
+                None => Outcome::Failed(format!("the case expects {key}, which its runner does not know")),
+            },
             Some(actual) => Outcome::compare(key, expected, actual),
         })
     })

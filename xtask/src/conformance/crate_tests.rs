@@ -9,8 +9,11 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use super::{Outcome, Tally};
+use super::{Outcome, Tally, is_of_form};
 use crate::{Step, TaskError};
+
+/// Names the file whose cases a test reads in place of its own.
+const CASES: &str = "CONFORMANCE_CASES";
 
 /// Names the file to which a test adds a line for each case: vector file, case, circumstances, outcome, reason, with
 /// tabs between.
@@ -68,7 +71,7 @@ const COMMANDS: CrateTests = CrateTests {
 
 /// Returns the tests of crates that run a vector file, if it is for them.
 pub(super) fn find(file: &str) -> Option<CrateTests> {
-    CRATE_TESTS.iter().find(|tests| tests.file == file).copied()
+    CRATE_TESTS.iter().find(|tests| is_of_form(tests.file, file)).copied()
 }
 
 impl CrateTests {
@@ -78,13 +81,17 @@ impl CrateTests {
     ///
     /// The tests could not even begin. One that fails is told by the cases that it says have failed, or has no word
     /// about.
-    pub(super) fn run(&self, root: &Path, cases: &[String]) -> Result<Tally, TaskError> {
+    pub(super) fn run(&self, root: &Path, file: &Path, cases: &[String]) -> Result<Tally, TaskError> {
         let report = std::env::temp_dir().join(format!("conformance-report-{}", std::process::id()));
         let mut arguments = vec!["test", "--quiet", "--test", "it", "--no-fail-fast"];
         arguments.extend(self.packages.iter().flat_map(|package| ["--package", package]));
         arguments.extend(["--", self.filter]);
-        let step =
-            Step::cargo(self.file, &arguments).variable(REPORT, &report.to_string_lossy()).folder(root);
+        let file = fs::canonicalize(file)
+            .map_err(|source| TaskError::Unreadable { path: file.to_owned(), source })?;
+        let step = Step::cargo(self.file, &arguments)
+            .variable(REPORT, &report.to_string_lossy())
+            .variable(CASES, &file.to_string_lossy())
+            .folder(root);
         let ended = step.run();
         let text = fs::read_to_string(&report);
         // Whether the report can be removed changes nothing about what it says.

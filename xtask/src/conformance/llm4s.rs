@@ -8,7 +8,8 @@ use wap_core::llm4s::{Command, Incoming, Outgoing, answer_text, decode, limits_f
 use wap_core::{ExecuteCommandResponse, Limits, OutputStream, Reason, Request, Response, WapError};
 
 use super::Outcome;
-use super::expected::{equal, expectations, list, members, text};
+use super::expected::{derived, equal, expectations, list, members, text};
+use super::generator::set_up;
 use super::ground::Ground;
 use super::llm4s::server::Llm4sServer;
 use super::problem::{Problem, ensure};
@@ -202,10 +203,21 @@ fn over_http(input: &Value, expect: &Value) -> Result<(), Problem> {
     let server = Llm4sServer::start(&ground, &[])?;
     let request = text(&input["http"]).split_once(' ');
     let (method, path) = request.ok_or_else(|| Problem::new("the case has no method and path"))?;
-    let (status, body) = server.request(method, path, text(&input["body"]))?;
+    for (name, content) in members(&input["files"]) {
+        set_up(&ground, name, content)?;
+    }
+    let body = match &input["body"] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let (status, body) = server.request(method, path, &body)?;
     expectations(expect)?.try_for_each(|(key, expected)| match key {
         "status" => equal(key, expected, &json!(status)),
-        field => equal(field, expected, &body[field]),
+        field => match derived(field, expected, |field| body.get(field).cloned()) {
+            Some(holds) => ensure(holds, || format!("{field} should be {expected}, and the body is {body}")),
+            None => equal(field, expected, &body[field]),
+        },
     })
 }
 

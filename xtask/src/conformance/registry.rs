@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::ruling::Ruling;
-use super::{Outcome, Run, Tally, cases, cocode, codali, envelope_replies, llm4s, tag, wap};
+use super::{Outcome, Run, Tally, cases, cocode, codali, envelope_replies, is_of_form, llm4s, tag, wap};
 use crate::TaskError;
 
 /// How many cases run at the same time. Most of them wait, for disks and commands.
@@ -92,7 +92,7 @@ impl Registry {
     }
 
     fn runner(&self, file: &str, kind: Option<&str>) -> Option<Run> {
-        let row = self.runners.iter().find(|(other, of_kind, _)| *other == file && *of_kind == kind);
+        let row = self.runners.iter().find(|(other, of_kind, _)| is_of_form(other, file) && *of_kind == kind);
         row.map(|(_, _, run)| *run)
     }
 }

@@ -1,5 +1,6 @@
 //! Cases of the native tools, over a real folder.
 
+use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use wap_core::{
 
 use super::Outcome;
 use super::crash;
-use super::expected::{expectations, list, members, text};
+use super::expected::{derived, expectations, list, members, text};
+use super::generator::set_up;
 use super::ground::Ground;
 use super::llm4s;
 use super::problem::{Problem, ensure};
@@ -43,7 +45,7 @@ fn check(case: &Value) -> Result<(), Problem> {
     let case = ground.fill_in(case);
     let (input, expect) = (&case["input"], &case["expect"]);
     for (name, content) in members(&input["files"]) {
-        set_up(&ground, name, text(content))?;
+        set_up(&ground, name, content)?;
     }
     let request = &input["request"];
     let kind = text(&case["kind"]);
@@ -59,38 +61,9 @@ fn check(case: &Value) -> Result<(), Problem> {
     let (engine, _) = ground.engine(limits)?;
     let start = Instant::now();
     let answer = answer(tool, request, &engine, &ground)?;
-    let seen = Seen { answer, wall: start.elapsed(), ground: &ground };
+    let path = text(&request["path"]);
+    let seen = Seen { answer, path, wall: start.elapsed(), ground: &ground };
     expectations(expect)?.try_for_each(|(key, value)| seen.compare(key, value))
-}
-
-/// Puts into the workspace what one member of `files` means; a name that begins with `_` is an order.
-fn set_up(ground: &Ground, name: &str, content: &str) -> Result<(), Problem> {
-    match name {
-        "_symlink" => {
-            let (link, target) =
-                content.split_once(" -> ").ok_or_else(|| Problem::new(format!("no link: {content}")))?;
-            let outside = |name| ground.outside().join(name);
-            let target = match target {
-                "directory outside" => outside("folder"),
-                "file outside with 'hit'" => outside("file"),
-                "outside/new" => outside("new"),
-                other => other.into(),
-            };
-            ground.link(link, target)
-        }
-        "_fifo" => {
-            let mode = rustix::fs::Mode::from_raw_mode(0o600);
-            let (path, kind) = (ground.workspace().join(content), rustix::fs::FileType::Fifo);
-            Ok(rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0)?)
-        }
-        "_generate" => match content {
-            "500 empty files" => (0..500).try_for_each(|number| ground.put(&format!("f{number:03}"), "")),
-            "big of 1048576 bytes" => ground.put("big", "x".repeat(1_048_576)),
-            "2 MiB, 20000 lines" => ground.put("big", format!("{}\n", "y".repeat(104)).repeat(20_000)),
-            other => Err(Problem::new(format!("no generator is known for {other}"))),
-        },
-        name => ground.put(name, content),
-    }
 }
 
 /// Makes a call that stands for itself, and returns the answer, or the error object, as it would be sent.
@@ -124,6 +97,8 @@ fn unique() -> String {
 struct Seen<'a> {
     ground: &'a Ground,
     answer: Value,
+    /// The path of the request.
+    path: &'a str,
     wall: Duration,
 }
 
@@ -159,12 +134,21 @@ impl Seen<'_> {
             }
             "metadata_path" | "root" if text(expected).starts_with("absolute") => {
                 let asked = if key == "root" { &answer["root"] } else { &answer["metadata"]["path"] };
-                let place = if key == "root" { String::new() } else { "/test1.txt".to_owned() };
+                let place = if key == "root" { String::new() } else { format!("/{}", self.path) };
                 text(asked) == format!("{}{place}", self.ground.workspace().display())
             }
             "descendants_alive" => json!(survivors(self.ground.path())) == *expected,
             "wall_s_max" => Some(self.wall.as_secs()) < expected.as_u64(),
-            field => answer[field] == *expected,
+            "absent" | "exists" => {
+                let is_there =
+                    |path: &Value| fs::symlink_metadata(self.ground.workspace().join(text(path))).is_ok();
+                let paths = if expected.is_array() { list(expected) } else { std::slice::from_ref(expected) };
+                paths.iter().all(|path| is_there(path) == (key == "exists"))
+            }
+            field => match derived(field, expected, |field| answer.get(field).cloned()) {
+                Some(holds) => holds,
+                None => answer[field] == *expected,
+            },
         };
         ensure(holds, || {
             let wall = self.wall.as_secs_f64();

@@ -110,3 +110,20 @@ fn a_dependency_rule_that_is_broken_stops_the_run() {
     let (passed, text) = ci(&folder);
     assert!(!passed && text.contains("names no licence"), "{text}");
 }
+
+#[test]
+fn without_the_packages_of_the_tests_the_checks_do_not_begin() {
+    let nothing = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    let output =
+        command.arg("ci").env("CI", "true").env("CARGO_TARGET_DIR", nothing.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("missing: ") && said.contains("; run `cargo xtask setup`, which installs them"),
+        "{said}"
+    );
+    assert!(said.contains("mcp==") && said.contains("@modelcontextprotocol/inspector@"), "{said}");
+    let begun = String::from_utf8_lossy(&output.stdout);
+    assert!(!begun.contains("== fmt"), "{begun}");
+}

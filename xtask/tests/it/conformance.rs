@@ -281,6 +281,12 @@ fn a_folder_with_a_failing_case_fails() {
     conformance(folder.path()).unwrap();
     write("tagproto.json", json!({ "cases": [case(json!([{ "t": "DONE", "body": "y" }]))] }));
     assert!(matches!(conformance(folder.path()), Err(TaskError::CasesFailed { failed: 1 })));
+    // A kind that is not understood is not taken for one that holds, and further files have the name in front.
+    fs::remove_file(folder.path().join("tagproto.json")).unwrap();
+    write("tagproto-more.json", json!({ "cases": [case(json!([{ "t": "DONE", "body": "x" }]))] }));
+    conformance(folder.path()).unwrap();
+    write("tagproto-more.json", json!({ "cases": [{ "name": "n", "kind": "song" }] }));
+    assert!(matches!(conformance(folder.path()), Err(TaskError::CasesFailed { failed: 1 })));
 }
 
 #[test]
@@ -355,5 +361,242 @@ fn late(case: &Value, is_slow: bool) -> Outcome {
     match is_slow && !case["expect"]["wall_s_max"].is_null() {
         true => Outcome::Failed("too slow".to_owned()),
         false => Outcome::Passed,
+    }
+}
+
+#[test]
+fn cases_are_run_by_what_they_say_and_not_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for (file, kinds) in
+        [("tagproto.json", &["flow"][..]), ("cocode.json", &["worktree", "adapter", "state"])]
+    {
+        let mut vectors: Value = serde_json::from_str(&text(file)).unwrap();
+        let cases = vectors["cases"].as_array_mut().unwrap();
+        cases.retain(|case| kinds.iter().any(|kind| case["kind"] == *kind));
+        for case in cases.iter_mut() {
+            if case["kind"] == "adapter" {
+                case["input"]["agent"] = case["name"].as_str().unwrap().split('_').next().unwrap().into();
+            }
+            count += 1;
+            case["name"] = format!("renamed {count}").into();
+        }
+        fs::write(folder.path().join(file), vectors.to_string()).unwrap();
+    }
+    let (passed, lines) = run_task(folder.path());
+    assert!(
+        passed && lines.last().unwrap().starts_with(&format!("{count} cases: {count} passed, ")),
+        "{lines:#?}"
+    );
+}
+
+/// Cases of the same form with other names, numbers and words.
+fn other_cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
+    let wap = |kind: &str, files: Value, request: Value, expect: Value| json!({ "kind": kind, "input": { "files": files, "request": request }, "expect": expect });
+    let explore = |files: Value, expect: Value| wap("explore", files, json!({ "path": "." }), expect);
+    let flow = |input: Value, expect: Value| json!({ "kind": "flow", "input": input, "expect": expect });
+    let exec = |inbox: &str, expect: Value| json!({ "kind": "exec", "dialect": "codingagent", "input": { "files": { "a": "A\n" }, "inbox": inbox }, "expect": expect });
+    let cocode =
+        |kind: &str, input: Value, expect: Value| json!({ "kind": kind, "input": input, "expect": expect });
+    let tagproto = "tagproto.json";
+    vec![
+        (
+            "wap.json",
+            explore(
+                json!({ "_generate": "501 empty files" }),
+                json!({ "totalFound": 501, "isTruncated": true }),
+            ),
+            None,
+        ),
+        ("wap.json", explore(json!({ "_generate": "12 empty files" }), json!({ "files_len": 12 })), None),
+        (
+            "wap.json",
+            explore(json!({ "_generate": "12 empty files" }), json!({ "files_len": 13 })),
+            Some("files_len should be 13"),
+        ),
+        (
+            "wap.json",
+            explore(
+                json!({ "_generate": ["7 lines", "big2 of 9 bytes"] }),
+                json!({ "paths": ["big", "big2"] }),
+            ),
+            None,
+        ),
+        (
+            "wap.json",
+            explore(json!({ "_dir": "empty", "_mode": "empty 0700" }), json!({ "paths": ["empty"] })),
+            None,
+        ),
+        (
+            "wap.json",
+            explore(json!({ "_generate": "a symphony" }), json!({ "ok": true })),
+            Some("the generator 'a symphony' is not understood"),
+        ),
+        (
+            "wap.json",
+            explore(json!({ "_sing": "x" }), json!({ "ok": true })),
+            Some("the set-up '_sing' is not understood"),
+        ),
+        (
+            "wap.json",
+            wap(
+                "read",
+                json!({ "_generate": "1 MiB, 1000 lines" }),
+                json!({ "path": "big", "startLine": 3, "endLine": 3 }),
+                json!({ "totalLines": 1000, "returnedLines": 1, "content_starts": "yyy", "content_not_contains": "z" }),
+            ),
+            None,
+        ),
+        (
+            "wap.json",
+            wap(
+                "write",
+                json!({}),
+                json!({ "path": "n", "content": "abc" }),
+                json!({ "exists": "n", "absent": ["m"], "bytesWritten_is": 3 }),
+            ),
+            None,
+        ),
+        (
+            "wap.json",
+            json!({ "kind": "wire", "input": { "http": "POST /v1/tools/readFile", "files": { "a": "A" }, "body": { "path": "a" } },
+                "expect": { "status": 200, "content": "A" } }),
+            None,
+        ),
+        (
+            tagproto,
+            flow(
+                json!({ "seq": 3, "results": 2, "reads": 1 }),
+                json!({ "order": [
+            "=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT ===", "## Workspace Files", "## Previous Command Results",
+            "## Requested File Contents", "=== PROMPT ==="] }),
+            ),
+            None,
+        ),
+        (
+            tagproto,
+            flow(json!({ "seq": 3, "results": 0 }), json!({ "absent": ["## Previous Command Results"] })),
+            None,
+        ),
+        (
+            tagproto,
+            flow(json!({ "seq": 3, "results": 1 }), json!({ "absent": ["## Previous Command Results"] })),
+            Some("the outbox has a line"),
+        ),
+        (tagproto, flow(json!({}), json!({ "sings": true })), Some("no runner is known for [\"sings\"]")),
+        (
+            tagproto,
+            exec(
+                "[RUN_COMMAND]\necho hi\n[/RUN_COMMAND]",
+                json!({ "output_is": "hi\n", "success": true, "exists": "a" }),
+            ),
+            None,
+        ),
+        (
+            tagproto,
+            exec("[RUN_COMMAND]\necho hi\n[/RUN_COMMAND]", json!({ "output_is": "ho\n" })),
+            Some("output_is should be \"ho\\n\""),
+        ),
+        (
+            "cocode.json",
+            cocode("worktree", json!({ "issue": 31, "agent": "zed" }), json!({ "branch": "cocode/31-zed" })),
+            None,
+        ),
+        (
+            "cocode.json",
+            cocode(
+                "worktree",
+                json!({ "branch cocode/9-b exists with marker at HEAD": true }),
+                json!({ "ready_before_agent_commits": false }),
+            ),
+            None,
+        ),
+        (
+            "cocode.json",
+            cocode(
+                "worktree",
+                json!({ "x exists and is not a worktree": true, "has": "gold" }),
+                json!({ "error": true, "gold_kept": true }),
+            ),
+            None,
+        ),
+        (
+            "cocode.json",
+            cocode("worktree", json!({ "repos": ["a", "b", "c"] }), json!({ "distinct_dirs": false })),
+            Some("distinct_dirs is true"),
+        ),
+        (
+            "cocode.json",
+            cocode("worktree", json!({ "song": true }), json!({ "error": true })),
+            Some("no set-up is known for [\"song\"]"),
+        ),
+        (
+            "cocode.json",
+            cocode(
+                "agent_run",
+                json!({ "agent_bash": "exit 0", "repository": "empty" }),
+                json!({ "ready": false, "error": true }),
+            ),
+            None,
+        ),
+        (
+            "cocode.json",
+            cocode(
+                "agent_run",
+                json!({ "agent_bash": "echo ANTHROPIC_X=$ANTHROPIC_X; exit 7" }),
+                json!({ "exit": 7, "kept": ["ANTHROPIC_X"], "dropped": ["any other"], "wall_s_max": 60 }),
+            ),
+            None,
+        ),
+        (
+            "cocode.json",
+            cocode("agent_run", json!({ "agent_bash": "echo x" }), json!({ "kept": ["NOPE"] })),
+            Some("kept is []"),
+        ),
+        (
+            "cocode.json",
+            cocode("agent_run", json!({ "agent_bash": "exit 3" }), json!({ "advice_contains": "a song" })),
+            Some("advice_contains is "),
+        ),
+        (
+            "cocode.json",
+            cocode("state", json!({}), json!({ "agent_fields": ["agent", "song"] })),
+            Some("agent_fields is [\"agent\"]"),
+        ),
+        (
+            "cocode.json",
+            cocode(
+                "adapter",
+                json!({ "agent": "codex", "issue": 8 }),
+                json!({ "argv_contains": ["a song"] }),
+            ),
+            Some("argv_contains is []"),
+        ),
+    ]
+}
+
+#[test]
+fn cases_that_are_written_elsewhere_run_and_name_what_is_not_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = other_cases();
+    for file in ["wap.json", "tagproto.json", "cocode.json"] {
+        let of_file = cases.iter().enumerate().filter(|(_, (of, ..))| *of == file);
+        let of_file: Vec<Value> = of_file
+            .map(|(index, (_, case, _))| {
+                let mut case = case.clone();
+                case["name"] = format!("case {index}").into();
+                case
+            })
+            .collect();
+        fs::write(folder.path().join(file), json!({ "cases": of_file }).to_string()).unwrap();
+    }
+    let (_, lines) = run_task(folder.path());
+    for (index, (file, case, expected)) in cases.iter().enumerate() {
+        let start = format!("FAILED {file} case {index}: ");
+        let line = lines.iter().find(|line| line.starts_with(&start));
+        match expected {
+            None => assert_eq!(line, None, "{case}"),
+            Some(part) => assert!(line.is_some_and(|line| line.contains(part)), "{part} in {line:?}, {case}"),
+        }
     }
 }

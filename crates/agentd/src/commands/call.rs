@@ -4,8 +4,8 @@ use std::io::Read;
 
 use serde_json::Value;
 use wap_core::{
-    Call, CancelFlag, ConversationId, Limits, Origin, Reason, Request, Response, Retention, RunKey,
-    ToolEffect, Unobserved, WapError, Workspace,
+    Call, CancelFlag, ConversationId, Limits, Origin, Request, Response, Retention, RunKey, Tool, ToolEffect,
+    UnknownArguments, Unobserved, WapError, Workspace,
 };
 
 use crate::cli::Common;
@@ -17,13 +17,18 @@ use crate::views::console::Console;
 
 /// Makes one call and prints the response, or the error object.
 pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {
-    let request = match Request::parse(tool, read_arguments(arguments)?) {
-        Ok(request) => request,
-        Err(error) if error.reason() == Reason::UnknownTool => {
-            console.json_result(&error);
+    let arguments = read_arguments(arguments)?;
+    let tool: Tool = match tool.parse() {
+        Ok(tool) => tool,
+        Err(error) => {
+            console.json_result::<WapError>(&error);
             return Ok(Exit::Usage);
         }
-        Err(error) => return Ok(failed(console, &error)),
+    };
+    let unknown = UnknownArguments::of(tool, &arguments);
+    let request = match Request::parse(tool.name(), arguments) {
+        Ok(request) => request,
+        Err(error) => return Ok(failed(console, &unknown.annotate_error(error))),
     };
     let cancel = cancel_flag()?;
     let places = Places::find(common).map_err(as_usage)?;
@@ -40,7 +45,7 @@ pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Opt
         workspace.open().map_err(as_usage)?;
         answer(&workspace, &request, &cancel)
     };
-    match answer {
+    match unknown.annotate(answer) {
         Ok(response) => {
             console.json_result(&response.with_absolute_metadata(&root));
             Ok(Exit::Done)

@@ -74,6 +74,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
         root: places.workspace.display().to_string(),
         stop: cancel.clone(),
         sockets: sockets.clone(),
+        llm4s_prefix: options.llm4s_workspace.clone(),
     });
     let shutdown = Shutdown::default();
     let told = shutdown.clone();

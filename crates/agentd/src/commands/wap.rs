@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use wap_core::{CancelFlag, Limits, Reason, Request, Response, Unobserved, WapError};
+use wap_core::{CancelFlag, Limits, Reason, Request, Response, Tool, UnknownArguments, Unobserved, WapError};
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
@@ -122,9 +122,13 @@ impl Service {
             }
             return;
         }
+        let unknown = method.parse::<Tool>().map(|tool| UnknownArguments::of(tool, &params));
+        let unknown = unknown.unwrap_or_default();
         let request = match (Request::parse(&method, params), &id) {
             (Ok(request), _) => request,
-            (Err(error), Some(id)) => return self.send(json_rpc::failure(id, &error)),
+            (Err(error), Some(id)) => {
+                return self.send(json_rpc::failure(id, &unknown.annotate_error(error)));
+            }
             // A notification is not answered, whatever comes of it.
             (Err(_), None) => return,
         };
@@ -142,7 +146,7 @@ impl Service {
                 service.running().remove(&key);
             }
             let Some(id) = id else { return };
-            service.send(match answer {
+            service.send(match unknown.annotate(answer) {
                 Ok(response) => json_rpc::response(&id, &response.with_absolute_metadata(&service.root)),
                 Err(error) => json_rpc::failure(&id, &error),
             });

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use wap_core::{
     CancelFlag, CommandObserver, Limits, Reason, Request as ToolRequest, Response as ToolResponse, Tool,
-    ToolEffect, Unobserved, WapError,
+    ToolEffect, UnknownArguments, Unobserved, WapError,
 };
 
 use crate::http::bodies::{self, Received, Share};
@@ -52,28 +52,37 @@ pub(super) async fn tool(
         Err(error) => return bodies::refused(&error),
     };
     let Received { bytes, share } = received;
-    let parsed = server.bodies.parse(bytes, move |bytes| ToolRequest::parse(tool.name(), arguments(bytes)?));
+    let parsed = server.bodies.parse(bytes, move |bytes| {
+        let arguments = arguments(bytes)?;
+        let unknown = UnknownArguments::of(tool, &arguments);
+        match ToolRequest::parse(tool.name(), arguments) {
+            Ok(request) => Ok((request, unknown)),
+            Err(error) => Err(unknown.annotate_error(error)),
+        }
+    });
     match parsed.await.flatten() {
-        Ok(request) => carry_out(&server, &client, request, share).await,
+        Ok((request, unknown)) => carry_out(&server, &client, request, unknown, share).await,
         Err(error) => refusal(&error),
     }
 }
 
 /// `GET /v1/info`.
 pub(super) async fn info(State(server): State<Arc<Server>>) -> Response<Body> {
-    carry_out(&server, &server.clients.stranger("http"), ToolRequest::GetWorkspaceInfo, Share::default())
-        .await
+    let client = server.clients.stranger("http");
+    let unknown = UnknownArguments::default();
+    carry_out(&server, &client, ToolRequest::GetWorkspaceInfo, unknown, Share::default()).await
 }
 
 async fn carry_out(
     server: &Server,
     client: &Arc<Client>,
     request: ToolRequest,
+    unknown: UnknownArguments,
     share: Share,
 ) -> Response<Body> {
     let root = server.root.clone();
     let render = move |answer: Result<ToolResponse, WapError>| {
-        let rendered = answer.map(|response| {
+        let rendered = unknown.annotate(answer).map(|response| {
             serde_json::to_vec(&response.with_absolute_metadata(&root)).expect("answers have string keys")
         });
         (rendered.is_ok(), rendered)

@@ -78,7 +78,7 @@ impl Guard {
             _ => return Err(denied("the request does not say which host it is for")),
         };
         if !self.hosts.iter().any(|known| known.0 == host_of(authority)) {
-            return Err(denied("the server is not asked by this name; --allow-host allows it"));
+            return Err(denied("host not allowed: add it with --allow-host NAME"));
         }
         let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
         let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));

@@ -2,6 +2,7 @@
 
 mod connection;
 mod queue;
+mod workspace_prefix;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,8 @@ use crate::http::calls;
 use crate::http::meter::Meter;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::router::Server;
+
+pub(crate) use workspace_prefix::WorkspacePrefix;
 
 /// How many WebSockets may be open. Each has two tasks, and what it has not read yet.
 const MOST_SOCKETS: usize = 512;
@@ -93,11 +96,20 @@ pub(super) async fn agent(State(server): State<Arc<Server>>, request: Request) -
         return json(StatusCode::BAD_REQUEST, text.to_string().into_bytes());
     };
     let id = command.id.clone();
+    let prefix = server.llm4s_prefix.clone();
     let answer = match command.request {
         Err(error) => answer_text(&id, &Err(error)),
-        Ok(request) => {
+        Ok(mut request) => {
             let named = id.clone();
-            let render = move |answer: Result<_, WapError>| (answer.is_ok(), answer_text(&named, &answer));
+            if let Some(prefix) = &prefix {
+                prefix.take_off(&mut request);
+            }
+            let render = move |mut answer: Result<_, WapError>| {
+                if let (Some(prefix), Ok(response)) = (&prefix, &mut answer) {
+                    prefix.put_on(response);
+                }
+                (answer.is_ok(), answer_text(&named, &answer))
+            };
             match calls::answered(&server, &client, request, share, Box::new(Unobserved), render).await {
                 Some(text) => text,
                 None => answer_text(&id, &Err(calls::fault())),

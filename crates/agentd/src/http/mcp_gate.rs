@@ -38,6 +38,7 @@ impl<T> Drop for AbortOnDrop<T> {
 pub(super) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, next: Next) -> Response<Body> {
     let (mut head, body) = request.into_parts();
     let has_body = head.method == Method::POST;
+    let is_end = head.method == Method::DELETE;
     let limit_bytes = if has_body { Limits::MAX_REQUEST_BYTES } else { 0 };
     let Received { bytes, share } = match gate.bodies.read(&head.headers, body, limit_bytes).await {
         Ok(received) => received,
@@ -52,12 +53,24 @@ pub(super) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
             return refusal(&error);
         }
         let (response, is_full) = sessions.note(next.run(Request::from_parts(head, Body::from(bytes)))).await;
-        if is_full { bodies::refused(&crowded()) } else { response }
+        if is_full { bodies::refused(&crowded()) } else { ended(is_end, response) }
     }));
     match (&mut answering.0).await {
         Ok(response) => response,
         Err(_) => refusal_with(StatusCode::SERVICE_UNAVAILABLE, &stopping()),
     }
+}
+
+/// Answers 204 to the end of a session. The service says 202, accepted for later, though the session is gone by then; clients
+/// that know 200 and 204 only report that as a failure.
+fn ended(is_end: bool, mut response: Response<Body>) -> Response<Body> {
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        *response.body_mut() = Body::empty();
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.headers_mut().remove(header::CONTENT_TYPE);
+    }
+    response
 }
 
 fn crowded() -> WapError {

@@ -17,7 +17,7 @@ use crate::http::guard::{self, Guard};
 use crate::http::mcp_gate::{self, McpGate};
 use crate::http::metrics::Metrics;
 use crate::http::refusal::{json, refusal, refusal_with};
-use crate::http::{Sockets, calls, llm4s, open_api};
+use crate::http::{Sockets, WorkspacePrefix, calls, llm4s, open_api};
 use crate::mcp::{HttpMcp, McpConfig, SessionRoom};
 use crate::owner::call_pool::CallPool;
 use crate::owner::shared_workspace::SharedWorkspace;
@@ -37,6 +37,8 @@ pub(crate) struct HttpConfig {
     /// Raised when the server stops: then commands are ended.
     pub stop: CancelFlag,
     pub sockets: Sockets,
+    /// The path by which clients of llm4s know the workspace.
+    pub llm4s_prefix: Option<WorkspacePrefix>,
 }
 
 /// What every request needs.
@@ -48,6 +50,7 @@ pub(super) struct Server {
     pub(super) root: String,
     pub(super) stop: CancelFlag,
     pub(super) sockets: Sockets,
+    pub(super) llm4s_prefix: Option<WorkspacePrefix>,
     open_api: Vec<u8>,
     /// Ends the sessions of MCP when the server stops.
     _sessions: CancelGuard,
@@ -55,7 +58,8 @@ pub(super) struct Server {
 
 /// Returns all addresses with their guard.
 pub(crate) fn router(config: HttpConfig) -> Router {
-    let HttpConfig { workspace, pool, guard, metrics, mcp, mcp_runtime, root, stop, sockets } = config;
+    let HttpConfig { workspace, pool, guard, metrics, mcp, mcp_runtime, root, stop, sockets, llm4s_prefix } =
+        config;
     let guard = Arc::new(guard);
     let mcp = HttpMcp {
         config: Arc::new(mcp),
@@ -74,7 +78,8 @@ pub(crate) fn router(config: HttpConfig) -> Router {
     let mcp = Router::new()
         .route_service("/mcp", mcp)
         .route_layer(from_fn_with_state(Arc::new(gate), mcp_gate::pass));
-    let server = Arc::new(Server { clients, bodies, metrics, root, stop, sockets, open_api, _sessions });
+    let server = Server { clients, bodies, metrics, root, stop, sockets, llm4s_prefix, open_api, _sessions };
+    let server = Arc::new(server);
     let closed = Router::new()
         .route("/v1/tools/{tool}", post(calls::tool))
         .route("/v1/info", get(calls::info))

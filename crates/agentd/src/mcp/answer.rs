@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
-use wap_core::{ExploreFilesResponse, Request, Response, WapError};
+use wap_core::{ExploreFilesResponse, Request, Response, UnknownArguments, WapError};
 
 use crate::mcp::recent_outputs::RecentOutputs;
 use crate::mcp::server::McpConfig;
@@ -46,6 +46,14 @@ pub(crate) fn failure(config: &McpConfig, outputs: &RecentOutputs, error: &WapEr
 /// A result of text.
 pub(crate) fn plain(text: String) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
+}
+
+/// Adds the note on arguments that were ignored to a result of text.
+pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) -> CallToolResult {
+    if let Some(note) = unknown.note() {
+        result.content.push(ContentBlock::text(format!("[{note}]")));
+    }
+    result
 }
 
 /// A structured result; the same as text is for clients that know no structure.

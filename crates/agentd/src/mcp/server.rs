@@ -13,7 +13,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::oneshot;
-use wap_core::{Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Tool, Unobserved, WapError};
+use wap_core::{
+    Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Tool, UnknownArguments, Unobserved,
+    WapError,
+};
 
 use crate::commands;
 use crate::commands::log::LogPage;
@@ -81,11 +84,16 @@ impl McpServer {
         if let Some(tool) = ExtraTool::ALL.into_iter().find(|tool| tool.name() == name)
             && self.config.extra_tools.contains(&tool)
         {
-            return Ok(match tool {
+            let unknown = match tool {
+                // Read as the tool of the document, which notes them.
+                ExtraTool::DeleteFile => UnknownArguments::default(),
+                _ => UnknownArguments::outside_of(&tool.request_schema(), &arguments),
+            };
+            let result = match tool {
                 ExtraTool::Undo => self.undo(arguments, context).await,
                 ExtraTool::Log => self.log(arguments).await,
                 ExtraTool::ReadOutput => match extra_tool::read_output(arguments) {
-                    Ok(request) => self.carry_out(request, context).await,
+                    Ok(request) => self.carry_out(request, UnknownArguments::default(), context).await,
                     Err(error) => self.failure(&error),
                 },
                 ExtraTool::DeleteFile => self.documented(Tool::DeleteFile, arguments, context).await,
@@ -95,7 +103,8 @@ impl McpServer {
                 | ExtraTool::DocdexAst
                 | ExtraTool::DocdexImpact
                 | ExtraTool::DocdexImpactDiagnostics => self.docdex(tool, arguments, context).await,
-            });
+            };
+            return Ok(answer::with_note(result, &unknown));
         }
         match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
             Some(tool) => Ok(self.documented(tool, arguments, context).await),
@@ -112,18 +121,27 @@ impl McpServer {
         arguments: Value,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
+        let unknown = UnknownArguments::of(tool, &arguments);
         match Request::parse(tool.name(), arguments) {
-            Ok(request) => self.carry_out(request, context).await,
-            Err(error) => self.failure(&error),
+            Ok(request) => self.carry_out(request, unknown, context).await,
+            Err(error) => self.failure(&unknown.annotate_error(error)),
         }
     }
 
-    async fn carry_out(&self, request: Request, context: &RequestContext<RoleServer>) -> CallToolResult {
+    async fn carry_out(
+        &self,
+        request: Request,
+        unknown: UnknownArguments,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
         if let Request::ReadFile(read) = &request
             && let Some(part) = self.outputs.read(read)
         {
             return match part {
-                Ok(part) => answer::plain(text::read_recent(read, &part, self.config.page)),
+                Ok(part) => {
+                    let shown = answer::plain(text::read_recent(read, &part, self.config.page));
+                    answer::with_note(shown, &unknown)
+                }
                 Err(error) => self.failure(&error),
             };
         }
@@ -138,7 +156,10 @@ impl McpServer {
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
         // Rendered where it was worked out, and not on the thread that serves everybody.
-        let done = move |answer| drop(sender.send(Ok(answer::result(&config, &outputs, &asked, answer))));
+        let done = move |answer| {
+            let answer = unknown.annotate(answer);
+            let _ = sender.send(Ok(answer::result(&config, &outputs, &asked, answer)));
+        };
         self.client.begin(request, cancel.clone(), observer, done);
         wait(answered, &cancel, context).await.unwrap_or_else(|error| self.failure(&error))
     }

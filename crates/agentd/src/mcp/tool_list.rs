@@ -39,7 +39,8 @@ fn documented(tool: Tool, wap_json: bool) -> McpTool {
 }
 
 fn extra(tool: ExtraTool) -> McpTool {
-    let mut listed = McpTool::new(tool.name(), tool.description(), object(tool.request_schema()));
+    let mut listed =
+        McpTool::new(tool.name(), tool.description(), object(compact_schema(&tool.request_schema())));
     let annotations =
         ToolAnnotations::with_title(tool.title()).read_only(tool.only_reads()).open_world(false);
     listed.annotations = Some(if tool.only_reads() { annotations } else { annotations.destructive(true) });

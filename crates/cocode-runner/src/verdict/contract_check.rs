@@ -193,12 +193,13 @@ fn parts(
         parts.push(part(one.name.name(), one.holds, true, one.why.clone()));
     }
     let commits = format!("{} commits", record.commits);
-    let on_branch = record.warnings.is_empty();
-    parts.push(part("on_branch", on_branch, true, record.warnings.join("; ")));
     parts.push(part("repository_untouched", is_untouched, true, String::new()));
     parts.push(part("commits", record.commits > 0, true, commits));
     let undone = format!("no line with '{ASKED_FOR}' was added, which is what the issue asks for");
     parts.push(part("task", is_done, true, if is_done { String::new() } else { undone }));
+    // What a run only warns of is advice here too: the same work has one verdict.
+    let on_branch = record.warnings.is_empty();
+    parts.push(part("on_branch", on_branch, false, record.warnings.join("; ")));
     let left = if is_clean { "" } else { "files are left that are not committed" };
     parts.push(part("clean_tree", is_clean, false, left.to_owned()));
     let is_structured = *seen.structured.lock().unwrap_or_else(PoisonError::into_inner);

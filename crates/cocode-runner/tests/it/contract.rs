@@ -32,14 +32,23 @@ fn the_example_in_rust_keeps_the_contract() {
 }
 
 #[test]
+fn a_detached_head_is_judged_as_in_a_run() {
+    let work = "echo 'for #1' > note && git add . && git checkout -q --detach";
+    let report = check(&agent("check", &format!("{work}; {MARKED}")));
+    assert!(report.passed, "{report:?}");
+    let advice: Vec<_> = report.parts.iter().filter(|part| !part.holds && part.name == "on_branch").collect();
+    assert_eq!(advice.len(), 1, "{report:?}");
+    assert!(!advice[0].required && advice[0].detail == "HEAD is not on the agent's branch", "{report:?}");
+}
+
+#[test]
 fn each_breach_of_the_contract_is_named() {
     let work = "echo 'for #1' > note && git add .";
-    let cases: [(&str, &[&str]); 7] = [
+    let cases: [(&str, &[&str]); 6] = [
         ("exit 2", &["exit_code", "descends", "new", "changes", "marker", "commits", "task"]),
         ("true", &["descends", "new", "changes", "marker", "commits", "task"]),
         (&format!("{work}; git commit -q -m x"), &["marker"]),
         (&format!("{work}; {MARKED}; exit 1"), &["exit_code"]),
-        (&format!("{work}; git checkout -q --detach; {MARKED}"), &["on_branch"]),
         // All that it says is right, but it has done something else.
         (MARKED, &["task"]),
         (&format!("echo x > '#1'; git add .; {MARKED}"), &["task"]),

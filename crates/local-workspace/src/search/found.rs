@@ -108,7 +108,7 @@ impl Found {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if state.is_out_of_time {
             warnings.push(format!(
-                "the time was over when {} files had been searched, so the totals are those of a part: search fewer folders",
+                "timed out after {} files, so the totals are those of a part: search fewer folders",
                 state.files
             ));
         }

@@ -1,8 +1,10 @@
 //! The corpus of attacks, and the long list of escapes.
 
 mod blocked;
+pub(crate) mod case_kind;
 mod cases;
 mod escapes;
 pub(crate) mod exec_attacks;
 mod exec_report;
+mod phrases;
 mod special_cases;

@@ -1,10 +1,19 @@
 //! One case of the corpus, as it stands in the file.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::Sandbox;
+use super::phrase::{phrases, time_limit};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/fs-attacks.json");
+
+/// Names another file of cases of the same form.
+const VARIABLE: &str = "CONFORMANCE_CASES";
+
+/// How long a reply may take where the case does not say; the description of the corpus has it.
+const REPLY: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
@@ -17,43 +26,54 @@ pub(crate) struct Case {
     pub(super) code: Option<String>,
     pub(super) platform: String,
     pub(super) policy: Option<String>,
+    /// What to look at afterwards.
+    pub(crate) check: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expectation {
     Accepted,
     Rejected,
     Either,
+    /// A word that is not understood, which fails the case.
+    Unknown(String),
 }
 
+/// Reads the corpus, or the file that stands in for it.
 pub(super) fn load() -> Vec<Case> {
-    let file: Value = serde_json::from_slice(&std::fs::read(CORPUS).unwrap()).unwrap();
+    let path = std::env::var_os(VARIABLE).unwrap_or_else(|| CORPUS.into());
+    read(&std::fs::read(path).unwrap())
+}
+
+/// Reads a file of cases.
+pub(super) fn read(text: &[u8]) -> Vec<Case> {
+    let file: Value = serde_json::from_slice(text).unwrap();
     file["cases"].as_array().unwrap().iter().map(parse).collect()
 }
 
 fn parse(value: &Value) -> Case {
     let text = |key: &str| value[key].as_str().map(str::to_owned);
     Case {
-        name: text("name").unwrap(),
-        setup: value["setup"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|step| step.as_array().unwrap().clone())
-            .collect(),
-        operation: text("op").unwrap(),
-        path: text("path").unwrap(),
+        name: text("name").unwrap_or_else(|| panic!("a case without a name: {value}")),
+        setup: list(&value["setup"]).iter().map(|step| list(step).to_vec()).collect(),
+        operation: text("op").unwrap_or_else(|| panic!("a case without an operation: {value}")),
+        path: text("path").unwrap_or_else(|| panic!("a case without a path: {value}")),
         arguments: value["args"].clone(),
-        expect: match value["expect"].as_str().unwrap() {
+        expect: match value["expect"].as_str().unwrap_or_default() {
             "ok" => Expectation::Accepted,
             "rejected" => Expectation::Rejected,
-            "rejected-or-ok" => Expectation::Either,
-            other => panic!("unknown expectation {other}"),
+            "rejected-or-ok" | "ok-or-rejected" => Expectation::Either,
+            _ => Expectation::Unknown(value["expect"].to_string()),
         },
         code: text("code"),
-        platform: text("platform").unwrap(),
+        platform: text("platform").unwrap_or_else(|| "all".to_owned()),
         policy: text("policy"),
+        check: text("check").unwrap_or_default(),
     }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 impl Case {
@@ -61,10 +81,36 @@ impl Case {
         expand(&self.path, sandbox)
     }
 
+    /// The steps of the set-up with this verb.
+    pub(crate) fn steps<'a>(&'a self, verb: &'a str) -> impl Iterator<Item = &'a [Value]> {
+        self.setup.iter().filter(move |step| step.first().is_some_and(|word| word == verb)).map(Vec::as_slice)
+    }
+
+    /// How long a reply may take.
+    pub(super) fn time_limit(&self) -> Duration {
+        phrases(&self.check).find_map(time_limit).unwrap_or(REPLY)
+    }
+
+    /// Whether it takes long to set up.
+    pub(super) fn is_heavy(&self) -> bool {
+        let is_large = |verb, least| {
+            self.steps(verb)
+                .any(|step| step.get(2).and_then(Value::as_u64).is_some_and(|number| number >= least))
+        };
+        is_large("many_files", 20_000)
+            || is_large("one_line", 1 << 26)
+            || self.steps("deep_dirs").next().is_some()
+    }
+
+    /// Whether somebody changes the workspace in this way meanwhile.
+    pub(crate) fn has_racer(&self, kind: &str) -> bool {
+        self.steps("racer").any(|step| step.get(1).is_some_and(|word| word == kind))
+    }
+
     /// How often the operation is carried out: `race_rounds` times while somebody interferes, `SOAK_FACTOR` times that
     /// in a long run, and once otherwise.
     pub(super) fn rounds(&self, race_rounds: u32) -> u32 {
-        if !self.setup.iter().any(|step| step[0] == "racer") {
+        if self.steps("racer").next().is_none() {
             return 1;
         }
         let factor = std::env::var("SOAK_FACTOR").ok().and_then(|text| text.parse().ok());

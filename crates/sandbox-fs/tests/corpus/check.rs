@@ -2,17 +2,29 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
-use sandbox_fs::{FileKind, OpenFile};
+use sandbox_fs::OpenFile;
 
 use super::case::{Case, Expectation};
+use super::phrase::{self, Scene, phrases};
 use super::subject::{NEW_TEXT, Reply, Subject};
+use super::tree::Tree;
 use super::{CANARY, Sandbox};
 
-/// Far more than any reply takes, also on a machine that has other work.
-const SLOW: Duration = Duration::from_secs(90);
+/// Why a case does not hold.
+pub(super) enum Failure {
+    /// A reply took longer than the case allows.
+    Late(Duration),
+    Wrong(String),
+}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Failure {
+        Failure::Wrong(what)
+    }
+}
 
 /// What the rounds of a case gave.
 #[derive(Default)]
@@ -59,9 +71,20 @@ pub(super) fn reply<S: Subject>(
     reply: &Result<Reply, S::Refusal>,
     sandbox: &Sandbox,
     took: Duration,
+) -> Result<(), Failure> {
+    if took >= case.time_limit() {
+        return Err(Failure::Late(took));
+    }
+    right::<S>(case, reply, sandbox).map_err(Failure::Wrong)
+}
+
+fn right<S: Subject>(
+    case: &Case,
+    reply: &Result<Reply, S::Refusal>,
+    sandbox: &Sandbox,
 ) -> Result<(), String> {
-    require(took < SLOW, format!("took {took:?}"))?;
-    let text = match (case.expect, reply) {
+    let text = match (&case.expect, reply) {
+        (Expectation::Unknown(word), _) => return Err(format!("the expectation {word} is not understood")),
         (Expectation::Accepted, Err(refusal)) => return Err(format!("was refused: {refusal:?}")),
         (Expectation::Rejected, Ok(_)) => return Err("was accepted".to_owned()),
         (_, Ok(reply)) => String::from_utf8_lossy(&reply.content).into_owned() + &paths(reply),
@@ -70,7 +93,10 @@ pub(super) fn reply<S: Subject>(
     // What the request has said may be repeated to whoever has sent it.
     let text = text.replace(&case.path(sandbox), "");
     // Reading through a mount that the user made is the one way in which the secret may be seen.
-    require(case.name == "mount-inside" || !text.contains(CANARY), "the reply contains the secret")?;
+    let mounts = case.steps("bind_mount").filter_map(|step| step.get(1)?.as_str());
+    let is_mounted =
+        mounts.map(|mount| format!("{mount}/")).any(|mount| case.path(sandbox).starts_with(&mount));
+    require(is_mounted || !text.contains(CANARY), "the reply contains the secret")?;
     tells_no_place(&text, sandbox)?;
     match (&case.code, reply) {
         (Some(code), Err(refusal)) if case.expect == Expectation::Rejected => {
@@ -95,104 +121,91 @@ fn paths(reply: &Reply) -> String {
     reply.entries.iter().map(|(path, _)| path.clone() + "\n").collect()
 }
 
-/// Whether a raced operation proves nothing unless it gets through between two disturbances.
+/// Whether a raced operation proves nothing unless it gets through between two disturbances: it leaves the things that are
+/// raced for in their places, so that it can.
 pub(super) fn must_succeed_once(case: &Case) -> bool {
-    let names = ["fifo-swapped-in-race", "race-edit-lost-update", "race-swap-parent-link-write"];
-    names.contains(&case.name.as_str())
+    match case.operation.as_str() {
+        "read" | "write" => case.has_racer("exchange"),
+        "edit" => case.has_racer("append"),
+        _ => false,
+    }
 }
 
-/// The checks that single cases add.
-pub(super) fn aftermath(
-    case: &Case,
-    sandbox: &Sandbox,
-    seen: &Seen,
+/// What must hold after a case: what its check says, and that nothing but its own path was changed.
+pub(super) fn aftermath<S: Subject>(
+    scene: &Scene<'_>,
     disturbances: u64,
+    before: &Tree,
 ) -> Result<(), String> {
-    let content = |path: &str, expected: &str| {
-        let found = fs::read_to_string(sandbox.at(path)).map_err(|error| format!("{path}: {error}"))?;
-        require(found == expected, format!("{path} is {found:?}"))
-    };
-    let absent =
-        |path: &str| require(fs::symlink_metadata(sandbox.at(path)).is_err(), format!("{path} exists"));
-    let is_link = |path: &str| {
-        let found = fs::symlink_metadata(sandbox.at(path)).map_err(|error| format!("{path}: {error}"))?;
-        require(found.is_symlink(), format!("{path} is no link any more"))
-    };
-    let last = seen.last.as_ref();
-    let matches =
-        |count: u64| require(last.is_some_and(|reply| reply.matches == count), "wrong number of matches");
-    let one_entry = |path: &str, kind: FileKind| {
-        let entries = last.map_or(&[][..], |reply| &reply.entries);
-        require(entries == [(path.to_owned(), kind)], format!("listed {entries:?}"))
-    };
-    match case.name.as_str() {
-        "crlf-and-no-final-newline" => content("c.txt", "a\r\nB\r\nc"),
-        "read-git-config" => {
-            let shown = last.map_or("".into(), |reply| String::from_utf8_lossy(&reply.content));
-            let is_masked =
-                shown.starts_with("[remote") && shown.contains("://") && shown.ends_with("@x/y\n");
-            require(is_masked, format!("shown is {shown:?}"))
-        }
-        "backup-name-symlink" => {
-            // The subject decides whether the file still ends without a newline.
-            let edited = content("a.txt", "edited\n").or_else(|_| content("a.txt", "edited"));
-            is_link("a.txt~").and(is_link("a.txt.bak")).and(edited)
-        }
-        "temp-name-symlink" => is_link("a.txt.tmp").and(content("a.txt", NEW_TEXT)),
-        "rename-target-symlink" => is_link("l").and(content("a.txt", "x")),
-        "deep-nesting-write" => absent("n"),
-        "git-config-create-missing" | "git-file-gitdir" => absent(".git"),
-        "git-config-write" => content(".git/config", "[core]\n"),
-        "git-hooks-write" => absent(".git/hooks/pre-commit"),
-        "file-as-dir" => content("a.txt", "x"),
-        "glob-delete" => content("a.txt", "x"),
-        "symlink-file-outside-delete" => absent("l"),
-        "hardlink-inside-pair" => content("h1", "x").and(content("h2", NEW_TEXT)),
-        "hardlink-outside-write" | "hardlink-outside-append" => {
-            let inode = |path| fs::metadata(path).map(|found| found.ino()).unwrap();
-            let own = inode(sandbox.at("h")) != inode(sandbox.outside().join("secret.txt"));
-            let added = if case.operation == "append" { CANARY } else { "" };
-            content("h", &format!("{added}{NEW_TEXT}")).and(require(own, "h still is the file outside"))
-        }
-        "perm-mode-kept" => {
-            let mode = fs::metadata(sandbox.at("run.sh")).unwrap().mode() & 0o7777;
-            content("run.sh", "b\n").and(require(mode == 0o755, format!("mode {mode:o}")))
-        }
-        "root-moved" => {
-            let moved = sandbox.top().join("moved/new.txt");
-            require(moved.exists() && !sandbox.workspace().exists(), "not written where the folder is now")
-        }
-        "root-replaced" => absent("new.txt"),
-        "fifo-in-list" => one_entry("p", FileKind::Fifo),
-        "non-utf8-existing-list" => one_entry(r"f\xffo", FileKind::File),
-        "fifo-in-search" | "symlink-loop-search" | "non-utf8-search" => matches(1),
-        "perm-dir-000-in-search" => {
-            let skipped = last.is_some_and(|reply| reply.skipped_folder);
-            matches(1).and(require(skipped, "the closed folder is not counted"))
-        }
-        "symlink-search-outside-file" => matches(0),
-        "dir-100k-search" => {
-            let found = last.map_or(0, |reply| reply.matches);
-            require((1..=100).contains(&found), format!("{found} matches"))
-                .and(require(last.is_some_and(|reply| reply.truncated), "not truncated"))
-        }
-        "deep-nesting-existing-list" | "endless-line-ranged-read" | "utf8-cut-at-limit" => {
-            require(last.is_some_and(|reply| reply.truncated), "not truncated")
-        }
-        "mount-inside" => require(last.is_some_and(|reply| reply.content == CANARY.as_bytes()), "not read"),
-        "race-edit-lost-update" => {
-            require(seen.accepted > 0, "no edit ever succeeded")?;
-            no_update_is_lost(sandbox, seen, disturbances)
-        }
-        _ if must_succeed_once(case) => require(seen.accepted > 0, "it never succeeded"),
-        _ => Ok(()),
+    let (case, sandbox, seen) = (scene.case, scene.sandbox, scene.seen);
+    for phrase in phrases(&case.check) {
+        phrase::holds::<S>(phrase, scene)?;
     }
+    if must_succeed_once(case) {
+        require(seen.accepted > 0, "it never succeeded")?;
+    }
+    if case.operation == "edit" && case.has_racer("append") {
+        no_update_is_lost(case, sandbox, seen, disturbances)?;
+    }
+    if is_still(case) {
+        links_remain(case, sandbox, seen)?;
+        only_its_own_path(case, sandbox, seen, before)?;
+    }
+    Ok(())
+}
+
+/// Whether nobody else changes the workspace, and it can be compared as a whole.
+pub(super) fn is_still(case: &Case) -> bool {
+    const OTHER: [&str; 8] = [
+        "racer",
+        "delete_root",
+        "move_root",
+        "replace_root",
+        "root",
+        "deep_dirs",
+        "many_files",
+        "small_fs_inodes",
+    ];
+    OTHER.iter().all(|verb| case.steps(verb).next().is_none())
+}
+
+/// Links that are in the way are neither followed nor replaced; only deleting one removes it.
+fn links_remain(case: &Case, sandbox: &Sandbox, seen: &Seen) -> Result<(), String> {
+    let path = case.path(sandbox);
+    for name in case.steps("symlink").filter_map(|step| step.get(1)?.as_str()) {
+        let is_removed = case.operation == "delete" && seen.accepted > 0 && name == path;
+        let is_link = fs::symlink_metadata(sandbox.at(name)).is_ok_and(|found| found.is_symlink());
+        require(is_link != is_removed, format!("{name} is a link: {is_link}"))?;
+    }
+    Ok(())
+}
+
+/// What was refused, or only looks, changes nothing; what changes a file changes that one, and as it was asked to.
+fn only_its_own_path(case: &Case, sandbox: &Sandbox, seen: &Seen, before: &Tree) -> Result<(), String> {
+    let path = case.path(sandbox);
+    let changes =
+        seen.accepted > 0 && matches!(case.operation.as_str(), "write" | "append" | "edit" | "delete");
+    let name = Path::new(&path).file_name().filter(|_| changes);
+    let difference = before.difference(&Tree::of(&sandbox.workspace()), name);
+    require(difference.is_none(), difference.unwrap_or_default())?;
+    if !changes {
+        return Ok(());
+    }
+    let content = fs::read(sandbox.at(&path)).map(|content| String::from_utf8_lossy(&content).into_owned());
+    let is_done = match (case.operation.as_str(), &content) {
+        ("delete", _) => fs::symlink_metadata(sandbox.at(&path)).is_err(),
+        ("write", Ok(content)) => content == NEW_TEXT,
+        ("append", Ok(content)) => content.ends_with(NEW_TEXT),
+        ("edit", Ok(content)) => content.contains(case.arguments["content"].as_str().unwrap_or("edited")),
+        _ => false,
+    };
+    require(is_done, format!("{} was accepted, and the file is {content:?}", case.operation))
 }
 
 /// Every line that the racer appended is in the file, or in a version that an error named, or in a replaced file that
 /// the caller still holds. None is gone.
-fn no_update_is_lost(sandbox: &Sandbox, seen: &Seen, appended: u64) -> Result<(), String> {
-    let in_file = lines(&fs::read(sandbox.at("a.txt")).unwrap());
+fn no_update_is_lost(case: &Case, sandbox: &Sandbox, seen: &Seen, appended: u64) -> Result<(), String> {
+    let in_file = lines(&fs::read(sandbox.at(&case.path(sandbox))).unwrap());
     let late = seen.all_late_lines();
     let kept = seen.kept_lines;
     let account = format!("{appended} appended, {in_file} in the file, {late} late, {kept} kept");

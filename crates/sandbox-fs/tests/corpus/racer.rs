@@ -30,7 +30,7 @@ impl Racer {
             "rename_storm" => {
                 let folder = PathBuf::from(text(1));
                 fs::create_dir(&folder).unwrap();
-                for number in 0..step[2].as_u64().unwrap() {
+                for number in 0..step[2].as_u64().expect("a number of files") {
                     let file = folder.join(format!("{number}"));
                     fs::write(&file, "").unwrap();
                     racer.run(there_and_back(file.clone(), file.with_extension("moved")));
@@ -38,7 +38,7 @@ impl Racer {
             }
             "append" => racer.run(append(place(1))),
             "truncate" => racer.run(truncate(place(1))),
-            other => panic!("unknown racer {other}"),
+            other => panic!("the racer '{other}' is not understood"),
         }
         racer
     }

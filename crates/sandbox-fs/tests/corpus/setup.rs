@@ -42,7 +42,13 @@ pub(super) fn build(sandbox: &Sandbox, case: &Case) -> Result<World, Unable> {
 }
 
 fn text(step: &[Value], index: usize) -> &str {
-    step[index].as_str().unwrap()
+    let word = step.get(index).and_then(Value::as_str);
+    word.unwrap_or_else(|| panic!("the set-up step {step:?} has no text at {index}"))
+}
+
+fn number(step: &[Value], index: usize) -> u64 {
+    let number = step.get(index).and_then(Value::as_u64);
+    number.unwrap_or_else(|| panic!("the set-up step {step:?} has no number at {index}"))
 }
 
 impl World {
@@ -61,11 +67,11 @@ impl World {
                 set_mode(&place(), text(step, 3));
             }
             "repeat" => {
-                let count = usize::try_from(step[3].as_u64().unwrap()).unwrap();
+                let count = usize::try_from(number(step, 3)).unwrap();
                 fs::write(place(), text(step, 2).repeat(count)).unwrap();
             }
-            "one_line" => write_one_line(&place(), step[2].as_u64().unwrap()),
-            "sparse" => fs::File::create(place()).unwrap().set_len(step[2].as_u64().unwrap()).unwrap(),
+            "one_line" => write_one_line(&place(), number(step, 2)),
+            "sparse" => fs::File::create(place()).unwrap().set_len(number(step, 2)).unwrap(),
             "dir" => fs::create_dir_all(place()).unwrap(),
             "dir_mode" => {
                 fs::create_dir_all(place()).unwrap();
@@ -73,17 +79,17 @@ impl World {
                 self.closed_folders.push(place());
             }
             "deep_dirs" => {
-                make_deep(&place(), step[2].as_u64().unwrap());
+                make_deep(&place(), number(step, 2));
                 self.deep_folder = Some(place());
             }
             "many_files" => {
                 fs::create_dir(place()).unwrap();
-                make_many(&place(), step[2].as_u64().unwrap());
+                make_many(&place(), number(step, 2));
             }
             "symlink" => symlink(target(), place()).unwrap(),
             "symlink_chain" => {
                 let mut to = target();
-                for number in 1..=step[3].as_u64().unwrap() {
+                for number in 1..=number(step, 3) {
                     let name = format!("{}{number}", text(step, 1));
                     symlink(&to, sandbox.at(&name)).unwrap();
                     to = name;
@@ -92,9 +98,9 @@ impl World {
             "hardlink" => fs::hard_link(target(), place()).unwrap(),
             "fifo" => node(&place(), FileType::Fifo, 0)?,
             "mknod" => {
-                let number = |index: usize| u32::try_from(step[index].as_u64().unwrap()).unwrap();
+                let part = |index: usize| u32::try_from(number(step, index)).unwrap();
                 assert_eq!(text(step, 2), "c");
-                node(&place(), FileType::CharacterDevice, rustix::fs::makedev(number(3), number(4)))?;
+                node(&place(), FileType::CharacterDevice, rustix::fs::makedev(part(3), part(4)))?;
             }
             "socket" => self._listener = Some(UnixListener::bind(place()).unwrap()),
             "bind_mount" => {
@@ -103,7 +109,7 @@ impl World {
                 self.mounts.push(place());
             }
             "small_fs_inodes" => {
-                let options = format!("nr_inodes={}", step[1].as_u64().unwrap());
+                let options = format!("nr_inodes={}", number(step, 1));
                 let options = std::ffi::CString::new(options).unwrap();
                 rustix::mount::mount("none", sandbox.workspace(), "tmpfs", MountFlags::empty(), &*options)
                     .map_err(|errno| Unable(errno.to_string()))?;
@@ -119,7 +125,7 @@ impl World {
             }
             // These happen while the root is open.
             "chdir" | "delete_root" | "move_root" | "replace_root" | "racer" => {}
-            other => panic!("unknown setup step {other}"),
+            other => panic!("the set-up step '{other}' is not understood"),
         }
         Ok(())
     }
@@ -133,7 +139,7 @@ impl World {
         let policy = match case.policy.as_deref() {
             None => FsPolicy::default(),
             Some("hard_links=refuse") => FsPolicy::default().with_hard_links(HardLinks::Refuse),
-            Some(other) => panic!("unknown policy {other}"),
+            Some(other) => panic!("the policy '{other}' is not understood"),
         };
         let path = self.root.clone().unwrap_or_else(|| sandbox.workspace());
         FileRoot::open_with_method(&path, &RootRules::default(), policy, method)

@@ -17,11 +17,14 @@ pub(crate) trait Subject: Sized {
     /// Its name in reports.
     const NAME: &'static str;
 
-    /// Cases about what it has not, with the reason.
-    const ELSEWHERE: &'static [(&'static str, &'static str)];
+    /// Whether what it reads is text; else it is bytes, which a limit may cut anywhere.
+    const READS_TEXT: bool;
 
     /// How often a raced operation is repeated.
     const RACE_ROUNDS: u32;
+
+    /// Why a case is about what it has not, if it is.
+    fn elsewhere(case: &Case) -> Option<&'static str>;
 
     fn over(root: FileRoot, sandbox: &Sandbox) -> Self;
 
@@ -47,6 +50,8 @@ pub(crate) struct Reply {
     /// Whether it said that it could not look everywhere.
     pub(crate) skipped_folder: bool,
     pub(crate) truncated: bool,
+    /// Whether a change was flagged, if the subject flags any.
+    pub(crate) is_flagged: Option<bool>,
     /// The file that a change replaced, where the subject holds on to it.
     pub(crate) replaced: Option<OpenFile>,
 }

@@ -49,7 +49,7 @@ pub struct Command {
     pub id: String,
     /// Whether it is a shell command, which is told about as it goes on, also if the request cannot be read.
     pub is_shell_command: bool,
-    /// What is asked for. Where the rest of the command can be read and this cannot, the client is told under the id.
+    /// What is asked for; the client hears under the id of a command that does not exist.
     pub request: Result<Request, WapError>,
 }
 
@@ -57,7 +57,8 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadMessage {
-    /// It is no JSON object with a type that is known, or a command without an id.
+    /// It is no JSON object with a type that is known, or a command without an id, without a field that it needs, or with one
+    /// of the wrong type. The original decodes a message as a whole and knows no difference.
     #[error("Invalid message format")]
     Format,
     /// It is a message that only a server sends.
@@ -130,7 +131,7 @@ fn read_command(command: Value) -> Result<Command, BadMessage> {
     let Some(Value::String(id)) = fields.remove("commandId") else { return Err(BadMessage::Format) };
     let tool = COMMANDS.into_iter().find(|(command, _)| *command == name).map(|(_, tool)| tool);
     let request = match tool {
-        Some(tool) => native_request(tool, fields),
+        Some(tool) => Ok(native_request(tool, fields).map_err(|_| BadMessage::Format)?),
         None => {
             let shown: String = name.chars().take(100).collect();
             Err(WapError::new(Reason::UnknownTool, format!("there is no command '{shown}'")))

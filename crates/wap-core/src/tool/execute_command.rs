@@ -24,8 +24,19 @@ pub struct ExecuteCommand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub timeout: Option<i64>,
-    /// Variables beside the cleared environment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Variables beside the cleared environment: an object, or a list of objects with `name` and `value`.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::tool::environment::read"
+    )]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "Option<crate::tool::environment::EnvironmentForm>",
+            description = "Variables beside the cleared environment."
+        )
+    )]
     pub environment: Option<BTreeMap<String, String>>,
 }
 

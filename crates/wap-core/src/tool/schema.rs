@@ -52,7 +52,9 @@ pub fn schema_of<T: schemars::JsonSchema>() -> Value {
 /// Shortens the schema of a tool's arguments for a list that a model reads.
 ///
 /// Titles, formats, the schema's own address and description go, an optional field is no longer said to take `null`, and
-/// what was defined once and referred to stands where it is used. Every value that fits the short schema fits the full one.
+/// what was defined once and referred to stands where it is used. Of two forms of a value, an object with names of the caller's
+/// choice is left out: strict validators of the large model APIs take objects with listed properties only. Every value that
+/// fits the short schema fits the full one.
 #[must_use]
 pub fn compact_schema(schema: &Value) -> Value {
     let mut short = Compactor::of(schema).schema(schema);
@@ -126,10 +128,11 @@ impl Compactor {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             return self.definitions.get(name.strip_prefix("#/$defs/")?);
         }
-        match schema.get("anyOf")?.as_array()?.as_slice() {
-            [one, null] if null["type"] == "null" => Some(one),
-            _ => None,
-        }
+        let variants = schema.get("anyOf")?.as_array()?;
+        let mut strict =
+            variants.iter().filter(|one| one["type"] != "null" && !one["additionalProperties"].is_object());
+        let meant = strict.next()?;
+        strict.next().is_none().then_some(meant)
     }
 
     fn properties(&self, properties: &Value) -> Value {

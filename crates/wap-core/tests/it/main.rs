@@ -15,4 +15,5 @@ mod request;
 mod schema;
 mod shown_versions;
 mod together;
+mod unknown_arguments;
 mod visible_text;

@@ -84,6 +84,32 @@ fn unknown_fields_are_ignored() {
 }
 
 #[test]
+fn variables_come_as_an_object_or_as_a_list() {
+    let parse = |environment: Value| {
+        Request::parse("executeCommand", json!({ "command": "ls", "environment": environment }))
+    };
+    let map = parse(json!({ "A": "1", "B": "" })).unwrap();
+    let list = json!([{ "name": "B", "value": "" }, { "name": "A", "value": "1" }]);
+    assert_eq!(parse(list).unwrap(), map);
+    assert_eq!(parse(json!([])).unwrap(), parse(json!({})).unwrap());
+    assert_eq!(
+        parse(Value::Null).unwrap(),
+        Request::parse("executeCommand", json!({ "command": "ls" })).unwrap()
+    );
+    let refused = [
+        (json!("A=1"), "environment"),
+        (json!({ "A": 1 }), "environment.A"),
+        (json!([{ "name": "A" }]), "environment[0].value"),
+        (json!([{ "name": "A", "value": 1 }]), "environment[0].value"),
+        (json!([{ "name": "A", "value": "1" }, { "name": "A", "value": "2" }]), "environment"),
+    ];
+    for (environment, field) in refused {
+        let error = parse(environment.clone()).unwrap_err();
+        assert_eq!(error.detail("field"), Some(&json!(field)), "{environment} {error}");
+    }
+}
+
+#[test]
 fn arguments_that_are_no_object_are_refused() {
     for arguments in [json!(["a"]), json!("a"), json!(1), json!([])] {
         for tool in Tool::ALL {

@@ -217,6 +217,36 @@ fn schemas_of_responses_are_stable() {
     insta::assert_json_snapshot!("error", Value::from(schema_for!(WapError)));
 }
 
+/// Whether no object within a schema has names of the caller's choice.
+fn is_closed(schema: &Value) -> bool {
+    match schema {
+        Value::Object(object) => {
+            object.get("additionalProperties").is_none_or(|rule| *rule == json!(false))
+                && (object.get("type") != Some(&json!("object")) || object.contains_key("properties"))
+                && object.values().all(is_closed)
+        }
+        Value::Array(items) => items.iter().all(is_closed),
+        _ => true,
+    }
+}
+
+#[test]
+fn a_short_schema_can_be_made_strict() {
+    for tool in Tool::ALL {
+        let schema = compact_schema(&tool.request_schema());
+        assert!(is_closed(&schema), "{schema}");
+        assert!(["anyOf", "oneOf", "allOf"].iter().all(|union| schema.get(union).is_none()), "{schema}");
+    }
+    // The control: the full schema of a command allows variables by name.
+    assert!(!is_closed(&Tool::ExecuteCommand.request_schema()));
+    let list = json!({ "command": "ls", "environment": [{ "name": "A", "value": "1" }] });
+    let map = json!({ "command": "ls", "environment": { "A": "1" } });
+    let full = Tool::ExecuteCommand.request_schema();
+    assert_eq!((misfit(&full, &list), misfit(&full, &map)), (None, None));
+    assert_eq!(misfit(&compact_schema(&full), &list), None);
+    assert!(misfit(&compact_schema(&full), &map).is_some());
+}
+
 #[test]
 fn what_fits_a_short_schema_fits_the_full_one() {
     for (tool, example) in examples() {

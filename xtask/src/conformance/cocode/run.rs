@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::conformance::Outcome;
 use crate::conformance::cocode::each;
 use crate::conformance::cocode::ground::{CocodeGround, script};
-use crate::conformance::problem::{Problem, ensure};
+use crate::conformance::expected::{list, members, text};
+use crate::conformance::problem::Problem;
 
 /// Runs a case of the kinds agent_run, adapter, worktree and state.
 pub(crate) fn run(case: &Value) -> Outcome {
@@ -78,12 +79,8 @@ fn agent_run(case: &Value) -> Result<Outcome, Problem> {
     let mut agent = script(text.trim_end_matches("(cancel from outside)"))?;
     agent.environment.insert("CUSTOM".to_owned(), "1".to_owned());
     agent.timeout = input["timeout_s"].as_u64().map(Duration::from_secs);
-    if case["name"] == "run_empty_repo" {
-        let empty = ground.root.join("empty");
-        fs::create_dir(&empty)?;
-        ground.git(&empty, &["init", "-q"])?;
-        let refused = ground.runner(&empty)?.plan(&ground.request(agent, 7)?).is_err();
-        return Ok(each(expect, &json!({ "ready": !refused })));
+    if is_in_empty_repository(case) {
+        return in_empty_repository(&ground, agent, expect);
     }
     let stop = StopFlag::new();
     let on_start = || {
@@ -98,6 +95,30 @@ fn agent_run(case: &Value) -> Result<Outcome, Problem> {
     let wall = began.elapsed();
     let lines = seen.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(judge(expect, &record, &lines, wall, &ground))
+}
+
+/// A case without a commit to begin with says so in its input, or in what it is called for.
+fn is_in_empty_repository(case: &Value) -> bool {
+    let named = |text: &Value| {
+        text.as_str().is_some_and(|text| text.contains("empty_repo") || text.contains("empty repo"))
+    };
+    case["input"]["repository"] == "empty" || ["name", "why", "source"].iter().any(|key| named(&case[*key]))
+}
+
+/// Without a commit nothing can be started, and so nothing gets ready.
+fn in_empty_repository(
+    ground: &CocodeGround,
+    agent: AgentDefinition,
+    expect: &Value,
+) -> Result<Outcome, Problem> {
+    let empty = ground.root.join("empty");
+    fs::create_dir(&empty)?;
+    ground.git(&empty, &["init", "-q"])?;
+    let runner = ground.runner(&empty)?;
+    let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
+    let records = runner.run(&ground.request(agent, 7)?, &StopFlag::new(), &seen);
+    let is_ready = records.iter().flatten().any(|record| record.state == AgentState::Ready);
+    Ok(each(expect, &json!({ "ready": is_ready, "error": records.is_err() })))
 }
 
 fn judge(
@@ -129,115 +150,195 @@ fn judge(
         Some(prefix) => lines.iter().any(|line| line.starts_with(prefix)),
         None => value(name).is_some(),
     };
-    // What is not equality is brought to it: the expectation itself if it holds, and what there is if not.
-    let holds = |key: &str, holds: bool, found: Value| if holds { expect[key].clone() } else { found };
-    if let Some(limit) = expect["wall_s_max"].as_f64() {
-        let seconds = wall.as_secs_f64();
-        actual["wall_s_max"] = holds("wall_s_max", seconds <= limit, seconds.into());
+    // Of lists of names and texts to be found, those that are as they should be are what there is.
+    let listed = |key: &str| expect[key].as_array().cloned().unwrap_or_default();
+    let name_of = |name: &Value| match name.as_str().unwrap_or_default() {
+        "any other" => "ANY_OTHER".to_owned(),
+        name => name.to_owned(),
+    };
+    let detail = record.detail.clone().unwrap_or_default();
+    let kept: Vec<Value> = listed("kept").into_iter().filter(|name| has(&name_of(name))).collect();
+    let dropped: Vec<Value> = listed("dropped").into_iter().filter(|name| !has(&name_of(name))).collect();
+    actual["kept"] = kept.into();
+    actual["dropped"] = dropped.into();
+    actual["advice_contains"] = part_or_all(&expect["advice_contains"], &detail);
+    actual["PATH"] = match value("PATH") {
+        Some(path) if has_folders_of(path, &user_path) => "the user's".into(),
+        path => path.into(),
+    };
+    let seconds = wall.as_secs_f64();
+    let in_time = at_most("wall_s_max", &expect["wall_s_max"], seconds);
+    let rest: Value = members(expect)
+        .filter(|(key, _)| *key != "wall_s_max")
+        .map(|(key, value)| (key.to_owned(), value.clone()))
+        .collect();
+    in_time.and(|| each(&rest, &actual))
+}
+
+/// The part of a text that is looked for, if it is there, and else the whole text.
+fn part_or_all(part: &Value, text: &str) -> Value {
+    let is_there = part.as_str().is_some_and(|part| text.contains(part));
+    if is_there { part.clone() } else { text.into() }
+}
+
+/// Whether a search path has every folder of the system's that another one has.
+fn has_folders_of(path: &str, other: &str) -> bool {
+    let mut folders = other.split(':').filter(|folder| folder.starts_with("/usr"));
+    folders.all(|folder| path.split(':').any(|own| own == folder))
+}
+
+fn at_most(what: &str, limit: &Value, found: f64) -> Outcome {
+    match limit.as_f64() {
+        Some(limit) if found > limit => Outcome::Failed(format!("{what} is {limit}, and it took {found:.1}")),
+        None if !limit.is_null() => Outcome::Failed(format!("{what} is not a number: {limit}")),
+        _ => Outcome::Passed,
     }
-    if let Some(part) = expect["advice_contains"].as_str() {
-        let told = record.detail.clone().unwrap_or_default();
-        actual["advice_contains"] = holds("advice_contains", told.contains(part), told.into());
-    }
-    if let Some(names) = expect["kept"].as_array() {
-        let missing: Vec<&str> = names.iter().filter_map(Value::as_str).filter(|name| !has(name)).collect();
-        actual["kept"] = holds("kept", missing.is_empty(), json!({ "missing": missing }));
-    }
-    if let Some(names) = expect["dropped"].as_array() {
-        let names = names.iter().filter_map(Value::as_str);
-        let names = names.map(|name| if name == "any other" { "ANY_OTHER" } else { name });
-        let kept: Vec<&str> = names.filter(|name| has(name)).collect();
-        actual["dropped"] = holds("dropped", kept.is_empty(), json!({ "kept": kept }));
-    }
-    if expect["PATH"] == "the user's" {
-        let path = value("PATH").unwrap_or_default();
-        let is_theirs = user_path
-            .split(':')
-            .filter(|folder| folder.starts_with("/usr"))
-            .all(|folder| path.contains(folder));
-        actual["PATH"] = holds("PATH", is_theirs, path.into());
-    }
-    each(expect, &actual)
 }
 
 fn adapter(case: &Value) -> Result<Outcome, Problem> {
     let ground = CocodeGround::new()?;
     let issue = case["input"]["issue"].as_u64().unwrap_or_default();
-    let name =
-        if case["name"].as_str().is_some_and(|name| name.starts_with("claude")) { "claude" } else { "codex" };
+    let name = agent_of(case)?;
     ground.stub(name, "#!/bin/sh\nexit 0\n")?;
     let agent =
         AgentDefinition::built_in(&name.parse()?).ok_or_else(|| Problem::new("it is not built in"))?;
     let runner = ground.runner(&ground.repository())?;
     let request = ground.request(agent, issue)?;
-    if let Some(parts) = case["expect"]["argv_contains"].as_array() {
-        let line = runner.plan(&request)?.lines().remove(0);
-        let body_file = format!("{}.issue.txt", line.worktree.display());
-        for part in parts.iter().filter_map(Value::as_str) {
-            let part = if part.starts_with('<') { &body_file } else { part };
-            ensure(line.command.contains(part), || format!("{part} is not in {}", line.command))?;
-        }
-        return Ok(Outcome::Passed);
-    }
+    let line = runner.plan(&request)?.lines().remove(0);
+    let body_file = format!("{}.issue.txt", line.worktree.display());
+    let parts = case["expect"]["argv_contains"].as_array().cloned().unwrap_or_default();
+    let is_there = |part: &Value| match part.as_str() {
+        Some("<issue body file path>") => line.command.contains(&body_file),
+        Some(part) => line.command.contains(part),
+        None => false,
+    };
+    let there: Vec<Value> = parts.into_iter().filter(is_there).collect();
     let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
     let record = runner.run(&request, &StopFlag::new(), &seen)?.remove(0);
-    Ok(each(&case["expect"], &json!({ "starts": record.exit_code == Some(0) })))
+    let actual = json!({ "argv_contains": there, "starts": record.exit_code == Some(0) });
+    Ok(each(&case["expect"], &actual))
 }
 
+/// The built-in agent that a case is about: the input says it, or the name of the case does.
+fn agent_of(case: &Value) -> Result<&'static str, Problem> {
+    let said = [text(&case["input"]["agent"]), text(&case["name"])];
+    let known = ["claude", "codex"].into_iter().find(|agent| said.iter().any(|text| text.starts_with(agent)));
+    known.ok_or_else(|| Problem::new(format!("no built-in agent is known for {said:?}")))
+}
+
+/// What a case starts from is in its input, whatever the case is called.
 fn worktree(case: &Value) -> Result<Outcome, Problem> {
     let (ground, input, expect) = (CocodeGround::new()?, &case["input"], &case["expect"]);
-    let name = case["name"].as_str().unwrap_or_default();
-    let checked = match name {
-        "worktree_branch" => plan_of_a_branch(&ground, input, expect),
-        "worktree_existing_branch_stale_marker" => stale_marker(&ground),
-        "worktree_foreign_directory" => foreign_directory(&ground),
-        "worktree_two_repos_one_parent" => two_repositories(&ground),
-        _ => Err(Problem::new("the case has no steps here")),
+    let keys: Vec<&str> = members(input).map(|(key, _)| key).collect();
+    let branch =
+        keys.iter().find_map(|key| key.strip_prefix("branch ")?.strip_suffix(" exists with marker at HEAD"));
+    let foreign = keys.iter().any(|key| key.ends_with(" exists and is not a worktree"));
+    let actual = if let Some(branch) = branch {
+        stale_marker(&ground, branch)?
+    } else if foreign {
+        foreign_directory(&ground, text(&input["has"]))?
+    } else if input["repos"].is_array() {
+        two_repositories(&ground, list(&input["repos"]), agent_named(input)?)?
+    } else if input["issue"].is_u64() {
+        plan_of_a_branch(&ground, input)?
+    } else {
+        return Err(Problem::new(format!("no set-up is known for {keys:?}")));
     };
-    checked.map(|actual| each(expect, &actual))
+    Ok(each(expect, &actual))
 }
 
-fn plan_of_a_branch(ground: &CocodeGround, input: &Value, expect: &Value) -> Result<Value, Problem> {
-    let runner = ground.runner(&ground.repository())?;
-    let request = ground.request(script("true")?, input["issue"].as_u64().unwrap_or_default())?;
-    let line = runner.plan(&request)?.lines().remove(0);
-    let is_outside = !line.worktree.ancestors().any(|folder| folder.join(".git").exists());
-    ensure(is_outside && line.base == "main", || format!("{line:?}"))?;
-    Ok(json!({ "branch": line.branch, "dir": expect["dir"], "base": expect["base"] }))
+/// An agent that ends at once, by the name in the input.
+fn agent_named(input: &Value) -> Result<AgentDefinition, Problem> {
+    let mut agent = script("true")?;
+    if let Some(name) = input["agent"].as_str() {
+        agent.name = name.parse()?;
+    }
+    Ok(agent)
 }
 
-fn stale_marker(ground: &CocodeGround) -> Result<Value, Problem> {
+fn plan_of_a_branch(ground: &CocodeGround, input: &Value) -> Result<Value, Problem> {
     let repository = ground.repository();
-    ground.git(&repository, &["checkout", "-q", "-b", "cocode/7-a"])?;
+    let issue = input["issue"].as_u64().unwrap_or_default();
+    let plan = |runner: &cocode_runner::Runner, agent, issue| -> Result<_, Problem> {
+        Ok(runner.plan(&ground.request(agent, issue)?)?.lines().remove(0))
+    };
+    let runner = ground.runner(&repository)?;
+    let line = plan(&runner, agent_named(input)?, issue)?;
+    // Each of the three makes another folder.
+    let other = ground.root.join("other");
+    ground.make_repository(&other)?;
+    let mut agent = script("true")?;
+    agent.name = "another".parse()?;
+    let mut folders = vec![
+        line.worktree.clone(),
+        plan(&ground.runner(&other)?, agent_named(input)?, issue)?.worktree,
+        plan(&runner, agent_named(input)?, issue + 1)?.worktree,
+        plan(&runner, agent, issue)?.worktree,
+    ];
+    folders.sort();
+    folders.dedup();
+    let is_outside = !line.worktree.ancestors().any(|folder| folder.join(".git").exists());
+    let dir = if is_outside && folders.len() == 4 {
+        "outside any repository, per repository, issue and agent".to_owned()
+    } else {
+        format!("{}, and there are {} folders", line.worktree.display(), folders.len())
+    };
+    let base = if line.base == ground.git(&repository, &["symbolic-ref", "--short", "HEAD"])? {
+        "the base branch, local or remote, detected".to_owned()
+    } else {
+        line.base
+    };
+    Ok(json!({ "branch": line.branch, "dir": dir, "base": base }))
+}
+
+/// `branch` is `cocode/ISSUE-AGENT`.
+fn stale_marker(ground: &CocodeGround, branch: &str) -> Result<Value, Problem> {
+    let repository = ground.repository();
+    ground.git(&repository, &["checkout", "-q", "-b", branch])?;
     ground.git(&repository, &["commit", "-q", "--allow-empty", "-m", "cocode ready for check"])?;
     ground.git(&repository, &["checkout", "-q", "main"])?;
-    let is_refused = ground.runner(&repository)?.plan(&ground.request(script("true")?, 7)?).is_err();
-    Ok(json!({ "ready_before_agent_commits": !is_refused }))
+    let named = branch.strip_prefix("cocode/").and_then(|rest| rest.split_once('-'));
+    let (issue, agent) = named.ok_or_else(|| Problem::new(format!("{branch} names no issue and agent")))?;
+    let agent = agent_named(&json!({ "agent": agent }))?;
+    let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
+    let runner = ground.runner(&repository)?;
+    let records = runner.run(&ground.request(agent, issue.parse()?)?, &StopFlag::new(), &seen);
+    let is_ready = records.iter().flatten().any(|record| record.state == AgentState::Ready);
+    Ok(json!({ "ready_before_agent_commits": is_ready, "error": records.is_err() }))
 }
 
-fn foreign_directory(ground: &CocodeGround) -> Result<Value, Problem> {
+fn foreign_directory(ground: &CocodeGround, name: &str) -> Result<Value, Problem> {
     let runner = ground.runner(&ground.repository())?;
     let request = ground.request(script("true")?, 7)?;
     let folder = runner.plan(&request)?.lines().remove(0).worktree;
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("precious"), "kept")?;
+    fs::write(folder.join(name), "kept")?;
     let seen = Seen { lines: Mutex::default(), on_start: &|| {} };
     let is_refused = runner.run(&request, &StopFlag::new(), &seen).is_err();
     runner.clean(true, false)?;
-    Ok(json!({ "error": is_refused, "precious_kept": fs::read(folder.join("precious"))? == b"kept" }))
+    let is_kept = fs::read(folder.join(name))? == b"kept";
+    Ok(json!({ "error": is_refused, format!("{name}_kept"): is_kept }))
 }
 
-fn two_repositories(ground: &CocodeGround) -> Result<Value, Problem> {
+/// One folder for each repository, of equal names too.
+fn two_repositories(
+    ground: &CocodeGround,
+    names: &[Value],
+    agent: AgentDefinition,
+) -> Result<Value, Problem> {
+    let first = names.first().map(text).unwrap_or_default();
+    let repositories = names.iter().map(|name| format!("one/{}", text(name))).chain([format!("two/{first}")]);
     let mut folders = Vec::new();
-    for name in ["one/main", "one/other", "two/main"] {
+    for name in repositories {
         let folder = ground.root.join(name);
         ground.make_repository(&folder)?;
         let runner = ground.runner(&folder)?;
-        folders.push(runner.plan(&ground.request(script("true")?, 7)?)?.lines().remove(0).worktree);
+        folders.push(runner.plan(&ground.request(agent.clone(), 7)?)?.lines().remove(0).worktree);
     }
+    let all = folders.len();
     folders.sort();
     folders.dedup();
-    Ok(json!({ "distinct_dirs": folders.len() == 3 }))
+    Ok(json!({ "distinct_dirs": folders.len() == all }))
 }
 
 fn state(case: &Value) -> Result<Outcome, Problem> {
@@ -257,11 +358,8 @@ fn state(case: &Value) -> Result<Outcome, Problem> {
         return Ok(each(expect, &json!({ "old_or_new_state_readable": is_readable })));
     }
     let record = serde_json::to_value(runner.records()?.first())?;
-    let names = |key: &str| expect[key].as_array().cloned().unwrap_or_default();
-    let missing = names("agent_fields")
-        .into_iter()
-        .find(|name| record.get(name.as_str().unwrap_or_default()).is_none());
-    ensure(missing.is_none(), || format!("the record lacks {missing:?}"))?;
+    let has_field = |name: &&Value| record.get(text(name)).is_some();
+    let fields: Vec<&Value> = list(&expect["agent_fields"]).iter().filter(has_field).collect();
     let values: Vec<&str> = AgentState::ALL.iter().map(|state| state.name()).collect();
     let is_untouched = ground.git(&ground.repository(), &["status", "--porcelain", "--ignored"])?.is_empty();
     let is_under = folder.join("records").is_dir();
@@ -270,7 +368,7 @@ fn state(case: &Value) -> Result<Outcome, Problem> {
         &json!({
             "under": if is_under { "the state folder" } else { "elsewhere" },
             "in_repository": if is_untouched { "nothing" } else { "something" },
-            "agent_fields": expect["agent_fields"],
+            "agent_fields": fields,
             "state_values": values,
         }),
     ))

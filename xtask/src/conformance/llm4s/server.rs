@@ -61,8 +61,9 @@ impl Llm4sServer {
     pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, Value), Problem> {
         let mut stream = self.stream()?;
         let (host, length) = (self.address, body.len());
+        let kind = if length > 0 { "Content-Type: application/json\r\n" } else { "" };
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{kind}Content-Length: {length}\r\nConnection: close\r\n\r\n"
         );
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())?;

@@ -9,6 +9,7 @@ use tagproto::{Dialect, Session, UnobservedExecution};
 use wap_core::{CancelFlag, Workspace};
 
 use crate::conformance::Outcome;
+use crate::conformance::expected::derived;
 use crate::conformance::expected::{equal, expectations, list, members, text};
 use crate::conformance::ground::Ground;
 use crate::conformance::problem::{Problem, ensure};
@@ -125,9 +126,24 @@ impl Seen<'_> {
                 let most = Duration::from_secs(expected.as_u64().unwrap_or(0));
                 ensure(self.wall <= most, || format!("it took {:.1} s", self.wall.as_secs_f64()))
             }
+            "absent" | "exists" => {
+                let paths = if expected.is_array() { list(expected) } else { std::slice::from_ref(expected) };
+                let wrong =
+                    paths.iter().find(|path| self.files.contains_key(text(path)) != (key == "exists"));
+                ensure(wrong.is_none(), || format!("{wrong:?} is not {key}: {}", shown(&self.files)))
+            }
             // What the case says to its reader.
-            "or" | "original" => Ok(()),
-            _ => Err(Problem::unknown_key(key)),
+            "or" | "original" | "note" => Ok(()),
+            // The only block, or the first.
+            "success" | "commandType" | "summary" | "output" => equal(key, expected, &self.results[0][key]),
+            _ => {
+                let first = |name: &str| match name {
+                    "outbox" | "next_outbox" => self.outbox.clone().map(Value::from),
+                    name => self.results.get(0)?.get(name).cloned(),
+                };
+                let holds = derived(key, expected, first).ok_or_else(|| Problem::unknown_key(key))?;
+                ensure(holds, || format!("{key} should be {expected}, and the results are {}", self.results))
+            }
         }
     }
 

@@ -213,18 +213,24 @@ impl Connection {
             }
             request
         };
-        let request = match request {
+        let mut request = match request {
             Ok(request) => request,
             Err(error) => return self.tell(&id, story, &Err(error), Duration::ZERO),
         };
+        if let Some(prefix) = &self.server.llm4s_prefix {
+            prefix.take_off(&mut request);
+        }
         let began = Instant::now();
         let mut running = self.server.metrics.begin(request.tool());
         let story = Arc::new(Mutex::new(story));
         let observer = Observer { story: Arc::clone(&story), queue: self.queue.clone() };
         let connection = Arc::clone(self);
-        self.client.begin(request, cancel, Box::new(observer), move |answer| {
-            if answer.is_ok() {
+        self.client.begin(request, cancel, Box::new(observer), move |mut answer| {
+            if let Ok(response) = &mut answer {
                 running.succeeded();
+                if let Some(prefix) = &connection.server.llm4s_prefix {
+                    prefix.put_on(response);
+                }
             }
             let story = lock(&story).take();
             connection.running().remove(&id);

@@ -279,15 +279,13 @@ fn bad_messages_are_answered_and_the_connection_stays() {
         &json!({ "$type": "CommandCompletedMessage", "commandId": "c", "exitCode": 0, "durationMs": 1 }),
     );
     assert_eq!(client.next()["code"], "INVALID_MESSAGE_TYPE");
-    client.command("ReadFile", "c", json!({ "path": 7 }));
-    let answer = client.next();
-    assert_eq!(
-        (&answer["response"]["commandId"], &answer["response"]["code"]),
-        (&json!("c"), &json!("INVALID_FIELD"))
-    );
-    client.command("ExecuteCommand", "d", json!({}));
-    let told = client.until_completed("d");
-    assert_eq!(outline(&told), ["ResponseMessage", "CommandCompletedMessage"]);
+    // A field that is missing or of the wrong type makes the message unreadable, as it does for the original.
+    for (name, fields) in
+        [("ReadFile", json!({ "path": 7 })), ("ReadFile", json!({})), ("ExecuteCommand", json!({}))]
+    {
+        client.command(name, "c", fields);
+        assert_eq!(client.next(), parse, "{name}");
+    }
     // Over the limit of a request, but not beyond all measure.
     client.socket.send(Message::text("x".repeat((16 << 20) + 1))).unwrap();
     assert_eq!(client.next()["code"], "REQUEST_TOO_LARGE");
@@ -468,6 +466,40 @@ fn single_commands_are_answered_over_http() {
         let bad = server.send("POST", "/agent", &[], body).has_status(400).json();
         assert_eq!((&bad["commandId"], &bad["code"]), (&json!("unknown"), &json!("INVALID_REQUEST")));
     }
+}
+
+#[test]
+fn a_client_that_knows_the_workspace_by_another_path_works_with_its_files() {
+    let project = Project::new();
+    project.write("src/a.txt", "one\n");
+    // As the original client is used: no token, and the paths of the container.
+    let server = WebServer::start(&project, &["--no-token", "--llm4s-workspace"]);
+    let mut client = SocketClient::connect(&server);
+    let mut ask = |name: &str, fields: Value| {
+        client.command(name, "c", fields);
+        client.next()["response"].clone()
+    };
+    assert_eq!(ask("ReadFile", json!({ "path": "/workspace/src/a.txt" }))["content"], "one\n");
+    assert_eq!(ask("ExploreFiles", json!({ "path": "/workspace" }))["files"][0]["path"], "src");
+    let query = json!({ "paths": ["/workspace/src"], "query": "one", "type": "literal" });
+    assert_eq!(ask("SearchFiles", query)["totalMatches"], 1);
+    assert_eq!(ask("WriteFile", json!({ "path": "/workspace/b.txt", "content": "b" }))["success"], true);
+    assert_eq!(project.read("b.txt"), "b");
+    assert_eq!(ask("GetWorkspaceInfo", json!({}))["root"], "/workspace");
+    // Nothing else becomes reachable.
+    for path in ["/workspace/../secret", "/workspaces/src/a.txt", "/etc/passwd"] {
+        assert_eq!(ask("ReadFile", json!({ "path": path }))["code"], "PATH_ESCAPE_ATTEMPT", "{path}");
+    }
+    let folder = json!({ "$type": "ExecuteCommandCommand", "commandId": "c", "command": "ls", "workingDirectory": "/workspace/src" });
+    let ran = server.send("POST", "/agent", &[], folder.to_string().as_bytes()).has_status(200).json();
+    assert_eq!(ran["stdout"], "a.txt\n", "{ran}");
+    // The control: without the option, that is a path outside.
+    let project = Project::new();
+    project.write("src/a.txt", "one\n");
+    let server = WebServer::start(&project, &["--no-token"]);
+    let mut client = SocketClient::connect(&server);
+    client.command("ReadFile", "c", json!({ "path": "/workspace/src/a.txt" }));
+    assert_eq!(client.next()["response"]["code"], "PATH_ESCAPE_ATTEMPT");
 }
 
 #[test]

@@ -154,6 +154,44 @@ fn tools_that_ask_the_code_index_are_there_when_they_are_asked_for() {
 }
 
 #[test]
+fn arguments_that_a_tool_does_not_know_are_named() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = start(&project, &["--tools", "undo,log,readOutput,deleteFile"]);
+    let note = "unknown argument 'verbose' was ignored";
+    let read = text(&mut client, "readFile", json!({ "path": "a.txt", "verbose": true }));
+    assert!(read.lines().next().unwrap().ends_with(&format!("; {note}")), "{read}");
+    let written = call(&mut client, "writeFile", json!({ "path": "b.txt", "content": "", "verbose": true }));
+    assert_eq!(written["structuredContent"]["warnings"], json!([note]), "{written}");
+    // Tools beside the document's, and failures.
+    let logged = call(&mut client, "log", json!({ "verbose": true }));
+    assert_eq!(logged["content"][1]["text"], format!("[{note}]"), "{logged}");
+    let deleted = call(&mut client, "deleteFile", json!({ "path": "b.txt", "verbose": true }));
+    assert!(deleted.to_string().contains(note), "{deleted}");
+    let failed = call(&mut client, "readFile", json!({ "file": "a.txt" }));
+    assert!(
+        failed["content"][0]["text"].as_str().unwrap().contains("unknownArguments: [\"file\"]"),
+        "{failed}"
+    );
+    // The control: nothing is said where nothing was ignored.
+    let read = text(&mut client, "readFile", json!({ "path": "a.txt", "endLine": null }));
+    assert!(!read.contains("unknown"), "{read}");
+    client.end().ok();
+}
+
+#[test]
+fn variables_come_in_a_form_that_strict_schemas_describe() {
+    let project = Project::new();
+    let mut client = start(&project, &[]);
+    for environment in [json!([{ "name": "GREETING", "value": "hello" }]), json!({ "GREETING": "hello" })] {
+        let arguments = json!({ "command": "echo $GREETING", "environment": environment });
+        let ran = text(&mut client, "executeCommand", arguments);
+        assert!(ran.ends_with("\nhello\n") && !ran.contains("unknown"), "{ran}");
+    }
+    client.end().ok();
+}
+
+#[test]
 fn the_stateless_era_needs_no_handshake() {
     let project = Project::new();
     project.write("a.txt", "one\n");

@@ -39,6 +39,21 @@ fn a_client_reads_edits_runs_and_searches() {
 }
 
 #[test]
+fn arguments_that_a_tool_does_not_know_are_named() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let mut client = start(&project);
+    let read = client.does("readFile", json!({ "path": "a.txt", "encoding": "latin1" }));
+    assert_eq!(read["warnings"], json!(["unknown argument 'encoding' was ignored"]));
+    assert!(client.does("readFile", json!({ "path": "a.txt" })).get("warnings").is_none());
+    let error = client.ask("readFile", json!({ "file": "a.txt" }));
+    assert_eq!(error["error"]["data"]["details"]["unknownArguments"], json!(["file"]), "{error}");
+    client.end().ok();
+    let called = project.run(&["call", "readFile", r#"{"path": "a.txt", "encoding": "latin1"}"#]).ok();
+    assert!(called.stdout.contains("unknown argument 'encoding' was ignored"), "{called:?}");
+}
+
+#[test]
 fn failures_carry_the_error_object() {
     let project = Project::new();
     let mut client = start(&project);

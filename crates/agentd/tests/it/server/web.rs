@@ -36,6 +36,22 @@ fn a_client_reads_edits_runs_and_searches() {
 }
 
 #[test]
+fn arguments_that_a_tool_does_not_know_are_named() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let server = WebServer::start(&project, &[]);
+    let read = server.does("readFile", &json!({ "path": "a.txt", "encoding": "latin1" }));
+    assert_eq!(read["warnings"], json!(["unknown argument 'encoding' was ignored"]));
+    assert!(server.does("readFile", &json!({ "path": "a.txt" })).get("warnings").is_none());
+    let error =
+        server.call("readFile", &json!({ "file": "a.txt" })).fails(400, "INVALID_ARGUMENT", "INVALID_FIELD");
+    assert_eq!(
+        (&error["details"]["field"], &error["details"]["unknownArguments"]),
+        (&json!("path"), &json!(["file"]))
+    );
+}
+
+#[test]
 fn failures_have_a_status_and_the_error_object() {
     let project = Project::new();
     project.write("a.txt", "one\n");
@@ -378,6 +394,11 @@ fn mcp_is_there_too_in_both_eras() {
         "name": "readFile", "arguments": { "path": "a.txt" } } });
     let read = result(post(read, &[&session, version]).has_status(200).text());
     assert!(read["result"]["content"][0]["text"].as_str().unwrap().ends_with("\none\n"), "{read}");
+    // The end of a session is answered as done: some clients take anything but 200 and 204 for a failure.
+    let ended = server.send("DELETE", "/mcp", &[&session, version], b"").has_status(204);
+    assert!(ended.body.is_empty(), "{}", ended.text());
+    let ping = json!({ "jsonrpc": "2.0", "id": 9, "method": "ping" });
+    assert_eq!(post(ping, &[&session, version]).status, 404);
     // Stateless.
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -25,7 +25,9 @@ fn a_damaged_session_file_is_kept_aside_and_written_again_from_the_journal() {
         fs::write(&file, damage).unwrap();
         let kept = format!("{id}.json.damaged-1");
         let ran = project.apply(TWO, &[]).ok();
-        ran.says(&format!("sessions/{id}.json is not what was written there: it is kept as sessions/{kept}"));
+        ran.says(&format!(
+            "sessions/{id}.json was modified by another program; the modified copy is kept as sessions/{kept}"
+        ));
         assert_eq!(fs::read_to_string(file.with_file_name(&kept)).unwrap(), damage);
         assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
         assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
@@ -52,7 +54,7 @@ fn an_edited_session_file_is_kept_aside_and_the_journal_is_in_force() {
     let file = project.base().join("sessions").join(format!("{id}.json"));
     let good = fs::read_to_string(&file).unwrap();
     fs::write(&file, good.replace("\"sequenceNumber\": 2", "\"sequenceNumber\": 9")).unwrap();
-    project.apply(TWO, &[]).ok().says(&format!("it is kept as sessions/{id}.json.edited-1"));
+    project.apply(TWO, &[]).ok().says(&format!("the modified copy is kept as sessions/{id}.json.edited-1"));
     assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
 }
 
@@ -99,7 +101,7 @@ fn with_the_journal_gone_sessions_are_taken_over_from_their_files() {
     fs::write(&broken, "{").unwrap();
     let ran = project.apply(TWO, &[]).ok();
     let ran = ran.says(&format!("session {id} was taken over from its file"));
-    ran.says("sessions/0123abcd.json is not what was written there: it is kept as sessions/0123abcd.json.damaged-1");
+    ran.says("sessions/0123abcd.json was modified by another program; the modified copy is kept as sessions/0123abcd.json.damaged-1");
     assert!(!broken.exists());
     assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
     assert_eq!(project.session_file(&id)["sequenceNumber"], 3);

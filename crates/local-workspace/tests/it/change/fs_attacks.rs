@@ -5,10 +5,9 @@ use std::fs;
 use change_journal::Journal;
 use local_workspace::LocalWorkspace;
 use sandbox_fs::{FileKind, FileRoot, ResolveMethod};
-use serde_json::json;
 use wap_core::*;
 
-use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all};
+use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all, run_text};
 use crate::fixture::ground::{Caller, Ground, delete, replace};
 
 #[test]
@@ -45,14 +44,39 @@ fn change_of_gitmodules_is_flagged() {
     assert_eq!(warnings(write("gitmodules".into(), WriteMode::Create)), 0);
 }
 
+#[test]
+fn cases_about_the_engine_hold_by_what_they_say() {
+    let case = |setup: serde_json::Value, op: &str, path: &str, expect: &str, check: &str| serde_json::json!({ "name": "x", "setup": setup, "op": op, "path": path, "expect": expect, "check": check });
+    let secret = serde_json::json!([["file", ".git/config", "[a]\n url = https://u:CANARY@h/p\n"]]);
+    let binary = serde_json::json!([["file_b64_content", "z.bin", "AAH/"]]);
+    let cases = [
+        (case(secret, "read", ".git/config", "ok", "CANARY masked"), None),
+        (case(binary, "read", "z.bin", "rejected", "details.reason BINARY_FILE"), None),
+        (case(serde_json::json!([]), "write", "sub/.gitmodules", "ok", "warning flag"), None),
+        (
+            case(serde_json::json!([]), "write", "plain", "ok", "warning flag"),
+            Some("nothing is said about it"),
+        ),
+    ];
+    let text =
+        serde_json::json!({ "cases": cases.iter().map(|(case, _)| case).collect::<Vec<_>>() }).to_string();
+    for (found, (case, expected)) in run_text::<LocalWorkspace>(&text).into_iter().zip(&cases) {
+        assert_eq!(found.as_deref(), *expected, "{case}");
+    }
+}
+
 impl Subject for LocalWorkspace {
     type Refusal = WapError;
 
     const NAME: &'static str = "local-workspace";
-    const ELSEWHERE: &'static [(&'static str, &'static str)] =
-        &[("race-edit-lost-update", "sandbox-fs holds the replaced file, where late writes can be counted")];
+    const READS_TEXT: bool = true;
     /// Every change is a commit of the journal too.
     const RACE_ROUNDS: u32 = 500;
+
+    fn elsewhere(case: &Case) -> Option<&'static str> {
+        let is_counted = case.operation == "edit" && case.has_racer("append");
+        is_counted.then_some("sandbox-fs holds the replaced file, where late writes can be counted")
+    }
 
     fn over(root: FileRoot, sandbox: &Sandbox) -> LocalWorkspace {
         let journal = Journal::in_memory().unwrap();
@@ -74,7 +98,7 @@ impl Subject for LocalWorkspace {
             "delete" => change(self, delete(&path)),
             "list" => list(self, case, path),
             "search" => search(self, case, path),
-            other => panic!("unknown operation {other}"),
+            other => panic!("the operation '{other}' is not understood"),
         }
     }
 
@@ -103,10 +127,12 @@ impl Subject for LocalWorkspace {
             "HARDLINK" => reason == R::OsPermission,
             "NO_SPACE" => reason == R::NoSpace,
             "CONFLICT" => reason == R::Conflict,
-            "IS_SYMLINK" => reason == R::IsSymlink && refusal.detail("target") == Some(&json!("a.txt")),
+            "IS_SYMLINK" => {
+                reason == R::IsSymlink && refusal.detail("target").is_some_and(|target| target.is_string())
+            }
             "SIZE_LIMIT_EXCEEDED" => reason == R::FileTooLarge,
             "INVALID_ARGUMENT" => refusal.code() == ErrorCode::InvalidArgument,
-            other => panic!("unknown code {other}"),
+            other => panic!("the code '{other}' is not understood"),
         }
     }
 
@@ -132,8 +158,12 @@ fn write(path: String, mode: WriteMode) -> FileChange {
 }
 
 fn change(workspace: &LocalWorkspace, change: FileChange) -> Result<Reply, WapError> {
-    workspace.change_files(&Caller::once().call(), &[change])?.remove(0)?;
-    Ok(Reply::default())
+    let warnings = match workspace.change_files(&Caller::once().call(), &[change])?.remove(0)? {
+        FileChanged::Written(written) => written.warnings,
+        FileChanged::Modified(modified) => modified.warnings,
+        FileChanged::Deleted(deleted) => deleted.warnings,
+    };
+    Ok(Reply { is_flagged: Some(!warnings.is_empty()), ..Reply::default() })
 }
 
 fn list(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply, WapError> {

@@ -79,7 +79,8 @@ fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool
 
 /// A case that some levels withstand, or do not, otherwise than the layers alone say.
 struct Exception {
-    case: &'static str,
+    /// Words of the command by which the attack is known.
+    command: &'static str,
     levels: &'static [Level],
     attacker: Option<Attacker>,
     holds: bool,
@@ -91,75 +92,91 @@ const BELOW_NAMESPACES: &[Level] = &[Level::Landlock, Level::Process, Level::Non
 const BELOW_FULL: &[Level] = &[Level::Namespaces, Level::Landlock, Level::Process, Level::None];
 
 const EXCEPTIONS: &[Exception] = &[
-    holds("git-init-missing", BELOW_FULL, None, "the caller is told which paths no mount protects"),
-    holds("rename-in", &[Level::Namespaces], None, "other files do not exist in a root of its own"),
-    holds("cwd-deleted", &[Level::Landlock], None, "the folder around the workspace cannot be changed"),
-    holds("proc-parent-environ", &[Level::Landlock], None, "nobody with rules looks into who has none"),
-    holds("tcp-public", BELOW_NAMESPACES, None, "nobody answers at this address"),
-    holds("cpu-spin-16", &[Level::None], None, "it is ended when its time is up"),
-    holds("umount-protected", &[Level::Process, Level::None], None, "nothing is mounted there"),
-    holds("icmp-raw", &[Level::Process], None, "raw sockets take a capability that is dropped"),
-    holds("icmp-raw", &[Level::None], Some(Attacker::Ordinary), "and that an ordinary user does not have"),
-    holds("setuid-su", &[Level::None], Some(Attacker::Ordinary), "they ask for a password"),
     holds(
-        "x32-syscalls",
+        "mkdir -p .git/hooks && echo",
+        BELOW_FULL,
+        None,
+        "the caller is told which paths no mount protects",
+    ),
+    holds("mv $T/outside", &[Level::Namespaces], None, "other files do not exist in a root of its own"),
+    holds("rm -rf \"$PWD\"", &[Level::Landlock], None, "the folder around the workspace cannot be changed"),
+    holds("/environ", &[Level::Landlock], None, "nobody with rules looks into who has none"),
+    holds("http://192.0.2.", BELOW_NAMESPACES, None, "nobody answers at this address"),
+    holds("while :; do :; done", &[Level::None], None, "it is ended when its time is up"),
+    holds("umount ", &[Level::Process, Level::None], None, "nothing is mounted there"),
+    holds("ping -c1", &[Level::Process], None, "raw sockets take a capability that is dropped"),
+    holds("ping -c1", &[Level::None], Some(Attacker::Ordinary), "and that an ordinary user does not have"),
+    holds("su -c", &[Level::None], Some(Attacker::Ordinary), "they ask for a password"),
+    holds(
+        "0x40000000",
         &[Level::Namespaces, Level::Process],
         None,
         "they would get around the filter of modes",
     ),
     holds(
-        "userns",
+        "unshare -U",
         &[Level::Namespaces, Level::Process],
         Some(Attacker::Root),
         "root without capabilities may make one, but not map itself into it",
     ),
     holds(
-        "userns",
+        "unshare -U",
         &[Level::Namespaces],
         Some(Attacker::Ordinary),
         "in the namespace that it is in, no further one may be made",
     ),
-    fails("pidfd-getfd", &[Level::Namespaces], "its parent is the shell in its own namespace"),
-    fails("listen-port", &[Level::Namespaces], "it may listen, in a network of its own"),
-    fails(
-        "read-agentd-state",
-        &[Level::Landlock],
-        "it lies in the workspace; local-workspace refuses commands",
-    ),
+    fails("pidfd_getfd", &[Level::Namespaces], "its parent is the shell in its own namespace"),
+    fails("http.server", &[Level::Namespaces], "it may listen, in a network of its own"),
+    fails("$AGENTD_STATE", &[Level::Landlock], "it lies in the workspace; local-workspace refuses commands"),
 ];
 
 const fn holds(
-    case: &'static str,
+    command: &'static str,
     levels: &'static [Level],
     attacker: Option<Attacker>,
     reason: &'static str,
 ) -> Exception {
-    Exception { case, levels, attacker, holds: true, _reason: reason }
+    Exception { command, levels, attacker, holds: true, _reason: reason }
 }
 
-const fn fails(case: &'static str, levels: &'static [Level], reason: &'static str) -> Exception {
-    Exception { case, levels, attacker: None, holds: false, _reason: reason }
+const fn fails(command: &'static str, levels: &'static [Level], reason: &'static str) -> Exception {
+    Exception { command, levels, attacker: None, holds: false, _reason: reason }
 }
 
 /// Returns what is expected of a case with the exceptions taken into account.
 pub(crate) fn expected(case: &Value, level: Level, attacker: Attacker) -> bool {
+    let command = case["command"].as_str().unwrap_or_default();
     let exception = EXCEPTIONS.iter().find(|exception| {
-        exception.case == case["name"]
+        command.contains(exception.command)
             && exception.levels.contains(&level)
             && exception.attacker.is_none_or(|whose| whose == attacker)
     });
     exception.map_or_else(|| must_hold(case, level, attacker), |exception| exception.holds)
 }
 
+/// Whether a case names a layer among those that stop it.
+pub(crate) fn names_layer(case: &Value, layer: &str) -> bool {
+    case["blocked_by"].as_array().into_iter().flatten().any(|named| named == layer)
+}
+
+/// Whether a case makes processes or threads without end.
+pub(crate) fn is_bomb(case: &Value) -> bool {
+    names_layer(case, "pids.max") || case["class"] == "tree" && case["expect"] == "killed"
+}
+
 /// Why a case that is not expected to hold must not be tried: it would hurt the machine.
-pub(crate) fn harm(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "fork-bomb" | "thread-bomb" | "memory-bomb" | "fork-bomb-slow" => {
-            "without a limit it would use up the machine"
-        }
-        "kill-minus-one" => "it would end every process that it may signal",
-        "core-pattern" => "it would change a setting of the machine",
-        "cgroup-release-agent" | "mount" => "it would change the machine's own tree",
-        _ => return None,
-    })
+pub(crate) fn harm(case: &Value) -> Option<&'static str> {
+    let command = case["command"].as_str().unwrap_or_default();
+    if is_bomb(case) || names_layer(case, "memory cgroup") {
+        return Some("without a limit it would use up the machine");
+    }
+    let marks = [
+        ("kill -9 -1", "it would end every process that it may signal"),
+        ("core_pattern", "it would change a setting of the machine"),
+        ("/sys/fs/cgroup", "it would change the machine's own tree"),
+        ("mount -t", "it would change the machine's own tree"),
+    ];
+    let known = marks.into_iter().find(|(mark, _)| command.contains(mark)).map(|(_, why)| why);
+    // What an attack from elsewhere does where it succeeds is not known here.
+    known.or_else(|| crate::attack::exec_attacks::are_from_elsewhere().then_some("it might hurt the machine"))
 }
