@@ -11,13 +11,14 @@ use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
-    SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::checkpoint::Checkpoint;
 use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
+use crate::file_states::KnownStamps;
 use crate::held_versions::HeldVersions;
 use crate::hidden::Hidden;
 use crate::late_writes::{LateWrite, LateWrites};
@@ -39,6 +40,7 @@ pub struct LocalWorkspace {
     pub(crate) config: EngineConfig,
     pub(crate) hidden: Hidden,
     pub(crate) held: HeldVersions,
+    pub(crate) stamps: KnownStamps,
     pub(crate) outputs: OutputStore,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) late_writes: Arc<LateWrites>,
@@ -106,6 +108,7 @@ impl LocalWorkspace {
             root,
             hidden: Hidden::new(config.state_folder.clone()),
             held: HeldVersions::new(journal.clone()),
+            stamps: KnownStamps::default(),
             journal,
             config,
             outputs,
@@ -295,6 +298,16 @@ impl Workspace for LocalWorkspace {
         let mut found = self.search(call, request)?;
         found.warnings.extend(self.news(call));
         Ok(found)
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        self.check_cancelled(call)?;
+        self.states(call, paths, since)
     }
 
     fn change_files(

@@ -33,8 +33,11 @@ mod exclusions;
 mod execute_command;
 mod explore_files;
 mod file_change;
+mod file_states;
 mod index_error;
+mod last_answer;
 mod limits;
+mod line_choice;
 pub mod llm4s;
 #[cfg(feature = "memory")]
 mod memory;
@@ -73,14 +76,19 @@ pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
 pub use explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use file_change::{FileChange, FileChanged};
+pub use file_states::{FileState, FileStates, Moment};
 pub use index_error::IndexError;
+pub use last_answer::LastAnswer;
 pub use limits::Limits;
+pub use line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, choose_lines, doubt_text};
 #[cfg(feature = "memory")]
 pub use memory::MemoryWorkspace;
 #[cfg(feature = "memory")]
 pub use memory_index::MemoryIndex;
 pub use metadata::FileMetadata;
-pub use modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use modify_file::{
+    CarriedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, RegexReplacements,
+};
 pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use read_file::{ReadFile, ReadFileResponse};
 pub use search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};

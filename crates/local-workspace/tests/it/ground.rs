@@ -207,7 +207,7 @@ pub(crate) fn replace(
     version: Option<FileVersion>,
 ) -> FileChange {
     let (start_line, end_line) = lines;
-    let operation = ModifyOperation::Replace { start_line, end_line, new_content: content.into() };
+    let operation = ModifyOperation::Replace { start_line, end_line, new_content: content.into(), was: None };
     modify(path, operation, version)
 }
 
@@ -217,6 +217,7 @@ pub(crate) fn modify(path: &str, operation: ModifyOperation, version: Option<Fil
         operations: vec![operation],
         expected_version: version,
         line_numbers: None,
+        seen: None,
     })
 }
 
