@@ -5,15 +5,17 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wap_core::{ConversationId, Origin, OutputStream, Retention, RunKey};
+use wap_core::{ConversationId, Moment, Origin, OutputStream, Retention, RunKey};
 
 /// Raised whenever what passes changes.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
 pub(crate) const HELLO: &str = "agentd/hello";
 /// A batch of changes: [`CallParams`] with a list of `FileChange`.
 pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
+/// Asks for the versions of files: [`CallParams`] with a [`StatesAsked`].
+pub(crate) const FILE_STATES: &str = "agentd/fileStates";
 /// Takes changes back: [`CallParams`] with an `UndoRequest`.
 pub(crate) const UNDO: &str = "agentd/undo";
 /// Asks whether the owner is there, without parameters: answered at once, whatever else it is doing.
@@ -44,6 +46,13 @@ pub(crate) struct Hello {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Welcome {
     pub process_id: u32,
+}
+
+/// A question for the versions of files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StatesAsked {
+    pub paths: Vec<String>,
+    pub since: Option<Moment>,
 }
 
 /// The parameters of a call.

@@ -10,15 +10,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
-    SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::cli::Common;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::link::{CallLimit, Link, NoLink, Unanswered};
-use crate::owner_protocol::{CHANGE_FILES, UNDO};
+use crate::owner_protocol::{CHANGE_FILES, FILE_STATES, StatesAsked, UNDO};
 use crate::state::{self, Opened, Places};
 use crate::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
 
@@ -350,6 +350,19 @@ impl Workspace for SharedWorkspace {
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         let asked = Asked { method: Tool::SearchFiles.name(), request, limit: CallLimit::Ordinary };
         self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().search_files(call, request))
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        let request = StatesAsked { paths: paths.to_vec(), since: since.copied() };
+        let asked = Asked { method: FILE_STATES, request, limit: CallLimit::Ordinary };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| {
+            opened.workspace().file_states(call, paths, since)
+        })
     }
 
     fn change_files(

@@ -14,6 +14,9 @@ pub enum RenderError {
     /// The path holds a double quote or a line feed; the protocol has no escapes.
     #[error("{0} with a double quote or a line end in its path")]
     UnquotablePath(BlockKind),
+    /// The line that an edit is to find holds a double quote or a line feed.
+    #[error("{0} with a double quote or a line end in the line that it is to find")]
+    UnquotableLine(BlockKind),
     /// The shell command is empty.
     #[error("RUN_COMMAND without a command")]
     EmptyCommand,
@@ -70,8 +73,13 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
     let kind = block.kind();
     let path = block.path().map(|path| quotable(kind, path)).transpose()?;
     let written = match (block, path) {
-        (Block::EditFile { start_line, end_line, .. }, Some(path)) => {
-            writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"]")
+        (Block::EditFile { start_line, end_line, was, .. }, Some(path)) => {
+            let was = match was.as_deref() {
+                Some(was) if was.contains(['"', '\n']) => return Err(RenderError::UnquotableLine(kind)),
+                Some(was) => format!(" was=\"{was}\""),
+                None => String::new(),
+            };
+            writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"{was}]")
         }
         (_, Some(path)) => writeln!(out, "[{kind} path=\"{path}\"]"),
         (_, None) => writeln!(out, "[{kind}]"),
