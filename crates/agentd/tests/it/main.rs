@@ -33,6 +33,7 @@ mod hostile_table;
 mod inbox;
 mod interrupts;
 mod line_client;
+mod line_numbers;
 mod linked_worktrees;
 mod llm4s;
 mod load;
