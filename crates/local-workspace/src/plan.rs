@@ -83,6 +83,9 @@ impl PlannedFile {
     }
 }
 
+/// The most notes about regular expressions in one answer; the counts of all are in it.
+const MOST_NOTES: usize = 20;
+
 /// How many versions of a file are followed through a batch at once: numbers mean one of two.
 const FOLLOWED_VERSIONS: usize = 4;
 
@@ -211,6 +214,8 @@ impl<'a> Plan<'a> {
                 Limits::MAX_SHIFTS
             ));
         }
+        let replacements = replacements(modify, &edited.outcomes);
+        warnings.extend(replacements.iter().filter_map(RegexReplacements::note).take(MOST_NOTES));
         let shifts = shifts
             .iter()
             .take(Limits::MAX_SHIFTS)
@@ -222,7 +227,7 @@ impl<'a> Plan<'a> {
             previous_version: Some(version(&before.hash)),
             shifts: shifts.collect(),
             carried,
-            replacements: replacements(modify, &edited.outcomes),
+            replacements,
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
             warnings,

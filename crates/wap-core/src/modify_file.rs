@@ -217,6 +217,21 @@ pub struct RegexReplacements {
     pub matches: u64,
 }
 
+impl RegexReplacements {
+    /// Says what was replaced, unless that is all there was.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let RegexReplacements { operation, replaced, matches } = self;
+        match matches {
+            0 => Some(format!("operation {operation}: the pattern matches nothing")),
+            _ if replaced < matches => Some(format!(
+                "operation {operation}: replaced {replaced} of {matches} matches; the flag g replaces all"
+            )),
+            _ => None,
+        }
+    }
+}
+
 /// Lines of the old text from `from_line` on are now `by` further down, until the next shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

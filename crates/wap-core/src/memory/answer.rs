@@ -11,8 +11,8 @@ use super::tree::{Access, Tree, version_of};
 use crate::{
     DeleteFile, DeleteFileResponse, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileChange,
     FileChanged, FileMetadata, FileState, FileStates, Limits, LineNumbers, ModifyFile, ModifyFileResponse,
-    Moment, ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, Skipped, WapError,
-    WriteFile, WriteFileResponse, WriteMode,
+    Moment, ReadFile, ReadFileResponse, Reason, RegexReplacements, SearchFiles, SearchFilesResponse, Skipped,
+    WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
 /// When every file was last modified.
@@ -245,10 +245,10 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
         previous_version,
         shifts,
         carried,
+        warnings: edited.replacements.iter().filter_map(RegexReplacements::note).collect(),
         replacements: edited.replacements,
         lines_added,
         lines_removed,
-        warnings: Vec::new(),
     })
 }
 
