@@ -20,7 +20,7 @@ const REMEMBERED_FILES: usize = 4_096;
 
 /// The clock of a file system goes in ticks of up to this: what changed within one of another moment may have been
 /// changed before or after it.
-const TICK_NANOSECONDS: i64 = 20_000_000;
+const TICK_NANOSECONDS: i64 = 10_000_000;
 
 /// What files held when they were last read for their version.
 #[derive(Debug, Default)]
