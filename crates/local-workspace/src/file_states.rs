@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
 use change_journal::{ChangeNumber, ContentHash};
 use rel_path::RelPath;
@@ -18,9 +17,8 @@ use crate::present::CONTENT_LIMIT_BYTES;
 /// How many files are remembered by their stamps.
 const REMEMBERED_FILES: usize = 4_096;
 
-/// The clock of a file system goes in ticks of up to this: what changed within one of another moment may have been
-/// changed before or after it.
-const TICK_NANOSECONDS: i64 = 10_000_000;
+/// The clock of a file system goes in ticks of up to this: a file that changes twice within one keeps its stamp.
+const TICK_NANOSECONDS: i64 = 20_000_000;
 
 /// What files held when they were last read for their version.
 #[derive(Debug, Default)]
@@ -84,8 +82,8 @@ impl LocalWorkspace {
         let hash =
             if git_credentials::may_be_in(&path) { None } else { self.hash_of(call.origin.retention, &file) };
         let has_changed = since.is_some_and(|since| {
-            let clock = i128::from(since.clock_nanoseconds.saturating_sub(TICK_NANOSECONDS));
-            changed >= clock && !self.is_change_before(&path, hash.as_ref(), since)
+            changed >= i128::from(since.clock_nanoseconds)
+                && !self.is_change_before(&path, hash.as_ref(), since)
         });
         Some(FileState { path: path.to_string(), version: hash.as_ref().map(version), has_changed })
     }
@@ -127,8 +125,18 @@ impl LocalWorkspace {
     }
 }
 
-/// The clock that the times of files come from.
+/// The clock that the times of files come from: what changes later has no earlier time. What has changed within the same
+/// tick may have the same one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn now_nanoseconds() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+}
+
+/// The time a tick ago, because files may get times that are as old.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn now_nanoseconds() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    let now = i64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX);
+    now.saturating_sub(TICK_NANOSECONDS)
 }
