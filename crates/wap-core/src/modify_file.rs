@@ -59,7 +59,7 @@ pub enum ModifyOperation {
         end_line: i64,
         /// The new lines.
         new_content: String,
-        /// Extension: the first of these lines as it is now; it decides where lines have moved.
+        /// Extension: its first line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
     },
@@ -70,7 +70,7 @@ pub enum ModifyOperation {
         after_line: i64,
         /// The new lines.
         new_content: String,
-        /// Extension: the line to insert after as it is now; it decides where lines have moved.
+        /// Extension: that line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
     },
@@ -82,7 +82,7 @@ pub enum ModifyOperation {
         /// Last line to delete; past the end is clamped.
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         end_line: i64,
-        /// Extension: the first of these lines as it is now; it decides where lines have moved.
+        /// Extension: its first line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
     },

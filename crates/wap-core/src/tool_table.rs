@@ -70,8 +70,8 @@ impl Tool {
             }
             Tool::ModifyFile => {
                 "Changes parts of a file by operations, all or nothing. Line numbers are 1-based, inclusive and mean the \
-                 file as you were last shown it, before this call, for every operation. After lines have moved give \
-                 `was`, or read the file again."
+                 file as you were last shown it, for every operation. Once lines have moved give `was`, the first \
+                 line."
             }
             Tool::DeleteFile => "Deletes a file, or a symbolic link itself; folders are refused.",
             Tool::SearchFiles => {

@@ -23,7 +23,8 @@ fn edits_commands_and_failures_of_a_stopped_reply_are_told() {
     daemon.wait().exits(130).says("apply the same reply again for the rest");
 
     // The stopped reply has changed the file, which was never shown: its line says which one is meant.
-    let other = "[EDIT_FILE path=\"f1\" start_line=\"3\" end_line=\"3\" was=\"three\"]\nnew three\n[/EDIT_FILE]\n";
+    let other =
+        "[EDIT_FILE path=\"f1\" start_line=\"3\" end_line=\"3\" was=\"three\"]\nnew three\n[/EDIT_FILE]\n";
     project.apply(other, &[]).ok();
     let parts = read_outbox(&project.outbox(&id, 2)).unwrap();
     let results: Vec<_> = parts.results.iter().map(|result| (result.success, &*result.summary)).collect();

@@ -375,7 +375,7 @@ fn budget_says_what_it_left_out() {
     insta::assert_snapshot!(notes.join("\n"), @r#"
     100 more entries are not listed; RUN_COMMAND with ls or find lists any folder
     [1999 characters left out to keep to the token budget]
-    lines 1-36 of 400; for more use RUN_COMMAND, for example: sed -n '37,236p' p
+    lines 1-58 of 400; for more use RUN_COMMAND, for example: sed -n '59,258p' p
     "#);
 }
 
