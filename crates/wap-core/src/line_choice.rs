@@ -105,8 +105,8 @@ pub fn doubt_text(doubt: LineDoubt, asked: &str, places: &[LineSpan]) -> String 
         }
         LineDoubt::WasDiffers => format!("{asked} is not the line that `was` says, so nothing was changed"),
         LineDoubt::Unseen => format!(
-            "the file has changed since your last message and you were not shown it since, so that {asked} is not \
-             certain and nothing was changed"
+            "nothing was changed, because the file has changed since your last message and you have not seen it since: \
+             {asked} may be another place by now"
         ),
         LineDoubt::Changed => format!("{asked} is not what it was when you saw it, so nothing was changed"),
         LineDoubt::Absent => format!("there is no {asked} in the file"),

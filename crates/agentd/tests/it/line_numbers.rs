@@ -96,8 +96,7 @@ fn replace(line: u64, was: Option<&str>) -> Value {
     json!({ "path": "a.txt", "operations": [operation] })
 }
 
-/// Reads the file, has its top edited by `edit`, and edits at the number that grep prints. Every way but the last must
-/// leave all other lines as they are.
+/// Reads the file, has `edit` put lines on top of it, and edits at the number that grep prints.
 fn edit_at_greps_number(project: &Project, client: &mut dyn Client, edit: &mut dyn FnMut(&mut dyn Client)) {
     client.call("readFile", json!({ "path": "a.txt" })).unwrap();
     edit(client);
