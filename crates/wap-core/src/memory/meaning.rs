@@ -26,6 +26,9 @@ pub(super) struct Meaning<'a> {
     pub(super) request: &'a ModifyFile,
 }
 
+/// The lines of an operation in the version that its numbers mean, and in the file as it is.
+type AskedAndNow = (Range<usize>, Range<usize>);
+
 /// What the numbers of an operation are read in.
 struct Version<'a> {
     bytes: &'a [u8],
@@ -61,16 +64,17 @@ impl<'a> Meaning<'a> {
         let lines = self.request.operations.iter().filter_map(ModifyOperation::asked_lines);
         let last = usize::try_from(lines.map(|(_, last)| last).max().unwrap_or(0)).unwrap_or(0);
         let total = split(self.current).len();
+        let place = [Range { start: 0, end: last.min(total) }];
         for (index, operation) in self.request.operations.iter().enumerate() {
             if self.request.is_unseen() && operation.asked_lines().is_some() {
-                return Err(self.conflict(LineDoubt::Unseen, index, operation, &[0..last.min(total)]));
+                return Err(self.conflict(LineDoubt::Unseen, index, operation, &place));
             }
             for version in self.request.meant_versions(index) {
                 let Version { bytes, since } = self.version(version)?;
                 let count = split(bytes).len();
                 let keeps = (0..last.min(count)).all(|line| since.place(line) == Some(line));
                 if !keeps || (last > count && count != total) {
-                    return Err(self.conflict(LineDoubt::TwoPlaces, index, operation, &[0..last.min(total)]));
+                    return Err(self.conflict(LineDoubt::TwoPlaces, index, operation, &place));
                 }
             }
         }
@@ -78,11 +82,7 @@ impl<'a> Meaning<'a> {
     }
 
     /// The lines of an operation as they were asked and as they are; `None` for one without lines.
-    fn of_one(
-        &self,
-        index: usize,
-        operation: &ModifyOperation,
-    ) -> Result<Option<(Range<usize>, Range<usize>)>, WapError> {
+    fn of_one(&self, index: usize, operation: &ModifyOperation) -> Result<Option<AskedAndNow>, WapError> {
         if operation.asked_lines().is_none() {
             return Ok(None);
         }

@@ -238,6 +238,10 @@ fn run(stories: u64, is_plain: bool) -> (Vec<Violation>, usize, usize) {
 
 #[test]
 fn no_edit_by_number_lands_on_lines_that_were_not_meant() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the crate reads no environment; a long run of its tests is asked for so"
+    )]
     let factor: u64 = std::env::var("SOAK_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let (violations, edits, refusals) = run(400 * factor, false);
     assert!(violations.is_empty(), "{} of {edits} edits:\n{}", violations.len(), violations[0]);
