@@ -104,6 +104,7 @@ fn edit_through_engine(workspace: &LocalWorkspace, number: u32) {
         start_line: line,
         end_line: line,
         new_content: format!("edit {number}\n"),
+        was: None,
     };
     let change = ModifyFile { path: "file.txt".into(), operations: vec![operation], ..ModifyFile::default() };
     let outcomes = workspace.change_files(&call, &[FileChange::Modify(change)]).expect("the engine works");

@@ -103,7 +103,8 @@ fn name(file: u32) -> String {
 }
 
 fn edits() -> Vec<FileChange> {
-    let operation = ModifyOperation::Insert { after_line: 5, new_content: "    // inserted".to_owned() };
+    let operation =
+        ModifyOperation::Insert { after_line: 5, new_content: "    // inserted".to_owned(), was: None };
     (0..FILES)
         .map(|file| {
             FileChange::Modify(ModifyFile {

@@ -6,6 +6,7 @@ mod edit_request;
 pub(crate) mod folder_modes;
 pub(crate) mod held_versions;
 pub(crate) mod late_writes;
+pub(crate) mod meaning;
 pub(crate) mod plan;
 pub(crate) mod planned_change;
 mod prepared_edits;

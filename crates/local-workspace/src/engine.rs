@@ -11,8 +11,8 @@ use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
-    SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::adopt::layer_shelf::LayerShelf;
@@ -24,6 +24,7 @@ use crate::command::tree_snapshot::TreeSnapshot;
 use crate::config::{EngineConfig, LayerUse};
 use crate::errors::{fs_error, path_error};
 use crate::hidden::Hidden;
+use crate::read::file_states::KnownStamps;
 use crate::recover::layer_recovery;
 use crate::recover::recovery::{self, Recovery};
 use crate::runs::{EngineRun, Known};
@@ -39,6 +40,7 @@ pub struct LocalWorkspace {
     pub(crate) config: EngineConfig,
     pub(crate) hidden: Hidden,
     pub(crate) held: HeldVersions,
+    pub(crate) stamps: KnownStamps,
     pub(crate) outputs: OutputStore,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) late_writes: Arc<LateWrites>,
@@ -112,6 +114,7 @@ impl LocalWorkspace {
             root,
             hidden: Hidden::new(config.state_folder.clone()),
             held: HeldVersions::new(journal.clone()),
+            stamps: KnownStamps::default(),
             journal,
             config,
             outputs,
@@ -301,6 +304,16 @@ impl Workspace for LocalWorkspace {
         let mut found = self.search(call, request)?;
         found.warnings.extend(self.news(call));
         Ok(found)
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        self.check_cancelled(call)?;
+        self.states(call, paths, since)
     }
 
     fn change_files(

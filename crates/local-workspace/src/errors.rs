@@ -8,7 +8,7 @@ use text_edit::{EditError, EditErrorKind, ExcerptLimits, Source, excerpt};
 use wap_core::{FileVersion, Reason, WapError};
 
 /// Lines shown on both sides of those that a refusal is about.
-const CONTEXT_LINES: usize = 3;
+pub(crate) const CONTEXT_LINES: usize = 3;
 
 /// Turns a failure of a file operation into an answer. `asked` is the path as the request spelled it.
 ///

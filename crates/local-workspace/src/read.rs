@@ -1,6 +1,7 @@
 //! `readFile`: the content of a file, of a range of its lines, or of a command's whole output.
 
 pub(crate) mod explore;
+pub(crate) mod file_states;
 mod info;
 mod line_window;
 pub(crate) mod text_probe;

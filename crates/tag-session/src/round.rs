@@ -221,7 +221,7 @@ impl<W: Workspace> Sessions<W> {
         let base =
             base_versions(&reply.items, session, &self.workspace, call).map_err(SessionError::Workspace)?;
         // What was shown is kept with the session; only what was looked up now has to be kept with the run.
-        if base != BaseVersions::from(session.shown_versions.clone()) {
+        if base != BaseVersions::of_session(session) {
             let bytes = serde_json::to_vec(&base).expect("versions have string keys");
             self.journal.write_documents(&[DocumentWrite::Put { name: &name, bytes: &bytes }])?;
         }

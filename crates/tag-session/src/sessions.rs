@@ -278,7 +278,7 @@ impl<W: Workspace> Sessions<W> {
         let context = context.map_err(SessionError::Workspace)?;
         let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
         let outbox = render_outbox(session, &context, &info.sandbox);
-        session.shown_versions = outbox.shown;
+        session.note_outbox(outbox.shown, &self.workspace, call);
         Ok(outbox.text)
     }
 

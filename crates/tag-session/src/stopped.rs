@@ -91,7 +91,7 @@ impl<W: Workspace> Sessions<W> {
         };
         let reply = read_in(text, Strictness::Repair, session.dialect);
         let base = self.recorded_base_versions(session, &hash)?;
-        let base = base.unwrap_or_else(|| BaseVersions::from(session.shown_versions.clone()));
+        let base = base.unwrap_or_else(|| BaseVersions::of_session(session));
         let call_origin = origin(session, &hash.to_string());
         let cancel = CancelFlag::new();
         cancel.cancel();

@@ -25,6 +25,8 @@ pub enum Block<'a> {
         start_line: i32,
         /// Last line to replace, inclusive; may lie before `start_line` or behind the end of the file.
         end_line: i32,
+        /// The first of the lines as it is now, if the block says so; it holds no double quote.
+        was: Option<Cow<'a, str>>,
         /// What takes their place.
         body: Body<'a>,
     },
@@ -90,9 +92,13 @@ impl Block<'_> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
             Self::CreateFile { path, body } => Block::CreateFile { path: own(path), body: body.into_owned() },
-            Self::EditFile { path, start_line, end_line, body } => {
-                Block::EditFile { path: own(path), start_line, end_line, body: body.into_owned() }
-            }
+            Self::EditFile { path, start_line, end_line, was, body } => Block::EditFile {
+                path: own(path),
+                start_line,
+                end_line,
+                was: was.map(own),
+                body: body.into_owned(),
+            },
             Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
             Self::ReadFile { path, range } => Block::ReadFile { path: own(path), range },
             Self::RunCommand { command } => Block::RunCommand { command: own(command) },

@@ -16,6 +16,8 @@ struct Command<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     end_line: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    was: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body_lines: Option<usize>,
@@ -81,6 +83,7 @@ impl<'a> Command<'a> {
             path: None,
             start_line: None,
             end_line: None,
+            was: None,
             body: None,
             body_lines: None,
             command: None,
@@ -93,8 +96,9 @@ impl<'a> Command<'a> {
         let mut command = Self { path: block.path(), ..Self::named(block.kind().name(), lines) };
         match block {
             Block::CreateFile { body, .. } => command.set_body(body),
-            Block::EditFile { start_line, end_line, body, .. } => {
+            Block::EditFile { start_line, end_line, was, body, .. } => {
                 command.set_body(body);
+                command.was = was.as_deref();
                 command.start_line = Some(*start_line);
                 command.end_line = Some(*end_line);
             }

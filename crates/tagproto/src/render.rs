@@ -17,6 +17,9 @@ pub enum RenderError {
     /// The range of lines is not one.
     #[error("READ_FILE with line numbers that are not integers")]
     MalformedRange,
+    /// The line that an edit is to find holds a double quote or a line feed.
+    #[error("{0} with a double quote or a line end in the line that it is to find")]
+    UnquotableLine(BlockKind),
     /// The shell command is empty.
     #[error("RUN_COMMAND without a command")]
     EmptyCommand,
@@ -73,8 +76,13 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
     let kind = block.kind();
     let path = block.path().map(|path| quotable(kind, path)).transpose()?;
     let written = match (block, path) {
-        (Block::EditFile { start_line, end_line, .. }, Some(path)) => {
-            writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"]")
+        (Block::EditFile { start_line, end_line, was, .. }, Some(path)) => {
+            let was = match was.as_deref() {
+                Some(was) if was.contains(['"', '\n']) => return Err(RenderError::UnquotableLine(kind)),
+                Some(was) => format!(" was=\"{was}\""),
+                None => String::new(),
+            };
+            writeln!(out, "[{kind} path=\"{path}\" start_line=\"{start_line}\" end_line=\"{end_line}\"{was}]")
         }
         (Block::ReadFile { range: ReadRange::Lines { start_line, end_line }, .. }, Some(path)) => {
             let line = |name: &str, line: &Option<i32>| {

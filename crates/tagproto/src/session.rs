@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wap_core::{LineSpan, ShownVersions};
+use wap_core::{Call, LastAnswer, LineSpan, ShownVersions, Workspace};
 
 use crate::{CommandResult, Dialect, Execution, ReplyTo, SessionId};
 
@@ -47,6 +47,10 @@ pub struct Session {
     /// Which versions of which files the model was shown.
     #[serde(default)]
     pub shown_versions: ShownVersions,
+    /// The files that the model was shown, as they were when the pending outbox was written; `None` in the dialect
+    /// [`Dialect::CodingAgent`], and in sessions of earlier versions until their next outbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_answer: Option<LastAnswer>,
     /// How many tokens an outbox may have, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
@@ -81,6 +85,7 @@ impl Session {
             read_file_ranges: BTreeMap::new(),
             dialect,
             shown_versions: ShownVersions::default(),
+            last_answer: None,
             token_budget,
             reopened: Vec::new(),
             done: None,
@@ -103,6 +108,22 @@ impl Session {
     #[must_use]
     pub fn reply_to(&self) -> ReplyTo {
         ReplyTo { session: self.session_id, sequence: self.sequence_number }
+    }
+
+    /// Takes note of what an outbox shows, and of the files as they are when it is written.
+    ///
+    /// Forgets what was shown of files beyond [`LastAnswer::FILES`].
+    pub fn note_outbox<W: Workspace + ?Sized>(
+        &mut self,
+        shown: ShownVersions,
+        workspace: &W,
+        call: &Call<'_>,
+    ) {
+        self.shown_versions = shown;
+        if self.dialect == Dialect::Agentd {
+            let answer = self.last_answer.get_or_insert_default();
+            answer.take(workspace, call, &mut self.shown_versions);
+        }
     }
 
     /// Takes over what a reply gave, at the time `now`. With DONE the session is complete and keeps its number,

@@ -35,6 +35,8 @@ pub struct Outcome {
     pub added_lines: usize,
     /// For a regular expression, how many matches were replaced; 0 if there was none.
     pub replacements: usize,
+    /// For a regular expression, how many matches there are, those included that stay for want of the flag `g`.
+    pub matches: usize,
 }
 
 impl Edited {
@@ -181,6 +183,7 @@ impl<'a> Draft<'a> {
             removed_lines: splice.old.len(),
             added_lines: splice.added_lines(),
             replacements: 0,
+            matches: 0,
         });
         self.pending.push(splice);
         Ok(())
@@ -302,6 +305,7 @@ impl<'a> Draft<'a> {
             removed_lines: hunks.iter().map(|hunk| hunk.old.len()).sum(),
             added_lines: hunks.iter().map(|hunk| hunk.new.len()).sum(),
             replacements: replaced.replacements,
+            matches: replaced.matches,
         });
         let touched = hunks.iter().map(|hunk| (hunk.old.clone(), operation_index)).collect();
         self.bytes = replaced.bytes;

@@ -36,5 +36,5 @@ pub use limits::EditLimits;
 pub use line_map::{Hunk, LineMap, Mapped, MappedRange, Shift};
 pub use lines::Lines;
 pub use operation::{Numbering, Operation};
-pub use rebase::{Stale, StaleReason, rebase};
+pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};

@@ -82,6 +82,67 @@ pub fn rebase(
     carried.collect()
 }
 
+/// Where the lines that an operation addresses in one version are in another.
+///
+/// Lines are 0-based and half-open; an insertion addresses the empty range before the line that it comes in front of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// They stand there unchanged, one after the other.
+    Kept {
+        /// The lines in the version that the numbers mean.
+        asked: Range<usize>,
+        /// The same lines in the other version.
+        now: Range<usize>,
+    },
+    /// They have changed, or other lines were put between them.
+    Changed {
+        /// What stands in their place.
+        now: Range<usize>,
+    },
+    /// The version has no lines of these numbers, or the operation has no line numbers.
+    Absent,
+}
+
+/// Carries the lines that an operation addresses along `map`, as [`rebase`] does.
+pub fn carry(operation: &Operation, map: &LineMap) -> Carried {
+    let Ok(asked) = operation.addressed_lines(map.old_lines()) else { return Carried::Absent };
+    match operation {
+        Operation::RegexReplace { .. } => Carried::Absent,
+        Operation::Insert { after_line, .. } => match carried_position(map, *after_line, asked.start) {
+            Ok(now) => Carried::Kept { asked, now: now..now },
+            Err(now) => Carried::Changed { now },
+        },
+        Operation::Replace { .. } | Operation::Delete { .. } => {
+            match map.map_range(asked.start + 1..=asked.end) {
+                MappedRange::Kept(kept) => Carried::Kept { asked, now: kept.start() - 1..*kept.end() },
+                MappedRange::Interrupted { lines, .. } => {
+                    Carried::Changed { now: lines.start() - 1..*lines.end() }
+                }
+                MappedRange::Changed { now } => Carried::Changed { now },
+            }
+        }
+    }
+}
+
+/// The line after which an insertion goes that was asked for after a line, or what stands in that line's place.
+fn carried_position(map: &LineMap, asked: i64, after: usize) -> Result<usize, Range<usize>> {
+    if after == 0 && asked == 0 {
+        return Ok(0);
+    }
+    if asked > signed(map.old_lines()) {
+        return Ok(map.new_lines());
+    }
+    match map.map(after) {
+        Mapped::Kept(line) => Ok(line),
+        Mapped::Changed => Err(match map.map_range(after..=after) {
+            MappedRange::Changed { now } => now,
+            MappedRange::Kept(lines) | MappedRange::Interrupted { lines, .. } => {
+                lines.start() - 1..*lines.end()
+            }
+        }),
+    }
+}
+
 struct Rebase<'a> {
     shown: &'a Source<'a>,
     current: &'a Source<'a>,
@@ -122,24 +183,9 @@ impl Rebase<'_> {
     }
 
     fn position(&self, asked: i64, after: usize) -> Result<i64, EditErrorKind> {
-        if after == 0 && asked == 0 {
-            return Ok(0);
-        }
-        if asked > signed(self.shown.total_lines()) {
-            return Ok(signed(self.current.total_lines()));
-        }
-        match self.map.map(after) {
-            Mapped::Kept(line) => Ok(signed(line)),
-            Mapped::Changed => {
-                let now = match self.map.map_range(after..=after) {
-                    MappedRange::Changed { now } => now,
-                    MappedRange::Kept(lines) | MappedRange::Interrupted { lines, .. } => {
-                        lines.start() - 1..*lines.end()
-                    }
-                };
-                Err(self.stale(StaleReason::Changed, after - 1..after, now, false))
-            }
-        }
+        carried_position(self.map, asked, after)
+            .map(signed)
+            .map_err(|now| self.stale(StaleReason::Changed, after - 1..after, now, false))
     }
 
     fn stale(

@@ -20,7 +20,15 @@ pub(crate) struct Replaced {
     pub(crate) map: LineMap,
     /// How many matches were replaced.
     pub(crate) replacements: usize,
+    /// How many matches there are; a lower bound if counting those that stay takes too long.
+    pub(crate) matches: usize,
 }
+
+/// How many steps the matches that stay are counted for, apart from [`COUNT_STEPS_A_BYTE`] for each byte of the text.
+const COUNT_STEPS: u64 = 1 << 22;
+
+/// How many more steps for each byte of the text.
+const COUNT_STEPS_A_BYTE: u64 = 4;
 
 /// Replaces the first or all matches of `pattern` in `base`.
 pub(crate) fn replace(
@@ -65,10 +73,34 @@ fn replace_in(
         work.spend(template.pieces.len() as u64)?;
         writer.replace(|index| matches.group(index), &template)?;
         if !pattern.is_global() {
-            break;
+            let rest = count_rest(&mut matches, text, is_text, work)?;
+            return Ok(Replaced { matches: 1 + rest, ..writer.finish()? });
         }
     }
     writer.finish()
+}
+
+/// Counts the matches behind those that were looked at. It has steps of its own, so that a call does not fail by it.
+fn count_rest(
+    matches: &mut Matches<'_, '_>,
+    text: &[u8],
+    is_text: bool,
+    work: &Work<'_>,
+) -> Result<usize, EditErrorKind> {
+    let mut work = work.another(COUNT_STEPS + COUNT_STEPS_A_BYTE * text.len() as u64);
+    let mut count = 0;
+    loop {
+        match matches.advance(&mut work) {
+            Ok(true) => {
+                let is_split = |found: Range<usize>| found.is_empty() && splits_character(text, found.start);
+                if is_text || !matches.group(0).is_some_and(is_split) {
+                    count += 1;
+                }
+            }
+            Ok(false) | Err(EditErrorKind::TooMuchWork { .. }) => return Ok(count),
+            Err(kind) => return Err(kind),
+        }
+    }
 }
 
 /// Whether the byte at `at` goes on with what may be a multi-byte character.
@@ -210,7 +242,7 @@ impl<'a> Writer<'a> {
         let hunks = line_hunks(self.base, &new, &self.edits);
         let map = LineMap::from_hunks(self.base.total_lines(), new.total_lines(), hunks);
         let map = map.trimmed(self.base, &new);
-        Ok(Replaced { bytes: self.bytes, map, replacements: self.replacements })
+        Ok(Replaced { bytes: self.bytes, map, replacements: self.replacements, matches: self.replacements })
     }
 }
 

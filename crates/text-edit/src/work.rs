@@ -19,6 +19,11 @@ impl<'a> Work<'a> {
         Work { left: limit, limit, until_look: 0, is_cancelled }
     }
 
+    /// Allows for steps of another purpose within the same call.
+    pub(crate) fn another(&self, limit: u64) -> Work<'a> {
+        Work::new(limit, self.is_cancelled)
+    }
+
     /// Takes note of `steps`, before or after they are made.
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), EditErrorKind> {
         self.left =

@@ -1,20 +1,23 @@
 //! One client's side of the calls: what it was shown, and so what its line numbers mean.
 
+pub(crate) mod last_answer;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 use crate::{
-    Call, CommandObserver, ConversationId, FileVersion, LineSpan, ModifyFile, ModifyFileResponse,
-    ModifyOperation, ReadFile, ReadFileResponse, Reason, Request, Response, SearchFilesResponse,
+    Call, CommandObserver, ConversationId, FileVersion, LastAnswer, LineConflict, LineSpan, ModifyFile,
+    ModifyOperation, ReadFile, ReadFileResponse, Request, Response, SearchFilesResponse, SeenVersions,
     ShownVersions, WapError, Workspace, WriteMode,
 };
 
 /// A client that makes calls, one after another or several at once, and remembers what it was shown.
 ///
-/// Line numbers in its `modifyFile` calls mean the file as this client was last shown it, its own edits included; what
-/// others have changed meanwhile is allowed for by the engine, or answered with a conflict. A request that names its
+/// Line numbers in its `modifyFile` calls mean the file as this client was last shown it, or as it was when the client
+/// got its last answer: the output of a command may have numbers of that. Where these are different lines, the engine
+/// refuses the edit and shows both; see [`choose_lines`](crate::choose_lines). A request that names its
 /// `expectedVersion` itself is left as it is.
 #[derive(Debug)]
 pub struct Conversation {
@@ -25,12 +28,17 @@ pub struct Conversation {
 #[derive(Debug, Default)]
 struct Memory {
     shown: ShownVersions,
-    /// Files whose line numbers cannot be told any more unless they are shown again: the client has edited them after
-    /// somebody else had, and has not seen what that did to the numbers.
-    moved: BTreeSet<String>,
+    /// The files when the last answer was given; `None` before the first one.
+    last_answer: Option<LastAnswer>,
+    /// Files of which lines were shown in a version that is unknown, so that numbers mean nothing until they are shown
+    /// again.
+    unsure: BTreeSet<String>,
     /// Canonical paths by what the client calls them, where that is something else.
     called: BTreeMap<String, String>,
 }
+
+/// How many other names of files are remembered. Beyond that all are looked up again.
+const MOST_NAMES: usize = 1_024;
 
 impl Conversation {
     /// Returns a conversation that was shown nothing yet.
@@ -49,8 +57,8 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// Those of the [`Workspace`], and [`Reason::Conflict`] where the request's line numbers have no single meaning; the
-    /// hint says which file to read again.
+    /// Those of the [`Workspace`], and [`Reason::Conflict`](crate::Reason::Conflict) where the request's line numbers
+    /// have no single meaning; the error shows the lines as they are now.
     pub fn answer<W: Workspace + ?Sized>(
         &self,
         workspace: &W,
@@ -60,8 +68,8 @@ impl Conversation {
     ) -> Result<Response, WapError> {
         let (request, path) = match request {
             Request::ModifyFile(modify) => {
-                let path = self.canonical(workspace, &modify.path, call);
-                (Request::ModifyFile(self.meaning_of(modify, &path)?), path)
+                let (modify, path) = self.with_seen_versions(workspace, modify, call);
+                (Request::ModifyFile(modify), path)
             }
             other => (other, String::new()),
         };
@@ -71,6 +79,7 @@ impl Conversation {
             (Request::ModifyFile(_), Err(error)) => self.memory().note_failure(&path, error),
             _ => {}
         }
+        self.memory().take_answer(workspace, call);
         answer
     }
 
@@ -78,57 +87,43 @@ impl Conversation {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the canonical path of what the client calls `path`, asking the workspace where it has to.
-    fn canonical<W: Workspace + ?Sized>(&self, workspace: &W, path: &str, call: &Call<'_>) -> String {
-        let spelled = without_idle_components(path);
-        {
+    /// Adds the versions that the line numbers of a request may mean. Returns the canonical path, too.
+    fn with_seen_versions<W: Workspace + ?Sized>(
+        &self,
+        workspace: &W,
+        modify: ModifyFile,
+        call: &Call<'_>,
+    ) -> (ModifyFile, String) {
+        let spelled = without_idle_components(&modify.path);
+        let (mut path, is_known, since) = {
             let memory = self.memory();
-            if let Some(canonical) = memory.called.get(&spelled) {
-                return canonical.clone();
-            }
-            if memory.was_shown(&spelled) || memory.moved.contains(&spelled) {
-                return spelled;
+            let path = memory.called.get(&spelled).cloned().unwrap_or(spelled);
+            let is_known = memory.was_shown(&path);
+            (path, is_known, memory.last_answer.as_ref().map(|answer| *answer.moment()))
+        };
+        let mut state = None;
+        if !is_known {
+            // It may be a file that was shown under another name, an absolute path for instance.
+            let asked = [modify.path.clone()];
+            let states = workspace.file_states(call, &asked, since.as_ref());
+            state = states.ok().and_then(|mut states| states.files.pop().flatten());
+            if let Some(state) = &state {
+                self.memory().learn(&modify.path, &state.path);
+                path.clone_from(&state.path);
             }
         }
-        // It may be a file that was shown under another name, an absolute path for instance.
-        let request = ReadFile { path: path.to_owned(), start_line: Some(1), end_line: Some(1) };
-        match workspace.read_file(call, &request) {
-            Ok(response) => {
-                self.memory().learn(path, &response.metadata.path);
-                response.metadata.path
-            }
-            Err(_) => spelled,
-        }
-    }
-
-    /// Names the version that the line numbers of a request mean.
-    fn meaning_of(&self, modify: ModifyFile, path: &str) -> Result<ModifyFile, WapError> {
         if modify.expected_version.is_some() {
-            return Ok(modify);
+            return (ModifyFile { seen: None, ..modify }, path);
         }
-        let lines: Vec<u64> = modify.operations.iter().filter_map(first_line).collect();
         let memory = self.memory();
-        let mut meant: Option<&FileVersion> = None;
-        for line in lines {
-            let version = match memory.moved.contains(path) {
-                true => Some(memory.shown.version_at(path, line).ok_or_else(|| {
-                    read_again(path, &format!("line {line} of '{path}' may have another number by now: others have changed the file before your last edit of it"))
-                })?),
-                false => memory.shown.version_for(path, line),
-            };
-            match (meant, version) {
-                (Some(known), Some(version)) if known != version => {
-                    let text = format!(
-                        "the operations on '{path}' address lines that were shown in different versions of it"
-                    );
-                    return Err(read_again(path, &text));
-                }
-                _ => meant = meant.or(version),
-            }
-        }
-        let expected_version = meant.cloned();
+        let lines: Vec<u64> = modify.operations.iter().map(first_line).collect();
+        let now = state.as_ref().and_then(|state| Some((state.version.as_ref()?, state.has_changed)));
+        let seen = memory.last_answer.as_ref().map(|answer| {
+            let seen = answer.seen(&memory.shown, &path, &lines, now);
+            SeenVersions { unknown: seen.unknown || memory.unsure.contains(&path), ..seen }
+        });
         drop(memory);
-        Ok(ModifyFile { expected_version, ..modify })
+        (ModifyFile { seen, ..modify }, path)
     }
 
     fn note<W: Workspace + ?Sized>(
@@ -152,11 +147,15 @@ impl Conversation {
                     self.memory().note_whole(&response.path, version.clone());
                 }
             }
-            (Request::ModifyFile(_), Response::ModifyFile(response)) => self.memory().note_edit(response),
+            (Request::ModifyFile(_), Response::ModifyFile(response)) => {
+                if let (Some(version), Some(previous)) = (&response.version, &response.previous_version) {
+                    self.memory().shown.note_own_edit(&response.path, previous, version, &response.shifts);
+                }
+            }
             (_, Response::DeleteFile(response)) => {
                 let mut memory = self.memory();
                 memory.shown.forget(&response.path);
-                memory.moved.remove(&response.path);
+                memory.unsure.remove(&response.path);
             }
             (_, Response::SearchFiles(response)) => self.note_search(workspace, response, call),
             _ => {}
@@ -194,7 +193,7 @@ impl Conversation {
                     Some(version) => memory.shown.record(path, version, span),
                     // It has changed since it was searched: neither the old nor the new numbers can be trusted.
                     None => {
-                        memory.lose(path);
+                        memory.unsure.insert(path.to_owned());
                         break;
                     }
                 }
@@ -218,21 +217,18 @@ impl Memory {
 
     fn note_whole(&mut self, path: &str, version: FileVersion) {
         self.shown.record(path, version, LineSpan::ALL);
-        self.moved.remove(path);
+        self.unsure.remove(path);
     }
 
-    fn note_edit(&mut self, response: &ModifyFileResponse) {
-        let path = &response.path;
-        let (Some(version), Some(previous)) = (&response.version, &response.previous_version) else { return };
-        if self.moved.contains(path) || (self.was_shown(path) && !self.shown.is_only(path, previous)) {
-            self.lose(path);
-        } else {
-            self.shown.record(path, version.clone(), LineSpan::ALL);
-        }
-    }
-
-    /// A refusal shows the lines as they are now.
+    /// A refusal shows the lines as they are now, which settles what their numbers mean.
     fn note_failure(&mut self, path: &str, error: &WapError) {
+        if let Some(conflict) = LineConflict::of(error) {
+            for lines in conflict.shown {
+                self.shown.record(path, conflict.version.clone(), lines);
+            }
+            self.unsure.remove(path);
+            return;
+        }
         let text = |name| error.detail(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let number = |name| error.detail(name).and_then(Value::as_u64);
         if let (Some(_), Some(version), Some(first), Some(last)) = (
@@ -245,6 +241,11 @@ impl Memory {
         }
     }
 
+    fn take_answer<W: Workspace + ?Sized>(&mut self, workspace: &W, call: &Call<'_>) {
+        let Memory { shown, last_answer, .. } = self;
+        last_answer.get_or_insert_default().take(workspace, call, shown);
+    }
+
     fn was_shown(&self, path: &str) -> bool {
         self.shown.version_for(path, 1).is_some()
     }
@@ -252,27 +253,19 @@ impl Memory {
     fn learn(&mut self, asked: &str, canonical: &str) {
         let spelled = without_idle_components(asked);
         if spelled != canonical {
+            if self.called.len() >= MOST_NAMES {
+                self.called.clear();
+            }
             self.called.insert(spelled, canonical.to_owned());
         }
     }
-
-    fn lose(&mut self, path: &str) {
-        self.shown.forget(path);
-        self.moved.insert(path.to_owned());
-    }
 }
 
-/// The first line that an operation addresses; none for one that addresses no lines.
-fn first_line(operation: &ModifyOperation) -> Option<u64> {
-    let line = match operation {
-        ModifyOperation::Replace { start_line, .. } | ModifyOperation::Delete { start_line, .. } => {
-            *start_line
-        }
-        // Line 0 is in front of the first one.
-        ModifyOperation::Insert { after_line, .. } => (*after_line).max(1),
-        ModifyOperation::RegexReplace { .. } => return None,
-    };
-    u64::try_from(line).ok()
+/// The line whose showing says what the numbers of an operation mean.
+fn first_line(operation: &ModifyOperation) -> u64 {
+    // Line 0 is in front of the first one; lines below are refused, and any version will do for that.
+    let (line, _) = operation.asked_lines().unwrap_or((1, 1));
+    u64::try_from(line).unwrap_or(1).max(1)
 }
 
 /// Leaves out what changes nothing: `.` and doubled separators.
@@ -280,10 +273,4 @@ fn without_idle_components(path: &str) -> String {
     let absolute = if path.starts_with('/') { "/" } else { "" };
     let components: Vec<_> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     format!("{absolute}{}", components.join("/"))
-}
-
-fn read_again(path: &str, why: &str) -> WapError {
-    WapError::new(Reason::Conflict, why)
-        .with("path", path)
-        .with("hint", "read the file again with readFile, then edit by the numbers that you see")
 }

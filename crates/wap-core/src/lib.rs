@@ -52,6 +52,7 @@ pub use code_index::{
     ReadSnippet, ReadSnippetResponse, SearchCode, SearchCodeResponse, UnresolvedImport,
 };
 pub use conversation::Conversation;
+pub use conversation::last_answer::LastAnswer;
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
@@ -66,7 +67,10 @@ pub use tool::delete_file::{DeleteFile, DeleteFileResponse};
 pub use tool::execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
 pub use tool::explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use tool::file_change::{FileChange, FileChanged};
+pub use tool::file_states::{FileState, FileStates, Moment};
+pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, choose_lines, doubt_text};
 pub use tool::metadata::FileMetadata;
+pub use tool::modify_file::{CarriedLines, RegexReplacements};
 pub use tool::modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
 pub use tool::read_file::{ReadFile, ReadFileResponse};
 pub use tool::schema::{compact_schema, outline_schema, schema_of};

@@ -6,6 +6,7 @@ mod edit;
 pub(crate) mod index;
 mod line_map;
 mod lines;
+mod meaning;
 mod record;
 mod replacement;
 mod search;
@@ -16,8 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{
     Call, CommandObserver, DEFAULT_EXCLUSIONS, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, Limits, OutputStream, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Limits, Moment, OutputStream, ReadFile,
+    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 use record::{Outcome, Record, other_step};
 use tree::Tree;
@@ -179,6 +180,16 @@ impl Workspace for MemoryWorkspace {
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         check_cancelled(call)?;
         answer::search(&self.lock().tree, &self.limits, request)
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        check_cancelled(call)?;
+        Ok(answer::file_states(&self.lock().tree, paths, since))
     }
 
     fn change_files(

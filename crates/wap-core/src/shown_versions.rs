@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::FileVersion;
+use crate::{FileVersion, LineShift};
 
 /// Which versions and lines of which files a conversation was shown with line numbers it may refer to.
 ///
@@ -35,6 +35,16 @@ pub struct LineSpan {
 impl LineSpan {
     /// Every line of a file, whatever its length.
     pub const ALL: LineSpan = LineSpan { first: 1, last: u64::MAX };
+
+    /// Names the lines in a text: `line 5`, `lines 5-7`, or the gap that an empty span stands for.
+    #[must_use]
+    pub fn named(self) -> String {
+        match self {
+            LineSpan { first, last } if last < first => format!("the gap after line {last}"),
+            LineSpan { first, last } if first == last => format!("line {first}"),
+            LineSpan { first, last } => format!("lines {first}-{last}"),
+        }
+    }
 
     fn contains(self, line: u64) -> bool {
         self.first <= line && line <= self.last
@@ -116,6 +126,36 @@ impl ShownVersions {
     #[must_use]
     pub fn is_only(&self, path: &str, version: &FileVersion) -> bool {
         self.files.get(path).is_none_or(|versions| versions.iter().all(|shown| shown.version == *version))
+    }
+
+    /// Takes note of an edit that the conversation itself has made of version `previous`, and that moved lines by
+    /// `shifts`.
+    ///
+    /// Lines of `previous` that were shown and whose numbers are the same after the edit are known in `version` from now
+    /// on. The numbers of the others stay those of the version in which they were shown: the conversation may still look
+    /// at that.
+    pub fn note_own_edit(
+        &mut self,
+        path: &str,
+        previous: &FileVersion,
+        version: &FileVersion,
+        shifts: &[LineShift],
+    ) {
+        let last = shifts.first().map_or(u64::MAX, |shift| {
+            let now = shift.from_line.saturating_add_signed(shift.by);
+            shift.from_line.min(now).saturating_sub(1)
+        });
+        let Some(versions) = self.files.get(path) else { return };
+        let Some(shown) = versions.iter().find(|shown| shown.version == *previous) else { return };
+        let unmoved: Vec<LineSpan> = shown
+            .lines
+            .iter()
+            .map(|lines| LineSpan { first: lines.first, last: lines.last.min(last) })
+            .filter(|lines| lines.first <= lines.last)
+            .collect();
+        for lines in unmoved {
+            self.record(path, version.clone(), lines);
+        }
     }
 
     /// Forgets a file, because it was deleted or wholly rewritten by the conversation itself.

@@ -45,7 +45,7 @@ impl Reversible {
     pub fn edit(path: &str, version: Option<FileVersion>, exchanges: &[LineExchange]) -> Reversible {
         let modify = |operations, expected_version| {
             let (path, line_numbers) = (path.to_owned(), Some(LineNumbers::InTurn));
-            FileChange::Modify(ModifyFile { path, operations, expected_version, line_numbers })
+            FileChange::Modify(ModifyFile { path, operations, expected_version, line_numbers, seen: None })
         };
         let exchanges: Vec<LineExchange> = exchanges.iter().flat_map(LineExchange::changed).collect();
         let forth = exchanges.iter().filter_map(|one| exchange(one.at, &one.old, &one.new)).collect();
@@ -87,9 +87,9 @@ fn exchange(at: usize, old: &[String], new: &[String]) -> Option<ModifyOperation
     let (start_line, end_line, new_content) = (number(at + 1), number(at + old.len()), text_of(new));
     Some(match (old.is_empty(), new.is_empty()) {
         (true, true) => return None,
-        (true, false) => ModifyOperation::Insert { after_line: number(at), new_content },
-        (false, true) => ModifyOperation::Delete { start_line, end_line },
-        (false, false) => ModifyOperation::Replace { start_line, end_line, new_content },
+        (true, false) => ModifyOperation::Insert { after_line: number(at), new_content, was: None },
+        (false, true) => ModifyOperation::Delete { start_line, end_line, was: None },
+        (false, false) => ModifyOperation::Replace { start_line, end_line, new_content, was: None },
     })
 }
 

@@ -5,6 +5,8 @@ pub(crate) mod environment;
 pub(crate) mod execute_command;
 pub(crate) mod explore_files;
 pub(crate) mod file_change;
+pub(crate) mod file_states;
+pub(crate) mod line_choice;
 pub(crate) mod metadata;
 pub(crate) mod modify_file;
 pub(crate) mod read_file;

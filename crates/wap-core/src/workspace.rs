@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::{
     Call, CommandObserver, DeleteFile, DeleteFileResponse, ExecuteCommand, ExecuteCommandResponse,
-    ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, ReadFile,
-    ReadFileResponse, SearchFiles, SearchFilesResponse, WapError, WorkspaceInfo, WriteFile,
-    WriteFileResponse,
+    ExploreFiles, ExploreFilesResponse, FileChange, FileChanged, FileState, FileStates, ModifyFile,
+    ModifyFileResponse, Moment, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse, WapError,
+    WorkspaceInfo, WriteFile, WriteFileResponse,
 };
 
 /// A folder of code that a model may read, change and run commands in.
@@ -32,6 +32,28 @@ pub trait Workspace: Send + Sync {
 
     /// Searches files.
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError>;
+
+    /// Says which version of each file there is now, and whether it has changed since a moment, `None` for what is no
+    /// file that can be read. The versions are held as those of files that were read, so that line numbers of them can
+    /// be followed later.
+    ///
+    /// What it costs grows with the files named and with what has changed of them, not with their sizes.
+    ///
+    /// An engine that does not override it reads the files, and knows of no change.
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        let _ = since;
+        let read = |path: &String| {
+            let request = ReadFile { path: path.clone(), start_line: None, end_line: None };
+            let response = self.read_file(call, &request).ok()?;
+            Some(FileState { path: response.metadata.path, version: response.version, has_changed: false })
+        };
+        Ok(FileStates { moment: Moment::default(), files: paths.iter().map(read).collect() })
+    }
 
     /// Changes files as one durable unit with one commit.
     ///
@@ -79,6 +101,15 @@ impl<W: Workspace + ?Sized> Workspace for Arc<W> {
 
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         (**self).search_files(call, request)
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        (**self).file_states(call, paths, since)
     }
 
     fn change_files(

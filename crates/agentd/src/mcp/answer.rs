@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
-use wap_core::{ExploreFilesResponse, Request, Response, UnknownArguments, WapError};
+use wap_core::{ExploreFilesResponse, Reason, Request, Response, UnknownArguments, WapError};
 
 use crate::mcp::recent_outputs::RecentOutputs;
 use crate::mcp::server::McpConfig;
@@ -20,6 +20,12 @@ pub(crate) fn result(
     match (request, answer) {
         (_, Err(error)) => failure(config, outputs, &error),
         (_, Ok(response)) if config.wap_json => plain(json_text(&response)),
+        (Request::ModifyFile(request), Ok(Response::ModifyFile(response)))
+            if response.replacements.len() == request.operations.len()
+                && response.replacements.iter().all(|replaced| replaced.matches == 0) =>
+        {
+            failure(config, outputs, &nothing_matches(&response.path))
+        }
         (Request::ReadFile(request), Ok(Response::ReadFile(response))) => {
             plain(text::read_file(request, &response, limit))
         }
@@ -35,6 +41,14 @@ pub(crate) fn result(
         }
         (_, Ok(response)) => structured(&response),
     }
+}
+
+/// Natively no match is success. A model that reads `success` goes on as if the text had changed.
+fn nothing_matches(path: &str) -> WapError {
+    let text = format!("no pattern matches anything in '{path}', so nothing was changed");
+    WapError::new(Reason::Conflict, text)
+        .with("path", path)
+        .with("hint", "read the file, and check the pattern and its flags")
 }
 
 /// A failure of a tool is a result: the model has to read it.

@@ -21,8 +21,8 @@ use crate::json_rpc::{self, Message};
 use crate::line_input::{Line, read_line};
 use crate::owner::outgoing::Outgoing;
 use crate::owner::protocol::{
-    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, HELLO, Hello,
-    LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, UNDO, VERSION, Welcome,
+    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, FILE_STATES, HELLO,
+    Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, StatesAsked, UNDO, VERSION, Welcome,
 };
 use crate::owner::session_call::{
     ApplyReply, Asker, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
@@ -153,6 +153,17 @@ impl Client {
                     message.params,
                     move |client, changes: Vec<FileChange>, call| {
                         Ok(rendered(id, &client.host.workspace.change_files(call, &changes)?))
+                    },
+                );
+            }
+            FILE_STATES => {
+                self.begin(
+                    (id, bytes),
+                    Tool::ReadFile,
+                    message.params,
+                    move |client, asked: StatesAsked, call| {
+                        let StatesAsked { paths, since } = asked;
+                        Ok(rendered(id, &client.host.workspace.file_states(call, &paths, since.as_ref())?))
                     },
                 );
             }

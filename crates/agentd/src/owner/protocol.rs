@@ -3,12 +3,11 @@
 //! It is private to one version of the program: both ends say theirs first. The methods are the names of the tools and
 //! those below.
 
+use crate::config::confinement::Confinement;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tagproto::CommandResult;
-use wap_core::{ConversationId, FileChanged, Origin, OutputStream, Retention, RunKey};
-
-use crate::config::confinement::Confinement;
+use wap_core::{ConversationId, FileChanged, Moment, Origin, OutputStream, Retention, RunKey};
 
 /// Raised whenever what passes changes.
 pub(crate) const VERSION: u32 = 3;
@@ -17,6 +16,8 @@ pub(crate) const VERSION: u32 = 3;
 pub(crate) const HELLO: &str = "agentd/hello";
 /// A batch of changes: [`CallParams`] with a list of `FileChange`.
 pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
+/// Asks for the versions of files: [`CallParams`] with a [`StatesAsked`].
+pub(crate) const FILE_STATES: &str = "agentd/fileStates";
 /// Takes changes back: [`CallParams`] with an `UndoRequest`.
 pub(crate) const UNDO: &str = "agentd/undo";
 /// Asks whether the owner is there, without parameters: answered at once, whatever else it is doing.
@@ -55,6 +56,13 @@ pub(crate) struct Welcome {
     pub command: String,
     /// When it became the owner, in seconds since 1970.
     pub since: u64,
+}
+
+/// A question for the versions of files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StatesAsked {
+    pub paths: Vec<String>,
+    pub since: Option<Moment>,
 }
 
 /// The parameters of a call.

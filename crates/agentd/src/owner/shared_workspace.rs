@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, Reason, SearchFiles,
-    SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
+    SearchFiles, SearchFilesResponse, Tool, Unobserved, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
 use crate::owner::link::{CallLimit, Link, NoLink, Unanswered, watched};
-use crate::owner::protocol::{CHANGE_FILES, UNDO, Welcome};
+use crate::owner::protocol::{CHANGE_FILES, FILE_STATES, StatesAsked, UNDO, Welcome};
 use crate::owner::session_call::{Asker, SessionCall, SessionRefusal};
 use crate::owner::session_progress::Watching;
 use crate::owner::undo_request::{self, UndoAnswer, UndoRefusal, UndoRequest};
@@ -400,6 +400,19 @@ impl Workspace for SharedWorkspace {
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         let asked = Asked { method: Tool::SearchFiles.name(), request, limit: CallLimit::Ordinary };
         self.ask(call, &asked, &mut Unobserved, |opened, _| opened.workspace().search_files(call, request))
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        let request = StatesAsked { paths: paths.to_vec(), since: since.copied() };
+        let asked = Asked { method: FILE_STATES, request, limit: CallLimit::Ordinary };
+        self.ask(call, &asked, &mut Unobserved, |opened, _| {
+            opened.workspace().file_states(call, paths, since)
+        })
     }
 
     fn change_files(

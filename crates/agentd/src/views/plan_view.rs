@@ -67,7 +67,7 @@ fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) 
         Block::CreateFile { path, body } => {
             lines.push(format!("  {name}  {} ({} lines)", one_line(path), body.line_count()));
         }
-        Block::EditFile { path, start_line, end_line, body } => {
+        Block::EditFile { path, start_line, end_line, body, .. } => {
             lines.push(format!(
                 "  {name}  {} {start_line}-{end_line} → {} lines",
                 one_line(path),

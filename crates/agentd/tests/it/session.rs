@@ -4,6 +4,7 @@ mod bookkeeping;
 pub(crate) mod choices;
 mod inbox;
 pub(crate) mod interrupts;
+mod line_numbers;
 mod one_step;
 mod replays;
 mod reviews;

@@ -88,7 +88,7 @@ fn edit_one_line(root: &sandbox_fs::FileRoot, path: &RelPath, number: usize) {
 fn modify_one_line(workspace: &impl Workspace, number: usize) {
     let line = (1 + number * 7_919 % 10_000) as i64;
     let new_content = format!("    // edit {number}");
-    let operation = ModifyOperation::Replace { start_line: line, end_line: line, new_content };
+    let operation = ModifyOperation::Replace { start_line: line, end_line: line, new_content, was: None };
     let request = ModifyFile { path: "edit.rs".into(), operations: vec![operation], ..ModifyFile::default() };
     call(|call| workspace.modify_file(call, &request)).expect("the line is there");
 }

@@ -5,10 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rel_path::RelPath;
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, Origin, ReadFile, ReadFileResponse, Reason, Retention,
-    SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileState, FileStates, Moment, Origin, ReadFile,
+    ReadFileResponse, Reason, Retention, SearchFiles, SearchFilesResponse, WapError, Workspace,
+    WorkspaceInfo,
 };
 
+use crate::change::held_versions::version;
 use crate::change::plan::Plan;
 use crate::change::planned_change::PlannedChange;
 use crate::change::read_only;
@@ -107,6 +109,26 @@ impl Workspace for DryWorkspace<'_> {
 
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         self.workspace.search_files(call, request)
+    }
+
+    fn file_states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        let origin = Origin { retention: Retention::Process, ..call.origin.clone() };
+        let mut states = self.workspace.file_states(&Call { origin: &origin, ..*call }, paths, since)?;
+        for (path, state) in paths.iter().zip(&mut states.files) {
+            let parsed = self.workspace.root.parse_path(path).ok();
+            if let Some((path, bytes)) = parsed.and_then(|path| self.planned_file(&path)) {
+                let version = bytes.map(|bytes| version(&change_journal::ContentHash::of(&bytes)));
+                let path = path.to_string();
+                *state =
+                    version.map(|version| FileState { path, version: Some(version), has_changed: false });
+            }
+        }
+        Ok(states)
     }
 
     fn change_files(

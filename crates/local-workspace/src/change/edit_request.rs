@@ -19,15 +19,15 @@ pub(crate) fn content_bytes(operation: &ModifyOperation) -> u64 {
 /// Turns an operation of a request into an edit.
 pub(crate) fn operation(operation: &ModifyOperation) -> Operation {
     match operation {
-        ModifyOperation::Replace { start_line, end_line, new_content } => Operation::Replace {
+        ModifyOperation::Replace { start_line, end_line, new_content, .. } => Operation::Replace {
             start_line: *start_line,
             end_line: *end_line,
             content: Lines::from_content(new_content),
         },
-        ModifyOperation::Insert { after_line, new_content } => {
+        ModifyOperation::Insert { after_line, new_content, .. } => {
             Operation::Insert { after_line: *after_line, content: Lines::from_content(new_content) }
         }
-        ModifyOperation::Delete { start_line, end_line } => {
+        ModifyOperation::Delete { start_line, end_line, .. } => {
             Operation::Delete { start_line: *start_line, end_line: *end_line }
         }
         ModifyOperation::RegexReplace { pattern, replacement, flags } => Operation::RegexReplace {

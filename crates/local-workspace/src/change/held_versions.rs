@@ -75,6 +75,16 @@ impl HeldVersions {
         }
     }
 
+    /// Whether the bytes of a version are in memory; if so they are forgotten last.
+    pub(crate) fn keeps(&self, hash: &ContentHash) -> bool {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(index) = recent.versions.iter().position(|(held, _)| held == hash) else { return false };
+        if let Some(found) = recent.versions.remove(index) {
+            recent.versions.push_back(found);
+        }
+        true
+    }
+
     /// Returns the bytes of a version if they are held.
     pub(crate) fn bytes(&self, hash: &ContentHash) -> Option<Arc<[u8]>> {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);

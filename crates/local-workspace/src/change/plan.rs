@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use change_journal::ContentHash;
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
-use text_edit::{EditLimits, LineMap, Numbering, Source};
+use text_edit::{LineMap, Numbering, Source};
 use wap_core::{
-    CancelFlag, DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, Limits, LineNumbers,
-    LineShift, ModifyFile, ModifyFileResponse, OUTPUT_PREFIX, Reason, WapError, WriteFile, WriteFileResponse,
-    WriteMode,
+    CancelFlag, CarriedLines, DeleteFile, DeleteFileResponse, FileChange, FileChanged, FileVersion, Limits,
+    LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, OUTPUT_PREFIX, Reason,
+    RegexReplacements, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
 use crate::change::edit_request::{content_bytes, operation};
 use crate::change::held_versions::{Edit, HeldVersions, compose, version};
+use crate::change::meaning::{Known, Meaning, Meant};
 use crate::change::prepared_edits::PreparedEdits;
 use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::command::effect::{Effect, EffectSide};
@@ -55,20 +56,38 @@ pub(crate) struct PlannedFile {
     pub after: Option<Present>,
     /// Edits by line so far, so that later line numbers can be followed through them.
     edits: Vec<Edit>,
-    /// The way from the version that the last edit's numbers meant to the one that it met, so that the edits between
+    /// The ways from the versions that the last edits' numbers meant to the ones that they met, so that the edits between
     /// them are not followed again for each further one.
-    followed: Option<Edit>,
+    followed: Vec<Edit>,
 }
 
 impl PlannedFile {
     /// The way from one version to another, if it is the known one or one edit longer.
     fn followed_to(&self, from: &ContentHash, to: &ContentHash, current: &Source<'_>) -> Option<LineMap> {
-        let known = self.followed.as_ref().filter(|known| known.before == *from)?;
+        let known = self.followed.iter().find(|known| known.before == *from)?;
+        if known.after == *to {
+            return Some(known.line_map.clone());
+        }
         let last = self.edits.last().filter(|last| last.before == known.after && last.after == *to)?;
         let map = compose(&known.line_map, &last.line_map)?;
         (map.new_lines() == current.total_lines()).then_some(map)
     }
+
+    /// Remembers a way that was found; of another version than the last few were, one is forgotten.
+    fn remember(&mut self, way: Edit) {
+        self.followed.retain(|known| known.before != way.before);
+        if self.followed.len() >= FOLLOWED_VERSIONS {
+            self.followed.remove(0);
+        }
+        self.followed.push(way);
+    }
 }
+
+/// The most notes about regular expressions in one answer; the counts of all are in it.
+const MOST_NOTES: usize = 20;
+
+/// How many versions of a file are followed through a batch at once: numbers mean one of two.
+const FOLLOWED_VERSIONS: usize = 4;
 
 /// What one item of a batch does.
 #[derive(Debug)]
@@ -182,7 +201,7 @@ impl<'a> Plan<'a> {
         let Some(before) = self.present_file(&path, &modify.path)? else {
             return Err(not_found(&path, &modify.path));
         };
-        let edited = self.edit(&path, &before, modify, cancel)?;
+        let (edited, carried) = self.edit(&path, &before, modify, cancel)?;
         let after = Present::file(edited.bytes, before.mode).with_attributes(before.attributes.clone());
         self.check_repositories(&path, Some(&before), Some(&after))?;
         self.make_room(Some(&before), Some(&after))?;
@@ -195,6 +214,8 @@ impl<'a> Plan<'a> {
                 Limits::MAX_SHIFTS
             ));
         }
+        let replacements = replacements(modify, &edited.outcomes);
+        warnings.extend(replacements.iter().filter_map(RegexReplacements::note).take(MOST_NOTES));
         let shifts = shifts
             .iter()
             .take(Limits::MAX_SHIFTS)
@@ -205,6 +226,8 @@ impl<'a> Plan<'a> {
             version: Some(version(&after.hash)),
             previous_version: Some(version(&before.hash)),
             shifts: shifts.collect(),
+            carried,
+            replacements,
             lines_added: small(edited.outcomes.iter().map(|outcome| outcome.added_lines).sum()),
             lines_removed: small(edited.outcomes.iter().map(|outcome| outcome.removed_lines).sum()),
             warnings,
@@ -213,54 +236,67 @@ impl<'a> Plan<'a> {
         Ok(self.step(path, Some(before), Some(after), changed, Some(edit)))
     }
 
-    /// Applies the operations of a request to the file as the plan has it, carried over from the version that their
-    /// numbers mean.
+    /// Applies the operations of a request to the file as the plan has it, carried over from the versions that their
+    /// numbers may mean.
     fn edit(
         &mut self,
         path: &RelPath,
         before: &Present,
         modify: &ModifyFile,
         cancel: &CancelFlag,
-    ) -> Result<text_edit::Edited, WapError> {
+    ) -> Result<(text_edit::Edited, Vec<CarriedLines>), WapError> {
         let current = Source::parse(&before.bytes).map_err(|error| {
             WapError::new(Reason::BinaryFile, format!("'{path}' cannot be edited by lines: {error}"))
         })?;
-        let limits = EditLimits::default();
         let operations: Vec<_> = modify.operations.iter().map(operation).collect();
         let now = version(&before.hash);
-        let refused = |error: &text_edit::EditError, shown: &Source<'_>| {
-            edit_error(error, path, shown, &current, now.clone())
+        let meaning =
+            Meaning { path, current: &current, now: now.clone(), request: modify, operations: &operations };
+        // One operation alone is the first in its turn: its numbers mean the text before the call either way.
+        let in_turn = modify.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
+        let mut find = |expected: &FileVersion| self.known_version(path, before, &current, expected);
+        let meant = if meaning.is_plain() {
+            None
+        } else if in_turn {
+            let expected = modify.expected_version.as_ref().filter(|expected| **expected != now);
+            if let Some(expected) = expected {
+                return Err(moved_under_operations(path, expected, &current, &now));
+            }
+            meaning.check_in_turn(&mut find)?;
+            None
+        } else {
+            Some(meaning.of_all(&mut find)?)
         };
         let alone = PreparedEdits::default();
         let prepared = self.prepared.unwrap_or(&alone);
-        let apply = |operations: &[text_edit::Operation], numbering| {
-            prepared.apply(&current, before.hash, operations, numbering, cancel)
-        };
-        // One operation alone is the first in its turn: its numbers mean the text before the call either way.
-        let in_turn = modify.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
-        let expected = modify.expected_version.as_ref().filter(|expected| **expected != now);
-        let Some(expected) = expected else {
-            let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
-            return apply(&operations, numbering).map_err(|error| refused(&error, &current));
-        };
-        if in_turn {
-            return Err(moved_under_operations(path, expected, &current, &now));
-        }
-        let gone = || version_gone(path, expected, &current, &now);
+        let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
+        let meant = meant.unwrap_or(Meant { operations, carried: Vec::new() });
+        let edited = prepared.apply(&current, before.hash, &meant.operations, numbering, cancel);
+        let edited = edited.map_err(|error| edit_error(&error, path, &current, &current, now))?;
+        Ok((edited, meant.carried))
+    }
+
+    /// Finds a version that line numbers mean, and the way from it to the file as the plan has it.
+    fn known_version(
+        &mut self,
+        path: &RelPath,
+        before: &Present,
+        current: &Source<'_>,
+        expected: &FileVersion,
+    ) -> Result<Known, WapError> {
+        let gone = || version_gone(path, expected, current, &version(&before.hash));
         let hash: ContentHash = expected.0.parse().map_err(|_| gone())?;
-        let shown = self.held.bytes(&hash).ok_or_else(gone)?;
-        let shown = Source::parse(&shown).map_err(|_| gone())?;
+        let bytes = self.held.bytes(&hash).ok_or_else(gone)?;
+        Source::parse(&bytes).map_err(|_| gone())?;
         let file = self.files.get(path);
-        let known = file.and_then(|file| file.followed_to(&hash, &before.hash, &current));
+        let known = file.and_then(|file| file.followed_to(&hash, &before.hash, current));
         let planned = file.map_or(&[][..], |file| &file.edits);
-        let found = || self.held.line_map(path, &hash, &before.hash, &current, planned);
+        let found = || self.held.line_map(path, &hash, &before.hash, current, planned);
         let map = known.or_else(found).ok_or_else(gone)?;
         if let Some(file) = self.files.get_mut(path) {
-            file.followed = Some(Edit { before: hash, after: before.hash, line_map: map.clone() });
+            file.remember(Edit { before: hash, after: before.hash, line_map: map.clone() });
         }
-        let operations = text_edit::rebase(&operations, &shown, &current, &map, &limits)
-            .map_err(|error| refused(&error, &shown))?;
-        apply(&operations, Numbering::Original).map_err(|error| refused(&error, &current))
+        Ok(Known { bytes, map })
     }
 
     fn delete(&mut self, delete: &DeleteFile) -> Result<PlannedStep, WapError> {
@@ -294,7 +330,7 @@ impl<'a> Plan<'a> {
             before: before.clone(),
             after: None,
             edits: Vec::new(),
-            followed: None,
+            followed: Vec::new(),
         });
         let was_there = file.after.is_some();
         file.after.clone_from(&after);
@@ -555,6 +591,20 @@ fn moved_under_operations(
         .with("expectedVersion", expected.0.as_str())
         .with("currentVersion", now.0.as_str())
         .with("totalLines", current.total_lines() as u64)
+}
+
+/// What the regular expressions of a request did.
+fn replacements(modify: &ModifyFile, outcomes: &[text_edit::Outcome]) -> Vec<RegexReplacements> {
+    let outcomes = modify.operations.iter().zip(outcomes).enumerate();
+    let of_expressions =
+        outcomes.filter(|(_, (operation, _))| matches!(operation, ModifyOperation::RegexReplace { .. }));
+    of_expressions
+        .map(|(index, (_, outcome))| RegexReplacements {
+            operation: index as u64 + 1,
+            replaced: outcome.replacements as u64,
+            matches: outcome.matches as u64,
+        })
+        .collect()
 }
 
 /// Counts the lines that a rewrite adds and removes, by comparison.

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use wap_core::{Call, FileVersion, Reason, ShownVersions, WapError, Workspace};
+use wap_core::{Call, FileVersion, LastAnswer, SeenVersions, ShownVersions, WapError, Workspace};
 
-use super::read_start;
 use crate::{Block, Dialect, Item, Session};
 
 /// What the line numbers of one reply mean: the versions that the session was shown, and for files that it never was
@@ -21,6 +20,12 @@ pub struct BaseVersions {
     at_start: BTreeMap<String, FileVersion>,
     /// Canonical paths of files that the reply spells otherwise, in a way that only the workspace understands.
     canonical: BTreeMap<String, String>,
+    /// The files that the session was shown, as they were when the message was written that the reply answers; `None` if
+    /// that is not known.
+    pub(super) last_answer: Option<LastAnswer>,
+    /// Files that the reply edits and whose line numbers may mean anything: they have changed since that message, and
+    /// were never shown.
+    unknown: BTreeSet<String>,
 }
 
 impl BaseVersions {
@@ -39,9 +44,26 @@ impl BaseVersions {
         }
     }
 
-    /// Returns the version of a file at the start of the reply if it was looked up.
-    pub(super) fn at_start(&self, canonical_path: &str) -> Option<&FileVersion> {
-        self.at_start.get(canonical_path)
+    /// Takes what a session was shown before a reply, and what the files were then.
+    #[must_use]
+    pub fn of_session(session: &Session) -> BaseVersions {
+        let last_answer = session.last_answer.clone();
+        BaseVersions { last_answer, ..BaseVersions::from(session.shown_versions.clone()) }
+    }
+
+    /// Returns what line numbers from `line` on may mean in a file; `None` means the file as it is.
+    pub(super) fn meant(&self, canonical_path: &str, line: u64) -> Option<SeenVersions> {
+        if self.unknown.contains(canonical_path) {
+            return Some(SeenVersions { unknown: true, ..SeenVersions::default() });
+        }
+        if let Some(version) = self.shown.version_for(canonical_path, line) {
+            return Some(match &self.last_answer {
+                Some(answer) => answer.seen(&self.shown, canonical_path, &[line], None),
+                None => SeenVersions { shown: vec![Some(version.clone())], ..SeenVersions::default() },
+            });
+        }
+        let version = self.at_start.get(canonical_path)?.clone();
+        Some(SeenVersions { last_answer: Some(version), ..SeenVersions::default() })
     }
 }
 
@@ -66,37 +88,40 @@ pub fn base_versions<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,
 ) -> Result<BaseVersions, WapError> {
-    let mut base = BaseVersions::from(session.shown_versions.clone());
+    let mut base = BaseVersions::of_session(session);
     if session.dialect == Dialect::CodingAgent {
         return Ok(base);
     }
+    let mut wanted: Vec<String> = Vec::new();
     let mut looked_up = BTreeSet::new();
     for item in items {
         let Item::Block(block) = item else { continue };
         let Block::EditFile { path, .. } = &block.value else { continue };
         let spelled = without_empty_steps(path);
-        if base.shown.version_for(&spelled, 1).is_some() || looked_up.contains(&spelled) {
+        if base.shown.version_for(&spelled, 1).is_none() && looked_up.insert(spelled) {
+            wanted.push(path.to_string());
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(base);
+    }
+    let since = base.last_answer.as_ref().map(|answer| *answer.moment());
+    let states = workspace.file_states(call, &wanted, since.as_ref())?;
+    for (path, state) in wanted.iter().zip(states.files) {
+        let Some(state) = state else { continue };
+        base.learn(path, &state.path);
+        if base.shown.version_for(&state.path, 1).is_some() {
             continue;
         }
-        match read_start(workspace, call, path, 1) {
-            Ok(response) => {
-                let canonical = response.metadata.path;
-                base.learn(path, &canonical);
-                if let (None, Some(version)) = (base.shown.version_for(&canonical, 1), response.version) {
-                    base.at_start.insert(canonical, version);
-                }
-            }
-            Err(error) if stops_everything(error.reason()) => return Err(error),
-            Err(_) => {}
+        let now = state.version.as_ref().map(|version| (version, state.has_changed));
+        let seen = base.last_answer.as_ref().map(|answer| answer.seen(&base.shown, &state.path, &[], now));
+        if seen.is_some_and(|seen| seen.unknown) {
+            base.unknown.insert(state.path);
+        } else if let Some(version) = state.version {
+            base.at_start.insert(state.path, version);
         }
-        looked_up.insert(spelled);
     }
     Ok(base)
-}
-
-/// Tells whether an answer is about the workspace or the call and not about one path.
-fn stops_everything(reason: Reason) -> bool {
-    matches!(reason, Reason::Busy | Reason::Cancelled | Reason::Timeout)
 }
 
 /// Writes a path without `.` steps and doubled slashes.

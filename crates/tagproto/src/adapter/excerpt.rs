@@ -1,15 +1,17 @@
 //! The piece of a file that a failure shows, as the engine's error carries it.
 
 use serde_json::Value;
-use wap_core::{FileVersion, LineSpan, WapError};
+use wap_core::{FileVersion, LineConflict, LineSpan, WapError};
 
 /// Numbered lines of the current text of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     /// The lines, each with its number.
     pub(super) text: String,
-    /// Which lines of which version they are, if the engine says so.
-    pub(super) shown: Option<(FileVersion, LineSpan)>,
+    /// Which version they are of.
+    pub(super) version: FileVersion,
+    /// Which lines they are, as far as the engine says so.
+    pub(super) lines: Vec<LineSpan>,
 }
 
 impl Excerpt {
@@ -17,10 +19,17 @@ impl Excerpt {
     pub(super) fn of(error: &WapError) -> Option<Excerpt> {
         let text = text_detail(error, "currentText").filter(|text| !text.trim().is_empty())?;
         let number = |name| error.detail(name).and_then(Value::as_u64);
-        let version = text_detail(error, "currentVersion").map(|version| FileVersion(version.to_owned()));
-        let lines = number("currentFirstLine").zip(number("currentLastLine"));
-        let shown = version.zip(lines.map(|(first, last)| LineSpan { first, last }));
-        Some(Excerpt { text: text.trim_end_matches('\n').to_owned(), shown })
+        let text = text.trim_end_matches('\n').to_owned();
+        let version = FileVersion(text_detail(error, "currentVersion").unwrap_or_default().to_owned());
+        let lines = match LineConflict::of(error) {
+            Some(conflict) => conflict.shown,
+            None => {
+                let lines = number("currentFirstLine").zip(number("currentLastLine"));
+                lines.map(|(first, last)| LineSpan { first, last }).into_iter().collect()
+            }
+        };
+        let lines = if version.0.is_empty() { Vec::new() } else { lines };
+        Some(Excerpt { text, version, lines })
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use wap_core::{
-    Call, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan, Origin, Reason,
-    WapError, Workspace,
+    Call, CarriedLines, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan, Origin,
+    Reason, WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -127,13 +127,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
 
     fn file_change(&self, item: &Item<'_>) -> Option<FileChange> {
         let Item::Block(block) = item else { return None };
-        let version = match (&block.value, self.dialect) {
+        let seen = match (&block.value, self.dialect) {
             (Block::EditFile { path, start_line, .. }, Dialect::Agentd) => {
                 self.versions.meant(path, *start_line)
             }
             _ => None,
         };
-        file_change(&block.value, self.dialect, version)
+        file_change(&block.value, self.dialect, seen)
     }
 
     fn take_steps(&mut self, steps: u32) -> Origin {
@@ -194,7 +194,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 let Block::EditFile { start_line, end_line, .. } = block else {
                     return failed(CommandType::Block(block.kind()), Failure::of_wrong_answer(path));
                 };
-                let mut summary = format!("Edited '{path}' lines {start_line}-{end_line}");
+                let mut summary = match modified.carried.first() {
+                    Some(CarriedLines { first_line, last_line, .. }) => format!(
+                        "Edited '{path}' lines {first_line}-{last_line} (your {start_line}-{end_line})"
+                    ),
+                    None => format!("Edited '{path}' lines {start_line}-{end_line}"),
+                };
+                self.versions.edited(path, modified);
                 if self.dialect == Dialect::CodingAgent {
                     let moved_by = self.moves.above(&modified.path, *start_line);
                     if moved_by != 0 {

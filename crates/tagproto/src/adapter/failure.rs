@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wap_core::{Reason, WapError};
+use wap_core::{LineConflict, LineDoubt, Reason, WapError, doubt_text};
 
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
@@ -169,7 +169,32 @@ fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
     failure
 }
 
+/// The answer of an edit whose line numbers have no single meaning.
+fn doubtful(
+    path: &str,
+    start_line: i32,
+    end_line: i32,
+    conflict: &LineConflict,
+    error: &WapError,
+) -> Failure {
+    let asked = format!("lines {start_line}-{end_line}");
+    let what = match conflict.doubt {
+        LineDoubt::WasDiffers => format!("the first of {asked} is not what was=\"...\" says"),
+        doubt => doubt_text(doubt, &asked, &conflict.places),
+    };
+    let next = match conflict.doubt {
+        LineDoubt::TwoPlaces => "both stand below; send the edit again with the numbers that it has there",
+        _ => "the text as it is now stands below; send the edit again with its numbers",
+    };
+    let mut failure = with_advice(format!("Failed to edit '{path}': {what}"), next);
+    failure.show(Excerpt::of(error));
+    failure
+}
+
 fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Failure {
+    if let Some(conflict) = LineConflict::of(error) {
+        return doubtful(path, start_line, end_line, &conflict, error);
+    }
     let expected = text_detail(error, "expectedText").map(|text| text.trim_end_matches('\n'));
     let excerpt = Excerpt::of(error);
     let Some(expected) = expected else {

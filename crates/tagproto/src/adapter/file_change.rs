@@ -1,16 +1,16 @@
 //! File blocks as changes of a workspace.
 
-use wap_core::{DeleteFile, FileChange, FileVersion, ModifyFile, ModifyOperation, WriteFile, WriteMode};
+use wap_core::{DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, WriteFile, WriteMode};
 
 use crate::{Block, Body, Dialect};
 
 /// Returns the change that a block asks for; `None` for a block that changes no file.
 ///
-/// `version` is the one that the line numbers of an edit mean, `None` for the file as it is.
+/// `seen` is what the line numbers of an edit may mean, `None` for the file as it is.
 pub(super) fn file_change(
     block: &Block<'_>,
     dialect: Dialect,
-    version: Option<FileVersion>,
+    seen: Option<SeenVersions>,
 ) -> Option<FileChange> {
     match block {
         Block::CreateFile { path, body } => Some(FileChange::Write(WriteFile {
@@ -19,11 +19,12 @@ pub(super) fn file_change(
             mode: Some(WriteMode::Overwrite),
             create_directories: Some(true),
         })),
-        Block::EditFile { path, start_line, end_line, body } => Some(FileChange::Modify(ModifyFile {
+        Block::EditFile { path, start_line, end_line, was, body } => Some(FileChange::Modify(ModifyFile {
             path: path.to_string(),
-            operations: vec![operation(i64::from(*start_line), i64::from(*end_line), body)],
-            expected_version: version,
+            operations: vec![operation(i64::from(*start_line), i64::from(*end_line), was.as_deref(), body)],
+            expected_version: None,
             line_numbers: None,
+            seen,
         })),
         Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
         Block::ReadFile { .. } | Block::RunCommand { .. } | Block::Message { .. } | Block::Done { .. } => {
@@ -41,10 +42,11 @@ fn content(body: &Body<'_>, dialect: Dialect) -> String {
 }
 
 /// Replaces lines, or deletes them if the body has none.
-fn operation(start_line: i64, end_line: i64, body: &Body<'_>) -> ModifyOperation {
+fn operation(start_line: i64, end_line: i64, was: Option<&str>, body: &Body<'_>) -> ModifyOperation {
+    let was = was.map(str::to_owned);
     if body.line_count() == 0 {
-        return ModifyOperation::Delete { start_line, end_line };
+        return ModifyOperation::Delete { start_line, end_line, was };
     }
     // One trailing newline adds no line; with it every blank line at the end of the body counts.
-    ModifyOperation::Replace { start_line, end_line, new_content: format!("{}\n", body.text()) }
+    ModifyOperation::Replace { start_line, end_line, new_content: format!("{}\n", body.text()), was }
 }

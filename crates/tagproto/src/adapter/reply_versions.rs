@@ -1,6 +1,6 @@
 //! Which versions line numbers mean, while a reply is carried out and after it.
 
-use wap_core::{FileVersion, LineSpan, ShownVersions};
+use wap_core::{FileVersion, LineSpan, ModifyFileResponse, SeenVersions, ShownVersions};
 
 use super::BaseVersions;
 use super::excerpt::Excerpt;
@@ -18,17 +18,28 @@ impl ReplyVersions {
         ReplyVersions { after: base.shown.clone(), base }
     }
 
-    /// Returns the version that `start_line` of a file means; `None` means the file as it is.
-    pub(super) fn meant(&self, path: &str, start_line: i32) -> Option<FileVersion> {
+    /// Returns what `start_line` of a file may mean; `None` means the file as it is.
+    pub(super) fn meant(&self, path: &str, start_line: i32) -> Option<SeenVersions> {
         let path = self.base.canonical(path);
         // A line number below 1 will be refused; that the refusal shows the right text is all that matters.
         let line = u64::try_from(start_line).unwrap_or(1).max(1);
-        self.base.shown.version_for(&path, line).or_else(|| self.base.at_start(&path)).cloned()
+        self.base.meant(&path, line)
+    }
+
+    /// The model has edited the file. In this reply its numbers go on meaning what they did.
+    pub(super) fn edited(&mut self, path: &str, response: &ModifyFileResponse) {
+        self.base.learn(path, &response.path);
+        if let (Some(version), Some(previous)) = (&response.version, &response.previous_version) {
+            self.after.note_own_edit(&response.path, previous, version, &response.shifts);
+        }
     }
 
     /// The model itself wrote the whole file, so it knows every line.
     pub(super) fn written(&mut self, path: &str, canonical_path: &str, version: Option<&FileVersion>) {
         self.base.learn(path, canonical_path);
+        if let (Some(answer), Some(version)) = (&mut self.base.last_answer, version) {
+            answer.note_written(canonical_path, version);
+        }
         for shown in [&mut self.base.shown, &mut self.after] {
             match version {
                 Some(version) => shown.record(canonical_path, version.clone(), LineSpan::ALL),
@@ -46,8 +57,9 @@ impl ReplyVersions {
 
     /// A failure shows lines of the file.
     pub(super) fn excerpt_shown(&mut self, path: &str, excerpt: &Excerpt) {
-        if let Some((version, lines)) = &excerpt.shown {
-            self.after.record(&self.base.canonical(path), version.clone(), *lines);
+        let path = self.base.canonical(path);
+        for lines in &excerpt.lines {
+            self.after.record(&path, excerpt.version.clone(), *lines);
         }
     }
 

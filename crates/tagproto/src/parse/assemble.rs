@@ -18,10 +18,12 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
             let path = once(tag.path, "path")?.filter(|path| !path.is_empty());
             let start_line = once(tag.start_line, "start_line")?;
             let end_line = once(tag.end_line, "end_line")?;
+            let was = once(tag.was, "was")?;
             let (Some(path), Some(start_line), Some(end_line)) = (path, start_line, end_line) else {
                 return Err(missing);
             };
-            Block::EditFile { path, start_line: integer(&start_line)?, end_line: integer(&end_line)?, body }
+            let (start_line, end_line) = (integer(&start_line)?, integer(&end_line)?);
+            Block::EditFile { path, start_line, end_line, was, body }
         }
         BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)? },
         BlockKind::ReadFile => {

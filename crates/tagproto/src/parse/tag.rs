@@ -13,13 +13,14 @@ use nom::{
 
 use crate::BlockKind;
 
-/// An opening tag with the three attributes that any block looks at.
+/// An opening tag with the attributes that any block looks at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningTag<'a> {
     pub(crate) kind: BlockKind,
     pub(crate) path: Attribute<'a>,
     pub(crate) start_line: Attribute<'a>,
     pub(crate) end_line: Attribute<'a>,
+    pub(crate) was: Attribute<'a>,
     /// A quote stands somewhere that is not around an attribute's value.
     pub(crate) stray_quote: bool,
 }
@@ -65,6 +66,7 @@ impl<'a> OpeningTag<'a> {
             path: Attribute::Absent,
             start_line: Attribute::Absent,
             end_line: Attribute::Absent,
+            was: Attribute::Absent,
             stray_quote: false,
         };
         loop {
@@ -90,6 +92,7 @@ impl<'a> OpeningTag<'a> {
             path: self.path.into_owned(),
             start_line: self.start_line.into_owned(),
             end_line: self.end_line.into_owned(),
+            was: self.was.into_owned(),
             stray_quote: self.stray_quote,
         }
     }
@@ -101,6 +104,8 @@ impl<'a> OpeningTag<'a> {
             &mut self.start_line
         } else if name.eq_ignore_ascii_case("end_line") {
             &mut self.end_line
+        } else if name.eq_ignore_ascii_case("was") {
+            &mut self.was
         } else {
             return;
         };

@@ -266,6 +266,8 @@ fn an_engine_that_answers_another_change_is_no_reason_to_panic() {
         version: None,
         previous_version: None,
         shifts: Vec::new(),
+        carried: Vec::new(),
+        replacements: Vec::new(),
         lines_added: 0,
         lines_removed: 0,
         warnings: Vec::new(),

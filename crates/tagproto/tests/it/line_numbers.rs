@@ -34,18 +34,42 @@ fn several_edits_of_a_reply_use_the_numbers_that_were_shown() {
     let summaries: Vec<&str> = execution.results.iter().map(|result| result.summary.as_str()).collect();
     assert_eq!(
         summaries,
-        ["Edited 'a.txt' lines 1-1", "Edited 'a.txt' lines 3-3", "Edited 'a.txt' lines 5-9"]
+        [
+            "Edited 'a.txt' lines 1-1",
+            "Edited 'a.txt' lines 5-5 (your 3-3)",
+            "Edited 'a.txt' lines 7-7 (your 5-9)"
+        ]
     );
 }
 
 #[test]
-fn numbers_keep_their_meaning_over_later_replies_and_the_users_changes() {
+fn numbers_that_an_edit_of_an_earlier_reply_has_moved_are_refused_unless_the_line_is_named() {
     let (mut session, workspace) = shown(5);
     answer(&edit("a.txt", 1, 1, "A\nB\n"), &mut session, &workspace);
     outbox(&mut session, &workspace);
     workspace.set_file("a.txt", format!("top\n{}", workspace.text("a.txt").unwrap()));
-    answer(&edit("a.txt", 4, 4, "X\n"), &mut session, &workspace);
+    let execution = answer(&edit("a.txt", 4, 4, "X\n"), &mut session, &workspace);
+    assert_eq!(
+        execution.results[0].summary,
+        "Failed to edit 'a.txt': lines 4-4 can mean line 5 or line 6 of the file as it is now, so nothing was changed; \
+         both stand below; send the edit again with the numbers that it has there"
+    );
+    let named = edit("a.txt", 4, 4, "X\n").replace("\"4\"]", "\"4\" was=\" line 4\"]");
+    let (mut session, workspace) = shown(5);
+    answer(&edit("a.txt", 1, 1, "A\nB\n"), &mut session, &workspace);
+    outbox(&mut session, &workspace);
+    workspace.set_file("a.txt", format!("top\n{}", workspace.text("a.txt").unwrap()));
+    let execution = answer(&named, &mut session, &workspace);
+    assert_eq!(execution.results[0].summary, "Edited 'a.txt' lines 6-6 (your 4-4)");
     assert_eq!(workspace.text("a.txt").unwrap(), "top\nA\nB\nline 2\nline 3\nX\nline 5\n");
+}
+
+#[test]
+fn numbers_keep_their_meaning_over_the_users_changes_since_the_message() {
+    let (mut session, workspace) = shown(5);
+    workspace.set_file("a.txt", format!("top\n{}", workspace.text("a.txt").unwrap()));
+    answer(&edit("a.txt", 4, 4, "X\n"), &mut session, &workspace);
+    assert_eq!(workspace.text("a.txt").unwrap(), "top\nline 1\nline 2\nline 3\nX\nline 5\n");
 }
 
 #[test]
@@ -139,8 +163,9 @@ fn created_file_is_known_to_the_model_that_wrote_it() {
     let reply = format!("{create}{}{}", edit("a.txt", 1, 1, "1\n1.5\n"), edit("a.txt", 2, 2, "2\n"));
     answer(&reply, &mut session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "1\n1.5\n2\nthree\n");
-    // In later replies too, until the file is shown again.
-    answer(&edit("a.txt", 3, 3, "3\n"), &mut session, &workspace);
+    // In later replies too, until the file is shown again; a number that it did not have is one of the file as it is.
+    outbox(&mut session, &workspace);
+    answer(&edit("a.txt", 4, 4, "3\n"), &mut session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "1\n1.5\n2\n3\n");
 }
 

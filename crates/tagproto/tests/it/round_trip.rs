@@ -23,7 +23,7 @@ pub(crate) fn outbox<W: Workspace + ?Sized>(session: &mut Session, workspace: &W
     let frame = Frame::new("outbox");
     let context: Context = gather(session, workspace, &frame.call(), &OutboxLimits::default()).unwrap();
     let Outbox { text, shown } = render_outbox(session, &context, SANDBOX);
-    session.shown_versions = shown;
+    session.note_outbox(shown, workspace, &frame.call());
     text
 }
 

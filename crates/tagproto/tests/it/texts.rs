@@ -129,11 +129,13 @@ fn blocks(
     lines: BoxedStrategy<String>,
 ) -> impl Strategy<Value = Block<'static>> {
     let body = prop_oneof![1 => Just(Body::no_lines()), 6 => lines.clone().prop_map(Body::of_lines)].boxed();
+    let was = proptest::option::of("[^\"\r\n]{0,12}");
     let shown = lines.prop_map(|text| text.trim().to_owned()).boxed();
     prop_oneof![
         4 => (path.clone(), body.clone()).prop_map(|(path, body)| Block::CreateFile { path: path.into(), body }),
-        3 => (path.clone(), any::<i32>(), any::<i32>(), body).prop_map(|(path, start_line, end_line, body)| {
-            Block::EditFile { path: path.into(), start_line, end_line, body }
+        3 => (path.clone(), any::<i32>(), any::<i32>(), was, body).prop_map(|(path, start_line, end_line, was, body)| {
+            let was = was.map(Into::into);
+            Block::EditFile { path: path.into(), start_line, end_line, was, body }
         }),
         1 => path.clone().prop_map(|path| Block::DeleteFile { path: path.into() }),
         1 => (path, option::of(any::<i32>()), option::of(any::<i32>())).prop_map(|(path, start_line, end_line)| {

@@ -19,8 +19,12 @@ fn short_form(item: &Item<'_>) -> Value {
             Block::CreateFile { path, body } => {
                 json!({"t": "CREATE_FILE", "path": path, "body": body.text()})
             }
-            Block::EditFile { path, start_line, end_line, body } => {
-                json!({"t": "EDIT_FILE", "path": path, "start": start_line, "end": end_line, "body": body.text()})
+            Block::EditFile { path, start_line, end_line, was, body } => {
+                let mut form = json!({"t": "EDIT_FILE", "path": path, "start": start_line, "end": end_line, "body": body.text()});
+                if let Some(was) = was {
+                    form["was"] = json!(was);
+                }
+                form
             }
             Block::DeleteFile { path } => json!({"t": "DELETE_FILE", "path": path}),
             Block::ReadFile { path, .. } => json!({"t": "READ_FILE", "path": path}),
@@ -46,7 +50,7 @@ fn all_agree(got: &[Value], expected: &[Value]) -> bool {
 #[test]
 fn every_parse_vector_reads_as_stated() {
     let cases: Vec<Value> = cases(TAGPROTO).into_iter().filter(|case| case["kind"] == "parse").collect();
-    assert_eq!(cases.len(), 66);
+    assert_eq!(cases.len(), 68);
     let mut failures = Vec::new();
     for case in &cases {
         let items = tagproto::parse(case["input"]["inbox"].as_str().unwrap());

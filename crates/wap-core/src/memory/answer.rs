@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use super::edit::{Edit, check_text, with_current_text};
 use super::line_map::LineMap;
 use super::lines::split;
+use super::meaning::Meaning;
 use super::search::Search;
 use super::tree::{Access, Tree, version_of};
 use crate::{
     DeleteFile, DeleteFileResponse, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileChange,
-    FileChanged, FileMetadata, Limits, LineNumbers, ModifyFile, ModifyFileResponse, ReadFile,
-    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, Skipped, WapError, WriteFile,
-    WriteFileResponse, WriteMode,
+    FileChanged, FileMetadata, FileState, FileStates, Limits, LineNumbers, ModifyFile, ModifyFileResponse,
+    Moment, ReadFile, ReadFileResponse, Reason, RegexReplacements, SearchFiles, SearchFilesResponse, Skipped,
+    WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
 /// When every file was last modified.
@@ -163,6 +164,18 @@ pub(super) fn search(
     })
 }
 
+/// Says which version of each file there is. What has changed since a moment is what was stored since.
+pub(super) fn file_states(tree: &Tree, paths: &[String], since: Option<&Moment>) -> FileStates {
+    let state = |path: &String| {
+        let path = tree.file_path(path, Access::Read).ok()?;
+        let version = version_of(tree.files().get(&path)?);
+        let has_changed = since.is_some_and(|since| tree.changed_at(&path) > since.change);
+        Some(FileState { path, version: Some(version), has_changed })
+    };
+    let moment = Moment { clock_nanoseconds: 0, change: tree.changes() };
+    FileStates { moment, files: paths.iter().map(state).collect() }
+}
+
 pub(super) fn change(tree: &mut Tree, change: &FileChange) -> Result<FileChanged, WapError> {
     match change {
         FileChange::Write(request) => write(tree, request).map(FileChanged::Written),
@@ -209,19 +222,17 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
     request.check_bounds()?;
     let path = tree.file_path(&request.path, Access::Write)?;
     let current = tree.files().get(&path).ok_or_else(|| not_found(&path))?;
-    let (numbered, since) = match &request.expected_version {
-        None => (current.as_slice(), LineMap::identity(split(current).len())),
-        Some(version) => tree.since(&path, version).ok_or_else(|| {
-            let text = format!("'{path}' was not changed: the expected version is not known");
-            let error = WapError::new(Reason::Conflict, text).with("expectedVersion", version.0.clone());
-            with_current_text(error, current, 1, usize::MAX)
-        })?,
-    };
-    let edit = Edit { path: &path, current, numbered, since };
+    check_text(&path, current)?;
+    let identity = LineMap::identity(split(current).len());
+    let edit = Edit { path: &path, current, numbered: current, since: identity };
+    let meaning = Meaning { tree, path: &path, current, request };
     let in_turn = request.line_numbers == Some(LineNumbers::InTurn) && request.operations.len() > 1;
-    let edited = match in_turn {
-        true => edit.apply_in_turn(&request.operations)?,
-        false => edit.apply(&request.operations)?,
+    let (edited, carried) = if in_turn {
+        meaning.check_in_turn()?;
+        (edit.apply_in_turn(&request.operations)?, Vec::new())
+    } else {
+        let meant = meaning.of_all()?;
+        (edit.apply(&meant.operations)?, meant.carried)
     };
     let (lines_added, lines_removed) = count_changes(current, &edited.bytes);
     let shifts = edited.map.shifts();
@@ -233,9 +244,11 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
         version: Some(version),
         previous_version,
         shifts,
+        carried,
+        warnings: edited.replacements.iter().filter_map(RegexReplacements::note).collect(),
+        replacements: edited.replacements,
         lines_added,
         lines_removed,
-        warnings: Vec::new(),
     })
 }
 

@@ -6,7 +6,7 @@ use super::line_map::LineMap;
 use super::lines::{Excerpt, content_lines, dominant_ending, split, without_ending};
 use super::replacement;
 use super::tree::version_of;
-use crate::{ModifyOperation, Reason, WapError};
+use crate::{ModifyOperation, Reason, RegexReplacements, WapError};
 
 /// Content that is longer than this without a NUL is text.
 const BINARY_PROBE_BYTES: usize = 8_192;
@@ -31,6 +31,8 @@ pub(super) struct Edited {
     pub(super) bytes: Vec<u8>,
     /// From the lines before the call to those after it.
     pub(super) map: LineMap,
+    /// What the regular expressions did.
+    pub(super) replacements: Vec<RegexReplacements>,
 }
 
 impl Edit<'_> {
@@ -46,18 +48,24 @@ impl Edit<'_> {
         let mut map = LineMap::identity(split(self.current).len());
         let is_regex =
             |operation: &ModifyOperation| matches!(operation, ModifyOperation::RegexReplace { .. });
+        let mut replacements = Vec::new();
+        let mut index = 0;
         for group in operations.chunk_by(|left, right| !is_regex(left) && !is_regex(right)) {
             let (bytes, step) = match &group[0] {
                 ModifyOperation::RegexReplace { pattern, replacement, flags } => {
-                    let bytes = replacement::replace(&text, pattern, replacement, flags.as_deref())?;
+                    let (bytes, replaced, matches) =
+                        replacement::replace(&text, pattern, replacement, flags.as_deref())?;
+                    let operation = index as u64 + 1;
+                    replacements.push(RegexReplacements { operation, replaced, matches });
                     let step = LineMap::between(&split(&text), &split(&bytes));
                     (bytes, step)
                 }
                 _ => self.apply_lines(&text, &numbers, group)?,
             };
             (numbers, map, text) = (numbers.then(&step), map.then(&step), bytes);
+            index += group.len();
         }
-        Ok(Edited { bytes: text, map })
+        Ok(Edited { bytes: text, map, replacements })
     }
 
     /// Applies operations in order; line numbers mean what the operations before have made of the content.
@@ -65,13 +73,17 @@ impl Edit<'_> {
         if self.numbered != self.current {
             return Err(self.conflict("it has changed since its lines were shown", (1, 1)));
         }
-        let mut edited =
-            Edited { bytes: self.current.to_vec(), map: LineMap::identity(split(self.current).len()) };
-        for operation in operations {
+        let map = LineMap::identity(split(self.current).len());
+        let mut edited = Edited { bytes: self.current.to_vec(), map, replacements: Vec::new() };
+        for (index, operation) in operations.iter().enumerate() {
             let since = LineMap::identity(split(&edited.bytes).len());
             let next = Edit { path: self.path, current: &edited.bytes, numbered: &edited.bytes, since };
-            let Edited { bytes, map } = next.apply(std::slice::from_ref(operation))?;
-            edited = Edited { map: edited.map.then(&map), bytes };
+            let next = next.apply(std::slice::from_ref(operation))?;
+            let numbered = next.replacements.into_iter();
+            edited.replacements.extend(
+                numbered.map(|replaced| RegexReplacements { operation: index as u64 + 1, ..replaced }),
+            );
+            (edited.map, edited.bytes) = (edited.map.then(&next.map), next.bytes);
         }
         Ok(edited)
     }
@@ -86,15 +98,15 @@ impl Edit<'_> {
         let mut patch = Patch::default();
         for operation in operations {
             let fits = match operation {
-                ModifyOperation::Replace { start_line, end_line, new_content } => {
+                ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
                     let (first, last) = self.place_range(numbers, *start_line, *end_line)?;
                     patch.replace(first, last, content_lines(new_content))
                 }
-                ModifyOperation::Delete { start_line, end_line } => {
+                ModifyOperation::Delete { start_line, end_line, .. } => {
                     let (first, last) = self.place_range(numbers, *start_line, *end_line)?;
                     patch.replace(first, last, Vec::new())
                 }
-                ModifyOperation::Insert { after_line, new_content } => {
+                ModifyOperation::Insert { after_line, new_content, .. } => {
                     let place = self.place_insertion(numbers, *after_line, split(text).len())?;
                     patch.insert(place, content_lines(new_content))
                 }
@@ -193,7 +205,7 @@ pub(super) fn check_text(path: &str, bytes: &[u8]) -> Result<(), WapError> {
 fn numbered_lines(operation: &ModifyOperation) -> (i64, i64) {
     match operation {
         ModifyOperation::Replace { start_line, end_line, .. }
-        | ModifyOperation::Delete { start_line, end_line } => (*start_line, *end_line),
+        | ModifyOperation::Delete { start_line, end_line, .. } => (*start_line, *end_line),
         ModifyOperation::Insert { after_line, .. } => (*after_line, *after_line),
         ModifyOperation::RegexReplace { .. } => (1, 1),
     }

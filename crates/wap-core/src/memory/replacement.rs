@@ -10,13 +10,14 @@ enum Piece {
     Group(usize),
 }
 
-/// Replaces what a pattern matches: the first match, or every one with the flag `g`.
+/// Replaces what a pattern matches: the first match, or every one with the flag `g`. Returns how many were replaced, and
+/// how many there were, too.
 pub(super) fn replace(
     text: &[u8],
     pattern: &str,
     replacement: &str,
     flags: Option<&str>,
-) -> Result<Vec<u8>, WapError> {
+) -> Result<(Vec<u8>, u64, u64), WapError> {
     let flags = flags.unwrap_or_default();
     if let Some(flag) = flags.chars().find(|flag| !"gimsu".contains(*flag)) {
         return Err(invalid(format!("the flag '{flag}' is not one of g, i, m, s and u")));
@@ -40,7 +41,9 @@ pub(super) fn replace(
             out
         })
     };
-    Ok(regex.replacen(text, limit, expand).into_owned())
+    let matches = regex.find_iter(text).count() as u64;
+    let replaced = if limit == 0 { matches } else { matches.min(1) };
+    Ok((regex.replacen(text, limit, expand).into_owned(), replaced, matches))
 }
 
 fn parse(replacement: &str, regex: &Regex) -> Result<Vec<Piece>, WapError> {

@@ -16,6 +16,9 @@ pub(super) struct Tree {
     folders: BTreeSet<String>,
     pasts: BTreeMap<String, Vec<Past>>,
     protected: ProtectedNames,
+    /// How many contents were stored, and the number of the last one by path.
+    changes: u64,
+    changed_at: BTreeMap<String, u64>,
 }
 
 /// One content that a file had.
@@ -52,6 +55,8 @@ impl Tree {
             self.folders.insert(path[..end].to_owned());
         }
         let version = version_of(&bytes);
+        self.changes += 1;
+        self.changed_at.insert(path.to_owned(), self.changes);
         let pasts = self.pasts.entry(path.to_owned()).or_default();
         let from_previous = match (map, pasts.last()) {
             (Some(map), _) => map,
@@ -61,6 +66,16 @@ impl Tree {
         pasts.push(Past { version: version.clone(), bytes: bytes.clone(), from_previous });
         self.files.insert(path.to_owned(), bytes);
         version
+    }
+
+    /// How many contents were stored.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The number of the last content that was stored at a path; 0 if none was.
+    pub(super) fn changed_at(&self, path: &str) -> u64 {
+        self.changed_at.get(path).copied().unwrap_or(0)
     }
 
     /// Removes a file; its folder stays, and so does the memory of its contents.

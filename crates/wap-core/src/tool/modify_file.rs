@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::FileVersion;
+use crate::{FileVersion, SeenVersions};
 
 /// Changes some lines of a file, all or nothing.
 ///
@@ -26,6 +26,10 @@ pub struct ModifyFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub line_numbers: Option<LineNumbers>,
+    /// Extension for adapters: the versions that the line numbers may mean. Not in the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub seen: Option<SeenVersions>,
 }
 
 /// Which text the line numbers of several operations mean.
@@ -55,6 +59,9 @@ pub enum ModifyOperation {
         end_line: i64,
         /// The new lines.
         new_content: String,
+        /// Extension: its first line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
     },
     /// Inserts lines after a line; 0 inserts at the top.
     Insert {
@@ -63,6 +70,9 @@ pub enum ModifyOperation {
         after_line: i64,
         /// The new lines.
         new_content: String,
+        /// Extension: that line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
     },
     /// Deletes lines.
     Delete {
@@ -72,6 +82,9 @@ pub enum ModifyOperation {
         /// Last line to delete; past the end is clamped.
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         end_line: i64,
+        /// Extension: its first line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
     },
     /// Replaces what a regular expression matches in the whole text.
     RegexReplace {
@@ -96,6 +109,7 @@ struct WireOperation {
     end_line: Option<i64>,
     after_line: Option<i64>,
     new_content: Option<String>,
+    was: Option<String>,
     pattern: Option<String>,
     replacement: Option<String>,
     flags: Option<String>,
@@ -121,14 +135,17 @@ impl<'de> Deserialize<'de> for ModifyOperation {
                 start_line: need("startLine", wire.start_line)?,
                 end_line: need("endLine", wire.end_line)?,
                 new_content: need("newContent", wire.new_content)?,
+                was: wire.was,
             },
             WireType::Insert => ModifyOperation::Insert {
                 after_line: need("afterLine", wire.after_line)?,
                 new_content: need("newContent", wire.new_content)?,
+                was: wire.was,
             },
             WireType::Delete => ModifyOperation::Delete {
                 start_line: need("startLine", wire.start_line)?,
                 end_line: need("endLine", wire.end_line)?,
+                was: wire.was,
             },
             WireType::RegexReplace => ModifyOperation::RegexReplace {
                 pattern: need("pattern", wire.pattern)?,
@@ -157,6 +174,12 @@ pub struct ModifyFileResponse {
     /// Extension: how later lines moved, in the order of the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shifts: Vec<LineShift>,
+    /// Extension: where the lines of operations were whose numbers meant another version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedLines>,
+    /// Extension: what each regular expression matched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replacements: Vec<RegexReplacements>,
     /// Extension: lines that are new or different.
     #[serde(default)]
     pub lines_added: u32,
@@ -166,6 +189,47 @@ pub struct ModifyFileResponse {
     /// Extension: what the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// Lines that an operation addressed under other numbers: those of the file before the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedLines {
+    /// The operation, counted from 1.
+    pub operation: u64,
+    /// The first line, 1-based; for an insertion the line that it went after.
+    pub first_line: u64,
+    /// The last line, inclusive.
+    pub last_line: u64,
+}
+
+/// What a regular expression of a call matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RegexReplacements {
+    /// The operation, counted from 1.
+    pub operation: u64,
+    /// How many matches were replaced; without the flag `g` at most one.
+    pub replaced: u64,
+    /// How many matches there were.
+    pub matches: u64,
+}
+
+impl RegexReplacements {
+    /// Says what was replaced, unless that is all there was.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let RegexReplacements { operation, replaced, matches } = self;
+        match matches {
+            0 => Some(format!("operation {operation}: the pattern matches nothing")),
+            _ if replaced < matches => Some(format!(
+                "operation {operation}: replaced {replaced} of {matches} matches; the flag g replaces all"
+            )),
+            _ => None,
+        }
+    }
 }
 
 /// Lines of the old text from `from_line` on are now `by` further down, until the next shift.

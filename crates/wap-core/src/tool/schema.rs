@@ -95,7 +95,7 @@ impl Compactor {
             let mut short = self.schema(meant);
             // What is said where it is used is more to the point than what is said where it is defined.
             if let (Some(said), Value::Object(short)) = (schema.get("description"), &mut short) {
-                short.insert("description".to_owned(), said.clone());
+                short.insert("description".to_owned(), without_extension(said));
             }
             return short;
         }
@@ -106,6 +106,7 @@ impl Compactor {
                 // A constant says what it is.
                 "type" if schema.contains_key("const") => continue,
                 "type" => without_null(rule),
+                "description" => without_extension(rule),
                 "properties" => self.properties(rule),
                 "items" | "additionalProperties" => self.schema(rule),
                 "oneOf" | "anyOf" => match (rule.as_array(), constants(rule)) {
@@ -138,6 +139,14 @@ impl Compactor {
     fn properties(&self, properties: &Value) -> Value {
         let properties = properties.as_object().into_iter().flatten();
         Value::Object(properties.map(|(name, schema)| (name.clone(), self.schema(schema))).collect())
+    }
+}
+
+/// A description without the word that says that the document does not know the field: to a model that makes no difference.
+fn without_extension(description: &Value) -> Value {
+    match description.as_str().and_then(|text| text.strip_prefix("Extension: ")) {
+        Some(text) => text.into(),
+        None => description.clone(),
     }
 }
 

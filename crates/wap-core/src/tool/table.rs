@@ -7,8 +7,8 @@ pub const GUIDELINES: &str = "\
 You work on one folder of code. Paths are relative to its root and separated by '/'.
 1. Explore first: learn the structure before you change anything.
 2. Read a file before you modify it, and use line ranges for large files.
-3. Line numbers mean the file as you were last shown it. What others change meanwhile is allowed for; an edit of lines \
-that have changed is refused with the current text.
+3. Line numbers mean the file as you were last shown it. Where lines have moved since, a number that can mean two places \
+is refused and both are shown; `was`, the first of the lines, decides at once.
 4. Make one logical change at a time, and check it: read the file again or run the tests.
 5. Every answer is bounded. A truncated one says so and names the call to go on with; else narrow the path or query.
 6. When a call fails, read its code and details: they say what to do next.
@@ -70,8 +70,8 @@ impl Tool {
             }
             Tool::ModifyFile => {
                 "Changes parts of a file by operations, all or nothing. Line numbers are 1-based, inclusive and mean the \
-                 file as you were last shown it, before this call, for every operation. Read the file first and check \
-                 the result."
+                 file as you were last shown it, for every operation. Once lines have moved give `was`, the first \
+                 line."
             }
             Tool::DeleteFile => "Deletes a file, or a symbolic link itself; folders are refused.",
             Tool::SearchFiles => {

@@ -38,7 +38,7 @@ fn search(paths: usize, patterns: usize) -> SearchFiles {
 }
 
 fn modify(operations: usize) -> ModifyFile {
-    let insert = ModifyOperation::Insert { after_line: 0, new_content: "x".into() };
+    let insert = ModifyOperation::Insert { after_line: 0, new_content: "x".into(), was: None };
     ModifyFile { path: "a.txt".into(), operations: vec![insert; operations], ..ModifyFile::default() }
 }
 

@@ -77,12 +77,100 @@ fn without_having_read_numbers_mean_the_file_as_it_is() {
 }
 
 #[test]
-fn after_an_edit_of_its_own_a_client_counts_on() {
+fn after_an_edit_of_its_own_a_number_of_two_lines_is_refused_and_both_are_shown() {
     let (desk, one) = (Desk::new(), client("one"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&one, "zero");
+    // The client may count on, or still look at what it has read.
+    let error = desk.replace(&one, 3, "TWO").unwrap_err();
+    let conflict = LineConflict::of(&error).unwrap();
+    assert_eq!((error.reason(), conflict.doubt), (Reason::Conflict, LineDoubt::TwoPlaces));
+    let at = |line| LineSpan { first: line, last: line };
+    assert_eq!(conflict.places, [at(3), at(4)]);
     desk.replace(&one, 3, "TWO").unwrap();
     assert_eq!(desk.text(), "zero\none\nTWO\nthree\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn after_an_edit_that_moves_no_line_a_client_counts_on() {
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    desk.replace(&one, 3, "THREE").unwrap();
+    desk.replace(&one, 3, "three again").unwrap();
+    desk.replace(&one, 5, "FIVE\nand more").unwrap();
+    desk.replace(&one, 2, "TWO").unwrap();
+    assert_eq!(desk.text(), "one\nTWO\nthree again\nfour\nFIVE\nand more\nsix\n");
+}
+
+#[test]
+fn the_first_line_decides_and_has_to_be_there() {
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&one, "zero");
+    let operation = |kind: &str, line: u64, was: &str| {
+        let operation = match kind {
+            "insert" => json!({ "type": kind, "afterLine": line, "newContent": "+", "was": was }),
+            "delete" => json!({ "type": kind, "startLine": line, "endLine": line, "was": was }),
+            _ => json!({ "type": kind, "startLine": line, "endLine": line, "newContent": "X", "was": was }),
+        };
+        desk.ask(&one, "modifyFile", json!({ "path": "src/a.txt", "operations": [operation] }))
+    };
+    for (kind, line, was) in [("replace", 3, "four"), ("insert", 3, ""), ("delete", 1, "two")] {
+        let error = operation(kind, line, was).unwrap_err();
+        assert_eq!(LineConflict::of(&error).unwrap().doubt, LineDoubt::WasDiffers, "{kind}");
+    }
+    assert_eq!(desk.text(), format!("zero\n{LINES}"));
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&one, "zero");
+    let operation = |operation: Value| {
+        desk.does(&one, "modifyFile", json!({ "path": "src/a.txt", "operations": [operation] }))
+    };
+    let done = operation(json!({ "type": "delete", "startLine": 5, "endLine": 6, "was": "\tfive " }));
+    assert_eq!(done["carried"], json!([{ "operation": 1, "firstLine": 6, "lastLine": 7 }]));
+    operation(json!({ "type": "insert", "afterLine": 2, "newContent": "+", "was": "one" }));
+    assert_eq!(desk.text(), "zero\none\n+\ntwo\nthree\nfour\n");
+}
+
+#[test]
+fn a_telling_line_of_the_new_content_decides() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    let text = "fn first() {\nfn second() {\nfn third() {\nfn fourth() {\n";
+    desk.does(&other, "writeFile", json!({ "path": "src/a.txt", "content": text }));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&one, "//");
+    // Short lines, and lines that stand elsewhere, decide nothing.
+    assert!(desk.replace(&one, 3, "}\nfn fourth() {").is_err());
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "writeFile", json!({ "path": "src/a.txt", "content": text }));
+    desk.insert_on_top(&one, "//");
+    desk.replace(&one, 3, "  fn third() {\n}").unwrap();
+    assert_eq!(desk.text(), "//\nfn first() {\nfn second() {\n  fn third() {\n}\nfn fourth() {\n");
+}
+
+#[test]
+fn a_file_that_was_never_shown_and_has_changed_since_the_last_answer_is_refused() {
+    let (desk, one, other) = (Desk::new(), client("one"), client("other"));
+    desk.does(&one, "exploreFiles", json!({ "path": "" }));
+    desk.insert_on_top(&other, "zero");
+    let error = desk.replace(&one, 3, "?").unwrap_err();
+    assert_eq!(LineConflict::of(&error).unwrap().doubt, LineDoubt::Unseen);
+    assert!(error.detail("currentText").unwrap().as_str().unwrap().contains("two"), "{error:?}");
+    desk.replace(&one, 3, "TWO").unwrap();
+    assert_eq!(desk.text(), "zero\none\nTWO\nthree\nfour\nfive\nsix\n");
+}
+
+#[test]
+fn more_files_than_are_remembered_are_refused_until_they_are_shown_again() {
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    for number in 0..LastAnswer::FILES {
+        let path = format!("f{number}");
+        desk.does(&one, "writeFile", json!({ "path": path, "content": "text\n" }));
+    }
+    let error = desk.replace(&one, 3, "?").unwrap_err();
+    assert_eq!(LineConflict::of(&error).unwrap().doubt, LineDoubt::Unseen);
+    desk.replace(&one, 3, "THREE").unwrap();
 }
 
 #[test]
@@ -99,21 +187,15 @@ fn the_same_line_changed_by_another_is_a_conflict_that_shows_it() {
 }
 
 #[test]
-fn after_an_edit_across_a_foreign_one_the_file_has_to_be_read_again() {
+fn after_an_edit_across_a_foreign_one_numbers_of_two_lines_are_refused() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&other, "zero");
     desk.replace(&one, 3, "THREE\nand a half").unwrap();
     let error = desk.replace(&one, 5, "FIVE").unwrap_err();
-    assert_eq!(error.reason(), Reason::Conflict);
-    assert!(
-        error.detail("hint").is_some_and(|hint| hint.as_str().unwrap().contains("readFile")),
-        "{error:?}"
-    );
-    // A part that was read again can be edited, and nothing else.
-    desk.does(&one, "readFile", read(Some((6, 7))));
+    assert_eq!(LineConflict::of(&error).unwrap().doubt, LineDoubt::TwoPlaces);
+    // What the refusal shows, and what is read again, can be edited.
     desk.replace(&one, 7, "FIVE").unwrap();
-    assert!(desk.replace(&one, 2, "?").is_err());
     desk.does(&one, "readFile", read(None));
     desk.replace(&one, 2, "ONE").unwrap();
     assert_eq!(desk.text(), "zero\nONE\ntwo\nTHREE\nand a half\nfour\nFIVE\nsix\n");

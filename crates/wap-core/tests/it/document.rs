@@ -166,6 +166,8 @@ pub(crate) fn responses() -> Vec<Response> {
             version: None,
             previous_version: None,
             shifts: vec![LineShift { from_line: 3, by: -2 }],
+            carried: Vec::new(),
+            replacements: Vec::new(),
             lines_added: 0,
             lines_removed: 2,
             warnings: vec![],

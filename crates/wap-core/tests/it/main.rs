@@ -7,6 +7,7 @@ mod conversation;
 mod document;
 mod error;
 mod exclusions;
+mod line_meaning;
 mod llm4s;
 mod memory;
 mod memory_index;

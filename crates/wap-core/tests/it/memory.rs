@@ -38,6 +38,7 @@ fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileC
         operations: serde_json::from_value(operations).unwrap(),
         expected_version: expected,
         line_numbers: None,
+        seen: None,
     })
 }
 

@@ -15,12 +15,13 @@ fn every_argument_of_the_document_and_of_ours_is_known() {
         assert_eq!(note(tool.parse().unwrap(), example.clone()), None, "{tool} {example}");
     }
     // What a request is written as holds every field that is read.
-    let operations = vec![ModifyOperation::Delete { start_line: 1, end_line: 1 }];
+    let operations = vec![ModifyOperation::Delete { start_line: 1, end_line: 1, was: None }];
     let modify = ModifyFile {
         path: "a".into(),
         operations,
         expected_version: Some(serde_json::from_value(json!("v")).unwrap()),
         line_numbers: Some(LineNumbers::InTurn),
+        seen: None,
     };
     assert_eq!(note(Tool::ModifyFile, json!(modify)), None);
     let variables = json!([{ "name": "A", "value": "1" }]);

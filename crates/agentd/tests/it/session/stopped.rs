@@ -22,7 +22,9 @@ fn edits_commands_and_failures_of_a_stopped_reply_are_told() {
     daemon.signal("TERM");
     daemon.wait().exits(130).says("apply the same reply again for the rest");
 
-    let other = "[EDIT_FILE path=\"f1\" start_line=\"3\" end_line=\"3\"]\nnew three\n[/EDIT_FILE]\n";
+    // The stopped reply has changed the file, which was never shown: its line says which one is meant.
+    let other =
+        "[EDIT_FILE path=\"f1\" start_line=\"3\" end_line=\"3\" was=\"three\"]\nnew three\n[/EDIT_FILE]\n";
     project.apply(other, &[]).ok();
     let parts = read_outbox(&project.outbox(&id, 2)).unwrap();
     let results: Vec<_> = parts.results.iter().map(|result| (result.success, &*result.summary)).collect();

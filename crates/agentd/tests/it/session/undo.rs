@@ -144,10 +144,10 @@ fn diff_shows_a_range_of_changes_from_the_journal() {
 fn session_goes_on_after_an_undo() {
     let (project, id) = edited();
     project.run(&["undo", "--reply"]).ok();
-    // The model believes the file to be as it was after its edit; the same line still means the same.
+    // The model was never shown the file, and it has changed since the last message: the line says which one is meant.
     let next = project
         .apply(
-            "[EDIT_FILE path=\"a\" start_line=\"3\" end_line=\"3\"]\nthree\n[/EDIT_FILE]\n",
+            "[EDIT_FILE path=\"a\" start_line=\"3\" end_line=\"3\" was=\"3\"]\nthree\n[/EDIT_FILE]\n",
             &["--session", &id],
         )
         .ok();

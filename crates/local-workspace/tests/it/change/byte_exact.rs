@@ -73,9 +73,9 @@ impl Edit {
         // One newline at the end adds no line, so every content can be spelled with one.
         let new_content = self.new.iter().map(|line| format!("{line}\n")).collect();
         match (self.start == self.end, self.new.is_empty()) {
-            (true, _) => ModifyOperation::Insert { after_line: self.start as i64, new_content },
-            (_, true) => ModifyOperation::Delete { start_line, end_line },
-            _ => ModifyOperation::Replace { start_line, end_line, new_content },
+            (true, _) => ModifyOperation::Insert { after_line: self.start as i64, new_content, was: None },
+            (_, true) => ModifyOperation::Delete { start_line, end_line, was: None },
+            _ => ModifyOperation::Replace { start_line, end_line, new_content, was: None },
         }
     }
 

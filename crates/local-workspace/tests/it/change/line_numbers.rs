@@ -10,11 +10,11 @@ use crate::fixture::ground::*;
 const SAME: &str = "same\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\n";
 
 fn insert(path: &str, after_line: i64, content: &str, version: Option<FileVersion>) -> FileChange {
-    modify(path, ModifyOperation::Insert { after_line, new_content: content.into() }, version)
+    modify(path, ModifyOperation::Insert { after_line, new_content: content.into(), was: None }, version)
 }
 
 fn delete_lines(path: &str, lines: (i64, i64), version: Option<FileVersion>) -> FileChange {
-    modify(path, ModifyOperation::Delete { start_line: lines.0, end_line: lines.1 }, version)
+    modify(path, ModifyOperation::Delete { start_line: lines.0, end_line: lines.1, was: None }, version)
 }
 
 /// The text with some lines exchanged (1-based).
@@ -57,12 +57,14 @@ fn in_turn(version: Option<FileVersion>) -> FileChange {
         start_line: line,
         end_line: line,
         new_content: content.into(),
+        was: None,
     };
     FileChange::Modify(ModifyFile {
         path: "a".into(),
         operations: vec![replace(1, "A\nB\nC"), replace(3, "X")],
         expected_version: version,
         line_numbers: Some(LineNumbers::InTurn),
+        seen: None,
     })
 }
 
@@ -291,9 +293,9 @@ impl Model {
         let (start_line, end_line) = (at as i64 + 1, (at + count) as i64);
         let operation = match (count, edit.added) {
             (0, 0) => return None,
-            (0, _) => ModifyOperation::Insert { after_line: at as i64, new_content },
-            (_, 0) => ModifyOperation::Delete { start_line, end_line },
-            _ => ModifyOperation::Replace { start_line, end_line, new_content },
+            (0, _) => ModifyOperation::Insert { after_line: at as i64, new_content, was: None },
+            (_, 0) => ModifyOperation::Delete { start_line, end_line, was: None },
+            _ => ModifyOperation::Replace { start_line, end_line, new_content, was: None },
         };
         self.lines.splice(at..at + count, added);
         Some(modify("a", operation, Some(version)))

@@ -242,11 +242,11 @@ fn failure_of_the_second_of_two_files_is_told_and_undoes_nothing_unsaid() {
     ground.put("first", "1\n");
     ground.put("second", "1\n2\n");
     let workspace = ground.open();
-    let nothing_there = ModifyOperation::Delete { start_line: 9, end_line: 9 };
+    let nothing_there = ModifyOperation::Delete { start_line: 9, end_line: 9, was: None };
     let half = ModifyFile {
         path: "second".into(),
         operations: vec![
-            ModifyOperation::Replace { start_line: 1, end_line: 1, new_content: "one".into() },
+            ModifyOperation::Replace { start_line: 1, end_line: 1, new_content: "one".into(), was: None },
             nothing_there,
         ],
         ..ModifyFile::default()

@@ -1,0 +1,142 @@
+//! Which versions files have, found out without reading what has not changed.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use change_journal::{ChangeNumber, ContentHash};
+use rel_path::RelPath;
+use sandbox_fs::{FileStamp, OpenFile};
+use wap_core::{Call, FileState, FileStates, Moment, Retention, WapError};
+
+use crate::change::held_versions::{HELD_FILE_BYTES, version};
+use crate::change::present::CONTENT_LIMIT_BYTES;
+use crate::engine::LocalWorkspace;
+use crate::errors::journal_error;
+use crate::git::credentials;
+
+/// How many files are remembered by their stamps.
+const REMEMBERED_FILES: usize = 4_096;
+
+/// The clock of a file system goes in ticks of up to this: a file that changes twice within one keeps its stamp.
+const TICK_NANOSECONDS: i64 = 20_000_000;
+
+/// What files held when they were last read for their version.
+#[derive(Debug, Default)]
+pub(crate) struct KnownStamps {
+    files: Mutex<HashMap<RelPath, Known>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    stamp: FileStamp,
+    hash: ContentHash,
+    /// Whether the bytes are in the journal, for conversations that outlive the process.
+    is_durable: bool,
+}
+
+impl KnownStamps {
+    fn get(&self, path: &RelPath, stamp: FileStamp) -> Option<Known> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.get(path).filter(|known| known.stamp == stamp).copied()
+    }
+
+    fn put(&self, path: &RelPath, known: Known) {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if files.len() >= REMEMBERED_FILES && !files.contains_key(path) {
+            // What is needed again is read again.
+            files.clear();
+        }
+        files.insert(path.clone(), known);
+    }
+}
+
+impl LocalWorkspace {
+    /// Says which version of each file there is; see [`wap_core::Workspace::file_states`].
+    pub(crate) fn states(
+        &self,
+        call: &Call<'_>,
+        paths: &[String],
+        since: Option<&Moment>,
+    ) -> Result<FileStates, WapError> {
+        // The moment is before the files are looked at: what changes meanwhile counts as changed after it.
+        let latest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
+        let change = latest.first().map_or(0, |change| change.number.0);
+        let moment = Moment { clock_nanoseconds: now_nanoseconds(), change };
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            self.check_cancelled(call)?;
+            files.push(self.state(call, path, since));
+        }
+        Ok(FileStates { moment, files })
+    }
+
+    /// `None` for what cannot be read as a file.
+    fn state(&self, call: &Call<'_>, asked: &str, since: Option<&Moment>) -> Option<FileState> {
+        let path = self.file_path(asked).ok()?;
+        self.hidden.check(&path).ok()?;
+        let file = self.root.open_file(&path).ok()?;
+        let path = file.path().clone();
+        self.hidden.check(&path).ok()?;
+        let changed = file.metadata().status_changed_nanoseconds;
+        // What git keeps is not shown as it is, so that it has no version.
+        let hash =
+            if credentials::may_be_in(&path) { None } else { self.hash_of(call.origin.retention, &file) };
+        let has_changed = since.is_some_and(|since| {
+            changed >= i128::from(since.clock_nanoseconds)
+                && !self.is_change_before(&path, hash.as_ref(), since)
+        });
+        Some(FileState { path: path.to_string(), version: hash.as_ref().map(version), has_changed })
+    }
+
+    /// Whether the file is what the last recorded change of it made, and that was before a moment.
+    fn is_change_before(&self, path: &RelPath, hash: Option<&ContentHash>, moment: &Moment) -> bool {
+        let changes = self.journal.reader().changes_of_path(path.as_bytes(), 1).unwrap_or_default();
+        let Some((change, hash)) = changes.first().zip(hash) else { return false };
+        change.number <= ChangeNumber(moment.change)
+            && change.after.as_ref().and_then(|after| after.content) == Some(*hash)
+    }
+
+    /// The hash of a file, whose bytes are held from now on if they are few enough.
+    fn hash_of(&self, retention: Retention, file: &OpenFile) -> Option<ContentHash> {
+        let metadata = *file.metadata();
+        let is_small = metadata.size_bytes <= HELD_FILE_BYTES;
+        if let Some(known) = self.stamps.get(file.path(), metadata.stamp()) {
+            let is_held = match retention {
+                Retention::Durable => known.is_durable,
+                Retention::Process => self.held.keeps(&known.hash),
+            };
+            if is_held || !is_small {
+                return Some(known.hash);
+            }
+        }
+        let began = now_nanoseconds();
+        let bytes = file.read_to_end(CONTENT_LIMIT_BYTES).ok()?;
+        let after = file.metadata_now().ok()?;
+        let hash = ContentHash::of(&bytes);
+        self.held.hold(hash, &bytes, retention);
+        // A file that changes once more within the same tick keeps its stamp.
+        let is_settled =
+            i128::from(began.saturating_sub(TICK_NANOSECONDS)) > metadata.status_changed_nanoseconds;
+        if is_settled && after.stamp() == metadata.stamp() {
+            let known = Known { stamp: metadata.stamp(), hash, is_durable: retention == Retention::Durable };
+            self.stamps.put(file.path(), known);
+        }
+        Some(hash)
+    }
+}
+
+/// The clock that the times of files come from: what changes later has no earlier time. What has changed within the same
+/// tick may have the same one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn now_nanoseconds() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+}
+
+/// The time a tick ago, because files may get times that are as old.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn now_nanoseconds() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    let now = i64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX);
+    now.saturating_sub(TICK_NANOSECONDS)
+}
