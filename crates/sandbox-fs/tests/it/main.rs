@@ -7,6 +7,7 @@ mod attributes;
 mod change;
 #[path = "../corpus/mod.rs"]
 mod corpus;
+mod error_texts;
 mod fixture;
 mod fs_attacks;
 mod race;
