@@ -303,6 +303,8 @@ fn number_of(kinds: &[&str], kind: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn definition(name: &str, kind: &str, container: Option<&str>, line: u32, lines: u32) -> Definition {
@@ -393,5 +395,54 @@ mod tests {
         let long = "x".repeat(NAME_BYTES + 1);
         let outline = Outline { definitions: vec![definition(&long, "type", None, 1, 1)], ..outline() };
         assert_eq!(definitions(&pack_definitions(&outline)), []);
+    }
+
+    fn any_definition() -> impl Strategy<Value = Definition> {
+        let name = "[a-zA-Zäß_]{1,20}";
+        let kind = proptest::sample::select(vec!["function", "struct", "field", "whatever"]);
+        let container = proptest::option::of(name);
+        let parts = (name, kind, container, 1..u32::MAX / 4, 0..1_000_000_u32, 0..u32::MAX / 4, 0..1_000_u32);
+        parts.prop_map(|(name, kind, container, line_start, lines, start, length)| Definition {
+            name,
+            kind: kind.to_owned(),
+            line_start,
+            line_end: line_start + lines,
+            signature: (start, start + length),
+            container,
+        })
+    }
+
+    fn any_import() -> impl Strategy<Value = Import> {
+        let kind = proptest::sample::select(vec!["import", "module", "include", "else"]);
+        let parts = (1..u32::MAX / 2, kind, "[a-z:äß]{0,20}", "[a-z :äß]{0,20}");
+        parts.prop_map(|(line, kind, target, spelled)| Import {
+            line,
+            kind: kind.to_owned(),
+            target,
+            spelled,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_outline_round_trips(
+            definitions_in in proptest::collection::vec(any_definition(), 0..20),
+            imports_in in proptest::collection::vec(any_import(), 0..20),
+        ) {
+            let outline = Outline { definitions: definitions_in, ..Outline::default() };
+            prop_assert_eq!(definitions(&pack_definitions(&outline)), outline.definitions);
+            prop_assert_eq!(imports(&pack_imports(&imports_in)), imports_in);
+        }
+
+        #[test]
+        fn any_bytes_unpack_to_bounded_names(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            // Each definition takes at least two bytes and each import one, so the lists are bounded by the bytes.
+            let unpacked = definitions(&bytes);
+            prop_assert!(unpacked.len() <= bytes.len());
+            prop_assert!(unpacked.iter().all(|one| one.name.len() <= NAME_BYTES + HALF_BYTE));
+            let unpacked = imports(&bytes);
+            prop_assert!(unpacked.len() <= bytes.len());
+            prop_assert!(unpacked.iter().all(|one| one.target.len() <= NAME_BYTES));
+        }
     }
 }
