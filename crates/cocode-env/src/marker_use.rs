@@ -1,4 +1,4 @@
-//! Tells the agent's own statement from a quotation: the marker may also be copied from the issue or a commit.
+//! Distinguishes the agent's own statement from a quotation: the marker may be copied from the issue or a commit.
 
 use serde::{Deserialize, Serialize};
 

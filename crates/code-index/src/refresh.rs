@@ -110,9 +110,8 @@ impl LocalIndex {
         Ok(refreshed)
     }
 
-    /// Takes in paths that somebody has seen changing: files, or folders for all that is beneath them, whether they are
-    /// there or gone. Paths of files that are not indexed do no harm. A changed `.gitignore` makes the whole folder be
-    /// looked at.
+    /// Updates the index for changed paths: files, or folders with everything beneath them, existing or not. Paths that
+    /// are not indexed do no harm. A changed `.gitignore` causes a refresh of the whole folder.
     ///
     /// # Errors
     ///

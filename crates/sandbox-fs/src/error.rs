@@ -37,7 +37,7 @@ pub enum FsError {
     /// The path goes through more links than allowed; they may form a loop.
     #[error("`{path}` leads through too many links")]
     LinkLoop {
-        /// The path that was asked for.
+        /// The path of the request.
         path: RelPath,
     },
     /// The name is protected against changes.
@@ -61,7 +61,7 @@ pub enum FsError {
     /// The operating system denied access.
     #[error("the operating system denies access to `{path}`")]
     OsPermission {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
     },
     /// An extended attribute of the file, an access control list for instance, cannot be copied to a new version.
@@ -83,7 +83,7 @@ pub enum FsError {
     /// The path names something other than a regular file.
     #[error("`{path}` is not a file but a {kind}")]
     NotAFile {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
         /// The kind found; also a folder if only the spelling says so (`new.txt/`).
         kind: FileKind,
@@ -97,7 +97,7 @@ pub enum FsError {
     /// The path goes through a link, and this operation follows none.
     #[error("`{path}` is or goes through a link{}", target_hint(.target.as_ref()))]
     IsLink {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
         /// The path without links to use instead; `None` if the policy follows no links or the target is unknown.
         target: Option<RelPath>,
@@ -143,7 +143,7 @@ pub enum FsError {
     /// Other programs kept changing the folders of the path; trying again is safe.
     #[error("`{path}` is busy: its folders keep changing; try again")]
     Busy {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
     },
     /// The file is no longer the version that the caller expected; the other version stays in place.
@@ -182,7 +182,7 @@ pub enum FsError {
     /// Any other failure of the operating system.
     #[error("`{path}`: {} (system error {errno})", std::io::Error::from_raw_os_error(*.errno).kind())]
     Io {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
         /// The system's error number.
         errno: i32,
