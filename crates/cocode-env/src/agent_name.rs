@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct AgentName(String);
 
-/// A text that is no name of an agent.
+/// The error for a text that is not a valid agent name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an agent's name is 1 to 40 letters, digits, '-' and '_', and begins with no '-'")]
+#[error("an agent's name is 1 to 40 letters, digits, '-' and '_', and does not begin with '-'")]
 pub struct AgentNameError;
 
 impl AgentName {
@@ -33,7 +33,7 @@ impl FromStr for AgentName {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let is_name = (1..=AgentName::LIMIT).contains(&text.len())
             && text.bytes().all(is_allowed)
-            // On a command line it would be taken for an option.
+            // A name with a leading dash would be parsed as an option on a command line.
             && !text.starts_with('-');
         if is_name { Ok(AgentName(text.to_owned())) } else { Err(AgentNameError) }
     }

@@ -1,4 +1,4 @@
-//! The states of an agent and the ways between them.
+//! The states of an agent and the transitions between them.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit_meaning::ExitMeaning;
 
-/// What is known of an agent.
+/// The state of an agent, as its runner recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
-    /// It has not been started yet.
+    /// Not started yet.
     Pending,
-    /// Its process is running.
+    /// The process is running.
     Running,
-    /// It exited with 0 and every part of the verdict holds.
+    /// Exited with 0, and every part of the verdict holds.
     Ready,
-    /// It exited with 0, but is not ready.
+    /// Exited with 0, but a part of the verdict fails.
     Completed,
-    /// It exited with another code, or could not be started.
+    /// Exited with another code, or could not be started.
     Failed,
-    /// Its time was up.
+    /// Stopped because it exceeded its timeout.
     TimedOut,
-    /// Somebody stopped it.
+    /// Stopped by the user.
     Cancelled,
-    /// Whoever watched it ended before it did; how it ended is not known.
+    /// The runner ended before the agent did, so its exit code is unknown.
     Lost,
 }
 
@@ -55,7 +55,7 @@ impl AgentState {
         }
     }
 
-    /// Whether an agent can go from this state to `next` in one step.
+    /// Returns true if an agent can change from this state to `next` in one step.
     pub fn can_become(self, next: AgentState) -> bool {
         use AgentState::{Cancelled, Completed, Failed, Lost, Pending, Ready, Running, TimedOut};
         match self {
@@ -65,14 +65,16 @@ impl AgentState {
         }
     }
 
-    /// Whether nothing more will happen to it.
+    /// Returns true if the state never changes again.
     pub fn is_final(self) -> bool {
         !matches!(self, AgentState::Pending | AgentState::Running)
     }
 
-    /// Returns the state of an agent that exited; `is_ready` is its verdict.
+    /// Returns the state of an agent after its process exited; `is_ready` is
+    /// [`Verdict::ready`](crate::Verdict::ready).
     pub fn after_exit(meaning: ExitMeaning, is_ready: bool) -> AgentState {
         match meaning {
+            // Only a clean exit consults the verdict: a marker committed before a crash does not count.
             ExitMeaning::Success if is_ready => AgentState::Ready,
             ExitMeaning::Success => AgentState::Completed,
             ExitMeaning::Timeout => AgentState::TimedOut,

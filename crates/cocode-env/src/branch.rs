@@ -8,7 +8,9 @@ pub fn branch_name(issue: IssueNumber, agent: &AgentName) -> String {
     format!("cocode/{issue}-{agent}")
 }
 
-/// Returns the branch that a remote's symbolic `HEAD` names, whatever slashes are in it.
+/// Returns the branch name in a remote's symbolic `HEAD`, slashes included, or `None` if `reference` is not a
+/// branch of
+/// `remote`.
 ///
 /// ```
 /// use cocode_env::default_branch_of;

@@ -1,4 +1,4 @@
-//! What an agent is given, from and to the five variables.
+//! The input of an agent, read from and written to the five variables.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::issue_url::{IssueUrl, IssueUrlError};
 use crate::marker::{MarkerError, ReadyMarker};
 use crate::variable::Variable;
 
-/// What an agent is given. Both paths are absolute.
+/// The input of an agent. Both paths are absolute.
 ///
 /// Source: cocode ADR-003, "Input Protocol".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +20,11 @@ pub struct AgentContext {
     pub issue: IssueNumber,
     /// The issue's address.
     pub issue_url: IssueUrl,
-    /// What the last commit's message must hold.
+    /// The text that the last commit's message must contain.
     pub marker: ReadyMarker,
 }
 
-/// Everything that is wrong with the variables, in the order of [`Variable::ALL`].
+/// The invalid variables, in the order of [`Variable::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", Joined(.problems))]
 pub struct ContextError {
@@ -32,39 +32,39 @@ pub struct ContextError {
     pub problems: Vec<Problem>,
 }
 
-/// What is wrong with one variable. It never holds the value.
+/// One invalid variable. The value is never included, because it may be a secret put into the wrong variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable} {kind}")]
 pub struct Problem {
     /// The variable.
     pub variable: Variable,
-    /// What is wrong with it.
+    /// The rule that the value breaks.
     pub kind: ProblemKind,
 }
 
-/// What is wrong with a variable.
+/// The rule that a variable's value breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// It is not set.
+    /// The variable is not set.
     #[error("is not set")]
     Missing,
-    /// It is no UTF-8 text.
+    /// The value is not valid UTF-8.
     #[error("is not valid UTF-8")]
     NotText,
-    /// It is a relative path.
+    /// The value is a relative path.
     #[error("must be an absolute path")]
     NotAbsolute,
-    /// It holds a NUL byte, which no environment can carry.
+    /// The value contains a NUL byte, which an environment cannot hold.
     #[error("must not hold a NUL byte")]
     Nul,
-    /// It is no number of an issue.
+    /// The value is not an issue number.
     #[error(transparent)]
     IssueNumber(IssueNumberError),
-    /// It is no address.
+    /// The value is not an issue address.
     #[error(transparent)]
     IssueUrl(IssueUrlError),
-    /// It cannot be a marker.
+    /// The value is not a valid marker.
     #[error(transparent)]
     Marker(MarkerError),
 }
@@ -81,10 +81,10 @@ impl fmt::Display for Joined<'_> {
 }
 
 impl AgentContext {
-    /// Makes a context.
+    /// Creates a context.
     ///
     /// # Errors
-    /// A path that is not absolute or holds a NUL byte.
+    /// One problem for each path that is relative or contains a NUL byte.
     pub fn new(
         repo_path: PathBuf,
         issue: IssueNumber,
@@ -105,13 +105,14 @@ impl AgentContext {
         Ok(AgentContext { repo_path, issue_body_file, issue, issue_url, marker })
     }
 
-    /// Reads the variables through `value_of`, which an agent makes from its environment.
+    /// Reads the variables through `value_of`; an agent passes a closure over its environment.
     ///
     /// # Errors
-    /// Every problem of every variable at once.
+    /// One problem for each invalid variable, all in one error.
     pub fn from_variables(
         value_of: impl Fn(Variable) -> Option<OsString>,
     ) -> Result<AgentContext, ContextError> {
+        // Every variable is read before the first error is returned, so that one run reports all of them.
         let mut problems = Vec::new();
         let repo_path = path(Variable::RepoPath, &value_of, &mut problems);
         let issue = parsed(Variable::IssueNumber, &value_of, ProblemKind::IssueNumber, &mut problems);
@@ -136,7 +137,7 @@ impl AgentContext {
         &self.issue_body_file
     }
 
-    /// Returns exactly the five variables, in the order of [`Variable::ALL`].
+    /// Returns the five variables and their values, in the order of [`Variable::ALL`].
     pub fn variables(&self) -> [(Variable, OsString); 5] {
         [
             (Variable::RepoPath, self.repo_path.clone().into()),
@@ -149,6 +150,7 @@ impl AgentContext {
 }
 
 fn path_problem(path: &OsStr) -> Option<ProblemKind> {
+    // Checked as bytes: a path need not be UTF-8.
     let bytes = path.as_encoded_bytes();
     if bytes.contains(&0) {
         Some(ProblemKind::Nul)

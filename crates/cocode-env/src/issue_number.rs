@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct IssueNumber(NonZeroU64);
 
-/// A text that is no number of an issue.
+/// The error for a text that is not an issue number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number, 1 or more")]
 pub struct IssueNumberError;
@@ -34,8 +34,9 @@ impl TryFrom<u64> for IssueNumber {
 impl FromStr for IssueNumber {
     type Err = IssueNumberError;
 
-    /// Takes decimal digits and nothing else: no sign, no blanks.
+    /// Accepts decimal digits only: no sign, no blanks.
     fn from_str(text: &str) -> Result<IssueNumber, IssueNumberError> {
+        // `u64::from_str` also accepts a leading plus sign, which would not survive a round trip.
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(IssueNumberError);
         }

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct IssueUrl(String);
 
-/// A text that is no such address.
+/// The error for a text that is not an issue address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an http or https address")]
 pub struct IssueUrlError;
 
 impl IssueUrl {
-    /// Returns the address as it was given.
+    /// Returns the address verbatim.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,6 +37,7 @@ impl TryFrom<String> for IssueUrl {
         let (scheme, rest) = text.split_once("://").ok_or(IssueUrlError)?;
         let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // The address ends up in prompts and commit messages, where a line break would start a new line of text.
         let is_clean = !text.contains(|character: char| character.is_control() || character.is_whitespace());
         if is_web && !host.is_empty() && is_clean { Ok(IssueUrl(text)) } else { Err(IssueUrlError) }
     }

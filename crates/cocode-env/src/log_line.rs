@@ -5,24 +5,24 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// How serious a line is.
+/// The severity of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// For following every step.
+    /// Every single step.
     Trace,
-    /// For finding mistakes.
+    /// Details for debugging.
     Debug,
-    /// The usual.
+    /// Normal progress.
     Info,
-    /// Something is odd.
+    /// An unexpected condition that the agent can handle.
     Warn,
-    /// Something went wrong.
+    /// A failure.
     Error,
 }
 
 impl LogLevel {
-    /// Returns the level with this name in whatever case; `warning`, `fatal` and `critical` are known, too.
+    /// Parses a level name, ignoring case; also accepts `warning`, `fatal` and `critical`.
     pub fn from_name(name: &str) -> Option<LogLevel> {
         Some(match name.to_ascii_lowercase().as_str() {
             "trace" => LogLevel::Trace,
@@ -66,20 +66,22 @@ impl fmt::Display for LogLevel {
 /// Source: cocode ADR-003, "Log Streaming".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogLine {
-    /// The level, if the line says one that is known.
+    /// The level, if the line has a valid one.
     pub level: Option<LogLevel>,
-    /// The message; the whole line if nothing else could be read.
+    /// The message; the whole line if it is neither structured nor prefixed with a level.
     pub message: String,
-    /// The time as the agent wrote it; it is not checked.
+    /// The time as the agent wrote it; not validated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// What else a structured line holds.
+    /// The other fields of a structured line.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
 }
 
 impl LogLine {
-    /// Reads a line without its end: structured, `[LEVEL] text`, or anything else as it is.
+    /// Parses a line without its line end: a JSON object, `[LEVEL] text`, or any other text verbatim.
+    ///
+    /// Never fails. serde_json limits the nesting of a JSON object to 128; a deeper one is kept as plain text.
     pub fn parse(line: &str) -> LogLine {
         let line = line.strip_suffix('\r').unwrap_or(line);
         structured(line).or_else(|| plain(line)).unwrap_or_else(|| LogLine {
@@ -90,7 +92,7 @@ impl LogLine {
         })
     }
 
-    /// Whether the agent wants a person to see the line, whole: a structured one says `"attention": true`.
+    /// Returns true if the line should be shown to the user in full: a structured line with `"attention": true`.
     ///
     /// ```
     /// use cocode_env::LogLine;
@@ -106,6 +108,7 @@ fn structured(line: &str) -> Option<LogLine> {
     if !line.trim_start().starts_with('{') {
         return None;
     }
+    // JSON without a text message is not a log line, so the caller keeps it verbatim.
     let Ok(Value::Object(mut fields)) = serde_json::from_str(line) else { return None };
     let message = fields.get("message")?.as_str()?.to_owned();
     fields.remove("message");
@@ -118,13 +121,14 @@ fn structured(line: &str) -> Option<LogLine> {
     let named = text("level");
     let level = named.as_deref().and_then(LogLevel::from_name);
     if let (None, Some(named)) = (level, named) {
-        // A level that is not known is still something that the agent said.
+        // Keep an unknown level among the other fields, so that nothing the agent logged is lost.
         fields.insert("level".to_owned(), Value::String(named));
     }
     Some(LogLine { level, message, timestamp, fields })
 }
 
 fn plain(line: &str) -> Option<LogLine> {
+    // A bracket prefix that is not a level is part of the message: `[1/3] building`.
     let (name, text) = line.strip_prefix('[')?.split_once(']')?;
     let level = LogLevel::from_name(name)?;
     let message = text.strip_prefix(' ').unwrap_or(text).to_owned();

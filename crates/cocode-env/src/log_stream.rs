@@ -1,13 +1,13 @@
-//! Bytes of an agent's output into lines.
+//! Splits the bytes of an agent's output into lines.
 
 use std::mem;
 
-/// The longest line in bytes; what is longer is divided.
+/// The longest line in bytes; a longer line is split.
 pub const LINE_LIMIT_BYTES: usize = 64 * 1024;
 
-/// Divides a stream of bytes into lines of bounded length. Invalid UTF-8 is replaced and never stops it.
+/// Splits a stream of bytes into lines of at most [`LINE_LIMIT_BYTES`]. Invalid UTF-8 becomes U+FFFD.
 ///
-/// Whatever the cuts between the pieces, the lines are the same, and each byte is looked at once.
+/// The lines do not depend on how the stream is cut into pieces, and each byte is scanned once.
 ///
 /// ```
 /// use cocode_env::LogStream;
@@ -20,64 +20,68 @@ pub const LINE_LIMIT_BYTES: usize = 64 * 1024;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LogStream {
-    begun: Vec<u8>,
+    partial: Vec<u8>,
 }
 
 impl LogStream {
-    /// Begins a stream.
+    /// Creates an empty stream.
     pub fn new() -> LogStream {
         LogStream::default()
     }
 
-    /// Takes the next bytes and gives each line that is complete, without its end.
+    /// Appends bytes and calls `line` with each line that they complete, without its line end.
     pub fn push(&mut self, mut bytes: &[u8], mut line: impl FnMut(&str)) {
         while !bytes.is_empty() {
-            let room = LINE_LIMIT_BYTES - self.begun.len();
+            // A full buffer is always emitted below, so there is room for at least one byte.
+            let room = LINE_LIMIT_BYTES - self.partial.len();
             let window = &bytes[..bytes.len().min(room)];
             match window.iter().position(|byte| *byte == b'\n') {
                 Some(end) => {
-                    self.begun.extend_from_slice(&bytes[..end]);
-                    self.give(&mut line);
+                    self.partial.extend_from_slice(&bytes[..end]);
+                    self.emit(&mut line);
                     bytes = &bytes[end + 1..];
                 }
                 None => {
-                    self.begun.extend_from_slice(window);
+                    self.partial.extend_from_slice(window);
                     bytes = &bytes[window.len()..];
-                    if self.begun.len() == LINE_LIMIT_BYTES {
-                        self.give_divided(&mut line);
+                    if self.partial.len() == LINE_LIMIT_BYTES {
+                        self.emit_part(&mut line);
                     }
                 }
             }
         }
     }
 
-    /// Gives what is left when the stream has ended.
+    /// Calls `line` with the last line, if it has no line end.
     pub fn finish(mut self, mut line: impl FnMut(&str)) {
-        if !self.begun.is_empty() {
-            self.give(&mut line);
+        if !self.partial.is_empty() {
+            self.emit(&mut line);
         }
     }
 
-    fn give(&mut self, line: &mut impl FnMut(&str)) {
-        let begun = mem::take(&mut self.begun);
-        let text = String::from_utf8_lossy(&begun);
+    fn emit(&mut self, line: &mut impl FnMut(&str)) {
+        let partial = mem::take(&mut self.partial);
+        let text = String::from_utf8_lossy(&partial);
         line(text.strip_suffix('\r').unwrap_or(&text));
     }
 
-    /// Gives a part of a line that is too long, and keeps a character that it would cut.
-    fn give_divided(&mut self, line: &mut impl FnMut(&str)) {
-        let cut = match std::str::from_utf8(&self.begun[self.begun.len() - 4..]) {
+    /// Emits a part of a line that is too long, and keeps the first bytes of a character that the cut would split.
+    fn emit_part(&mut self, line: &mut impl FnMut(&str)) {
+        // A character has at most four bytes, so an incomplete one is among the last three.
+        let cut = match std::str::from_utf8(&self.partial[self.partial.len() - 4..]) {
             Ok(_) => 0,
-            // Up to three bytes at the end may be the beginning of a character; other errors are just invalid.
-            Err(_) => (1..=3).find(|kept| is_incomplete(&self.begun[self.begun.len() - kept..])).unwrap_or(0),
+            // Other errors mean that the bytes are invalid wherever the cut is.
+            Err(_) => {
+                (1..=3).find(|kept| is_incomplete(&self.partial[self.partial.len() - kept..])).unwrap_or(0)
+            }
         };
-        let rest = self.begun.split_off(self.begun.len() - cut);
-        line(&String::from_utf8_lossy(&self.begun));
-        self.begun = rest;
+        let rest = self.partial.split_off(self.partial.len() - cut);
+        line(&String::from_utf8_lossy(&self.partial));
+        self.partial = rest;
     }
 }
 
-/// Whether these bytes begin a character that needs more bytes.
+/// Returns true if `bytes` are the first bytes of a longer character.
 fn is_incomplete(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }

@@ -5,22 +5,22 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The text that the message of an agent's last commit holds when the work is done: one line, not blank.
+/// The text that an agent puts into the message of its last commit when the work is done: one line, not blank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ReadyMarker(String);
 
-/// A text that cannot be a marker.
+/// The error for a text that is not a valid marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarkerError {
-    /// It is empty or blank.
+    /// The text is empty or blank.
     #[error("must not be empty")]
     Empty,
-    /// It has several lines, or another control character, which no commit message would bring back.
+    /// The text has a line break or another control character, which a commit message does not preserve.
     #[error("must be one line without control characters")]
     NotOneLine,
-    /// A space at either end would be lost in a commit message.
+    /// The text begins or ends with a blank, which git strips from a commit message.
     #[error("must not begin or end with a blank")]
     Blanks,
 }
@@ -31,7 +31,7 @@ impl ReadyMarker {
         &self.0
     }
 
-    /// Whether a message holds the marker: as a fixed string, case-sensitive, anywhere.
+    /// Returns true if `message` contains the marker as a fixed, case-sensitive string.
     pub fn is_in(&self, message: &str) -> bool {
         message.contains(&self.0)
     }

@@ -1,28 +1,29 @@
-//! What a marker in a commit message means: the agent's own word, or somebody else's repeated.
+//! Distinguishes the agent's own statement from a quotation: the marker may be copied from the issue or a commit.
 
 use serde::{Deserialize, Serialize};
 
 use crate::marker::ReadyMarker;
 
-/// How a commit message uses the marker.
+/// The use of the marker in a commit message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkerUse {
-    /// The message does not hold it.
+    /// The message does not contain the marker.
     Absent,
-    /// It stands there as the writer's own word.
+    /// The message states the marker as the author's own words.
     Said,
-    /// It stands only in the subject of the commit that this one reverts or applies again.
+    /// The marker occurs only in the subject of the commit that this one reverts or reapplies.
     Reverted,
-    /// It stands only in text that is quoted: behind `>`, or as the issue itself has it.
+    /// The marker occurs only in quoted text: behind `>`, or copied from the issue.
     Quoted,
 }
 
 impl MarkerUse {
-    /// Judges a message. `issue_body` is the text of the issue that the agent was given.
+    /// Classifies a message. `issue_body` is the text of the issue that the agent received.
     ///
-    /// A line of the issue that holds more than the marker is a quote wherever it occurs. A line with the marker
-    /// alone is one where a neighbour of it is the issue's, too: an issue may ask for "a line with …" and show it.
+    /// An issue line that contains more than the marker is a quotation wherever it occurs. A line with the marker
+    /// alone is a quotation if an adjacent line comes from the issue as well: an issue may ask for "a line with …" and
+    /// show it.
     ///
     /// ```
     /// use cocode_env::{MarkerUse, ReadyMarker};
@@ -51,7 +52,7 @@ impl MarkerUse {
     }
 }
 
-/// Whether this is the subject that git writes for `git revert`.
+/// Returns true for a subject that `git revert` writes.
 fn is_revert(subject: &str) -> bool {
     subject.starts_with("Revert \"") || subject.starts_with("Reapply \"")
 }
@@ -61,6 +62,7 @@ fn is_quote(marker: &ReadyMarker, lines: &[&str], index: usize, body: &[&str]) -
     if line == marker.as_str() {
         return has_neighbour_of_the_issue(marker, lines, index, body);
     }
+    // The agent may add its own statement to a quoted line, so only the quotation is removed.
     let mut rest = line.to_owned();
     for quoted in body.iter().filter(|quoted| marker.is_in(quoted) && **quoted != marker.as_str()) {
         rest = rest.replace(quoted, " ");
@@ -68,15 +70,15 @@ fn is_quote(marker: &ReadyMarker, lines: &[&str], index: usize, body: &[&str]) -
     !marker.is_in(&rest)
 }
 
-/// Whether the line before or behind a line with the marker alone is the same as in the issue.
+/// Returns true if the line before or after a line with the marker alone is the same as in the issue.
 fn has_neighbour_of_the_issue(marker: &ReadyMarker, lines: &[&str], index: usize, body: &[&str]) -> bool {
     let is_filled = |line: &&&str| !line.is_empty();
     let before = lines[..index].iter().rev().find(is_filled);
     let after = lines[index + 1..].iter().find(is_filled);
-    let shown = body.iter().enumerate().filter(|(_, line)| **line == marker.as_str());
-    shown.into_iter().any(|(place, _)| {
-        let body_before = place.checked_sub(1).map(|place| &body[place]);
-        let body_after = body.get(place + 1);
+    let mut in_body = body.iter().enumerate().filter(|(_, line)| **line == marker.as_str());
+    in_body.any(|(index, _)| {
+        let body_before = index.checked_sub(1).map(|before| &body[before]);
+        let body_after = body.get(index + 1);
         (before.is_some() && before == body_before) || (after.is_some() && after == body_after)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One of the five variables that an agent gets.
+/// One of the five environment variables of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variable {
     /// `COCODE_REPO_PATH`: the agent's worktree, which is also its working directory.
@@ -13,12 +13,12 @@ pub enum Variable {
     IssueUrl,
     /// `COCODE_ISSUE_BODY_FILE`: a file with the issue's text.
     IssueBodyFile,
-    /// `COCODE_READY_MARKER`: what the last commit's message holds when the work is done.
+    /// `COCODE_READY_MARKER`: the text in the last commit's message when the work is done.
     ReadyMarker,
 }
 
 impl Variable {
-    /// All five, in the order of the document.
+    /// All five, in the order of the contract.
     pub const ALL: [Variable; 5] = [
         Variable::RepoPath,
         Variable::IssueNumber,

@@ -1,70 +1,71 @@
-//! The verdict: whether an agent is really done, part by part.
+//! The verdict on an agent's work, part by part.
 
 use serde::{Deserialize, Serialize};
 
 use crate::marker::ReadyMarker;
 use crate::marker_use::MarkerUse;
 
-/// What was found of an agent when it had ended. Facts only; [`Verdict::of`] judges them.
+/// The facts collected after an agent ended; [`Verdict::of`] judges them.
 #[derive(Clone, Debug)]
 pub struct Evidence<'a> {
-    /// Its exit code; `None` if it is not known, because whoever watched it died.
+    /// The exit code; `None` if it is unknown because the runner died first.
     pub exit_code: Option<i32>,
-    /// The commit that it started from, as 40 or 64 hexadecimal digits.
+    /// The commit that the agent started from, as 40 or 64 hexadecimal digits.
     pub start_commit: &'a str,
-    /// When it was launched, in whole seconds since 1970.
+    /// The time of the launch, in whole seconds since 1970.
     pub launched_at: i64,
-    /// The marker that it was given.
+    /// The marker that the agent received.
     pub marker: &'a ReadyMarker,
-    /// The issue's text that it was given.
+    /// The text of the issue that the agent received.
     pub issue_body: &'a str,
-    /// The commit that its worktree is at; `None` if there is none or the worktree is gone.
+    /// The commit at `HEAD` of the worktree; `None` if there is none or the worktree is gone.
     pub head: Option<HeadCommit>,
-    /// Whether the worktree holds nothing uncommitted and nothing untracked; `None` if that was not asked for.
+    /// True if the worktree has no uncommitted changes and no untracked files; `None` if a clean tree is not
+    /// required.
     pub is_clean: Option<bool>,
-    /// What the check command came to; `None` if there is none.
+    /// The result of the check command; `None` without one.
     pub check: Option<CheckResult>,
 }
 
-/// The commit that a worktree is at.
+/// The commit at `HEAD` of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadCommit {
-    /// Its name.
+    /// The object name, in hexadecimal digits.
     pub commit: String,
-    /// Its message, or as much of it as is read.
+    /// The message, cut at the reader's limit.
     pub message: String,
-    /// Whether that is all of the message: one that is longer than is read does not count.
+    /// False if `message` was cut; a marker in a cut message does not count.
     pub is_message_whole: bool,
-    /// How many parents it has.
+    /// The number of parents.
     pub parents: usize,
-    /// When it was committed, in seconds since 1970, as it says itself.
+    /// The committer time that the commit records, in seconds since 1970.
     pub committed_at: i64,
-    /// Whether the start commit is among its ancestors, or is the commit itself.
+    /// True if the start commit is an ancestor, or is this commit.
     pub descends_from_start: bool,
-    /// Whether the worktree's own log of `HEAD` shows it being made there, not fetched, merged or reset to.
+    /// True if the worktree's reflog records that the commit was created there, not fetched, merged or reset to.
     pub was_made_here: bool,
-    /// Whether its tree is another one than that of the start commit.
+    /// True if the tree differs from that of the start commit.
     pub changes_tree: bool,
-    /// What git refuses of the commits since the start, for people: an entry of a tree with the name `..`, for
-    /// instance, which no checkout makes. `None` if git takes all of it.
+    /// The reason for which git rejects a commit since the start, to show to the user: a tree entry named `..`, for
+    /// instance, cannot be checked out. `None` if git accepts all of them.
     pub unsound: Option<String>,
 }
 
-/// What a check command came to.
+/// The result of a check command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
-    /// Whether it exited with 0.
+    /// True if the command exited with 0.
     pub passed: bool,
-    /// How it ended, for people.
+    /// The way the command ended, to show to the user.
     pub detail: String,
 }
 
-/// Whether an agent is ready, with every part that this depends on.
+/// The verdict on an agent: ready if every part holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Whether every part holds.
+    /// True if every part holds.
     pub ready: bool,
-    /// Whether the marker stands in the message of `HEAD` at all.
+    /// True if the message of `HEAD` contains the marker in any use.
     pub marker_present: bool,
     /// The parts, in order of [`PartName`].
     pub parts: Vec<Part>,
@@ -73,11 +74,11 @@ pub struct Verdict {
 /// One part of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Which one.
+    /// The rule.
     pub name: PartName,
-    /// Whether it holds.
+    /// True if the rule holds.
     pub holds: bool,
-    /// Why not, for people; empty if it holds.
+    /// The reason for a failure, to show to the user; empty if the rule holds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -87,21 +88,21 @@ pub struct Part {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PartName {
-    /// It exited with 0.
+    /// The agent exited with 0.
     ExitCode,
-    /// `HEAD` is another commit than the start, and descends from it.
+    /// `HEAD` differs from the start commit and descends from it.
     Descends,
     /// `HEAD` was committed after the launch, in this worktree.
     New,
-    /// The tree of `HEAD` is another one than that of the start. A commit without changes is no work.
+    /// The tree of `HEAD` differs from that of the start commit: a commit without changes does not count as work.
     Changes,
-    /// Git takes everything that was committed since the start: no entry of a tree is one that it refuses to check out.
+    /// Git accepts every commit since the start, so that each tree can be checked out.
     Sound,
-    /// The message of `HEAD` says the marker as the agent's own word.
+    /// The message of `HEAD` states the marker as the agent's own words.
     Marker,
-    /// Nothing is uncommitted or untracked. Only if asked for.
+    /// The worktree has no uncommitted or untracked files. Only if required.
     CleanTree,
-    /// The check command passed. Only if there is one.
+    /// The check command passed. Only with a check command.
     Check,
 }
 
@@ -122,7 +123,7 @@ impl PartName {
 }
 
 impl Verdict {
-    /// Judges what was found.
+    /// Judges the evidence.
     pub fn of(evidence: &Evidence<'_>) -> Verdict {
         let head = evidence.head.as_ref();
         let mut parts = vec![
@@ -148,7 +149,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a check command has passed. Without one nothing but the agent's own word says that the work is done.
+    /// Returns true if a check command passed. Without one, only the agent itself says that the work is done.
     pub fn is_checked(&self) -> bool {
         self.parts.iter().any(|part| part.name == PartName::Check && part.holds)
     }
@@ -159,15 +160,15 @@ impl Verdict {
     }
 }
 
-fn part(name: PartName, found: Result<(), String>) -> Part {
-    Part { name, holds: found.is_ok(), why: found.err().unwrap_or_default() }
+fn part(name: PartName, outcome: Result<(), String>) -> Part {
+    Part { name, holds: outcome.is_ok(), why: outcome.err().unwrap_or_default() }
 }
 
 fn exit_code(code: Option<i32>) -> Result<(), String> {
     match code {
         Some(0) => Ok(()),
         Some(code) => Err(format!("it exited with {code}")),
-        None => Err("how it ended is not known".to_owned()),
+        None => Err("its exit code is unknown".to_owned()),
     }
 }
 
@@ -186,11 +187,12 @@ fn is_new(head: Option<&HeadCommit>, evidence: &Evidence<'_>) -> Result<(), Stri
     match head {
         None => Err("there is no commit".to_owned()),
         Some(head) if head.commit == evidence.start_commit => Err("there is no new commit".to_owned()),
+        // Git records whole seconds, so a commit within the second of the launch counts as new.
         Some(head) if head.committed_at < evidence.launched_at => {
             Err("its commit is older than its launch".to_owned())
         }
         Some(head) if !head.was_made_here => {
-            Err("its commit was not made in its worktree, says the worktree's log".to_owned())
+            Err("its commit was not made in its worktree, according to the worktree's reflog".to_owned())
         }
         Some(_) => Ok(()),
     }
@@ -201,7 +203,7 @@ fn changes(head: Option<&HeadCommit>, start: &str) -> Result<(), String> {
         None => Err("there is no commit".to_owned()),
         Some(head) if head.commit == start => Err("there is no new commit".to_owned()),
         Some(head) if !head.changes_tree => {
-            Err("its files are those of the start: nothing was changed".to_owned())
+            Err("its files are the same as at the start: nothing was changed".to_owned())
         }
         Some(_) => Ok(()),
     }
@@ -209,7 +211,7 @@ fn changes(head: Option<&HeadCommit>, start: &str) -> Result<(), String> {
 
 fn is_sound(head: Option<&HeadCommit>) -> Result<(), String> {
     match head.and_then(|head| head.unsound.as_ref()) {
-        Some(why) => Err(format!("git does not take what it committed: {why}")),
+        Some(why) => Err(format!("git rejects what it committed: {why}")),
         None => Ok(()),
     }
 }
@@ -217,19 +219,18 @@ fn is_sound(head: Option<&HeadCommit>) -> Result<(), String> {
 fn marker(head: Option<&HeadCommit>, evidence: &Evidence<'_>) -> Result<(), String> {
     let Some(head) = head else { return Err("there is no commit".to_owned()) };
     if !head.is_message_whole {
-        return Err("the message of the last commit is longer than is read".to_owned());
+        return Err("the message of the last commit is too long to read".to_owned());
     }
-    let found = MarkerUse::of(evidence.marker, &head.message, evidence.issue_body);
-    let why = match found {
+    let why = match MarkerUse::of(evidence.marker, &head.message, evidence.issue_body) {
         MarkerUse::Said if head.commit == evidence.start_commit => {
-            "the marker is the start commit's, not the agent's"
+            "the marker is in the start commit, not in a commit of the agent"
         }
         MarkerUse::Said if head.parents > 1 => {
-            "the marker stands in a merge, which repeats what others wrote"
+            "the marker is in a merge commit, which repeats the messages of others"
         }
         MarkerUse::Said => return Ok(()),
-        MarkerUse::Absent => "the last commit does not say the marker",
-        MarkerUse::Reverted => "the marker is that of a reverted commit",
+        MarkerUse::Absent => "the last commit's message does not contain the marker",
+        MarkerUse::Reverted => "the marker is in the subject of a reverted commit",
         MarkerUse::Quoted => "the marker is only quoted",
     };
     Err(why.to_owned())

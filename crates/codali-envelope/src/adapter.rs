@@ -1,4 +1,4 @@
-//! Answering a request over a [`Workspace`](wap_core::Workspace) and a [`CodeIndex`](wap_core::CodeIndex).
+//! Answers requests with a [`Workspace`](wap_core::Workspace) and a [`CodeIndex`](wap_core::CodeIndex).
 
 mod answer;
 mod budget;
@@ -14,6 +14,6 @@ mod need_call;
 mod tree;
 mod walk;
 
-pub use answer::{AnswerOptions, RootShown, Sources, Stopwatch, answer, refuse};
+pub use answer::{AnswerOptions, RootForm, Sources, Stopwatch, answer, refuse};
 pub use budget::Budget;
 pub use guidance::GUIDANCE;

@@ -1,91 +1,92 @@
-//! The quality gate behind a builder: its judgement as a result, and the check that makes it.
+//! The critic: a quality gate for a builder's changes, and its result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::request::path_rule::{is_beneath_any, tidied};
+use crate::request::path_rule::is_beneath_any;
+use crate::request::path_rule::normalized;
 use crate::{
     Context, Meta, Need, NeedKind, NeedResult, Request, RequestId, Response, Role, Warning, WarningCode,
 };
 
-/// What a plan says where it knows no file.
+/// The target in a plan that names no file.
 const UNKNOWN_TARGET: &str = "unknown";
 
-/// The judgement of a critic.
+/// The result of a critic.
 ///
 /// Source: Codali protocol, critic result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CriticResult {
-    /// Whether what was built may stay.
+    /// The verdict.
     pub status: CriticStatus,
-    /// Why not.
+    /// The reasons for a failure.
     #[serde(default)]
     pub reasons: Vec<String>,
-    /// What to do about it.
+    /// Suggested fixes.
     #[serde(default)]
     pub suggested_fixes: Vec<String>,
-    /// The files that were touched.
+    /// The files that the builder touched.
     #[serde(default)]
     pub touched_files: Vec<String>,
-    /// The files that the plan is about.
+    /// The files that the plan targets.
     #[serde(default)]
     pub plan_targets: Vec<String>,
-    /// Whether trying again can help, and what kind of failure it is.
+    /// The kind of failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guardrail: Option<Guardrail>,
 }
 
-/// Whether what was built may stay.
+/// The verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum CriticStatus {
-    /// It may.
+    /// The changes are accepted.
     Pass,
-    /// It may not.
+    /// The changes are rejected.
     Fail,
 }
 
-/// What kind of failure a judgement is.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guardrail {
-    /// Whether trying again can help.
+    /// The effect of a retry.
     pub disposition: Disposition,
-    /// What kind it is.
+    /// The reason.
     pub reason_code: ReasonCode,
 }
 
-/// Whether trying again can help.
+/// The effect of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disposition {
-    /// It can.
+    /// A retry can succeed.
     Retryable,
-    /// It cannot.
+    /// A retry cannot succeed.
     NonRetryable,
 }
 
-/// The kinds of failures.
+/// The reason for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonCode {
-    /// The builder said nothing, or changed nothing.
+    /// The builder produced no output, or changed no file.
     MissingEvidence,
-    /// Files were touched that the plan is not about.
+    /// The builder touched files outside of the plan.
     ScopeViolation,
-    /// Files were touched that may only be read.
+    /// The builder touched read-only files.
     DocEditGuard,
 }
 
 impl CriticResult {
-    /// Tells whether a builder should try again.
+    /// Returns true if a builder should retry.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.guardrail.is_some_and(|guardrail| guardrail.disposition == Disposition::Retryable)
     }
 
-    /// Returns the response that carries the judgement to the architect.
+    /// Wraps the result in a response to the architect.
     #[must_use]
     pub fn into_response(self, request_id: RequestId) -> Response {
         let failed = self.status == CriticStatus::Fail;
@@ -99,11 +100,11 @@ impl CriticResult {
     }
 }
 
-/// Judges what a builder has done by the files that it touched.
+/// Judges a builder's changes by the files that it touched.
 ///
-/// `allowed` and `read_only` are files and folders; no `allowed` allows everything. `output` is what the builder said.
-/// The first rule that is broken decides. Paths are compared without `.` and with `..` carried out; one that climbs out
-/// of the workspace is beneath nothing.
+/// `allowed` and `read_only` are files and folders; an empty `allowed` permits everything. `output` is the
+/// builder's text. The first broken rule decides. Paths are compared after resolving `.` and `..` textually; a
+/// path that climbs out of the workspace is not beneath any folder.
 ///
 /// Source: Codali protocol, critic result; ruling in docs/codali.md.
 #[must_use]
@@ -141,7 +142,7 @@ fn judge(
     output: &str,
 ) -> Result<(), Failure> {
     use Disposition::{NonRetryable, Retryable};
-    let joined = |paths: &[&String]| paths.iter().map(|path| tidied(path)).collect::<Vec<_>>().join(", ");
+    let joined = |paths: &[&String]| paths.iter().map(|path| normalized(path)).collect::<Vec<_>>().join(", ");
     let guarded: Vec<&String> = touched.iter().filter(|path| is_beneath_any(path, read_only)).collect();
     if !guarded.is_empty() {
         let reason = format!("touched read-only paths: {}", joined(&guarded));
@@ -165,7 +166,7 @@ fn judge(
         ];
         return Err((reasons, Retryable, ReasonCode::MissingEvidence));
     }
-    if !touched.iter().any(|path| targets.iter().any(|target| tidied(target) == tidied(path))) {
+    if !touched.iter().any(|path| targets.iter().any(|target| normalized(target) == normalized(path))) {
         let all: Vec<&String> = touched.iter().collect();
         let reasons = vec![
             "alignment_mismatch_plan_targets".to_owned(),
@@ -180,7 +181,7 @@ fn judge(
     Ok(())
 }
 
-/// Returns the request by which a critic asks for the files that a plan is about; `None` if it names none.
+/// Returns a critic's request for the files that a plan targets; `None` if it targets none.
 #[must_use]
 pub fn request(plan_targets: &[String], request_id: RequestId) -> Option<Request> {
     let targets = known_targets(plan_targets);

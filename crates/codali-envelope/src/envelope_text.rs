@@ -1,38 +1,39 @@
-//! Where envelopes stand in a text.
+//! Finds envelopes in a text.
 
 mod json_end;
 mod prefix;
 
 use crate::header::Header;
-use crate::yaml::almost_yaml::{behind_dash, indentation, split_key};
+use crate::yaml::almost_yaml::after_dash;
+use crate::yaml::almost_yaml::{indentation, split_key};
 use json_end::json_end;
 use prefix::Prefix;
 
 /// The keys at the left margin of an envelope.
 const TOP_KEYS: [&str; 7] = ["role", "request_id", "needs", "context", "version", "results", "meta"];
-/// How often the whole text may be gone through in search of the end of something that may be JSON.
+/// The work limit of searching the ends of possible JSON, in lengths of the text.
 const JSON_SEARCHES: usize = 4;
 
-/// An envelope that somebody may have meant.
+/// A possible envelope.
 #[derive(Debug)]
 pub(crate) struct EnvelopeText {
-    /// What the header says; `None` for JSON without one.
+    /// The header; `None` for JSON without one.
     pub(crate) header: Option<Header>,
-    /// The line of the header, or the first one of the JSON; 1-based.
+    /// The line of the header, or the first line of the JSON; 1-based.
     pub(crate) line: u32,
-    /// What stands behind the header, without quote marks in front of its lines.
+    /// The text after the header, without quote marks at the start of its lines.
     pub(crate) body: String,
-    /// The line that the body begins with.
+    /// The first line of the body; 1-based.
     pub(crate) body_line: u32,
-    /// How many characters were taken from the front of each line.
+    /// The number of characters removed from the start of each line.
     pub(crate) taken: u32,
 }
 
-/// Finds envelopes from the top of a text to its end. Time is linear in the length of the text.
+/// Iterates over the envelopes of a text, in time linear in its length.
 pub(crate) struct EnvelopeTexts<'a> {
     lines: Vec<&'a str>,
     at: usize,
-    /// How many bytes may still be looked at in search of the end of JSON.
+    /// The remaining bytes that the search for ends of JSON may scan.
     json_bytes: usize,
 }
 
@@ -42,7 +43,7 @@ impl<'a> EnvelopeTexts<'a> {
         EnvelopeTexts { lines, at: 0, json_bytes: text.len().saturating_mul(JSON_SEARCHES) }
     }
 
-    /// Returns the envelope that the first line which is not blank begins.
+    /// Returns the envelope that begins at the first non-blank line.
     pub(crate) fn first(&mut self) -> Option<EnvelopeText> {
         self.at = self.lines.iter().position(|line| !line.trim().is_empty())?;
         self.envelope_here()
@@ -61,7 +62,7 @@ impl<'a> EnvelopeTexts<'a> {
         let header_at = self.at;
         self.at += 1;
         let mut first = self.next_text(self.at, prefix);
-        // A fence may stand between the header and what it is about.
+        // A fence may separate the header from its body.
         if let Some(fence) = first
             && is_fence(self.stripped(fence, prefix).unwrap_or_default())
             && self.next_text(fence + 1, prefix).is_some_and(|next| self.is_body(next, prefix))
@@ -69,7 +70,7 @@ impl<'a> EnvelopeTexts<'a> {
             self.at = fence + 1;
             first = self.next_text(self.at, prefix);
         }
-        // So may the mark of a YAML document.
+        // So may a YAML document marker.
         if let Some(mark) = first
             && self.stripped(mark, prefix).is_some_and(|line| line.trim_end() == "---")
             && self.next_text(mark + 1, prefix).is_some_and(|next| self.is_body(next, prefix))
@@ -94,7 +95,7 @@ impl<'a> EnvelopeTexts<'a> {
         }
     }
 
-    /// Tells whether a line can be the first of a body.
+    /// Returns true if a line can be the first of a body.
     fn is_body(&self, at: usize, prefix: &Prefix) -> bool {
         let line = self.stripped(at, prefix).unwrap_or_default().trim_start();
         line.starts_with('{') || split_key(line).is_some_and(|(key, _)| TOP_KEYS.contains(&key))
@@ -104,7 +105,7 @@ impl<'a> EnvelopeTexts<'a> {
         prefix.strip(self.lines.get(at)?)
     }
 
-    /// The next line that is not blank, while there are lines with this prefix.
+    /// Returns the next non-blank line, as long as lines have this prefix.
     fn next_text(&self, from: usize, prefix: &Prefix) -> Option<usize> {
         let mut at = from;
         while self.stripped(at, prefix)?.trim().is_empty() {
@@ -113,7 +114,7 @@ impl<'a> EnvelopeTexts<'a> {
         Some(at)
     }
 
-    /// Finds the lines of a body, and goes on behind them.
+    /// Returns the lines of a body, and moves past them.
     fn lines_of_body(&mut self, prefix: &Prefix) -> (usize, usize) {
         let start = self.at;
         let Some(first) = self.next_text(start, prefix) else { return (start, start) };
@@ -122,7 +123,7 @@ impl<'a> EnvelopeTexts<'a> {
         while let Some(line) = self.stripped(self.at, prefix) {
             if line.trim().is_empty() {
                 is_behind_blank = true;
-            } else if indentation(line) <= margin && !self.goes_on(line, prefix, is_behind_blank) {
+            } else if indentation(line) <= margin && !self.continues(line, prefix, is_behind_blank) {
                 break;
             } else {
                 is_behind_blank = false;
@@ -136,14 +137,14 @@ impl<'a> EnvelopeTexts<'a> {
         (start, end)
     }
 
-    /// Tells whether a line at the left margin belongs to the body.
-    fn goes_on(&self, line: &str, prefix: &Prefix, is_behind_blank: bool) -> bool {
+    /// Returns true if a line at the left margin belongs to the body.
+    fn continues(&self, line: &str, prefix: &Prefix, is_behind_blank: bool) -> bool {
         let line = line.trim();
         if is_fence(line) || Header::parse_decorated(line).is_some() || matches!(line, "---" | "...") {
             return false;
         }
         if line.starts_with('#') {
-            // A comment, if the envelope goes on behind it, and else a heading.
+            // A comment if the envelope continues after it, otherwise a heading of the reply.
             let next = self.next_text(self.at + 1, prefix).and_then(|next| self.stripped(next, prefix));
             return next.is_some_and(|next| {
                 indentation(next) > 0
@@ -155,10 +156,10 @@ impl<'a> EnvelopeTexts<'a> {
             return is_top_line(line);
         }
         let may_be_key = line.ends_with(':') || line.contains(": ") || split_key(line).is_some();
-        may_be_key || behind_dash(line).is_some() || line.starts_with(['[', ']', '{', '}'])
+        may_be_key || after_dash(line).is_some() || line.starts_with(['[', ']', '{', '}'])
     }
 
-    /// Takes the JSON that begins in line `start`; `None` if it is never closed.
+    /// Reads the JSON that begins in line `start`; `None` if it is never closed.
     fn json(
         &mut self,
         header: Option<Header>,
@@ -204,15 +205,15 @@ impl Iterator for EnvelopeTexts<'_> {
     }
 }
 
-/// Tells whether a line begins or ends a fenced block.
+/// Returns true if a line begins or ends a fenced block.
 fn is_fence(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// Tells whether a line behind a blank one goes on with an envelope: one of its keys, or another need.
+/// Returns true if a line after a blank one continues an envelope: one of its keys, or another need.
 fn is_top_line(line: &str) -> bool {
-    if let Some((item, _)) = behind_dash(line) {
+    if let Some((item, _)) = after_dash(line) {
         return item.is_empty()
             || item.starts_with('{')
             || split_key(item).is_some_and(|(key, _)| key == "type");

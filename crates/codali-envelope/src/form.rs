@@ -1,4 +1,4 @@
-//! The two forms of an envelope.
+//! The two output forms of an envelope.
 
 use std::str::FromStr;
 
@@ -9,17 +9,17 @@ use crate::header::Header;
 use crate::yaml::escapes;
 use crate::{Request, Response, yaml};
 
-/// How an envelope is written. Both forms read back as the same value.
+/// The form in which an envelope is written. Both forms read back as the same value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// A header line and YAML, with texts of several lines as literal blocks: the form of the document.
+    /// A header line and YAML, with multi-line texts as literal blocks: the form of the specification.
     #[default]
     Yaml,
-    /// A header line and JSON, indented by two: the form that the public implementation reads.
+    /// A header line and JSON, indented by two: the form that the public implementation accepts.
     JsonBody,
 }
 
-/// A word that names no form.
+/// The error for an unknown form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is neither yaml nor json-body")]
 pub struct UnknownForm(pub String);
@@ -42,7 +42,7 @@ impl FromStr for Form {
 #[must_use]
 pub fn render_request(request: &Request, form: Form) -> String {
     let text = render(Header::Request, form, &request.body(form == Form::JsonBody));
-    // A reader of requests takes some escapes for letters behind a backslash.
+    // The tolerant reader takes some escapes for letters after a backslash.
     match form {
         Form::Yaml => yaml::with_numbered_escapes(&text),
         Form::JsonBody => escapes::numbered(&text),
@@ -51,8 +51,8 @@ pub fn render_request(request: &Request, form: Form) -> String {
 
 /// Writes a response.
 ///
-/// YAML ends with a newline, JSON does not. No line within a text can be taken for a header: in YAML it is indented or
-/// quoted, in JSON it is quoted.
+/// YAML ends with a newline, JSON does not. No line of a text can be mistaken for a header: in YAML it is
+/// indented or quoted, in JSON it is quoted.
 #[must_use]
 pub fn render_response(response: &Response, form: Form) -> String {
     render(Header::Response, form, &response.body(form == Form::JsonBody))
@@ -73,7 +73,7 @@ fn render(header: Header, form: Form, body: &impl Serialize) -> String {
 fn options() -> SerializerOptions {
     ser_options! {
         indent_step: 2,
-        // The document indents lists beneath their key.
+        // The specification indents lists beneath their key.
         compact_list_indent: false,
         folded_wrap_chars: usize::MAX,
     }

@@ -1,11 +1,11 @@
-//! The line that an envelope begins with.
+//! The header line of an envelope.
 
-/// The word that a request begins with.
+/// The first word of a request.
 const REQUEST: &str = "AGENT_REQUEST";
-/// The word that a response begins with.
+/// The first word of a response.
 const RESPONSE: &str = "CODALI_RESPONSE";
 
-/// What kind of envelope a line begins.
+/// The kind of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Header {
     Request,
@@ -13,7 +13,7 @@ pub(crate) enum Header {
 }
 
 impl Header {
-    /// Returns the line as it is written.
+    /// Returns the header line.
     pub(crate) fn line(self) -> &'static str {
         match self {
             Header::Request => "AGENT_REQUEST v1",
@@ -21,7 +21,7 @@ impl Header {
         }
     }
 
-    /// Reads a line that is a header and nothing else, blanks around it apart.
+    /// Parses a line that consists of a header, with optional blanks around it.
     pub(crate) fn parse(line: &str) -> Option<Header> {
         let mut words = line.split_whitespace();
         let kind = match words.next()? {
@@ -33,15 +33,15 @@ impl Header {
         (is_version && words.next().is_none()).then_some(kind)
     }
 
-    /// Reads a header that a chat window or a model has decorated: as a heading, bold, or as code.
+    /// Parses a header that a chat window or a model has decorated: as a heading, bold, or as code.
     pub(crate) fn parse_decorated(line: &str) -> Option<Header> {
-        // Most lines are no header; they are told by this much.
+        // A cheap test that rejects most lines.
         if !line.contains('_') {
             return None;
         }
         let heading = line.trim().trim_start_matches('#').trim();
         let bare = heading.trim_matches(['*', '`']);
-        // Decoration stands on both sides, so that a lone mark in front is no decoration.
+        // Decoration is the same on both sides; a lone mark in front is not decoration.
         let (before, after) = (heading.find(bare)?, heading.len() - bare.len());
         if before * 2 != after { None } else { Header::parse(bare) }
     }

@@ -1,8 +1,8 @@
-//! What was said so far, within an agent's context window.
+//! The message history, kept within an agent's context window.
 //!
-//! An agent keeps nothing between calls, so everything is sent to it each time. When that comes near the size of its
-//! window, the older half is replaced by a summary. What comes from a repository is never given the role of the system:
-//! a [`Message`] has no such speaker.
+//! An agent has no memory between calls, so the whole history is sent each time. When it approaches the size of
+//! the window, the older half is replaced by a summary. Content of a repository never gets the role of the
+//! system: a [`Message`] has no such speaker.
 
 mod fit;
 mod message;

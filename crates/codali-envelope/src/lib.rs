@@ -1,24 +1,4 @@
-//! Codali envelopes: what an agent without tools asks for, and what it gets back, as text.
-//!
-//! An agent that only writes text asks with an `AGENT_REQUEST`: a list of needs (search this, read that) in YAML, or in
-//! what models write when they mean YAML. [`extract_request`] finds the request in a model's reply, [`read_request`] reads
-//! one that stands alone, and a bad need does not sink the good ones. [`answer`] has a workspace and an index answer it.
-//! [`render_response`] writes the `CODALI_RESPONSE`
-//! with one result for each need, in either of two [`Form`]s; [`read_response`] and [`render_request`] are the ways back.
-//! [`critic`] judges what a builder has done, [`history`] keeps what was said within an agent's window.
-//!
-//! No function here does I/O of its own, reads a clock or looks at the environment.
-//!
-//! ```
-//! use codali_envelope::{NeedKind, ReadOptions, extract_request};
-//!
-//! let reply = "Let me look first.\n\nAGENT_REQUEST v1\nrequest_id: r-1\nneeds:\n  - type: docdex.search\n    query: error: not found\n";
-//! let reading = extract_request(reply, &ReadOptions::default())?;
-//! let query = NeedKind::Search { query: "error: not found".into(), limit: None };
-//! assert_eq!(reading.request.needs[0].kind, query);
-//! # Ok::<(), codali_envelope::ReadError>(())
-//! ```
-#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+#![doc = include_str!("../README.md")]
 
 mod adapter;
 pub mod critic;
@@ -34,7 +14,7 @@ mod version;
 mod web;
 mod yaml;
 
-pub use adapter::{AnswerOptions, Budget, GUIDANCE, RootShown, Sources, Stopwatch, answer, refuse};
+pub use adapter::{AnswerOptions, Budget, GUIDANCE, RootForm, Sources, Stopwatch, answer, refuse};
 pub use critic::CriticResult;
 pub use error::{ReadError, ReadErrorKind};
 pub use form::{Form, UnknownForm, render_request, render_response};

@@ -1,4 +1,4 @@
-//! What an agent sends.
+//! Requests.
 
 mod fields;
 pub(crate) mod need;
@@ -13,33 +13,33 @@ use serde_json::{Map, Value};
 
 use crate::{Need, RequestId, Role};
 
-/// A request: what an agent needs before it can go on.
+/// A request of an agent.
 ///
 /// Source: Codali protocol, `AGENT_REQUEST`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Who asks.
+    /// The role of the agent.
     pub role: Role,
-    /// The request's name, which the response repeats.
+    /// The id, which the response repeats.
     pub request_id: RequestId,
-    /// What is asked for, in order.
+    /// The needs, in order.
     pub needs: Vec<Need>,
-    /// Why, if the request says so.
+    /// The context, if the request has one.
     pub context: Option<Context>,
-    /// Keys that mean nothing here; they are kept.
+    /// Unknown keys, which are preserved.
     pub extra: Map<String, Value>,
 }
 
-/// Why something is asked for.
+/// The purpose of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Context {
-    /// What the agent is about.
+    /// A summary of the agent's task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What it has to keep to.
+    /// Constraints of the task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// Keys that mean nothing here; they are kept.
+    /// Unknown keys, which are preserved.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct RequestBody<'a> {
 }
 
 impl Request {
-    /// Returns what is written; the version is in the header of YAML, and in the body of JSON too.
+    /// Returns the serializable body; JSON repeats the version of the header.
     pub(crate) fn body(&self, with_version: bool) -> RequestBody<'_> {
         RequestBody {
             version: with_version.then_some(crate::VERSION),
@@ -72,7 +72,7 @@ impl Request {
     }
 }
 
-/// As the JSON form has it, version included.
+/// Serializes the JSON form, version included.
 impl Serialize for Request {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.body(true).serialize(serializer)

@@ -1,4 +1,4 @@
-//! What an agent gets back.
+//! Responses.
 
 pub(crate) mod need_result;
 pub(crate) mod read_response;
@@ -14,29 +14,29 @@ use crate::{NeedResult, OtherResult, RequestId, Warning};
 /// Source: Codali protocol, `CODALI_RESPONSE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    /// The request that is answered.
+    /// The id of the answered request.
     pub request_id: RequestId,
     /// The results.
     pub results: Vec<NeedResult>,
-    /// What is to be said about them.
+    /// The metadata.
     pub meta: Meta,
-    /// Keys that mean nothing here; they are kept.
+    /// Unknown keys, which are preserved.
     pub extra: Map<String, Value>,
 }
 
-/// What is to be said about a response as a whole.
+/// The metadata of a response.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Meta {
-    /// The name of the workspace, or its absolute path if that was asked for.
+    /// The name of the workspace, or its absolute path with [`RootForm::AbsolutePath`](crate::RootForm).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repo_root: Option<String>,
-    /// Whatever failed, was left out or may be out of date.
+    /// Warnings about failed, truncated and stale results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// How long it took, in milliseconds.
+    /// The time of answering in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
-    /// Keys that mean nothing here; they are kept.
+    /// Unknown keys, which are preserved.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -59,7 +59,7 @@ fn is_silent(meta: &&Meta) -> bool {
 }
 
 impl Response {
-    /// Returns what is written; the version is in the header of YAML, and in the body of JSON too.
+    /// Returns the serializable body; JSON repeats the version of the header.
     pub(crate) fn body(&self, with_version: bool) -> ResponseBody<'_> {
         ResponseBody {
             version: with_version.then_some(crate::VERSION),
@@ -70,10 +70,10 @@ impl Response {
         }
     }
 
-    /// Returns the response with the dependencies of files as plain paths, each once, in the order in which they stand.
+    /// Returns the response with dependencies as plain paths, each once, in their order.
     ///
-    /// That is how the readers of the public implementation show them: they join the items of both lists to one text, and an
-    /// item with fields is `[object Object]` there. Kinds and depths are lost.
+    /// Readers of the public implementation expect this form: they join the items of both lists to one text, in
+    /// which an item with fields becomes `[object Object]`. Kinds and depths are lost.
     #[must_use]
     pub fn with_impact_as_paths(mut self) -> Response {
         for result in &mut self.results {
@@ -82,7 +82,7 @@ impl Response {
                 for (name, edges) in [("inbound", &impact.inbound), ("outbound", &impact.outbound)] {
                     let mut files: Vec<&str> = Vec::with_capacity(edges.len());
                     for edge in edges {
-                        // A file stands there once for each kind of dependency; they are sorted by file.
+                        // The edges are sorted by file, with one for each kind of dependency.
                         if files.last() != Some(&edge.file.as_str()) {
                             files.push(&edge.file);
                         }

@@ -1,4 +1,4 @@
 //! The version of the protocol.
 
-/// The version that the envelopes have.
+/// The protocol version of the envelopes.
 pub const VERSION: &str = "v1";

@@ -1,11 +1,11 @@
-//! The seam to a search of the web.
+//! The interface to a web search.
 
 use serde::{Deserialize, Serialize};
 use wap_core::Call;
 
-/// A search of the web. There is none unless the caller brings one.
+/// A web search, implemented by the caller.
 pub trait WebSearch: Send + Sync {
-    /// Searches; `force` asks the web even if there is an older answer.
+    /// Searches the web; `force` bypasses older answers.
     ///
     /// # Errors
     ///
@@ -13,7 +13,7 @@ pub trait WebSearch: Send + Sync {
     fn search(&self, call: &Call<'_>, query: &str, force: bool) -> Result<Vec<WebHit>, WebError>;
 }
 
-/// One page that was found.
+/// A page of a web search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebHit {
@@ -21,21 +21,21 @@ pub struct WebHit {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// What it says about the query.
+    /// The passage that matches the query.
     pub snippet: String,
 }
 
-/// Why a search of the web has no answer.
+/// The error of a web search.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebError {
-    /// It took too long.
-    #[error("the search of the web took too long")]
+    /// The search exceeded its time limit.
+    #[error("the web search timed out")]
     TimedOut,
-    /// It failed; the text says how.
-    #[error("the search of the web failed: {cause}")]
+    /// The search failed.
+    #[error("the web search failed: {cause}")]
     Failed {
-        /// What failed.
+        /// The cause.
         cause: String,
     },
 }

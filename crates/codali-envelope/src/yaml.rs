@@ -1,4 +1,4 @@
-//! YAML as it stands, with everything left out that an envelope does not need.
+//! A reader for the subset of YAML that envelopes use.
 
 pub(crate) mod almost_yaml;
 pub(crate) mod escapes;
@@ -12,18 +12,22 @@ use serde_yaml::granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, 
 
 use crate::ReadLimits;
 use crate::error::ReadErrorKind;
-use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::yaml::node::Position;
+use crate::yaml::node::{Content, Node, NodeError};
 
-/// Reads one YAML document. Places are relative to the text.
+/// The longest excerpt of a key in an error, in characters.
+const QUOTED_CHARACTERS: usize = 64;
+
+/// Reads one YAML document. Positions are relative to the text.
 ///
-/// Anchors, aliases, tags other than `!!str`, merge keys, directives, repeated keys and second documents are refused, so
-/// that what is read is never larger than the text.
+/// Refuses anchors, aliases, tags other than `!!str`, merge keys, directives, repeated keys and second documents,
+/// so that the value is never larger than the text.
 pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
     build(text, limits, false)
 }
 
-/// Reads one YAML document as [`parse`] does; but a backslash in double quotes that begins no escape that a model writes
-/// is one.
+/// Reads one YAML document as [`parse`] does, but takes a backslash in double quotes literally unless it begins
+/// an escape that models use.
 pub(crate) fn parse_forgiving(text: &str, limits: &ReadLimits) -> Result<Node, NodeError> {
     build(text, limits, true)
 }
@@ -38,16 +42,16 @@ fn build(text: &str, limits: &ReadLimits, forgives: bool) -> Result<Node, NodeEr
     let mut builder = Builder { limits: *limits, open: Vec::new(), values: 0, documents: 0, root: None };
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| builder.refused(&error))?;
-        // A value that is not there has no width; the parser spells it as a null.
+        // The parser reports a missing value as a null of no width.
         let is_missing = span.start.index() == span.end.index();
-        let event = if forgives { meant(event, &span, text, limits) } else { event };
-        builder.take(event, place(&span), is_missing)?;
+        let event = if forgives { intended(event, &span, text, limits) } else { event };
+        builder.take(event, position(&span), is_missing)?;
     }
-    let end = Place { line: 1, column: 1 };
+    let end = Position { line: 1, column: 1 };
     Ok(builder.root.unwrap_or_else(|| Node::plain("", end)))
 }
 
-/// Returns YAML with numbers for the escapes that a forgiving reader takes for letters.
+/// Replaces the escapes that the tolerant reader takes literally with numeric ones.
 pub(crate) fn with_numbered_escapes(text: &str) -> String {
     let Some((header, body)) = text.split_once('\n').filter(|_| text.contains('\\')) else {
         return text.to_owned();
@@ -64,28 +68,28 @@ pub(crate) fn with_numbered_escapes(text: &str) -> String {
     numbered + &body[done..]
 }
 
-/// The text in double quotes that a model means.
-fn meant<'e>(event: Event<'e>, span: &Span, text: &str, limits: &ReadLimits) -> Event<'e> {
+/// Replaces a double-quoted text by its repaired reading.
+fn intended<'e>(event: Event<'e>, span: &Span, text: &str, limits: &ReadLimits) -> Event<'e> {
     let Event::Scalar(read, ScalarStyle::DoubleQuoted, anchor, tag) = event else { return event };
     let range = span.start.byte_offset().zip(span.end.byte_offset());
     let spelled =
         range.and_then(|(start, end)| text.get(start..end)).filter(|spelled| spelled.contains('\\'));
-    let mended = spelled.map(|spelled| (escapes::mended(spelled), spelled));
-    let other = mended.filter(|(mended, spelled)| mended != spelled);
-    // Indented, so that no line of it looks like the start of a document.
-    let node = other.and_then(|(mended, _)| parse(&mended.replace('\n', "\n "), limits).ok());
-    let meant = node.and_then(|node| node.text().map(str::to_owned));
-    Event::Scalar(meant.map_or(read, Into::into), ScalarStyle::DoubleQuoted, anchor, tag)
+    let repaired = spelled.map(|spelled| (escapes::repaired(spelled), spelled));
+    let other = repaired.filter(|(repaired, spelled)| repaired != spelled);
+    // Indented, so that no line looks like the start of a document.
+    let node = other.and_then(|(repaired, _)| parse(&repaired.replace('\n', "\n "), limits).ok());
+    let intended = node.and_then(|node| node.text().map(str::to_owned));
+    Event::Scalar(intended.map_or(read, Into::into), ScalarStyle::DoubleQuoted, anchor, tag)
 }
 
-fn place(span: &Span) -> Place {
+fn position(span: &Span) -> Position {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Place { line: number(span.start.line()), column: number(span.start.col()).saturating_add(1) }
+    Position { line: number(span.start.line()), column: number(span.start.col()).saturating_add(1) }
 }
 
 struct Builder {
     limits: ReadLimits,
-    /// The lists and maps that are not closed yet, outermost first.
+    /// The lists and maps that are not closed yet, outermost first. At most `limits.depth`.
     open: Vec<Open>,
     values: usize,
     documents: usize,
@@ -93,7 +97,7 @@ struct Builder {
 }
 
 struct Open {
-    place: Place,
+    position: Position,
     items: Items,
 }
 
@@ -103,72 +107,73 @@ enum Items {
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, place: Place, is_missing: bool) -> Result<(), NodeError> {
+    fn take(&mut self, event: Event<'_>, position: Position, is_missing: bool) -> Result<(), NodeError> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
-                if self.documents > 1 { Err(invalid("a second document begins", place)) } else { Ok(()) }
+                if self.documents > 1 { Err(invalid("a second document begins", position)) } else { Ok(()) }
             }
             Event::Scalar(text, style, anchor, tag) => {
-                check_properties(anchor, tag.as_deref(), place)?;
+                check_properties(anchor, tag.as_deref(), position)?;
                 let is_plain = style == ScalarStyle::Plain && tag.is_none();
                 let text = if is_plain && is_missing { String::new() } else { text.into_owned() };
-                self.scalar(text, is_plain, place)
+                self.scalar(text, is_plain, position)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                check_properties(anchor, tag.as_deref(), place)?;
-                self.begin(Items::List(Vec::new()), place)
+                check_properties(anchor, tag.as_deref(), position)?;
+                self.begin(Items::List(Vec::new()), position)
             }
             Event::MappingStart(_, anchor, tag) => {
-                check_properties(anchor, tag.as_deref(), place)?;
-                self.begin(Items::Map { entries: Vec::new(), seen: HashSet::new(), key: None }, place)
+                check_properties(anchor, tag.as_deref(), position)?;
+                self.begin(Items::Map { entries: Vec::new(), seen: HashSet::new(), key: None }, position)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
-            Event::Alias(_) | Event::UnresolvedAlias(_) => Err(invalid("aliases are not read", place)),
+            Event::Alias(_) | Event::UnresolvedAlias(_) => Err(invalid("aliases are not allowed", position)),
             _ => Ok(()),
         }
     }
 
-    fn scalar(&mut self, text: String, is_plain: bool, place: Place) -> Result<(), NodeError> {
+    fn scalar(&mut self, text: String, is_plain: bool, position: Position) -> Result<(), NodeError> {
         if let Some(Open { items: Items::Map { seen, key: key @ None, .. }, .. }) = self.open.last_mut() {
             if is_plain && text == "<<" {
-                return Err(invalid("merge keys are not read", place));
+                return Err(invalid("merge keys are not allowed", position));
             }
             if !seen.insert(text.clone()) {
-                return Err(invalid(&format!("the key {text:?} is given twice"), place));
+                let excerpt: String = text.chars().take(QUOTED_CHARACTERS).collect();
+                return Err(invalid(&format!("the key {excerpt:?} is given twice"), position));
             }
             *key = Some(text);
             return Ok(());
         }
         let content = if is_plain { Content::Plain(text) } else { Content::Quoted(text) };
-        self.add(Node { content, place })
+        self.add(Node { content, position })
     }
 
-    fn begin(&mut self, items: Items, place: Place) -> Result<(), NodeError> {
+    fn begin(&mut self, items: Items, position: Position) -> Result<(), NodeError> {
         if let Some(Open { items: Items::Map { key: None, .. }, .. }) = self.open.last() {
-            return Err(invalid("a key is a list or a map", place));
+            return Err(invalid("a key is a list or a map", position));
         }
         if self.open.len() >= self.limits.depth {
-            return Err(too_deep(&self.limits, place));
+            return Err(too_deep(&self.limits, position));
         }
-        self.open.push(Open { place, items });
+        self.open.push(Open { position, items });
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), NodeError> {
-        let Open { place, items } = self.open.pop().expect("the parser closes what it has opened");
+        let Open { position, items } = self.open.pop().expect("the parser closes what it has opened");
         let content = match items {
             Items::List(items) => Content::List(items),
             Items::Map { entries, .. } => Content::Map(entries),
         };
-        self.add(Node { content, place })
+        self.add(Node { content, position })
     }
 
     fn add(&mut self, node: Node) -> Result<(), NodeError> {
         self.values += 1;
         if self.values > self.limits.values {
             let kind = ReadErrorKind::TooLarge { what: "values", limit: self.limits.values };
-            return Err(NodeError { kind, place: node.place });
+            return Err(NodeError { kind, position: node.position });
         }
         match self.open.last_mut() {
             None => self.root = Some(node),
@@ -184,28 +189,29 @@ impl Builder {
     fn refused(&self, error: &ScanError) -> NodeError {
         let marker = error.marker();
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let place = Place { line: number(marker.line()), column: number(marker.col()).saturating_add(1) };
+        let position =
+            Position { line: number(marker.line()), column: number(marker.col()).saturating_add(1) };
         match error.kind() {
-            ErrorKind::RecursionLimitExceeded => too_deep(&self.limits, place),
-            kind => invalid(&kind.to_string(), place),
+            ErrorKind::RecursionLimitExceeded => too_deep(&self.limits, position),
+            kind => invalid(&kind.to_string(), position),
         }
     }
 }
 
-fn check_properties(anchor: usize, tag: Option<&Tag>, place: Place) -> Result<(), NodeError> {
+fn check_properties(anchor: usize, tag: Option<&Tag>, position: Position) -> Result<(), NodeError> {
     if anchor != 0 {
-        return Err(invalid("anchors are not read", place));
+        return Err(invalid("anchors are not allowed", position));
     }
     match tag {
-        Some(tag) if tag.core_suffix() != Some("str") => Err(invalid("tags are not read", place)),
+        Some(tag) if tag.core_suffix() != Some("str") => Err(invalid("tags are not allowed", position)),
         _ => Ok(()),
     }
 }
 
-fn invalid(problem: &str, place: Place) -> NodeError {
-    NodeError { kind: ReadErrorKind::InvalidYaml { problem: problem.to_owned() }, place }
+fn invalid(problem: &str, position: Position) -> NodeError {
+    NodeError { kind: ReadErrorKind::InvalidYaml { problem: problem.to_owned() }, position }
 }
 
-pub(crate) fn too_deep(limits: &ReadLimits, place: Place) -> NodeError {
-    NodeError { kind: ReadErrorKind::TooLarge { what: "levels", limit: limits.depth }, place }
+pub(crate) fn too_deep(limits: &ReadLimits, position: Position) -> NodeError {
+    NodeError { kind: ReadErrorKind::TooLarge { what: "levels", limit: limits.depth }, position }
 }

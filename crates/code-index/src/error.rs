@@ -1,17 +1,17 @@
-//! Why an index cannot be opened, and what its store says.
+//! Errors of opening an index, and the mapping of the store's errors.
 
 use std::io;
 
 use wap_core::IndexError;
 
-/// Why an index cannot be opened. For the person who runs the program, never for a model.
+/// The reason for which an index cannot be opened. For the user who runs the program, never for a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The index's folder cannot be made or used.
+    /// The index's folder cannot be created or used.
     #[error("the folder of the index cannot be used")]
     Folder(#[source] io::Error),
-    /// The store cannot be opened, although it was made anew.
+    /// The store cannot be opened, even after it was rebuilt.
     #[error("the store of the index cannot be opened")]
     Store(#[source] rusqlite::Error),
 }
@@ -22,10 +22,10 @@ impl From<rusqlite::Error> for OpenError {
     }
 }
 
-/// Turns what the store says into what a caller is told: no path, and no text of the store's own.
+/// Maps an error of the store to one for the caller, without a path and without SQLite's own text.
 pub(crate) fn store_failed(error: &rusqlite::Error) -> IndexError {
     let cause = match error.sqlite_error_code() {
-        Some(code) if is_damage(code) => "its store is damaged and has to be built anew",
+        Some(code) if is_damage(code) => "its store is damaged and has to be rebuilt",
         Some(rusqlite::ErrorCode::DiskFull) => "the disk is full",
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
             "its store is in use by another process"
@@ -39,7 +39,7 @@ pub(crate) fn store_failed(error: &rusqlite::Error) -> IndexError {
     IndexError::Failed { cause: cause.to_owned() }
 }
 
-/// Whether a store says that it is not what it should be.
+/// Returns true if an error shows that the store is damaged.
 pub(crate) fn is_damaged(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code().is_some_and(is_damage)
         || matches!(
@@ -48,13 +48,13 @@ pub(crate) fn is_damaged(error: &rusqlite::Error) -> bool {
                 | rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
                 | rusqlite::Error::Utf8Error(..)
-                // Every row that is asked for as the only one is always there.
+                // A sound store always has the rows that are queried as a single one.
                 | rusqlite::Error::QueryReturnedNoRows
         )
 }
 
 fn is_damage(code: rusqlite::ErrorCode) -> bool {
-    // What we write violates no constraint of a store that is sound.
+    // Our statements violate no constraint of a sound store.
     matches!(
         code,
         rusqlite::ErrorCode::DatabaseCorrupt

@@ -1,4 +1,4 @@
-//! The index itself.
+//! The local index.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -24,13 +24,14 @@ use crate::refresh::prepare::ContentHash;
 use crate::status::IndexStatus;
 use crate::store::doc_id;
 use crate::store::packed_outline::definitions;
-use crate::store::store_folder::{FoundStore, StoreFolder};
+use crate::store::store_folder::StoreFolder;
+use crate::store::store_folder::StoreState;
 use crate::store::{Store, StoredFile};
 
-/// An index of the code in a folder, kept in a folder of its own.
+/// An index of the code in a folder, stored in a folder of its own.
 ///
-/// Threads may share it; several processes may have the same index open. It answers while it is being refreshed, from
-/// what is stored so far.
+/// Threads may share it, and several processes may have the same index open. During a refresh it answers from the
+/// files stored so far.
 #[derive(Debug)]
 pub struct LocalIndex {
     pub(crate) store: Store,
@@ -40,46 +41,46 @@ pub struct LocalIndex {
     pub(crate) graph: Mutex<Option<(i64, Arc<Graph>)>>,
 }
 
-/// What was found when an index was opened.
+/// The state of the store when an index was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// A store that can be used.
+    /// The store was usable.
     Found,
-    /// None: an empty one was made.
+    /// There was no store; an empty one was created.
     Created,
-    /// One that is damaged or of another version: an empty one took its place.
+    /// The store was damaged or of another version; an empty one replaced it.
     Replaced,
 }
 
-/// What a file is at the moment of an answer.
+/// The current content of a file.
 pub(crate) struct Present {
     pub(crate) content: Vec<u8>,
     pub(crate) hash: ContentHash,
 }
 
 impl LocalIndex {
-    /// Opens the index that is kept in `folder`, which is made if it is not there. Nothing is read yet: see
+    /// Opens the index stored in `folder`, and creates that folder if needed. Reads no source files yet: see
     /// [`LocalIndex::refresh`].
     ///
     /// # Errors
     ///
-    /// The folder cannot be used.
+    /// The folder or the store cannot be used.
     pub fn open(
         folder: &Path,
         source: FolderSource,
         limits: IndexLimits,
     ) -> Result<(LocalIndex, Opening), OpenError> {
-        let (store, found) = Store::open(StoreFolder::new(folder)?)?;
-        let opening = match found {
-            FoundStore::Sound => Opening::Found,
-            FoundStore::Nothing => Opening::Created,
-            FoundStore::Replaced => Opening::Replaced,
+        let (store, state) = Store::open(StoreFolder::new(folder)?)?;
+        let opening = match state {
+            StoreState::Sound => Opening::Found,
+            StoreState::Missing => Opening::Created,
+            StoreState::Replaced => Opening::Replaced,
         };
         let (refreshing, graph) = (Mutex::new(()), Mutex::new(None));
         Ok((LocalIndex { store, source, limits, refreshing, graph }, opening))
     }
 
-    /// Says what the index is like.
+    /// Returns the state and size of the index.
     ///
     /// # Errors
     ///
@@ -95,11 +96,11 @@ impl LocalIndex {
         })
     }
 
-    /// Forgets everything; the next refresh reads all files again.
+    /// Empties the store; the next refresh reads all files again.
     ///
     /// # Errors
     ///
-    /// The store cannot be made anew.
+    /// The store cannot be rebuilt.
     pub fn clear(&self) -> Result<(), OpenError> {
         self.store.replace()
     }
@@ -109,10 +110,10 @@ impl LocalIndex {
         Ok(Freshness { state: state(is_complete, has_texts), stale_paths })
     }
 
-    /// Reads a file as it is now; `None` if it is no text that would be indexed.
+    /// Reads the current content of a file; `None` if it is not a text that would be indexed.
     pub(crate) fn present(&self, path: &str) -> Option<Present> {
         let path = RelPath::parse(path).ok()?;
-        // The store may be somebody else's work: a path in it is no reason to show a file.
+        // The store may have been written by another program, so a path in it does not permit reading the file.
         if !self.source.may_show(&path) {
             return None;
         }
@@ -122,16 +123,17 @@ impl LocalIndex {
         is_text.then_some(Present { content: read.content, hash })
     }
 
-    /// What is stored of a file, and what it is now. A file that is not stored yet is looked at too, if it would be.
-    fn file(&self, asked: &str) -> Result<(Option<StoredFile>, Present), IndexError> {
-        let unknown = || IndexError::UnknownFile { file: asked.to_owned() };
-        let stored = self.store.file(asked).map_err(|error| store_failed(&error))?;
-        let path = RelPath::parse(asked).map_err(|_| unknown())?;
-        // Asked again although it is stored: it may be ignored or hidden since.
+    /// Returns the stored entry and the current content of a file. A file that is not stored yet is read too, if
+    /// it would be indexed.
+    fn file(&self, file: &str) -> Result<(Option<StoredFile>, Present), IndexError> {
+        let unknown = || IndexError::UnknownFile { file: file.to_owned() };
+        let stored = self.store.file(file).map_err(|error| store_failed(&error))?;
+        let path = RelPath::parse(file).map_err(|_| unknown())?;
+        // Checked for stored files as well: the file may have become ignored or hidden since.
         if !self.source.admits(&path) {
             return Err(unknown());
         }
-        let present = self.present(asked).ok_or_else(unknown)?;
+        let present = self.present(file).ok_or_else(unknown)?;
         Ok((stored, present))
     }
 }
@@ -144,7 +146,7 @@ fn state(is_complete: bool, has_texts: bool) -> IndexState {
     }
 }
 
-/// Fails if the caller wants no answer any more.
+/// Fails if the call was cancelled or has timed out.
 pub(crate) fn check(call: &Call<'_>, began: Instant) -> Result<(), IndexError> {
     if call.cancel.is_cancelled() {
         return Err(IndexError::Cancelled);
@@ -163,7 +165,7 @@ impl CodeIndex for LocalIndex {
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
         check(call, Instant::now())?;
         let unknown = || IndexError::UnknownDocument { doc_id: request.doc_id.clone() };
-        // Who has not searched names a file by its path.
+        // A caller that has not searched before passes a plain path.
         let (path, first, last) = doc_id::read(&request.doc_id).unwrap_or((&request.doc_id, 1, 1));
         let stored = self.store.file(path).map_err(|error| store_failed(&error))?.ok_or_else(unknown)?;
         let admitted = RelPath::parse(path).is_ok_and(|path| self.source.admits(&path));
@@ -198,7 +200,7 @@ impl CodeIndex for LocalIndex {
         let language = language.ok_or_else(unknown_language)?;
         let definitions = match known {
             Some(known) => definitions(&known.definitions),
-            // It has changed since, or is new: what is asked about is the file.
+            // The file has changed or is new, so the stored definitions do not describe it.
             None => {
                 let limits = self.limits_of(call);
                 let outline = prepare::outline_of(
@@ -233,7 +235,7 @@ impl CodeIndex for LocalIndex {
         let mut response =
             ReadAstResponse { freshness: self.freshness(Vec::new())?, ..ReadAstResponse::default() };
         let mut cursor = tree.walk();
-        // A node without a name has no children, so every step down is from a node that is shown.
+        // Unnamed nodes have no children, so each level is entered from a counted node.
         let mut depth = 0_u32;
         'nodes: loop {
             let node = cursor.node();
@@ -285,17 +287,17 @@ impl CodeIndex for LocalIndex {
     ) -> Result<DiagnoseImpactResponse, IndexError> {
         check(call, Instant::now())?;
         let graph = self.graph(call)?;
-        let found = graph.unresolved(request.file.as_deref());
-        let found = found
+        let unresolved = graph.unresolved(request.file.as_deref());
+        let unresolved = unresolved
             .ok_or_else(|| IndexError::UnknownFile { file: request.file.clone().unwrap_or_default() })?;
-        let passed_over = usize::try_from(request.offset).unwrap_or(usize::MAX);
-        let total = found.len() as u64;
+        let skipped = usize::try_from(request.offset).unwrap_or(usize::MAX);
+        let total = unresolved.len() as u64;
         let diagnostics: Vec<_> =
-            found.into_iter().skip(passed_over).take(request.limit as usize).cloned().collect();
-        let mut shown: Vec<&str> = diagnostics.iter().map(|one| one.file.as_str()).collect();
-        shown.dedup();
+            unresolved.into_iter().skip(skipped).take(request.limit as usize).cloned().collect();
+        let mut paths: Vec<&str> = diagnostics.iter().map(|one| one.file.as_str()).collect();
+        paths.dedup();
         let mut stale = Vec::new();
-        for path in shown {
+        for path in paths {
             check(call, Instant::now())?;
             let stored = self.store.file(path).map_err(|error| store_failed(&error))?;
             let hash = self.present(path).map(|present| present.hash);
@@ -308,9 +310,9 @@ impl CodeIndex for LocalIndex {
 }
 
 impl LocalIndex {
-    /// The limits, with the time that a caller has left.
+    /// Returns the limits with the parse time that the caller has left.
     fn limits_of(&self, call: &Call<'_>) -> IndexLimits {
-        // Somebody is waiting for this file, so it may take longer than one of many.
+        // A caller waits for this one file, so it may take longer than a file of a refresh.
         let time =
             call.time_left.map_or(self.limits.parse_time * 4, |left| left.min(Duration::from_secs(30)));
         IndexLimits { parse_time: time, ..self.limits }

@@ -1,7 +1,7 @@
 //! The languages whose files are parsed, one module each.
 //!
-//! A language is a [`Grammar`]: a parser, and which of its nodes define or import something. Where imports lead is told
-//! by `resolve`.
+//! A language is a [`Grammar`]: a parser, and the meaning of its nodes as definitions and imports. `resolve` maps
+//! imports to files.
 
 mod c;
 mod cpp;
@@ -14,9 +14,9 @@ mod rust;
 
 use tree_sitter::Node;
 
-use crate::outline::{Found, FoundImport, Place};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode};
 
-/// A language whose files are parsed. Files of every other kind are known by their words.
+/// A language whose files are parsed. Files of any other kind are indexed by their words only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Language {
@@ -42,23 +42,35 @@ pub enum Language {
     CSharp,
 }
 
-/// What makes a language one: its parser and what its nodes mean.
+/// The parser of a language and the meaning of its nodes.
 pub(crate) trait Grammar: Sync {
     fn parser(&self) -> tree_sitter::Language;
 
-    /// What a node defines, if it defines something.
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>>;
+    /// Returns the definition that a node introduces, if any.
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>>;
 
-    /// Adds what a node imports.
-    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_, '_>, found: &mut Vec<FoundImport>);
+    /// Appends the imports of a node.
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        scopes: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    );
 
-    /// Whether something may stand in a node that matters. It is asked about every node, so what is not known fast is `true`.
+    /// Returns false if a node certainly contains no definition and no import. Called for every node, so it must
+    /// be cheap; `true` is always correct.
     fn holds(&self, _node: Node<'_>, _text: &[u8]) -> bool {
         true
     }
 
-    /// The package or namespace that a node says the file belongs to.
-    fn declared(&self, _node: Node<'_>, _text: &[u8], _place: &Place<'_, '_>) -> Option<String> {
+    /// Returns the package or namespace that a node declares for the file.
+    fn declared(&self, _node: Node<'_>, _text: &[u8], _scopes: &EnclosingScopes<'_, '_>) -> Option<String> {
         None
     }
 }
@@ -78,7 +90,8 @@ impl Language {
         Language::CSharp,
     ];
 
-    /// The language of a file by its name. A `.h` is C unless its text says otherwise; see [`Language::of_text`].
+    /// Returns the language of a file by its name. A `.h` is C unless its text says otherwise; see
+    /// [`Language::of_text`].
     #[must_use]
     pub fn of_path(path: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -101,7 +114,8 @@ impl Language {
         })
     }
 
-    /// The language of a file by its name and text: a `.h` with words of C++ at the beginning of a line is C++.
+    /// Returns the language of a file by its name and text: a `.h` in which a line begins with a C++ keyword is
+    /// C++.
     #[must_use]
     pub fn of_text(path: &str, text: &[u8]) -> Option<Language> {
         let language = Language::of_path(path)?;
@@ -119,7 +133,7 @@ impl Language {
         })
     }
 
-    /// The word for texts.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -136,12 +150,12 @@ impl Language {
         }
     }
 
-    /// What stands for the language in a store of this version.
+    /// Returns the number of the language in a store of this version.
     pub(crate) fn number(self) -> i64 {
         self as i64
     }
 
-    /// The language that a number stands for.
+    /// Returns the language with this number in the store.
     pub(crate) fn of_number(number: i64) -> Option<Language> {
         Language::ALL.into_iter().find(|language| language.number() == number)
     }
@@ -162,22 +176,22 @@ impl Language {
     }
 }
 
-/// The text of a node; what is no UTF-8 is replaced.
+/// Returns the text of a node, with invalid UTF-8 replaced.
 fn text_of(node: Node<'_>, text: &[u8]) -> String {
     String::from_utf8_lossy(&text[node.byte_range()]).into_owned()
 }
 
-/// The text of a field of a node.
+/// Returns the text of a field of a node.
 fn field(node: Node<'_>, name: &str, text: &[u8]) -> Option<String> {
-    node.child_by_field_name(name).map(|found| text_of(found, text))
+    node.child_by_field_name(name).map(|child| text_of(child, text))
 }
 
-/// The text of a node that is a quoted string, without its quotes.
+/// Returns the text of a string literal without its quotes.
 fn unquoted(node: Node<'_>, text: &[u8]) -> String {
     text_of(node, text).trim_matches(['"', '\'', '`', '<', '>']).to_owned()
 }
 
-/// The named children of a node.
+/// Returns the named children of a node.
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     node.named_children(&mut node.walk()).collect()
 }

@@ -1,21 +1,21 @@
-//! How much work a file and a folder may make.
+//! The limits of an index.
 
 use std::time::Duration;
 
-/// What is indexed at most, and how long it may take.
+/// The limits of indexing a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexLimits {
-    /// Files with more bytes are left out.
+    /// The largest file in bytes; larger ones are left out.
     pub file_bytes: u64,
-    /// Files behind this many, in the order of paths, are left out.
+    /// The most files, in the order of paths; the rest is left out.
     pub files: usize,
-    /// How long one file may be parsed; after it the file is known by its words alone.
+    /// The time limit of parsing one file; a file that exceeds it is indexed by its words only.
     pub parse_time: Duration,
-    /// Definitions of one file behind this many are left out.
+    /// The most definitions of one file; the rest is left out.
     pub symbols: usize,
-    /// Imports of one file behind this many are left out.
+    /// The most imports of one file; the rest is left out.
     pub imports: usize,
-    /// Words of one file behind this many, each counted once, are left out.
+    /// The most distinct words of one file; the rest is left out.
     pub words: usize,
 }
 

@@ -1,6 +1,6 @@
-//! Where the lines of a text begin.
+//! The line starts of a text.
 
-/// The starts of the lines of a text, for going from a byte to its line and back.
+/// Converts between byte offsets and lines of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines<'t> {
     text: &'t [u8],
@@ -18,19 +18,19 @@ impl<'t> Lines<'t> {
         Lines { text, starts }
     }
 
-    /// How many lines there are; a last line without an ending counts.
+    /// Returns the number of lines; a last line without an ending counts.
     pub(crate) fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// The lines `first..=last`, 1-based, with their endings; what is past the end is left out.
+    /// Returns the lines `first..=last`, 1-based, with their endings, cut at the end of the text.
     pub(crate) fn range(&self, first: usize, last: usize) -> &'t [u8] {
         let start = self.starts.get(first.saturating_sub(1)).copied().unwrap_or(self.text.len());
         let end = self.starts.get(last).copied().unwrap_or(self.text.len());
         &self.text[start..end.max(start)]
     }
 
-    /// The 1-based line in which a byte is; `from` is one that is not behind it, or 0.
+    /// Returns the 1-based line of a byte; `from` is a line at or before it, or 0, at which the search starts.
     pub(crate) fn line_of(&self, byte: usize, from: usize) -> usize {
         let from = from.saturating_sub(1);
         from + self.starts[from.min(self.starts.len())..].partition_point(|start| *start <= byte)

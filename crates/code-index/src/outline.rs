@@ -1,4 +1,4 @@
-//! What a file defines and imports.
+//! The outline of a file: its definitions and imports.
 
 pub(crate) mod file_name;
 pub(crate) mod graph;
@@ -13,17 +13,17 @@ use crate::limits::IndexLimits;
 use crate::lines::Lines;
 use crate::skeleton::Skeleton;
 
-/// Longer signatures are cut.
+/// The longest signature in bytes; a longer one is cut.
 const SIGNATURE_BYTES: usize = 240;
-/// Longer names and targets are left out: they are no names.
+/// The longest name or import target in bytes; a longer one is data and left out.
 pub(crate) const NAME_BYTES: usize = 300;
 
-/// What a file defines and imports.
+/// The definitions and imports of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
     pub(crate) definitions: Vec<Definition>,
     pub(crate) imports: Vec<Import>,
-    /// Packages or namespaces that the file belongs to.
+    /// The packages or namespaces that the file declares.
     pub(crate) declared: Vec<String>,
 }
 
@@ -34,84 +34,84 @@ pub(crate) struct Definition {
     pub(crate) kind: String,
     pub(crate) line_start: u32,
     pub(crate) line_end: u32,
-    /// Where its text begins and where its body does, in bytes.
+    /// The byte offsets of its text and of its body.
     pub(crate) signature: (u32, u32),
     pub(crate) container: Option<String>,
 }
 
-/// One thing that a file imports.
+/// One import of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Import {
     /// 1-based.
     pub(crate) line: u32,
-    /// What makes the dependency: `import`, `module`, `include` and so on.
+    /// The kind of dependency: `import`, `module`, `include` and so on.
     pub(crate) kind: String,
-    /// What is imported, in the form that the resolver of the language reads.
+    /// The imported name, in the format of the language's resolver.
     pub(crate) target: String,
-    /// As the file spells it.
+    /// The spelling in the file.
     pub(crate) spelled: String,
 }
 
 /// An import in a syntax tree.
-pub(crate) struct FoundImport {
+pub(crate) struct ImportNode {
     pub(crate) kind: &'static str,
     pub(crate) target: String,
     pub(crate) spelled: String,
 }
 
 /// A definition in a syntax tree.
-pub(crate) struct Found<'t> {
-    /// What it is; `None` for what only holds definitions, as a Rust `impl` does.
+pub(crate) struct DefinitionNode<'t> {
+    /// The kind; `None` for a container that is not itself listed, such as a Rust `impl`.
     pub(crate) kind: Option<&'static str>,
     pub(crate) name: String,
-    /// Where it begins.
+    /// The node at which it begins.
     pub(crate) start: Node<'t>,
-    /// Where its signature ends, if that is before its own end.
+    /// The node at which its signature ends, if that is before its own end.
     pub(crate) body: Option<Node<'t>>,
-    /// What it is for what stands in it.
+    /// Its scope for nested definitions.
     pub(crate) scope: Scope,
-    /// What it belongs to, if that is not what it stands in.
+    /// The container, if that is not the enclosing scope.
     pub(crate) container: Option<String>,
 }
 
-impl<'t> Found<'t> {
-    /// A definition that holds nothing.
-    pub(crate) fn new(kind: &'static str, name: String, node: Node<'t>) -> Found<'t> {
+impl<'t> DefinitionNode<'t> {
+    /// Creates a definition without nested ones.
+    pub(crate) fn new(kind: &'static str, name: String, node: Node<'t>) -> DefinitionNode<'t> {
         let body = node.child_by_field_name("body");
-        Found { kind: Some(kind), name, start: node, body, scope: Scope::Leaf, container: None }
+        DefinitionNode { kind: Some(kind), name, start: node, body, scope: Scope::Leaf, container: None }
     }
 
-    pub(crate) fn holding(self, scope: Scope) -> Found<'t> {
-        Found { scope, ..self }
+    pub(crate) fn holding(self, scope: Scope) -> DefinitionNode<'t> {
+        DefinitionNode { scope, ..self }
     }
 
-    pub(crate) fn in_container(self, container: Option<String>) -> Found<'t> {
-        Found { container, ..self }
+    pub(crate) fn in_container(self, container: Option<String>) -> DefinitionNode<'t> {
+        DefinitionNode { container, ..self }
     }
 }
 
-/// What a definition is for those that stand in it.
+/// The kind of scope that a definition opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Nothing of note stands in it.
+    /// No relevant nested definitions.
     Leaf,
     /// A type: functions in it are methods.
     Type,
-    /// A function: variables in it are nobody's business.
+    /// A function: its variables are local and not listed.
     Function,
     /// A module or namespace.
     Namespace,
 }
 
-/// How many scopes may be open at a node. What stands deeper is left out, because some questions about a node look at all of them.
+/// The most scopes that may be open at a node. Deeper nodes are left out, because some questions about a node look at all of them.
 const OPEN_SCOPES: usize = 256;
 
-/// The position of a node in the tree.
+/// The scopes and nodes that enclose a node.
 ///
-/// The nodes around it are kept by the walk: a tree finds the parent of a node by descending from its root.
-pub(crate) struct Place<'a, 't> {
+/// The walk keeps the nodes: a tree finds the parent of a node by descending from its root.
+pub(crate) struct EnclosingScopes<'a, 't> {
     scopes: &'a [OpenScope],
-    around: &'a [Node<'t>],
+    nodes: &'a [Node<'t>],
     field: Option<&'t str>,
 }
 
@@ -121,23 +121,23 @@ struct OpenScope {
     scope: Scope,
 }
 
-impl<'t> Place<'_, 't> {
-    /// Returns the node in which it stands directly.
+impl<'t> EnclosingScopes<'_, 't> {
+    /// Returns the parent node.
     pub(crate) fn parent(&self) -> Option<Node<'t>> {
-        self.around.last().copied()
+        self.nodes.last().copied()
     }
 
-    /// Returns the node in which its parent stands.
+    /// Returns the parent of the parent node.
     pub(crate) fn grandparent(&self) -> Option<Node<'t>> {
-        self.around.iter().rev().nth(1).copied()
+        self.nodes.iter().rev().nth(1).copied()
     }
 
-    /// Returns the name of its parent's field that it is, or is one of.
+    /// Returns the name of the parent's field that the node is, or is one of.
     pub(crate) fn field(&self) -> Option<&'t str> {
         self.field
     }
 
-    /// What it stands in directly; `None` at the level of the file.
+    /// Returns the innermost scope; `None` at file level.
     pub(crate) fn scope(&self) -> Option<Scope> {
         self.scopes.last().map(|open| open.scope)
     }
@@ -150,14 +150,14 @@ impl<'t> Place<'_, 't> {
         self.scopes.iter().any(|open| open.scope == Scope::Function)
     }
 
-    /// The modules or namespaces around it, the outermost first.
+    /// Returns the enclosing modules or namespaces, the outermost first.
     pub(crate) fn namespaces(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.scopes.iter().filter(|open| open.scope == Scope::Namespace).map(|open| open.name.as_str())
     }
 }
 
-/// Reads definitions and imports off the syntax tree of a skeleton. No recursion: a tree may be as deep as its text is
-/// long. `lines` are those of the whole text.
+/// Reads definitions and imports from the syntax tree of a skeleton. Not recursive: a tree may be as deep as its
+/// text is long. `lines` are those of the whole text.
 pub(crate) fn outline(
     language: Language,
     tree: &Tree,
@@ -169,21 +169,21 @@ pub(crate) fn outline(
     let text = skeleton.text();
     let mut outline = Outline::default();
     let mut scopes: Vec<OpenScope> = Vec::new();
-    let mut imports: Vec<FoundImport> = Vec::new();
+    let mut imports: Vec<ImportNode> = Vec::new();
     let mut cursor = tree.walk();
     let mut around: Vec<Node<'_>> = Vec::new();
     loop {
         let node = cursor.node();
-        // What has no name has nothing in it.
+        // Unnamed nodes have no children.
         let mut is_entered = false;
         if node.is_named() {
             is_entered = grammar.holds(node, text);
             while scopes.last().is_some_and(|open| open.end_byte <= node.start_byte()) {
                 scopes.pop();
             }
-            let place = Place { scopes: &scopes, around: &around, field: cursor.field_name() };
+            let enclosing = EnclosingScopes { scopes: &scopes, nodes: &around, field: cursor.field_name() };
             if outline.imports.len() < limits.imports {
-                grammar.imports(node, text, &place, &mut imports);
+                grammar.imports(node, text, &enclosing, &mut imports);
             }
             if !imports.is_empty() {
                 let line = number(lines.line_of(skeleton.origin(node.start_byte()), 0));
@@ -195,11 +195,11 @@ pub(crate) fn outline(
                 }));
             }
             if let Some(declared) =
-                grammar.declared(node, text, &place).filter(|name| name.len() <= NAME_BYTES)
+                grammar.declared(node, text, &enclosing).filter(|name| name.len() <= NAME_BYTES)
             {
                 outline.declared.push(declared);
             }
-            if let Some(found) = grammar.definition(node, text, &place)
+            if let Some(found) = grammar.definition(node, text, &enclosing)
                 && outline.definitions.len() < limits.symbols
                 && !found.name.is_empty()
                 && found.name.len() <= NAME_BYTES
@@ -236,7 +236,7 @@ pub(crate) fn outline(
 }
 
 fn definition(
-    found: Found<'_>,
+    found: DefinitionNode<'_>,
     node: Node<'_>,
     scopes: &[OpenScope],
     skeleton: &Skeleton<'_>,
@@ -260,7 +260,7 @@ fn definition(
     })
 }
 
-/// Names and targets are shown on one line.
+/// Replaces line breaks and tabs: names and targets are rendered on one line.
 fn on_one_line(text: String) -> String {
     if text.contains(['\t', '\n', '\r']) { text.replace(['\t', '\n', '\r'], " ") } else { text }
 }
@@ -269,7 +269,7 @@ fn number(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The signature of a definition: its text up to the body, on one line.
+/// Returns the signature of a definition: its text up to the body, on one line.
 pub(crate) fn signature(definition: &Definition, text: &[u8]) -> String {
     let (start, end) = definition.signature;
     let start = (start as usize).min(text.len());
@@ -290,4 +290,45 @@ pub(crate) fn signature(definition: &Definition, text: &[u8]) -> String {
     }
     line.truncate(line.trim_end_matches([' ', '{', ':', ';', '=', '>', ',']).len());
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use wap_core::CancelFlag;
+
+    use super::*;
+    use crate::outline::syntax::Parsers;
+
+    /// Returns the imports of the first statement of a text.
+    fn imports_of_first_statement(language: Language, text: &str) -> Vec<ImportNode> {
+        let tree =
+            Parsers::default().parse(language, text.as_bytes(), Duration::from_secs(60), &CancelFlag::new());
+        let tree = tree.unwrap();
+        let statement = tree.root_node().named_child(0).unwrap();
+        let mut imports = Vec::new();
+        let enclosing = EnclosingScopes { scopes: &[], nodes: &[], field: None };
+        language.grammar().imports(statement, text.as_bytes(), &enclosing, &mut imports);
+        imports
+    }
+
+    #[test]
+    fn imports_of_a_long_module_are_linear_in_the_text() {
+        let names = vec!["a"; 2_000].join(", ");
+        for module_bytes in [10, 20_000] {
+            let module = "m".repeat(module_bytes);
+            let cases = [
+                (Language::Python, format!("from {module} import {names}\n")),
+                (Language::Rust, format!("use {module}::{{{names}}};\n")),
+            ];
+            for (language, text) in cases {
+                let imports = imports_of_first_statement(language, &text);
+                // The control: a short module has all of its names.
+                assert_eq!(imports.len() == 2_000, module_bytes == 10, "{language:?}");
+                let bytes: usize = imports.iter().map(|one| one.target.len() + one.spelled.len()).sum();
+                assert!(bytes < 50 * text.len(), "{language:?}: {bytes} bytes of {}", text.len());
+            }
+        }
+    }
 }

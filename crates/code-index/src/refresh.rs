@@ -1,7 +1,7 @@
-//! Bringing an index up to date.
+//! Updates an index from its folder.
 //!
-//! The calling thread lists the folder, compares stamps and writes; two more threads read and parse what is new. What is
-//! stored is stored file by file within larger units, so that an interrupted refresh has not worked for nothing.
+//! The calling thread lists the folder, compares stamps and writes; two more threads read and parse the changed
+//! files. Files are committed in batches, so an interrupted refresh keeps the work of the batches before.
 
 mod deadline;
 pub(crate) mod folder_source;
@@ -20,49 +20,50 @@ use wap_core::{CancelFlag, IndexError};
 use crate::error::store_failed;
 use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
-use crate::refresh::folder_source::{FolderSource, FoundFile};
+use crate::refresh::folder_source::FolderSource;
+use crate::refresh::folder_source::ListedFile;
 use crate::refresh::prepare::{Prepared, Preparer};
 use crate::store::{self, Change, KnownFile, StoredStamp};
 
-/// Threads that read and parse.
+/// The number of threads that read and parse.
 const WORKERS: usize = 2;
-/// How many prepared files may wait for being written.
+/// The most prepared files that wait to be written.
 const QUEUE_FILES: usize = 64;
-/// How many files are stored together at most, and for how long they are gathered: others see nothing before.
+/// The most files of a batch, and the longest time of collecting one; readers see a batch when it is committed.
 const UNIT_FILES: usize = 2_000;
 const UNIT_TIME: Duration = Duration::from_millis(500);
 
-/// How far a refresh is.
+/// The progress of a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Files that were read.
+    /// The number of files read so far.
     pub done: u64,
-    /// Files that have to be read.
+    /// The number of files to read.
     pub total: u64,
 }
 
-/// What a refresh has done.
+/// The result of a refresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refreshed {
-    /// Files that were read because they are new or have changed.
+    /// New and changed files, which were read.
     pub read: u64,
-    /// Files that are gone.
+    /// Removed files.
     pub removed: u64,
-    /// Files that were left as they are.
+    /// Unchanged files.
     pub unchanged: u64,
-    /// Whether the folder was gone through to its end.
+    /// True if the folder was listed completely.
     pub is_complete: bool,
 }
 
 impl LocalIndex {
-    /// Compares the folder with what is known and reads what is new. Tells `progress` now and then.
+    /// Compares the folder with the index and reads new and changed files. Calls `progress` after each batch.
     ///
     /// # Errors
     ///
-    /// [`IndexError::Cancelled`], and [`IndexError::Failed`] when the folder is gone or the store fails. What was stored
-    /// before stays. A store that turns out to be damaged is made anew, once.
+    /// [`IndexError::Cancelled`], and [`IndexError::Failed`] if the folder is gone or the store fails. Files
+    /// stored before the error stay. A damaged store is rebuilt, once.
     pub fn refresh(
         &self,
         cancel: &CancelFlag,
@@ -100,7 +101,7 @@ impl LocalIndex {
                 wanted.push(file);
             }
         }
-        // What a listing that was cut has not met may still be there.
+        // After an incomplete listing, a file that was not listed may still exist.
         let gone: Vec<i64> =
             if listing.is_complete { known.values().map(|file| file.id).collect() } else { Vec::new() };
         self.carry_out(&wanted, &gone, cancel, progress, &mut refreshed)?;
@@ -110,14 +111,13 @@ impl LocalIndex {
         let is_complete = refreshed.is_complete;
         self.store.write(|transaction| store::set_complete(transaction, is_complete))?;
         if refreshed.read + refreshed.removed > UNIT_FILES as u64 {
-            self.store.give_space_back()?;
+            self.store.reclaim_space()?;
         }
         Ok(refreshed)
     }
 
-    /// Takes in paths that somebody has seen changing: files, or folders for all that is beneath them, whether they are
-    /// there or gone. Paths of files that are not indexed do no harm. A changed `.gitignore` makes the whole folder be
-    /// looked at.
+    /// Updates the index for changed paths: files, or folders with everything beneath them, existing or not. Paths that
+    /// are not indexed do no harm. A changed `.gitignore` causes a refresh of the whole folder.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl LocalIndex {
             let files = if !self.source.admits(path) {
                 Vec::new()
             } else if let Some(stamp) = self.source.stamp(path) {
-                vec![FoundFile { path: path.clone(), stamp }]
+                vec![ListedFile { path: path.clone(), stamp }]
             } else if self.source.is_folder(path) {
                 let listing = self.source.list(path, cancel).map_err(|_| RefreshFailure::FolderGone)?;
                 refreshed.is_complete &= listing.is_complete;
@@ -162,10 +162,10 @@ impl LocalIndex {
         Ok(refreshed)
     }
 
-    /// Reads files and stores them, and forgets others.
+    /// Reads and stores the files `wanted`, and removes the entries `gone`.
     fn carry_out(
         &self,
-        wanted: &[FoundFile],
+        wanted: &[ListedFile],
         gone: &[i64],
         cancel: &CancelFlag,
         progress: &mut dyn FnMut(Progress),
@@ -182,7 +182,7 @@ impl LocalIndex {
             refreshed.removed += gone.len() as u64;
         }
         let total = wanted.len() as u64;
-        // One file is done sooner than a thread is started.
+        // A single file is faster without starting threads.
         if let [file] = wanted {
             let mut preparer = Preparer::new(self.limits);
             if let Some(prepared) = read(&self.source, file, &self.limits, &mut preparer, cancel) {
@@ -203,7 +203,7 @@ impl LocalIndex {
 
     fn read_all(
         &self,
-        wanted: &[FoundFile],
+        wanted: &[ListedFile],
         cancel: &CancelFlag,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), RefreshFailure> {
@@ -218,7 +218,7 @@ impl LocalIndex {
                     loop {
                         let file = next.lock().unwrap_or_else(PoisonError::into_inner).next();
                         let Some(file) = file.filter(|_| !cancel.is_cancelled()) else { break };
-                        // Nobody listens any more when storing has failed.
+                        // The receiver is dropped after the store has failed.
                         if send.send(read(&self.source, file, &self.limits, &mut preparer, cancel)).is_err() {
                             break;
                         }
@@ -226,7 +226,7 @@ impl LocalIndex {
                 });
             }
             drop(send);
-            // Dropped at the end of this closure at the latest, which lets the workers go.
+            // Moved in, so that it is dropped with this closure and the workers end.
             let receive = receive;
             let mut done = 0;
             let mut is_open = true;
@@ -260,10 +260,10 @@ impl LocalIndex {
     }
 }
 
-/// Reads one file. `None` if it is gone meanwhile: the next look sees that.
+/// Reads one file. `None` if it was removed meanwhile, which the next refresh detects.
 fn read(
     source: &FolderSource,
-    file: &FoundFile,
+    file: &ListedFile,
     limits: &IndexLimits,
     preparer: &mut Preparer,
     cancel: &CancelFlag,

@@ -1,8 +1,8 @@
-//! Where imports lead, one module a language.
+//! Resolves imports to files, with one module per language.
 //!
-//! Nothing here looks at a disk: a project is the paths that are known, what their files import and define, and what the
-//! manifests say. An import either leads to files of the project, or out of it (a library, the language's own), or nowhere
-//! although it should lead to a file of the project.
+//! Reads no files: a project consists of the indexed paths, their imports and definitions, and the manifests. An
+//! import leads to files of the project, out of it (to a library), or nowhere although it should lead to a file
+//! of the project.
 
 mod c;
 mod csharp;
@@ -26,7 +26,7 @@ use self::csharp::Namespaces;
 use self::java::Packages;
 use self::rust_modules::RustModules;
 
-/// Where an import leads.
+/// The result of resolving an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lead {
     /// To these files of the project.
@@ -37,7 +37,7 @@ pub(crate) enum Lead {
     Nowhere,
 }
 
-/// All files of a folder, and what is known about how they belong together.
+/// All files of a folder, with the packages and modules that they form.
 #[derive(Debug)]
 pub(crate) struct Project {
     pub(crate) files: Vec<ImportingFile>,
@@ -70,7 +70,7 @@ impl Project {
         project
     }
 
-    /// Where an import of a file leads.
+    /// Resolves an import of a file.
     pub(crate) fn resolve(&self, file: usize, import: &Import) -> Lead {
         match self.files[file].language {
             Some(Language::Rust) => rust::resolve(self, file, import),
@@ -90,12 +90,12 @@ impl Project {
         &self.files[file].path
     }
 
-    /// The number of the file of a path.
+    /// Returns the number of the file with this path.
     fn file(&self, path: &str) -> Option<usize> {
         self.numbers.get(path).copied()
     }
 
-    /// The files beneath a folder.
+    /// Returns the files beneath a folder.
     fn files_of<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = usize> + 'a {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let first = self.files.partition_point(|file| file.path.as_str() < prefix.as_str());
@@ -104,23 +104,23 @@ impl Project {
 }
 
 impl ImportingFile {
-    /// Whether the file defines a name.
+    /// Returns true if the file defines a name.
     fn defines(&self, name: &str) -> bool {
         packed_outline::defines(&self.definitions, name)
     }
 }
 
-/// The folder of a path; empty for one in the root.
+/// Returns the folder of a path; empty for a file in the root.
 fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The last name of a path.
+/// Returns the last component of a path.
 fn last(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// A path in a folder; the folder of the root is empty.
+/// Joins a folder and a path in it; the root is empty.
 fn inside(folder: &str, name: &str) -> String {
     match (folder.is_empty(), name.is_empty()) {
         (true, _) => name.to_owned(),
@@ -129,7 +129,7 @@ fn inside(folder: &str, name: &str) -> String {
     }
 }
 
-/// A path as it is from a folder, with `.` and `..` taken away; `None` if it leaves the root.
+/// Resolves a relative path from a folder, removing `.` and `..`; `None` if it leaves the root.
 fn from_folder(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -142,7 +142,7 @@ fn from_folder(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// A folder and those that it is in, the nearest first, the root last.
+/// Returns a folder and its parents, the nearest first, the root last.
 fn outward(folder: &str) -> impl Iterator<Item = &str> {
     let mut next = Some(folder);
     std::iter::from_fn(move || {

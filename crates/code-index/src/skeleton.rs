@@ -1,8 +1,8 @@
-//! What of a text a parser has to see.
+//! Reduces a text to the parts that the parser needs.
 //!
-//! Most of a source file is what functions do, and most of that neither defines nor imports anything. Comments never do. A
-//! skeleton leaves such bodies empty and comments out, so that the parser has a fraction of the work, and still says where
-//! in the text everything stands.
+//! Most of a source file is function bodies, and most of them neither define nor import anything; comments never
+//! do. A skeleton empties such bodies and removes comments, so that the parser has a fraction of the work, and
+//! maps offsets back to the whole text.
 
 mod rust;
 
@@ -10,19 +10,19 @@ use std::borrow::Cow;
 
 use crate::language::Language;
 
-/// Shorter pieces are not worth leaving out.
+/// The shortest range in bytes that is worth cutting.
 const SHORTEST_CUT_BYTES: usize = 8;
 
-/// A text without what defines nothing.
+/// A text without its irrelevant parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Skeleton<'t> {
     text: Cow<'t, [u8]>,
-    /// Where each piece begins: in the skeleton and in the whole text, in bytes. The first begins both.
+    /// The start of each piece in the skeleton and in the whole text, in bytes. The first is `(0, 0)`.
     pieces: Vec<(usize, usize)>,
 }
 
 impl<'t> Skeleton<'t> {
-    /// The skeleton of a text; all of it, where nothing is known about leaving something out.
+    /// Creates the skeleton of a text; the whole text for a language without rules for cutting.
     pub(crate) fn new(language: Language, text: &'t [u8]) -> Skeleton<'t> {
         match language {
             Language::Rust => Skeleton::without(text, &rust::cuts(text)),
@@ -30,12 +30,12 @@ impl<'t> Skeleton<'t> {
         }
     }
 
-    /// All of a text.
+    /// Creates a skeleton of the whole text.
     pub(crate) fn whole(text: &'t [u8]) -> Skeleton<'t> {
         Skeleton { text: Cow::Borrowed(text), pieces: vec![(0, 0)] }
     }
 
-    /// A text without ranges of bytes, which are in order and apart from each other.
+    /// Creates a skeleton without some byte ranges, which are sorted and do not overlap.
     fn without(text: &'t [u8], cuts: &[(usize, usize)]) -> Skeleton<'t> {
         if cuts.is_empty() {
             return Skeleton::whole(text);
@@ -53,57 +53,57 @@ impl<'t> Skeleton<'t> {
         Skeleton { text: Cow::Owned(kept), pieces }
     }
 
-    /// What the parser sees.
+    /// Returns the text for the parser.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Where in the text a byte of the skeleton stands.
+    /// Returns the offset in the whole text of a byte of the skeleton.
     pub(crate) fn origin(&self, at: usize) -> usize {
         let piece = self.pieces.partition_point(|(start, _)| *start <= at).saturating_sub(1);
         let (start, origin) = self.pieces[piece];
         origin + (at - start)
     }
 
-    /// Where in the text what ends there in the skeleton ends.
+    /// Returns the end offset in the whole text for an end offset in the skeleton.
     pub(crate) fn origin_of_end(&self, end: usize) -> usize {
-        // The byte before it is its own; what follows it may have been left out.
+        // The text after the end may have been cut, so the last byte before it is mapped.
         end.checked_sub(1).map_or(0, |last| self.origin(last) + 1)
     }
 }
 
-/// The ranges that are left out, as they are found.
+/// The ranges to cut, while they are collected.
 #[derive(Debug, Default)]
 struct Cuts {
     ranges: Vec<(usize, usize)>,
-    /// Groups in braces that are not closed yet.
+    /// Groups that are not closed yet.
     open: Vec<OpenGroup>,
 }
 
 #[derive(Debug)]
 struct OpenGroup {
-    /// What closes it.
+    /// The closing byte.
     closing: u8,
-    /// The byte behind what opens it.
+    /// The offset after the opening byte.
     start: usize,
     content: Content,
 }
 
-/// What is known of the content of a group.
+/// The relevance of a group's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// Nothing that matters so far.
+    /// Nothing relevant so far.
     Idle,
-    /// It stays, but it is nothing that what is around it has to stay for.
+    /// Not cut itself, but does not keep the groups around it.
     Kept,
-    /// Something that the parser has to see.
-    Telling,
-    /// Whatever it is, it defines nothing.
+    /// Relevant for the parser; keeps the groups around it.
+    Relevant,
+    /// Irrelevant whatever it contains.
     Opaque,
 }
 
 impl Cuts {
-    /// Leaves a range out.
+    /// Adds a range to cut; it replaces the ranges within it.
     fn cut(&mut self, start: usize, end: usize) {
         while self.ranges.last().is_some_and(|(inner, _)| *inner >= start) {
             self.ranges.pop();
@@ -117,23 +117,23 @@ impl Cuts {
         self.open.push(OpenGroup { closing, start, content });
     }
 
-    /// Something that matters stands here.
-    fn tell(&mut self) {
+    /// Marks the innermost group as relevant.
+    fn mark_relevant(&mut self) {
         if let Some(group) = self.open.last_mut().filter(|group| group.content != Content::Opaque) {
-            group.content = Content::Telling;
+            group.content = Content::Relevant;
         }
     }
 
-    /// Closes the innermost group that `closing`, which stands at `end`, can close. What closes nothing does no harm.
+    /// Closes the innermost group that `closing` at offset `end` can close; ignores an unmatched one.
     fn close(&mut self, closing: u8, end: usize) {
-        // Braces hold parentheses and brackets, never the other way round for long: what is open in them was never closed.
+        // A closing brace also ends the unclosed parentheses and brackets within it.
         while closing == b'}' && self.open.last().is_some_and(|group| group.closing != closing) {
             self.open.pop();
-            self.tell();
+            self.mark_relevant();
         }
         let Some(group) = self.open.pop_if(|group| group.closing == closing) else { return };
         match group.content {
-            Content::Telling => self.tell(),
+            Content::Relevant => self.mark_relevant(),
             Content::Kept => {}
             Content::Idle | Content::Opaque => self.cut(group.start, end),
         }
@@ -144,17 +144,17 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// The first byte from `at` on that is no white space; the end if there is none.
+/// Returns the first offset from `at` on that is not white space, or the end.
 fn past_space(text: &[u8], at: usize) -> usize {
     text[at..].iter().position(|byte| !byte.is_ascii_whitespace()).map_or(text.len(), |count| at + count)
 }
 
-/// The end of the name that begins at `at`.
+/// Returns the end of the name that begins at `at`.
 fn past_name(text: &[u8], at: usize) -> usize {
     text[at..].iter().position(|byte| !is_name_byte(*byte)).map_or(text.len(), |count| at + count)
 }
 
-/// The end of a run of line comments that begins at `at`: the line ending of the last.
+/// Returns the end of a run of line comments that begins at `at`: the line ending of the last.
 fn past_line_comments(text: &[u8], at: usize) -> usize {
     let mut from = at;
     loop {
@@ -168,15 +168,15 @@ fn past_line_comments(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The end of a text in quotes whose first byte behind the opening quote is at `at`.
+/// Returns the end of a quoted text; `at` is after the opening quote.
 fn past_quoted(text: &[u8], at: usize, quote: u8) -> usize {
     let mut from = at;
     while let Some(length) = memchr::memchr2(quote, b'\\', &text[from..]) {
-        let found = from + length;
-        if text[found] == quote {
-            return found + 1;
+        let mark = from + length;
+        if text[mark] == quote {
+            return mark + 1;
         }
-        from = (found + 2).min(text.len());
+        from = (mark + 2).min(text.len());
     }
     text.len()
 }
@@ -199,7 +199,7 @@ mod tests {
         outline(language, &tree.unwrap(), skeleton, &Lines::new(text), &IndexLimits::default())
     }
 
-    /// Texts in which something that matters stands where it is easily taken for something else.
+    /// Texts with relevant parts in misleading positions.
     const CASES: [(Language, &str); 1] =
         [(Language::Rust, include_str!("../../../fixtures/index-skeletons/rust.txt"))];
 
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_cut_anywhere_is_no_harm() {
+    fn a_text_cut_anywhere_maps_its_offsets() {
         for (language, text) in CASES {
             for end in 0..=text.len() {
                 let skeleton = Skeleton::new(language, &text.as_bytes()[..end]);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_knows_where_it_stood() {
+    fn offsets_map_back_to_the_whole_text() {
         let text = "fn a() { left out } // left out as well\nfn b() {}";
         let skeleton = Skeleton::new(Language::Rust, text.as_bytes());
         assert_eq!(String::from_utf8_lossy(skeleton.text()), "fn a() {} \nfn b() {}");

@@ -1,26 +1,26 @@
-//! What an index is like.
+//! The status of an index.
 
 use serde_json::{Value, json};
 use wap_core::IndexState;
 
-/// What an index is like at a moment.
+/// The state and size of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexStatus {
-    /// How complete it is.
+    /// The completeness.
     pub state: IndexState,
-    /// Files that are known, texts or not.
+    /// The number of indexed files, texts or not.
     pub files: u64,
-    /// Texts among them, which can be searched.
+    /// The number of searchable texts among them.
     pub texts: u64,
-    /// The bytes of those texts.
+    /// The total size of those texts in bytes.
     pub text_bytes: u64,
-    /// What the store takes on the disk, in bytes.
+    /// The size of the store on disk in bytes.
     pub store_bytes: u64,
 }
 
 impl IndexStatus {
-    /// The same as a JSON object with the names of the fields.
+    /// Returns a JSON object with the fields.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({

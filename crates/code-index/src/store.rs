@@ -1,4 +1,4 @@
-//! Reading and writing the store.
+//! The store of the index.
 
 pub(crate) mod bag;
 pub(crate) mod doc_id;
@@ -17,25 +17,26 @@ use crate::error::OpenError;
 use crate::language::Language;
 use crate::refresh::prepare::{ContentHash, Prepared, PreparedText};
 use crate::store::packed_outline::defined_names;
-use crate::store::store_folder::{FoundStore, StoreFolder};
+use crate::store::store_folder::StoreFolder;
+use crate::store::store_folder::StoreState;
 
-/// The store: one connection that writes, one that reads meanwhile.
+/// The store, with one connection for writing and one for reading.
 #[derive(Debug)]
 pub(crate) struct Store {
     folder: StoreFolder,
     reader: Mutex<Connection>,
-    /// Dropped last: only a connection that writes folds the log in when it closes.
+    /// Dropped last: only a writing connection checkpoints the log when it closes.
     writer: Mutex<Connection>,
 }
 
-/// A file that the store knows.
+/// The id and stamp of a stored file.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownFile {
     pub(crate) id: i64,
     pub(crate) stamp: StoredStamp,
 }
 
-/// A stamp as it is stored: a number that tells it from others, which is all that is asked of it.
+/// The stored form of a stamp: a hash, since stamps are only compared for equality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoredStamp(i64);
 
@@ -54,17 +55,17 @@ impl From<FileStamp> for StoredStamp {
     }
 }
 
-/// What the store says about one file.
+/// The stored entry of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredFile {
     pub(crate) path: String,
-    /// `None` if it is no text.
+    /// `None` if it is not text.
     pub(crate) hash: Option<ContentHash>,
     pub(crate) language: Option<Language>,
     pub(crate) definitions: Vec<u8>,
 }
 
-/// What one file is for imports.
+/// The parts of a file's entry that resolving imports needs.
 #[derive(Clone, Debug)]
 pub(crate) struct ImportingFile {
     pub(crate) path: String,
@@ -74,7 +75,7 @@ pub(crate) struct ImportingFile {
     pub(crate) definitions: Vec<u8>,
 }
 
-/// How much is in the store.
+/// The size of the store's content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) files: u64,
@@ -84,17 +85,17 @@ pub(crate) struct Totals {
 }
 
 impl Store {
-    pub(crate) fn open(folder: StoreFolder) -> Result<(Store, FoundStore), OpenError> {
-        let (writer, found) = folder.open()?;
+    pub(crate) fn open(folder: StoreFolder) -> Result<(Store, StoreState), OpenError> {
+        let (writer, state) = folder.open()?;
         let reader = folder.reader()?;
-        Ok((Store { folder, reader: Mutex::new(reader), writer: Mutex::new(writer) }, found))
+        Ok((Store { folder, reader: Mutex::new(reader), writer: Mutex::new(writer) }, state))
     }
 
-    /// Makes everything anew.
+    /// Replaces the store with an empty one.
     pub(crate) fn replace(&self) -> Result<(), OpenError> {
         let mut writer = self.lock_writer();
         let mut reader = self.reader();
-        // The old connections let go of the old files first, or they would write to what is gone.
+        // The old connections are closed first, or they would write to deleted files.
         *reader = Connection::open_in_memory()?;
         *writer = Connection::open_in_memory()?;
         *writer = self.folder.replace()?;
@@ -102,7 +103,7 @@ impl Store {
         Ok(())
     }
 
-    /// The right to keep the store up to date unasked, which one process has at a time; `None` if another one has it.
+    /// Returns the exclusive right to update the store in the background; `None` if another process has it.
     pub(crate) fn lead(&self) -> Option<std::fs::File> {
         self.folder.lead()
     }
@@ -119,7 +120,7 @@ impl Store {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes some changes, all of them or none.
+    /// Runs changes in one transaction.
     pub(crate) fn write<T>(
         &self,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
@@ -131,29 +132,28 @@ impl Store {
         Ok(value)
     }
 
-    /// Gives space back after much was written: that of pages that hold nothing any more, and that of the log of changes,
-    /// if nobody reads from it just now.
-    pub(crate) fn give_space_back(&self) -> Result<(), rusqlite::Error> {
+    /// Returns disk space after large writes: frees empty pages, and truncates the log unless a reader uses it.
+    pub(crate) fn reclaim_space(&self) -> Result<(), rusqlite::Error> {
         let writer = self.lock_writer();
-        // Each row of the answer is a page less.
+        // Each row of the result frees a page.
         let mut statement = writer.prepare_cached("PRAGMA incremental_vacuum")?;
         let mut pages = statement.query([])?;
         while pages.next()?.is_some() {}
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 
-    /// Every file with its stamp, by path.
+    /// Returns every file with its stamp, by path.
     pub(crate) fn known(&self) -> Result<std::collections::HashMap<String, KnownFile>, rusqlite::Error> {
         let reader = self.reader();
         let sql = "SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id";
         reader.prepare_cached(sql)?.query_map([], known_file)?.collect()
     }
 
-    /// The paths at and beneath one, with their ids.
+    /// Returns the files at and beneath a path.
     pub(crate) fn beneath(&self, path: &str) -> Result<Vec<(String, KnownFile)>, rusqlite::Error> {
         let reader = self.reader();
         let (folder, name) = split(path);
-        // A slash and what sorts directly behind it bound the folders that are beneath.
+        // Paths beneath a folder sort between its path with `/` and with `0`, the next character.
         let sql = "SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id
                 WHERE path = ?2 AND name = ?3
             UNION ALL SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id
@@ -161,7 +161,7 @@ impl Store {
         reader.prepare_cached(sql)?.query_map([path, folder, name], known_file)?.collect()
     }
 
-    /// What is known of a file.
+    /// Returns the entry of a file.
     pub(crate) fn file(&self, path: &str) -> Result<Option<StoredFile>, rusqlite::Error> {
         let reader = self.reader();
         let (folder, name) = split(path);
@@ -171,7 +171,7 @@ impl Store {
         reader.prepare_cached(sql)?.query_row([folder, name], stored_file).optional()
     }
 
-    /// What is known of a file by its number.
+    /// Returns the entry of a file by its id.
     pub(crate) fn file_by_id(&self, id: i64) -> Result<Option<StoredFile>, rusqlite::Error> {
         let reader = self.reader();
         let sql = "SELECT path, name, hash, language, definitions
@@ -180,7 +180,7 @@ impl Store {
         reader.prepare_cached(sql)?.query_row([id], stored_file).optional()
     }
 
-    /// Every file with what it imports, ordered by path.
+    /// Returns every file with its imports, ordered by path.
     pub(crate) fn importing(&self) -> Result<Vec<ImportingFile>, rusqlite::Error> {
         let reader = self.reader();
         let sql = "SELECT path, name, language, imports, declared, definitions
@@ -210,19 +210,19 @@ impl Store {
         Ok(Totals { files, texts, text_bytes, is_complete: fact(&reader, "complete")? != 0 })
     }
 
-    /// Whether every file was read, and whether there is any text.
+    /// Returns two flags: every file was read, and there is at least one text.
     pub(crate) fn state(&self) -> Result<(bool, bool), rusqlite::Error> {
         let reader = self.reader();
         Ok((fact(&reader, "complete")? != 0, fact(&reader, "texts")? > 0))
     }
 
-    /// A number that changes when anything changes that says where imports lead.
+    /// Returns a number that changes with every change that affects the resolution of imports.
     pub(crate) fn graph_number(&self) -> Result<i64, rusqlite::Error> {
         fact(&self.reader(), "graph")
     }
 }
 
-/// A number that is known about all files: `complete`, `graph` and `texts`.
+/// Reads a number about the whole index: `complete`, `graph` or `texts`.
 pub(crate) fn fact(connection: &Connection, name: &str) -> Result<i64, rusqlite::Error> {
     let sql = "SELECT value FROM fact WHERE name = ?1";
     connection.prepare_cached(sql)?.query_row([name], |row| row.get(0))
@@ -233,12 +233,12 @@ pub(crate) fn set_complete(transaction: &Transaction<'_>, is_complete: bool) -> 
     transaction.prepare_cached(sql)?.execute([is_complete]).map(drop)
 }
 
-/// What some changes do to the facts about all files.
+/// The effect of changes on the numbers about the whole index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Imports may lead elsewhere now.
+    /// True if imports may resolve differently.
     graph: bool,
-    /// How many texts there are more.
+    /// The difference in the number of texts.
     texts: i64,
 }
 
@@ -249,7 +249,7 @@ impl std::ops::AddAssign for Change {
     }
 }
 
-/// Notes what changes have done, which is once for all changes of a transaction.
+/// Records the effect of changes, once for each transaction.
 pub(crate) fn note(transaction: &Transaction<'_>, change: Change) -> Result<(), rusqlite::Error> {
     let mut add = transaction.prepare_cached("UPDATE fact SET value = value + ?2 WHERE name = ?1")?;
     if change.graph {
@@ -274,13 +274,14 @@ fn known_file(row: &Row<'_>) -> Result<(String, KnownFile), rusqlite::Error> {
     Ok((path(row)?, KnownFile { id: row.get(2)?, stamp: StoredStamp(row.get(3)?) }))
 }
 
-/// The path of a row that begins with a folder and a name in it.
+/// Reads the path from the first two columns, folder and name.
 fn path(row: &Row<'_>) -> Result<String, rusqlite::Error> {
     let (folder, name) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
     Ok(if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") })
 }
 
-/// The folder of a path, empty for the root, and the name in it. What is no path within the root is in no folder of it.
+/// Splits a path into its folder, empty for the root, and name. An absolute path gets the folder `/`, which never
+/// exists.
 fn split(path: &str) -> (&str, &str) {
     match path.rsplit_once('/') {
         None => ("", path),
@@ -294,10 +295,10 @@ fn language(row: &Row<'_>, column: usize) -> Result<Option<Language>, rusqlite::
     Ok(number.and_then(Language::of_number))
 }
 
-/// Stores a file in place of what was known of it. What it tells has to be noted with [`note`].
+/// Stores a file, replacing its old entry. The caller records the returned change with [`note`].
 ///
-/// Every statement here writes one row. One that may write more than one begins a savepoint, and for each of those the
-/// full text writes all that it has gathered.
+/// Every statement here writes one row. A statement that may write several begins a savepoint, at which the
+/// full-text index flushes its buffer.
 pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Change, rusqlite::Error> {
     let (folder, name) = split(&file.path);
     let folder = put_folder(transaction, folder)?;
@@ -345,7 +346,7 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
     })
 }
 
-/// The number of a folder, which is stored if it is not known.
+/// Returns the id of a folder, and stores the folder if it is new.
 fn put_folder(transaction: &Transaction<'_>, path: &str) -> Result<i64, rusqlite::Error> {
     let sql = "SELECT id FROM folder WHERE path = ?1";
     let known = transaction.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
@@ -356,7 +357,7 @@ fn put_folder(transaction: &Transaction<'_>, path: &str) -> Result<i64, rusqlite
     Ok(transaction.last_insert_rowid())
 }
 
-/// Stores what a file defines and imports. Tells whether imports may lead elsewhere now.
+/// Stores the outline of a file. Returns true if imports may resolve differently now.
 fn put_outline(
     transaction: &Transaction<'_>,
     id: i64,
@@ -381,7 +382,7 @@ fn put_outline(
     Ok(!is_same)
 }
 
-/// Forgets a file. What it tells has to be noted with [`note`].
+/// Removes a file. The caller records the returned change with [`note`].
 pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<Change, rusqlite::Error> {
     let sql = "SELECT hash IS NOT NULL, folder FROM file WHERE id = ?1";
     let known = transaction.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)));

@@ -1,15 +1,15 @@
-//! The words of a text, as code has them.
+//! Splits source code into words.
 //!
-//! `parseHttpHeader` is found as itself and as `parse`, `http` and `header`; `read_file` as itself, `read` and `file`.
-//! Words are folded to lower case and cut to a stem, so that *resolving* finds `resolve`; a name of several parts is kept
-//! whole as well.
+//! `parseHttpHeader` is found as itself and as `parse`, `http` and `header`; `read_file` as itself, `read` and
+//! `file`. Words are folded to lower case and stemmed, so that *resolving* finds `resolve`; a name of several
+//! parts is also kept whole.
 
 use std::borrow::Cow;
 
-/// Longer names are cut: they are data, not names.
+/// The longest name in bytes; longer ones are data and left out.
 const LONGEST_BYTES: usize = 80;
 
-/// Calls `each` with every word of a text: names of several parts first whole, then part by part.
+/// Calls `each` with every word of a text; a name of several parts comes first whole, then part by part.
 #[cfg(test)]
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut folded = String::new();
@@ -18,7 +18,7 @@ pub(crate) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// The names of a text: runs of letters, digits and underscores.
+/// Returns the names of a text: runs of letters, digits and underscores.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -30,7 +30,7 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
         while at < bytes.len() && is_name_byte(bytes[at]) {
             at += 1;
         }
-        // Bytes of characters beyond ASCII all count as parts of names, so both ends lie between characters.
+        // Every non-ASCII byte belongs to a name, so both ends are character boundaries.
         (start < at).then(|| &text[start..at])
     })
 }
@@ -39,7 +39,7 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Calls `each` with the words of a text, of names of several parts the parts alone.
+/// Calls `each` with the words of a text; a name of several parts only part by part.
 pub(crate) fn each_part_of_text(text: &str, mut each: impl FnMut(&str)) {
     let mut folded = String::new();
     for name in names(text) {
@@ -50,9 +50,9 @@ pub(crate) fn each_part_of_text(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Whether a word, as [`each_word`] gives it, begins at a byte of a text.
+/// Returns true if a stemmed word begins at a byte of a text.
 ///
-/// Looks no further than names are long, so that a text without any end of a name takes no longer.
+/// Scans at most [`LONGEST_BYTES`] in each direction, so that a text without separators is not scanned to its end.
 pub(crate) fn stands_at(text: &[u8], at: usize, word: &str) -> bool {
     let bounds_word = |byte: &u8| !is_name_byte(*byte);
     let before = &text[at.saturating_sub(LONGEST_BYTES)..at];
@@ -64,10 +64,10 @@ pub(crate) fn stands_at(text: &[u8], at: usize, word: &str) -> bool {
         before.iter().rposition(bounds_word).map_or(at - before.len(), |last| at - before.len() + last + 1);
     let behind = &text[at..text.len().min(at + LONGEST_BYTES)];
     let end = at + behind.iter().position(bounds_word).unwrap_or(behind.len());
-    // What is no UTF-8 is no name that was stored.
+    // Only valid UTF-8 was stored.
     let Ok(name) = std::str::from_utf8(&text[start..end]) else { return false };
     let bare = name.trim_matches('_');
-    // What is before the underscores around a name is no part of it, so this cannot be negative where it matters.
+    // An offset within the leading underscores is not in the name.
     let Some(at) = (at - start).checked_sub(name.len() - name.trim_start_matches('_').len()) else {
         return false;
     };
@@ -118,13 +118,13 @@ fn fold(word: &str, folded: &mut String) {
     }
 }
 
-/// Cuts a name where underscores are, before a capital behind a small letter, before the last of several capitals, and
+/// Splits a name at underscores, before a capital after a small letter, before the last of several capitals, and
 /// between letters and digits.
 fn each_part(name: &str, mut each: impl FnMut(&str)) {
     each_part_at(name, |_, part| each(part));
 }
 
-/// The same with where each part begins.
+/// Splits a name likewise, with the offset of each part.
 fn each_part_at(name: &str, mut each: impl FnMut(usize, &str)) {
     let bytes = name.as_bytes();
     let mut start = 0;
@@ -151,9 +151,9 @@ fn begins_part(bytes: &[u8], at: usize) -> bool {
         || (here.is_ascii_digit() && before.is_ascii_alphabetic() && at >= 3)
 }
 
-/// Cuts the endings off an English word in small letters: those of plurals, of `-ing` and `-ed`, and a silent `e`.
+/// Strips the suffixes of an English word in small letters: plural endings, `-ing` and `-ed`, and a silent `e`.
 ///
-/// It only has to bring the forms of one word together; what is left is often no word.
+/// It only has to map the forms of a word to the same stem; the stem itself is often not a word.
 pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);
@@ -186,7 +186,7 @@ pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     cut
 }
 
-/// `runn` is `run`; `pass` and `fill` stay.
+/// Removes a doubled final consonant: `runn` becomes `run`; `pass` and `fill` stay.
 fn undouble(word: &str) -> &str {
     match word.as_bytes() {
         [.., before, last] if before == last && !b"lszaeiou".contains(last) => &word[..word.len() - 1],
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_whole_and_by_their_parts() {
+    fn names_are_split_into_the_whole_and_its_parts() {
         let cases: [(&str, &[&str]); 9] = [
             ("parseHttpHeader", &["parsehttpheader", "pars", "http", "header"]),
             ("read_file", &["read_file", "read", "file"]),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_where_it_is_given() {
+    fn words_begin_only_at_their_own_offsets() {
         let cases = [
             ("fn read_file(x)", 3, "read", true),
             ("fn read_file(x)", 3, "read_file", true),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_data_is_no_word() {
+    fn an_overlong_name_has_no_words() {
         assert_eq!(words(&"a".repeat(LONGEST_BYTES + 1)), Vec::<String>::new());
     }
 }

@@ -78,7 +78,7 @@ fn replace_4_kib(bencher: Bencher, method: ResolveMethod) {
     let expected = Expected::Content(ContentHash::of(&content));
     bencher.bench_local(|| {
         let staged = root.stage(black_box(&path), &content, FileMode::Keep).expect("it can be staged");
-        staged.publish(expected).expect("nobody else writes it")
+        staged.publish(expected).expect("no other process writes it")
     });
 }
 

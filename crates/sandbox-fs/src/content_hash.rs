@@ -1,4 +1,4 @@
-//! What a file contains, as 32 bytes.
+//! The hash of a file's content.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,12 +8,12 @@ use std::io::{self, Read};
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    /// The hash of `content`.
+    /// Hashes `content`.
     pub fn of(content: &[u8]) -> ContentHash {
         ContentHash(*blake3::hash(content).as_bytes())
     }
 
-    /// The hash of everything that `reader` still gives.
+    /// Hashes the rest of `reader`.
     ///
     /// # Errors
     ///
@@ -24,12 +24,12 @@ impl ContentHash {
         Ok(ContentHash(*hasher.finalize().as_bytes()))
     }
 
-    /// Takes bytes that [`ContentHash::as_bytes`] gave.
+    /// Wraps bytes that [`ContentHash::as_bytes`] returned.
     pub const fn from_bytes(bytes: [u8; 32]) -> ContentHash {
         ContentHash(bytes)
     }
 
-    /// The hash as bytes.
+    /// Returns the hash as bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -1,29 +1,29 @@
-//! Why a file operation did not happen.
+//! The error of file operations.
 
 use rel_path::{NameError, PathError, RelPath};
 use rustix::io::Errno;
 
 use crate::metadata::FileKind;
 
-/// Why a file operation did not happen. Nothing is half done when one is returned, unless the variant says so.
+/// The reason for which a file operation was refused or failed. Nothing was changed, unless the variant says so.
 ///
-/// The list is closed on purpose: whoever turns it into a protocol's errors is told by the compiler about a new
-/// kind. No text shows a path outside the root, nor where the root is.
+/// The enum is exhaustive on purpose: an adapter that maps it to a protocol's errors must handle a new kind to
+/// compile. No text contains a path outside the root, nor the path of the root.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FsError {
-    /// The text is not a path beneath the root; climbing out on paper is decided here.
+    /// The text is not a path beneath the root; too many `..` are refused before any file is opened.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// Nothing has this name.
+    /// The path does not exist.
     #[error("`{path}` does not exist")]
     NotFound {
-        /// What is missing.
+        /// The missing path.
         path: RelPath,
     },
-    /// The folder that the file would be in does not exist.
+    /// The parent folder does not exist.
     #[error("the folder `{folder}` does not exist")]
     ParentMissing {
-        /// The first folder that is missing.
+        /// The outermost missing folder.
         folder: RelPath,
     },
     /// A link leads out of the root, or would if it were followed.
@@ -31,13 +31,13 @@ pub enum FsError {
     Escape {
         /// The link.
         path: RelPath,
-        /// In which way.
+        /// The way in which it leads out.
         how: LinkEscape,
     },
-    /// More links than a path may go through, for instance a loop.
+    /// The path goes through more links than allowed; they may form a loop.
     #[error("`{path}` leads through too many links")]
     LinkLoop {
-        /// The path that was asked for.
+        /// The path of the request.
         path: RelPath,
     },
     /// The name is protected against changes.
@@ -45,9 +45,9 @@ pub enum FsError {
     Protected {
         /// The resolved path.
         path: RelPath,
-        /// The entry of the list of protected names that fits.
+        /// The matching entry of the list of protected names.
         entry: String,
-        /// Why it is on the list.
+        /// The reason for the entry.
         reason: String,
     },
     /// The file may not be changed.
@@ -55,16 +55,16 @@ pub enum FsError {
     ReadOnly {
         /// The resolved path.
         path: RelPath,
-        /// What forbids it.
+        /// The rule that forbids the change.
         reason: ReadOnlyReason,
     },
     /// The operating system denied access.
     #[error("the operating system denies access to `{path}`")]
     OsPermission {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
     },
-    /// An extended attribute of the file, an access control list for instance, cannot be carried over to a new version.
+    /// An extended attribute of the file, an access control list for instance, cannot be copied to a new version.
     #[error("`{path}` cannot be changed: its attribute `{name}` would be lost")]
     AttributeNotKept {
         /// The resolved path.
@@ -72,7 +72,7 @@ pub enum FsError {
         /// The attribute.
         name: String,
     },
-    /// The extended attributes of the file are larger than what is carried over to a new version.
+    /// The extended attributes of the file are too large to be copied to a new version.
     #[error("`{path}` cannot be changed: its extended attributes have more than {limit_bytes} bytes")]
     TooManyAttributes {
         /// The resolved path.
@@ -83,34 +83,34 @@ pub enum FsError {
     /// The path names something other than a regular file.
     #[error("`{path}` is not a file but a {kind}")]
     NotAFile {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
-        /// What it is; a folder too when only the spelling says so (`new.txt/`).
+        /// The kind found; also a folder if only the spelling says so (`new.txt/`).
         kind: FileKind,
     },
-    /// Something that is used as a folder is none.
+    /// A component that is used as a folder is not one.
     #[error("`{path}` is not a folder")]
     NotAFolder {
-        /// The part of the path that is no folder.
+        /// The path up to that component.
         path: RelPath,
     },
-    /// The path leads through a link where none is followed.
+    /// The path goes through a link, and this operation follows none.
     #[error("`{path}` is or goes through a link{}", target_hint(.target.as_ref()))]
     IsLink {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
-        /// The path without links to use instead, where links may be read through.
+        /// The path without links to use instead; `None` if the policy follows no links or the target is unknown.
         target: Option<RelPath>,
     },
-    /// The file has several names and the policy refuses such files.
+    /// The file has several hard links, and the policy refuses such files.
     #[error("`{path}` has {links} hard links")]
     HardLinked {
         /// The resolved path.
         path: RelPath,
-        /// How many names the file has.
+        /// The number of hard links.
         links: u64,
     },
-    /// There is something at a place that was expected to be free.
+    /// The name is taken, but was expected to be free.
     #[error("`{path}` already exists")]
     AlreadyExists {
         /// The resolved path.
@@ -121,38 +121,38 @@ pub enum FsError {
     InvalidName {
         /// The path with the name.
         path: RelPath,
-        /// What is wrong with it.
+        /// The rule that the name breaks.
         reason: NameError,
     },
-    /// The file has more bytes than the caller accepts.
+    /// The file is larger than the caller's limit.
     #[error("`{path}` has {bytes} bytes, more than {limit_bytes}")]
     TooLarge {
         /// The resolved path.
         path: RelPath,
-        /// How many bytes it has, or had when reading stopped.
+        /// The size in bytes, or the number of bytes read before the limit stopped the reading.
         bytes: u64,
         /// The caller's limit.
         limit_bytes: u64,
     },
-    /// No space, no inodes or no quota left.
+    /// No space, no inodes or no quota is left.
     #[error("no space is left to write `{path}`")]
     NoSpace {
-        /// What was being written.
+        /// The path that was written.
         path: RelPath,
     },
-    /// Others kept changing the folders on the way; trying again is safe.
-    #[error("`{path}` is busy: its folders keep changing")]
+    /// Other programs kept changing the folders of the path; trying again is safe.
+    #[error("`{path}` is busy: its folders keep changing; try again")]
     Busy {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
     },
-    /// The file is no longer what the caller saw; it was left, or put back, as it is.
-    #[error("`{path}` was changed by someone else")]
+    /// The file is no longer the version that the caller expected; the other version stays in place.
+    #[error("`{path}` was changed by another program")]
     Changed {
         /// The resolved path.
         path: RelPath,
     },
-    /// A folder that was to be removed is not empty.
+    /// The folder to remove is not empty.
     #[error("the folder `{path}` is not empty")]
     FolderNotEmpty {
         /// The resolved path.
@@ -164,35 +164,35 @@ pub enum FsError {
         /// The source of the rename.
         path: RelPath,
     },
-    /// Someone else's version came out of an exchange and could not be put back, because the place was changed yet
-    /// again. It is kept under another name.
-    #[error("`{path}` was changed by someone else; one version is kept as `{kept_as}`")]
+    /// An exchange displaced another program's version, and the file changed again before that version could be
+    /// restored. It is kept under another name.
+    #[error("`{path}` was changed by another program; one version is kept as `{kept_as}`")]
     LeftBehind {
         /// The resolved path.
         path: RelPath,
-        /// Where the version is now.
+        /// The path of the kept version.
         kept_as: RelPath,
     },
-    /// The folder of the root was deleted, or another one is in its place.
+    /// The folder of the root was deleted, or replaced by another folder.
     #[error("the workspace folder was {}", if *.replaced { "replaced" } else { "deleted" })]
     RootGone {
-        /// Whether another folder has taken its place.
+        /// True if another folder has its path now.
         replaced: bool,
     },
     /// Any other failure of the operating system.
     #[error("`{path}`: {} (system error {errno})", std::io::Error::from_raw_os_error(*.errno).kind())]
     Io {
-        /// What was asked for.
+        /// The path of the request.
         path: RelPath,
-        /// The system's number for it.
+        /// The system's error number.
         errno: i32,
     },
 }
 
-/// In which way a link leads out.
+/// The way in which a link leads out of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkEscape {
-    /// The link is absolute, which is refused wherever it points.
+    /// The link is absolute, and is refused whatever its target.
     #[error("is absolute")]
     Absolute,
     /// The link climbs above the root.
@@ -200,20 +200,20 @@ pub enum LinkEscape {
     ClimbsOut,
 }
 
-/// What forbids a change.
+/// The reason for which a file cannot be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadOnlyReason {
     /// The policy of the root.
     #[error("this root is read-only")]
     Policy,
-    /// The file has no write bit for anyone.
-    #[error("the file has no write permission for anyone")]
+    /// The file has no write bit for owner, group or others.
+    #[error("the file has no write permission for owner, group or others")]
     NoWriteBit,
     /// The file carries the flag `immutable`.
-    #[error("the file is marked as immutable (`chattr -i` takes the mark away)")]
+    #[error("the file is marked as immutable (`chattr -i` removes the mark)")]
     Immutable,
     /// The file carries the flag `append-only`.
-    #[error("the file is marked as append-only (`chattr -a` takes the mark away)")]
+    #[error("the file is marked as append-only (`chattr -a` removes the mark)")]
     AppendOnly,
     /// The file system is mounted read-only, or the file is immutable.
     #[error("the file system is read-only")]
@@ -221,7 +221,7 @@ pub enum ReadOnlyReason {
 }
 
 impl FsError {
-    /// What a system error means for `path` where the operation gives it no finer meaning.
+    /// Maps a system error for `path`, for operations that give it no more specific meaning.
     pub(crate) fn from_errno(errno: Errno, path: &RelPath) -> FsError {
         let path = path.clone();
         match errno {
@@ -240,7 +240,7 @@ impl FsError {
         }
     }
 
-    /// The same for an error of the standard library, which keeps the system's number.
+    /// Maps an error of the standard library, which keeps the system's number.
     pub(crate) fn from_io(error: &std::io::Error, path: &RelPath) -> FsError {
         let errno = error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
         FsError::from_errno(errno, path)

@@ -1,18 +1,18 @@
-//! Files beneath one directory handle, with no way out of it.
+//! Reads and writes files beneath one directory handle, and never outside of it.
 //!
-//! A [`FileRoot`] holds a folder open. Every operation takes a [`RelPath`](rel_path::RelPath), resolves it beneath
-//! that handle and never through a name that could mean something else a moment later: the temporary file, the
-//! rename and the removal of one write all go through the handle of the same parent folder.
+//! A [`FileRoot`] holds a folder open. Every operation takes a [`RelPath`](rel_path::RelPath) and resolves it
+//! beneath that handle. A path is resolved once: the temporary file, the rename and the removal of one write all
+//! use the handle of the same parent folder.
 //!
-//! - Reads follow relative links that stay inside; writes follow no link and name the target instead. Absolute links
-//!   are refused, wherever they point.
-//! - Only regular files are read or written; nothing blocks on a FIFO, socket or device.
-//! - A write is a temporary file beside the target ([`Staged`]), put in place by one rename that never overwrites
-//!   what the caller has not seen.
+//! - Reads follow relative links that stay inside; writes follow no link and name the target instead. Absolute
+//!   links are always refused.
+//! - Only regular files are read or written; no call blocks on a FIFO, socket or device.
+//! - A write is a temporary file beside the target ([`Staged`]), published by one rename that never overwrites a
+//!   version unknown to the caller.
 //! - Protected names are never written, removed or renamed.
 //!
-//! The crate knows no protocol, and its errors show paths relative to the root only. It works on Linux, with
-//! `openat2` or, where that is missing, with a walk from handle to handle; [`FileRoot::method`] says which.
+//! The crate knows no protocol, and its errors contain only paths relative to the root. It works on Linux, with
+//! `openat2` or, if that is missing, with a walk from handle to handle; [`FileRoot::method`] returns which.
 //!
 //! ```
 //! use rel_path::RelPath;

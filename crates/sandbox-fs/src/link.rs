@@ -1,4 +1,4 @@
-//! Links themselves: what they say, and putting one back.
+//! Reading and restoring symbolic links themselves.
 
 use rel_path::RelPath;
 use rustix::io::Errno;
@@ -10,7 +10,7 @@ use crate::resolve::Last;
 use crate::root::FileRoot;
 
 impl FileRoot {
-    /// What the link at `path` says, wherever that leads; `None` if there is something else.
+    /// Returns the target text of the link at `path`, unresolved; `None` if `path` is not a link.
     ///
     /// # Errors
     ///
@@ -25,21 +25,21 @@ impl FileRoot {
         handle::link_target(&link).map(Some).map_err(error)
     }
 
-    /// Puts back a link that was there before, for undoing its removal. Answers with the canonical path.
+    /// Restores a removed link, for undo. Returns the canonical path.
     ///
-    /// Where the link leads is not looked at: it is not followed here, and reading refuses what leads out. No request
-    /// of a model may reach this.
+    /// The target is not checked: it is not followed here, and reading refuses a link that leads out. No request
+    /// of a model may reach this function.
     ///
     /// # Errors
     ///
     /// [`FsError::AlreadyExists`], and those of every change.
     pub fn restore_link(&self, path: &RelPath, target: &[u8]) -> Result<RelPath, FsError> {
-        let place = self.place(path)?;
-        self.check_new_name(&place.path, &place.name)?;
-        rustix::fs::symlinkat(target, &place.folder, &*place.name).map_err(|errno| match errno {
-            Errno::NOENT if target.is_empty() => FsError::from_errno(Errno::INVAL, &place.path),
-            other => place.error(other),
+        let entry = self.dir_entry(path)?;
+        self.check_new_name(&entry.path, &entry.name)?;
+        rustix::fs::symlinkat(target, &entry.folder, &*entry.name).map_err(|errno| match errno {
+            Errno::NOENT if target.is_empty() => FsError::from_errno(Errno::INVAL, &entry.path),
+            other => entry.error(other),
         })?;
-        Ok(place.path)
+        Ok(entry.path)
     }
 }

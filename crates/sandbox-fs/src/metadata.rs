@@ -1,4 +1,4 @@
-//! What is known about a file without reading it.
+//! File metadata.
 
 pub(crate) mod access_list;
 pub(crate) mod attributes;
@@ -10,24 +10,24 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FileType, Stat};
 
-/// What kind of thing a name stands for.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, whatever it points at.
+    /// A symbolic link, whatever its target.
     Link,
     /// A named pipe.
     Fifo,
     /// A socket.
     Socket,
-    /// A character device; an overlay's whiteouts look like this too.
+    /// A character device; an overlay's whiteout is one as well.
     CharDevice,
     /// A block device.
     BlockDevice,
-    /// Something that this system does not name.
+    /// A kind that this system does not report.
     Unknown,
 }
 
@@ -62,29 +62,29 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// What the system says about a file, a folder or a link itself.
+/// The metadata of a file, a folder or a link itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// What it is.
+    /// The kind.
     pub kind: FileKind,
-    /// Its bytes; for a link those of its target's name, for a folder whatever the file system says.
+    /// The size in bytes; for a link that of its target text, for a folder a value of the file system.
     pub size_bytes: u64,
     /// The permission bits, set-user, set-group and sticky bit included (`0o7777`).
     pub mode: u32,
-    /// How many names it has.
+    /// The number of hard links.
     pub links: u64,
-    /// The number of its device.
+    /// The device number.
     pub device: u64,
-    /// The number of its inode on that device.
+    /// The inode number on that device.
     pub inode: u64,
-    /// The number of the user who owns it.
+    /// The user id of the owner.
     pub user: u32,
-    /// The number of its group.
+    /// The group id.
     pub group: u32,
-    /// When its content last changed, in nanoseconds since 1970.
+    /// The time of the last change of the content, in nanoseconds since 1970.
     pub modified_nanoseconds: i128,
-    /// When its content, names or permissions last changed, in nanoseconds since 1970.
+    /// The time of the last change of content, names or permissions, in nanoseconds since 1970.
     pub status_changed_nanoseconds: i128,
 }
 
@@ -105,17 +105,17 @@ impl Metadata {
         }
     }
 
-    /// Whether this is a regular file.
+    /// Returns true for a regular file.
     pub fn is_file(&self) -> bool {
         self.kind == FileKind::File
     }
 
-    /// Whether this is a folder.
+    /// Returns true for a folder.
     pub fn is_folder(&self) -> bool {
         self.kind == FileKind::Folder
     }
 
-    /// When the content last changed; 1970 for times before it.
+    /// Returns the time of the last change of the content; 1970 for earlier times.
     pub fn modified(&self) -> SystemTime {
         let since = u128::try_from(self.modified_nanoseconds).unwrap_or(0);
         let seconds = u64::try_from(since / 1_000_000_000).unwrap_or(0);
@@ -124,7 +124,7 @@ impl Metadata {
         SystemTime::UNIX_EPOCH + Duration::new(seconds, rest)
     }
 
-    /// A small value that differs as soon as the file does, as far as the system's clock tells.
+    /// Returns a small value that changes whenever the file does, within the resolution of the system's clock.
     pub fn stamp(&self) -> FileStamp {
         FileStamp {
             device: self.device,
@@ -140,20 +140,20 @@ impl Metadata {
     }
 }
 
-/// Which state of which file this is, for caches. Two equal stamps taken within one tick of the file system's clock
-/// may still belong to different contents; a [`ContentHash`](crate::ContentHash) never does.
+/// Identifies a state of a file, for caches. Two equal stamps taken within one tick of the file system's clock
+/// may belong to different contents; equal [`ContentHash`](crate::ContentHash)es do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FileStamp {
-    /// The number of the device.
+    /// The device number.
     pub device: u64,
-    /// The number of the inode.
+    /// The inode number.
     pub inode: u64,
     /// The size in bytes.
     pub size_bytes: u64,
-    /// When the content last changed, in nanoseconds since 1970.
+    /// The time of the last change of the content, in nanoseconds since 1970.
     pub modified_nanoseconds: i128,
-    /// When content, names or permissions last changed, in nanoseconds since 1970.
+    /// The time of the last change of content, names or permissions, in nanoseconds since 1970.
     pub status_changed_nanoseconds: i128,
 }
 

@@ -11,15 +11,16 @@ use crate::content_hash::ContentHash;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ};
 use crate::metadata::Metadata;
-use crate::metadata::attributes::{Bearer, FileAttributes};
+use crate::metadata::attributes::AttributeHandle;
+use crate::metadata::attributes::FileAttributes;
 use crate::policy::HardLinks;
 use crate::resolve::Last;
 use crate::root::FileRoot;
 
-/// A regular file, open for reading. Reads as a stream, too.
+/// A regular file, open for reading. Implements [`Read`].
 ///
-/// Once open, it stays the same file whatever happens to its name. It is never mapped into memory, so a file that
-/// shrinks gives a short read and nothing worse.
+/// It stays the same file whatever happens to its name. It is never mapped into memory, so a file that shrinks
+/// meanwhile gives a short read instead of a signal.
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
@@ -28,17 +29,17 @@ pub struct OpenFile {
 }
 
 impl FileRoot {
-    /// Opens a regular file for reading, through relative links that stay inside if the policy has it so.
+    /// Opens a regular file for reading, through relative links that stay inside if the policy allows it.
     ///
     /// # Errors
     ///
-    /// [`FsError::NotAFile`] with the kind for anything else than a regular file, at once: nothing is waited for.
+    /// [`FsError::NotAFile`] with the kind for anything but a regular file; never blocks.
     pub fn open_file(&self, path: &RelPath) -> Result<OpenFile, FsError> {
         self.check_alive()?;
         let links = self.policy.links;
         let (handle, path) = match self.resolver.open(path, FILE_READ, Last::Follow, links) {
             Ok(opened) => opened,
-            // A socket or a device without driver cannot be opened at all. What it is says more than the errno.
+            // A socket or a device without a driver cannot be opened. Its kind says more than the errno.
             Err(error @ (FsError::Io { .. } | FsError::Busy { .. })) => {
                 let (handle, path) = self.resolver.open(path, ANY_PATH, Last::Follow, links)?;
                 let metadata = stat(&handle, &path)?;
@@ -52,11 +53,11 @@ impl FileRoot {
 }
 
 impl OpenFile {
-    /// Takes a file that is open for reading already; `path` is what it is called by.
+    /// Wraps a file that is already open for reading; errors name it `path`.
     ///
     /// # Errors
     ///
-    /// [`FsError::NotAFile`] for anything else than a regular file.
+    /// [`FsError::NotAFile`] for anything but a regular file.
     pub fn from_file(file: File, path: RelPath) -> Result<OpenFile, FsError> {
         OpenFile::from_handle(file.into(), path, HardLinks::Replace)
     }
@@ -74,31 +75,31 @@ impl OpenFile {
         Ok(OpenFile { file: File::from(handle), path, metadata })
     }
 
-    /// The canonical path: without links and `..`.
+    /// Returns the canonical path: without links and `..`.
     pub fn path(&self) -> &RelPath {
         &self.path
     }
 
-    /// What was known about the file when it was opened.
+    /// Returns the metadata at the time of opening.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Whether the file is mounted where it is, so that it is another one's, too, and changes there.
+    /// Returns true if the file is a mount point (a bind mount), so that it also exists, and changes, elsewhere.
     pub fn is_mounted(&self) -> bool {
         crate::walk::is_mount_root(&self.file)
     }
 
-    /// The extended attributes that the file has now, without those that belong to its content alone.
+    /// Reads the file's current extended attributes that carry over to a new version.
     ///
     /// # Errors
     ///
     /// [`FsError::TooManyAttributes`] and [`FsError::AttributeNotKept`].
     pub fn attributes(&self) -> Result<FileAttributes, FsError> {
-        Bearer::open(self.file.as_fd(), &self.path).read()
+        AttributeHandle::open(self.file.as_fd(), &self.path).read()
     }
 
-    /// What is known about the file now, for telling whether it changed while it was read.
+    /// Reads the current metadata, to detect a change during a read.
     ///
     /// # Errors
     ///
@@ -107,12 +108,12 @@ impl OpenFile {
         stat(&self.file, &self.path)
     }
 
-    /// Reads the whole file from its beginning, however far it has been read as a stream.
+    /// Reads the whole file from its beginning, independent of the stream position.
     ///
     /// # Errors
     ///
-    /// [`FsError::TooLarge`] if there are more than `limit_bytes`, before anything is read where the size says so,
-    /// and when a file that grows passes the limit.
+    /// [`FsError::TooLarge`] if the size exceeds `limit_bytes` (nothing is read then), or if the file grows past
+    /// the limit while it is read.
     pub fn read_to_end(&self, limit_bytes: u64) -> Result<Vec<u8>, FsError> {
         let too_large = |bytes| FsError::TooLarge { path: self.path.clone(), bytes, limit_bytes };
         if self.metadata.size_bytes > limit_bytes {
@@ -138,7 +139,7 @@ impl OpenFile {
         Ok(content)
     }
 
-    /// The hash of the whole file, read in pieces.
+    /// Hashes the whole file in pieces, independent of the stream position.
     ///
     /// # Errors
     ///
@@ -155,7 +156,7 @@ impl Read for OpenFile {
     }
 }
 
-/// Reads a file from its own position, so that the stream position of the handle stays what it is.
+/// Reads a file at its own offset, so that the handle's stream position does not move.
 struct RangeReader<'a> {
     file: &'a File,
     offset: u64,

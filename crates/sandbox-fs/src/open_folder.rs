@@ -14,17 +14,17 @@ use crate::resolve::ResolveMethod;
 use crate::root::FileRoot;
 use crate::walk::read_names;
 
-/// What a walk would find where a folder is.
+/// The result of opening a folder the way a walk enters it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FolderAt {
     /// A folder that can be listed.
     Folder(OpenFolder),
-    /// A folder that may not be opened.
+    /// A folder that the process may not open.
     Unreadable,
-    /// Something else is mounted there or on the way.
+    /// A mount point, or a folder beneath one.
     Mount,
-    /// No folder.
+    /// There is no folder with this path.
     Gone,
 }
 
@@ -35,13 +35,13 @@ pub struct OpenFolder {
 }
 
 impl FileRoot {
-    /// Opens the folder with a canonical path as a [walk](FileRoot::walk) from the root would enter it: through no link and
-    /// no mount.
+    /// Opens a folder by its canonical path the way a [walk](FileRoot::walk) enters it: not through links or
+    /// mounts.
     ///
     /// # Errors
     ///
-    /// [`FsError::RootGone`], what the system lacks at the moment, and [`FsError::Io`] where this system cannot tell mounts
-    /// ([`ResolveMethod::Walker`]).
+    /// [`FsError::RootGone`], temporary failures of the system, and [`FsError::Io`] with
+    /// [`ResolveMethod::Walker`], which cannot detect every mount.
     pub fn folder_at(&self, canonical: &RelPath) -> Result<FolderAt, FsError> {
         self.check_alive()?;
         if self.method() != ResolveMethod::Openat2 {
@@ -69,12 +69,12 @@ impl FileRoot {
 }
 
 impl OpenFolder {
-    /// Calls `each` with the names in the folder, in no order, as far as walks show them. A kind is
-    /// [`FileKind::Unknown`] where the file system does not say it.
+    /// Calls `each` with the names in the folder, in any order, without temporary files. The kind is
+    /// [`FileKind::Unknown`] if the file system does not report it.
     ///
     /// # Errors
     ///
-    /// The folder cannot be read to its end.
+    /// Those of the system while listing; the names so far were passed to `each`.
     pub fn names(&self, mut each: impl FnMut(&[u8], FileKind)) -> std::io::Result<()> {
         let read = read_names(&self.handle, |name, kind| {
             if !is_temp_name(name) {
@@ -85,7 +85,7 @@ impl OpenFolder {
         read.map_err(Into::into)
     }
 
-    /// What is known about the entry `name` itself; `None` if there is none, or none that walks show.
+    /// Reads the metadata of the entry `name` itself; `None` if there is none, or if it is a temporary file.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl OpenFolder {
         handle::stat_at(&self.handle, name).map_err(Into::into)
     }
 
-    /// What is known about the folder itself.
+    /// Reads the metadata of the folder itself.
     ///
     /// # Errors
     ///

@@ -1,73 +1,74 @@
-//! What a root allows.
+//! The policy of a root.
 
 use rel_path::ProtectedNames;
 
-/// What a root allows. Plain data; the same value may serve any number of roots.
+/// The operations that a root allows. Plain data; several roots can share one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FsPolicy {
-    /// Names that are never written, removed or renamed, and names of which changes are to be pointed out by the caller.
+    /// Names that are never written, removed or renamed, and names whose changes the caller should report.
     pub protected: ProtectedNames,
-    /// What happens to files with several names.
+    /// The rule for files with several hard links.
     pub hard_links: HardLinks,
-    /// Whether links are followed when reading.
+    /// The rule for symbolic links when reading.
     pub links: LinkRule,
-    /// Which names new files and folders may have.
+    /// The rule for names of new files and folders.
     pub new_names: NewNames,
-    /// Whether a file's own permission bits keep it from being replaced and removed.
+    /// The rule for a file's own permission bits.
     pub write_bits: WriteBits,
-    /// Refuses every change when set.
+    /// If true, every change is refused.
     pub read_only: bool,
 }
 
 impl FsPolicy {
-    /// The policy for a folder of the program's own, which no message can name: nothing protected, no link followed.
+    /// Returns the policy for a folder that belongs to the program and that no message can name: no protected
+    /// names, no links followed.
     pub fn private() -> FsPolicy {
         FsPolicy { protected: ProtectedNames::none(), links: LinkRule::Refuse, ..FsPolicy::default() }
     }
 
-    /// The same with another list of protected names.
+    /// Returns the policy with another list of protected names.
     pub fn with_protected(self, protected: ProtectedNames) -> FsPolicy {
         FsPolicy { protected, ..self }
     }
 
-    /// The same with another rule for files with several names.
+    /// Returns the policy with another rule for hard links.
     pub fn with_hard_links(self, hard_links: HardLinks) -> FsPolicy {
         FsPolicy { hard_links, ..self }
     }
 
-    /// The same with another rule for links.
+    /// Returns the policy with another rule for symbolic links.
     pub fn with_links(self, links: LinkRule) -> FsPolicy {
         FsPolicy { links, ..self }
     }
 
-    /// The same with another rule for new names.
+    /// Returns the policy with another rule for new names.
     pub fn with_new_names(self, new_names: NewNames) -> FsPolicy {
         FsPolicy { new_names, ..self }
     }
 
-    /// The same with another rule for files that nobody may write.
+    /// Returns the policy with another rule for a file's own permission bits.
     pub fn with_write_bits(self, write_bits: WriteBits) -> FsPolicy {
         FsPolicy { write_bits, ..self }
     }
 
-    /// The same, with every change refused or not.
+    /// Returns the policy with changes refused or allowed.
     pub fn with_read_only(self, read_only: bool) -> FsPolicy {
         FsPolicy { read_only, ..self }
     }
 }
 
-/// What happens to files with several hard links.
+/// The rule for files with several hard links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HardLinks {
-    /// They are read; a write gives the name a file of its own and leaves the other names alone.
+    /// Reads are allowed; a write replaces this name with a separate file and leaves the other names unchanged.
     #[default]
     Replace,
-    /// They are neither read nor written.
+    /// Reads and writes are refused.
     Refuse,
 }
 
-/// What happens to symbolic links when reading. No write ever goes through one.
+/// The rule for symbolic links when reading. A write never follows one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkRule {
     /// Relative links that stay inside are followed.
@@ -77,24 +78,24 @@ pub enum LinkRule {
     Refuse,
 }
 
-/// Which names new files and folders may have.
+/// The rule for names of new files and folders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NewNames {
-    /// Those that [`rel_path::check_new_name`] accepts.
+    /// Names must pass [`rel_path::check_new_name`].
     #[default]
     Checked,
-    /// Any; for putting back a file that already had its name.
+    /// Any name; for restoring a file under its former name.
     Any,
 }
 
-/// Whether a file's own permission bits keep it from being replaced and removed.
+/// The rule for a file's own permission bits.
 ///
-/// The system itself asks only for the folder's permission then.
+/// The system itself checks only the folder's permission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteBits {
-    /// A file without any write bit, or that this process could not write in place, stays.
+    /// Refuses a file without any write bit, or one that this process could not write in place.
     #[default]
     Respect,
-    /// They decide nothing; for carrying out what a program has done that was allowed to do it.
+    /// Ignores them; for applying the changes of a program that had the permission.
     Ignore,
 }

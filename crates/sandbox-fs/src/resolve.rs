@@ -1,9 +1,9 @@
-//! From a path to a handle, beneath the root and nowhere else.
+//! Resolves paths to handles beneath the root, never outside of it.
 //!
 //! There are two steps. *Resolving by hand* goes from component to component, keeps a handle of every folder on
-//! the way, reads links itself and gives the canonical path: no links, no `..`. *Opening exactly* takes such a path
-//! and refuses to follow anything. An ordinary path is canonical already, so it is opened exactly at once; the rest
-//! is resolved first. Whatever is swapped in between makes the exact opening fail, and both steps are repeated.
+//! the way, reads links itself and returns the canonical path: no links, no `..`. *Opening exactly* takes such a
+//! path and follows nothing. Most paths are canonical already and are opened exactly at once; the others are
+//! resolved first. If a folder is replaced in between, the exact opening fails and both steps are repeated.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,12 +18,12 @@ use crate::handle::{self, ALWAYS, ANY_PATH, FOLDER_PATH};
 use crate::metadata::FileKind;
 use crate::policy::LinkRule;
 
-/// How often an opening that others disturb is tried again.
+/// The number of attempts while other programs change the folders of a path.
 const ATTEMPTS: usize = 64;
-/// How many links one path may go through; the kernel's own limit.
+/// The most links in one path; the kernel's own limit.
 const MAX_LINKS: usize = 40;
 
-/// How canonical paths are opened.
+/// The way in which canonical paths are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResolveMethod {
     /// One `openat2` call, resolved beneath the root by the kernel.
@@ -32,7 +32,7 @@ pub enum ResolveMethod {
     Walker,
 }
 
-/// `openat2` or `walker`, as reports say it.
+/// Writes `openat2` or `walker`, the words of reports.
 impl fmt::Display for ResolveMethod {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -42,7 +42,7 @@ impl fmt::Display for ResolveMethod {
     }
 }
 
-/// What the last component may be.
+/// The kinds that the last component may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// Anything; a link is followed.
@@ -57,9 +57,9 @@ pub(crate) enum Last {
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) path: RelPath,
-    /// Whether a link was followed on the way.
+    /// True if a link was followed.
     pub(crate) through_link: bool,
-    /// Whether there is anything. If not, only the last component is missing.
+    /// False if the last component, and only that, is missing.
     pub(crate) exists: bool,
 }
 
@@ -94,7 +94,7 @@ impl Resolver {
         self.method
     }
 
-    /// Opens an existing thing and says its canonical path.
+    /// Opens an existing entry and returns its canonical path with it.
     pub(crate) fn open(
         &self,
         path: &RelPath,
@@ -117,7 +117,7 @@ impl Resolver {
                     needs_resolving = true;
                 }
                 Ok(fd) => return Ok((fd, canonical)),
-                // Either a link is on the way, or the precise reason is found by hand.
+                // Either the path goes through a link, or resolving by hand finds the precise reason.
                 Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN) => needs_resolving = true,
                 Err(other) => return Err(FsError::from_errno(other, &canonical)),
             }
@@ -125,7 +125,7 @@ impl Resolver {
         Err(FsError::Busy { path: path.clone() })
     }
 
-    /// Opens a path that has no links and no `..`; ELOOP or ENOTDIR if a link has come in.
+    /// Opens a path that has no links and no `..`; ELOOP or ENOTDIR if a component has become a link.
     pub(crate) fn open_exact(&self, canonical: &RelPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         match self.method {
             ResolveMethod::Openat2 => self.open_exact_at_once(canonical, flags),
@@ -158,9 +158,10 @@ impl Resolver {
         }
     }
 
-    /// Follows links and `..` by hand and gives the canonical path.
+    /// Follows links and `..` by hand and returns the canonical path.
     ///
-    /// A missing last component is an answer, a missing folder on the way is an error.
+    /// A missing last component is a result, a missing folder before it is an error. At most [`MAX_LINKS`] links
+    /// are followed, so the loop ends.
     pub(crate) fn resolve(&self, path: &RelPath, last: Last, links: LinkRule) -> Result<Resolved, FsError> {
         let mut position = Position { root: self.root.as_fd(), folders: Vec::new(), path: RelPath::root() };
         let mut pending: VecDeque<Vec<u8>> = path.components().map(<[u8]>::to_vec).collect();
@@ -169,7 +170,7 @@ impl Resolver {
         let mut last_link = path.clone();
         while let Some(name) = pending.pop_front() {
             if name == b".." {
-                // The path on paper stays inside, so it is a link that led above the root.
+                // `RelPath` never climbs out by itself, so a link led above the root.
                 let how = LinkEscape::ClimbsOut;
                 position.up().ok_or_else(|| FsError::Escape { path: last_link.clone(), how })?;
                 continue;
@@ -217,8 +218,8 @@ impl Resolver {
     }
 }
 
-/// Where resolving by hand has come to: a handle of every folder from below the root to here, so that `..` needs no
-/// trust in what the file system says is above.
+/// The position of resolving by hand: a handle of every folder from below the root to here, so that `..` never
+/// relies on the file system's own parent entry.
 struct Position<'a> {
     root: BorrowedFd<'a>,
     folders: Vec<OwnedFd>,
@@ -242,7 +243,7 @@ impl Position<'_> {
     }
 }
 
-/// The components of a link's target; only relative links have any meaning here.
+/// Splits a link's target into components; refuses an absolute target.
 fn link_steps(target: &[u8], link: &RelPath) -> Result<Vec<Vec<u8>>, FsError> {
     match target.first() {
         Some(b'/') => Err(FsError::Escape { path: link.clone(), how: LinkEscape::Absolute }),
@@ -255,9 +256,9 @@ fn link_steps(target: &[u8], link: &RelPath) -> Result<Vec<Vec<u8>>, FsError> {
     }
 }
 
-/// Whether an `O_PATH` handle is one of a link itself.
+/// Returns true if an `O_PATH` handle refers to a link itself.
 fn is_link(handle: &OwnedFd) -> bool {
-    handle::stat(handle).is_ok_and(|found| found.kind == FileKind::Link)
+    handle::stat(handle).is_ok_and(|metadata| metadata.kind == FileKind::Link)
 }
 
 fn names_folder(target: &[u8]) -> bool {

@@ -16,8 +16,8 @@ use crate::root_rules::{RootError, RootRules};
 
 /// A folder held open, and the files beneath it.
 ///
-/// The handle follows the folder when it is moved. Once the folder is deleted, or another one is in its place, every
-/// operation answers [`FsError::RootGone`]. Threads may share a root.
+/// The handle follows the folder when it is moved. Once the folder is deleted, or another one has its path, every
+/// operation returns [`FsError::RootGone`]. Threads may share a root.
 #[derive(Debug)]
 pub struct FileRoot {
     pub(crate) resolver: Resolver,
@@ -25,7 +25,7 @@ pub struct FileRoot {
     origin: Option<Origin>,
 }
 
-/// Where a root was opened.
+/// The path at which a root was opened.
 #[derive(Debug)]
 struct Origin {
     canonical: PathBuf,
@@ -38,12 +38,12 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// A folder that `rules` refuse, or one that cannot be opened.
+    /// The folder is refused by `rules`, or cannot be opened.
     pub fn open(path: &Path, rules: &RootRules, policy: FsPolicy) -> Result<FileRoot, RootError> {
         FileRoot::open_inner(path, rules, policy, None)
     }
 
-    /// Opens with a given way of resolving, whatever this system has.
+    /// Opens with the given resolve method, without probing the system.
     ///
     /// # Errors
     ///
@@ -81,22 +81,22 @@ impl FileRoot {
         Ok(FileRoot { resolver, policy, origin: Some(Origin { canonical, spellings, opened }) })
     }
 
-    /// Takes a folder that is open already; `O_PATH` is enough.
+    /// Wraps a folder that is already open; `O_PATH` is enough.
     ///
-    /// Such a root has no spellings, so it accepts no absolute path.
+    /// Such a root has no path of its own, so it accepts no absolute path.
     ///
     /// # Errors
     ///
-    /// The handle is not one of a folder.
+    /// [`RootError::NotAFolder`] if the handle is not a folder's.
     pub fn from_handle(handle: OwnedFd, policy: FsPolicy) -> Result<FileRoot, RootError> {
-        let found = handle::stat(&handle).map_err(std::io::Error::from)?;
-        if !found.is_folder() {
+        let metadata = handle::stat(&handle).map_err(std::io::Error::from)?;
+        if !metadata.is_folder() {
             return Err(RootError::NotAFolder);
         }
         Ok(FileRoot { resolver: Resolver::new(handle), policy, origin: None })
     }
 
-    /// A root of its own for a folder beneath this one, resolved in the same way. No link is followed to it.
+    /// Opens a folder beneath this one as a separate root with the same resolve method. No link is followed to it.
     ///
     /// # Errors
     ///
@@ -108,24 +108,24 @@ impl FileRoot {
         Ok(FileRoot { resolver: Resolver::with_method(handle, self.method()), policy, origin: None })
     }
 
-    /// Where the folder was when it was opened, without links; `None` for a root made from a handle.
+    /// Returns the folder's path at the time of opening, without links; `None` for a root made from a handle.
     ///
-    /// For the program itself, never for a text that a model reads.
+    /// For the program itself; must not appear in a text that a model reads.
     pub fn path(&self) -> Option<&Path> {
         self.origin.as_ref().map(|origin| origin.canonical.as_path())
     }
 
-    /// The handle of the folder, opened with `O_PATH` or better.
+    /// Returns the handle of the folder, opened with `O_PATH` or better.
     pub fn handle(&self) -> BorrowedFd<'_> {
         self.resolver.root()
     }
 
-    /// How paths are resolved on this system.
+    /// Returns the resolve method.
     pub fn method(&self) -> ResolveMethod {
         self.resolver.method()
     }
 
-    /// What this root allows.
+    /// Returns the policy.
     pub fn policy(&self) -> &FsPolicy {
         &self.policy
     }
@@ -151,7 +151,7 @@ impl FileRoot {
         if text.is_empty() { Ok(RelPath::root()) } else { self.parse_path(text) }
     }
 
-    /// What is known about `path`. A link is described itself, not what it points at.
+    /// Reads the metadata of `path`; for a link that of the link itself.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl FileRoot {
         handle::stat(&handle).map_err(|errno| FsError::from_errno(errno, &canonical))
     }
 
-    /// The path without links and `..` of something that exists.
+    /// Returns the canonical path of an existing entry: without links and `..`.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl FileRoot {
         Ok(canonical)
     }
 
-    /// Checks that the folder still is what it was.
+    /// Checks that the folder still exists and was not replaced.
     ///
     /// # Errors
     ///
@@ -183,13 +183,14 @@ impl FileRoot {
         let at_origin = self.origin.as_ref().and_then(|origin| rustix::fs::stat(&origin.canonical).ok());
         let replaced = match (&self.origin, at_origin) {
             (Some(origin), Some(stat)) => !Metadata::from_stat(&stat).is_same_object(&origin.opened),
-            // Nothing at the old place: the folder was moved, which is fine, or deleted, which its links tell.
+            // Nothing has the old path: the folder was moved, which is fine, or deleted, which its link count
+            // shows.
             _ => false,
         };
         if replaced || held.links == 0 { Err(FsError::RootGone { replaced }) } else { Ok(()) }
     }
 
-    /// The checks that every change begins with.
+    /// Runs the checks that come before every change.
     pub(crate) fn check_writable(&self, path: &RelPath) -> Result<(), FsError> {
         if self.policy.read_only {
             return Err(FsError::ReadOnly { path: path.clone(), reason: ReadOnlyReason::Policy });

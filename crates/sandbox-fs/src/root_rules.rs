@@ -1,20 +1,20 @@
-//! Which folders may be a root.
+//! The rules for choosing a root folder.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rel_path::{ProtectedNames, RelPath};
 
-/// Which folders are refused as a root, beside `/`.
+/// The folders that are refused as a root, in addition to `/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootRules {
-    /// The user's home folder. It and the folders above it are refused.
+    /// The user's home folder, refused together with the folders above it.
     pub home: Option<PathBuf>,
-    /// Names of state folders. A folder with such a name, and all beneath it, is refused.
+    /// Names of state folders. A folder with such a name is refused, and every folder beneath it.
     pub state_folders: ProtectedNames,
 }
 
-/// No home folder, and `.agentd` as the state folder.
+/// Refuses `.agentd` as a state folder, and no home folder.
 impl Default for RootRules {
     fn default() -> RootRules {
         RootRules { home: None, state_folders: ProtectedNames::new([".agentd"]) }
@@ -22,18 +22,18 @@ impl Default for RootRules {
 }
 
 impl RootRules {
-    /// No rules but the one about `/`; for folders of the program's own.
+    /// Returns rules that refuse `/` only; for folders that belong to the program.
     pub fn none() -> RootRules {
         RootRules { home: None, state_folders: ProtectedNames::none() }
     }
 
-    /// `canonical` has no links.
+    /// Checks a folder; `canonical` has no links.
     pub(crate) fn check(&self, canonical: &Path) -> Result<(), RootError> {
         if canonical.parent().is_none() {
             return Err(RootError::FileSystemRoot);
         }
         if let Some(home) = &self.home {
-            // A home that does not exist cannot be asked for; one that is a link is compared by what it means.
+            // A home that is a link is compared by its target; one that does not exist, by its text.
             let home = std::fs::canonicalize(home).unwrap_or_else(|_| home.clone());
             if home == canonical {
                 return Err(RootError::Home);
@@ -50,9 +50,9 @@ impl RootRules {
     }
 }
 
-/// Why a folder cannot be a root.
+/// The reason for which a folder cannot be a root.
 ///
-/// For the person who chose it, never for a model.
+/// For the user who chose the folder, never for a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootError {
@@ -68,7 +68,7 @@ pub enum RootError {
     /// The folder is a state folder, or in one.
     #[error("a folder in a state folder cannot be a workspace")]
     StateFolder,
-    /// There is a file where the folder should be.
+    /// The path is a file.
     #[error("not a folder")]
     NotAFolder,
     /// The folder cannot be opened.

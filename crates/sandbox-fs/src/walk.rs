@@ -1,6 +1,6 @@
-//! Listing a folder and what is beneath it.
+//! Lists the entries beneath a folder.
 //!
-//! Iterative, handle-based and bounded. No link and no other mount is entered, nothing but folders is opened.
+//! Iterative, handle-based and bounded. Opens folders only, and enters no link and no other mount.
 
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -18,72 +18,71 @@ use crate::metadata::{FileKind, Metadata};
 use crate::resolve::{Last, ResolveMethod};
 use crate::root::FileRoot;
 
-/// After how many names of one folder the clock is looked at.
+/// The number of names in one folder between two checks of the clock.
 const CLOCK_EVERY: u64 = 256;
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalkLimits {
-    /// How many levels beneath the start folder are listed; 1 is the folder's own entries.
+    /// The number of levels listed beneath the start folder; 1 for the folder's own entries.
     pub depth: usize,
-    /// How many entries are read, those included that the visitor leaves out.
+    /// The most entries to read, including those that the visitor leaves out.
     pub entries: u64,
-    /// How long the walk may take.
+    /// The time limit.
     pub timeout: Duration,
 }
 
-/// As deep as paths go, a million entries, 30 seconds.
+/// The greatest depth of a path, a million entries, 30 seconds.
 impl Default for WalkLimits {
     fn default() -> WalkLimits {
         WalkLimits { depth: MAX_COMPONENTS, entries: 1_000_000, timeout: Duration::from_secs(30) }
     }
 }
 
-/// What a visitor wants of an entry.
+/// A visitor's decision about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// The entry, and what is beneath it.
+    /// Yields the entry and the entries beneath it.
     Take,
-    /// The entry only.
+    /// Yields the entry only.
     TakeOnly,
-    /// What is beneath it only.
+    /// Yields the entries beneath it only.
     Pass,
-    /// Neither.
+    /// Yields neither.
     Skip,
 }
 
-/// One thing that a walk found.
+/// An entry of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WalkEntry {
     /// Its canonical path.
     pub path: RelPath,
-    /// What it is; a link is a link.
+    /// The kind; a link is not followed.
     pub kind: FileKind,
-    /// How far beneath the start folder it is; 1 for the folder's own entries.
+    /// The depth beneath the start folder; 1 for the folder's own entries.
     pub depth: usize,
-    /// What is known about it, if the walk was asked to look and the entry was still there.
+    /// The metadata, if [`Walk::with_metadata`] was called and the entry still existed.
     pub metadata: Option<Metadata>,
 }
 
-/// What a walk left out.
+/// The entries that a walk left out, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WalkSummary {
-    /// How many entries were read.
+    /// The number of entries read.
     pub entries: u64,
-    /// Folders that could not be read, or not to their end.
+    /// Folders that could not be read completely.
     pub unreadable: u64,
-    /// Folders that were not entered because something else is mounted there.
+    /// Folders that were not entered because they are mount points.
     pub mounts: u64,
     /// Folders that were not entered because of [`WalkLimits::depth`].
     pub too_deep: u64,
-    /// Entries whose path would be longer than any path may be, and folders that were not entered because that goes
-    /// for whatever is in them.
+    /// Entries whose path would be too long, and folders that were not entered because every path in them would be.
     pub unnameable: u64,
-    /// Whether the walk ended early because of [`WalkLimits::entries`].
+    /// True if the walk ended early because of [`WalkLimits::entries`].
     pub out_of_entries: bool,
-    /// Whether the walk ended early because of [`WalkLimits::timeout`].
+    /// True if the walk ended early because of [`WalkLimits::timeout`].
     pub out_of_time: bool,
 }
 
@@ -101,20 +100,20 @@ pub struct Walk<'a> {
     summary: WalkSummary,
 }
 
-/// One folder that is being listed.
+/// A folder that is being listed.
 struct Level {
     folder: OwnedFd,
     path: RelPath,
     device: u64,
-    /// What is still to do, the next thing last.
+    /// The remaining steps, the next one last.
     steps: Vec<Step>,
 }
 
 struct Step {
     name: Vec<u8>,
     kind: FileKind,
-    /// Whether this is about what is beneath the entry. Such a step sorts as the name with a slash behind it, so that
-    /// `a`, `a-b`, `a/x` come out in that order.
+    /// True for entering the folder. Such a step sorts like the name with a trailing slash, so that `a`, `a-b`,
+    /// `a/x` come in that order.
     enter: bool,
 }
 
@@ -144,7 +143,7 @@ impl FileRoot {
         Ok(walk)
     }
 
-    /// The entries of one folder, with their metadata, ordered by name.
+    /// Lists the entries of one folder with their metadata, ordered by name.
     ///
     /// # Errors
     ///
@@ -156,7 +155,7 @@ impl FileRoot {
 }
 
 impl<'a> Walk<'a> {
-    /// Asks `visitor` about every entry, before it is given out and before anything beneath it is read.
+    /// Calls `visitor` with every entry, before the entry is yielded and before anything beneath it is read.
     #[must_use]
     pub fn visited_by(mut self, visitor: impl FnMut(&WalkEntry) -> Visit + Send + 'a) -> Walk<'a> {
         self.visitor = Some(Box::new(visitor));
@@ -170,12 +169,12 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// The canonical path of the start folder.
+    /// Returns the canonical path of the start folder.
     pub fn start(&self) -> &RelPath {
         &self.start
     }
 
-    /// What was left out so far; final once the walk has ended.
+    /// Returns the summary so far; final once the walk has ended.
     pub fn summary(&self) -> WalkSummary {
         self.summary
     }
@@ -200,7 +199,7 @@ impl<'a> Walk<'a> {
         summary.out_of_entries |= full;
         summary.unreadable += u64::from(read.is_err());
         steps.sort_unstable_by(|a, b| b.order(a));
-        let device = handle::stat(&folder).map_or(0, |found| found.device);
+        let device = handle::stat(&folder).map_or(0, |metadata| metadata.device);
         self.levels.push(Level { folder, path, device, steps });
     }
 
@@ -219,13 +218,13 @@ impl<'a> Walk<'a> {
         match open_folder(self.method, level, &step.name) {
             Ok(Some(folder)) => self.push_level(folder, path),
             Ok(None) => self.summary.mounts += 1,
-            // It was replaced or removed since it was read: there is nothing to enter.
+            // The folder was replaced or removed since it was listed.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => {}
             Err(_) => self.summary.unreadable += 1,
         }
     }
 
-    /// Makes the entry of a step and lets the visitor decide. `None` if it is not to be given out.
+    /// Builds the entry of a step and calls the visitor; `None` if the entry is not yielded.
     fn take(&mut self, step: &Step) -> Option<WalkEntry> {
         let depth = self.levels.len();
         let level = self.levels.last_mut()?;
@@ -236,13 +235,13 @@ impl<'a> Walk<'a> {
         let needs_metadata = self.with_metadata || step.kind == FileKind::Unknown;
         let metadata =
             needs_metadata.then(|| handle::stat_at(&level.folder, &step.name).ok().flatten()).flatten();
-        let kind = metadata.map_or(step.kind, |found| found.kind);
+        let kind = metadata.map_or(step.kind, |metadata| metadata.kind);
         let entry = WalkEntry { path, kind, depth, metadata };
         let visit = self.visitor.as_mut().map_or(Visit::Take, |visitor| visitor(&entry));
         if kind == FileKind::Folder && matches!(visit, Visit::Take | Visit::Pass) {
             let enter = Step { name: step.name.clone(), kind, enter: true };
-            let place = level.steps.partition_point(|other| enter.order(other) == Ordering::Less);
-            level.steps.insert(place, enter);
+            let position = level.steps.partition_point(|other| enter.order(other) == Ordering::Less);
+            level.steps.insert(position, enter);
         }
         matches!(visit, Visit::Take | Visit::TakeOnly).then_some(entry)
     }
@@ -279,7 +278,7 @@ impl Step {
     }
 }
 
-/// Opens the folder `name` to list it; `None` if something else is mounted there.
+/// Opens the folder `name` to list it; `None` if it is a mount point.
 fn open_folder(method: ResolveMethod, level: &Level, name: &[u8]) -> Result<Option<OwnedFd>, Errno> {
     match method {
         ResolveMethod::Openat2 => {
@@ -301,14 +300,14 @@ fn open_folder(method: ResolveMethod, level: &Level, name: &[u8]) -> Result<Opti
     }
 }
 
-/// Whether something is mounted where a folder or file is, one of the same file system included. Kernels that cannot say
-/// so leave it to the comparison of devices.
+/// Returns true for a mount point, bind mounts of the same file system included. Older kernels do not report it;
+/// callers then compare devices.
 pub(crate) fn is_mount_root(handle: impl AsFd) -> bool {
     rustix::fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())
-        .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+        .is_ok_and(|statx| statx.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
-/// Calls `each` with the names in a folder, `.` and `..` apart, until it answers `false`.
+/// Calls `each` with the names in a folder, except `.` and `..`, until it returns `false`.
 pub(crate) fn read_names(
     folder: impl AsFd,
     mut each: impl FnMut(&[u8], FileKind) -> bool,

@@ -16,7 +16,7 @@ fn embedded_sandbox_fs_writes_and_refuses() {
         lines,
         [
             r#"notes.txt holds "second\n""#,
-            "refused: a write on top of a version that is gone: `notes.txt` was changed by someone else",
+            "refused: a write on top of a version that is gone: `notes.txt` was changed by another program",
             "refused: ../outside: the path leaves the workspace",
             "refused: /etc/hostname: the path is absolute and does not begin with the workspace folder",
             "refused: elsewhere/hostname: `elsewhere` is a link that is absolute",

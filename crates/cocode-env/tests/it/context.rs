@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use cocode_env::{AgentContext, ContextError, ProblemKind, Variable};
 use proptest::prelude::*;
 
-fn good() -> BTreeMap<Variable, OsString> {
+fn valid() -> BTreeMap<Variable, OsString> {
     let values =
         ["/tmp/repo", "123", "https://example.org/o/r/issues/123", "/tmp/i.txt", "cocode ready for check"];
     Variable::ALL.into_iter().zip(values.map(OsString::from)).collect()
@@ -16,9 +16,9 @@ fn read(values: &BTreeMap<Variable, OsString>) -> Result<AgentContext, ContextEr
 }
 
 #[test]
-fn the_five_variables_go_both_ways() {
-    let context = read(&good()).unwrap();
-    assert_eq!(context.variables().into_iter().collect::<BTreeMap<_, _>>(), good());
+fn the_five_variables_round_trip() {
+    let context = read(&valid()).unwrap();
+    assert_eq!(context.variables().into_iter().collect::<BTreeMap<_, _>>(), valid());
     assert_eq!(context.issue.get(), 123);
 }
 
@@ -27,7 +27,7 @@ fn every_problem_is_reported_at_once() {
     let problems = read(&BTreeMap::new()).unwrap_err().problems;
     assert_eq!(problems.len(), 5);
     assert!(problems.iter().all(|problem| problem.kind == ProblemKind::Missing));
-    let mut values = good();
+    let mut values = valid();
     values.insert(Variable::RepoPath, "relative".into());
     values.insert(Variable::IssueNumber, "0".into());
     let error = read(&values).unwrap_err();
@@ -51,7 +51,7 @@ fn bad_values_are_refused_by_name() {
     ];
     for (variable, values) in cases {
         for value in values {
-            let mut all = good();
+            let mut all = valid();
             all.insert(variable, value.into());
             let problems = read(&all).expect_err(value).problems;
             assert_eq!(problems.len(), 1, "{variable}={value:?}");
@@ -61,9 +61,9 @@ fn bad_values_are_refused_by_name() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_where_text_is_needed() {
+fn only_paths_accept_bytes_that_are_not_utf8() {
     for variable in Variable::ALL {
-        let mut all = good();
+        let mut all = valid();
         all.insert(variable, OsString::from_vec(b"/\xff".to_vec()));
         let is_path = matches!(variable, Variable::RepoPath | Variable::IssueBodyFile);
         assert_eq!(read(&all).is_ok(), is_path, "{variable}");
@@ -72,8 +72,8 @@ fn bytes_that_are_no_text_are_refused_where_text_is_needed() {
 
 proptest! {
     #[test]
-    fn no_value_is_ever_shown(secret in "[a-z]{12}") {
-        let mut all = good();
+    fn errors_never_contain_a_value(secret in "[a-z]{12}") {
+        let mut all = valid();
         for variable in Variable::ALL {
             all.insert(variable, format!("{secret}\n").into());
         }
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_accepted_comes_back_the_same(
+    fn accepted_variables_round_trip(
         path in "/[^\0]{0,30}", number in 1u64.., host in "[a-z]{1,9}", marker in "[a-zA-Z#:]([ a-zA-Z#:]{0,20}[a-z])?"
     ) {
         let values = [path.clone(), number.to_string(), format!("https://{host}/{number}"), path, marker];

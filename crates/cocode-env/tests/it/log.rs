@@ -22,7 +22,7 @@ fn structured_lines_keep_their_other_fields() {
 }
 
 #[test]
-fn what_is_not_structured_is_taken_as_it_is() {
+fn other_text_becomes_the_message_verbatim() {
     for text in [r#"{"message":1}"#, r#"{"level":"info"}"#, "{", "[]", "[INFO", "INFO] x", "[1] x", "{}"] {
         let line = LogLine::parse(text);
         assert_eq!((line.level, line.message.as_str()), (None, text));
@@ -30,11 +30,11 @@ fn what_is_not_structured_is_taken_as_it_is() {
 }
 
 #[test]
-fn a_line_without_end_is_divided() {
+fn a_line_over_the_limit_is_split() {
     let long = "ä".repeat(LINE_LIMIT_BYTES);
-    let found = lines(&[long.as_bytes()]);
-    assert!(found.iter().all(|line| line.len() <= LINE_LIMIT_BYTES && !line.contains('\u{fffd}')));
-    assert_eq!(found.concat(), long);
+    let split = lines(&[long.as_bytes()]);
+    assert!(split.iter().all(|line| line.len() <= LINE_LIMIT_BYTES && !line.contains('\u{fffd}')));
+    assert_eq!(split.concat(), long);
 }
 
 proptest! {

@@ -3,5 +3,6 @@
 mod context;
 mod log;
 mod names;
+mod snapshots;
 mod states;
 mod verdict;

@@ -24,7 +24,7 @@ fn a_default_branch_keeps_its_slashes() {
 }
 
 #[test]
-fn a_marker_is_searched_as_it_is() {
+fn a_marker_is_a_fixed_string() {
     let marker: ReadyMarker = "done.*".parse().unwrap();
     assert!(marker.is_in("x done.* y"));
     assert!(!marker.is_in("done now"));

@@ -1,7 +1,7 @@
 use cocode_env::{AgentState, ExitMeaning};
 
 #[test]
-fn the_ways_between_states_are_these() {
+fn state_transitions() {
     let mut edges = Vec::new();
     for from in AgentState::ALL {
         for to in AgentState::ALL {
@@ -19,7 +19,7 @@ fn the_ways_between_states_are_these() {
 }
 
 #[test]
-fn exit_codes_mean_what_the_document_says() {
+fn exit_codes_follow_the_contract() {
     let cases = [
         (0, "success", AgentState::Completed),
         (1, "error", AgentState::Failed),

@@ -31,7 +31,7 @@ fn evidence<'a>(marker: &'a ReadyMarker, head: Option<HeadCommit>) -> Evidence<'
     }
 }
 
-/// The parts that do not hold.
+/// Returns the parts that fail.
 fn failures(head: Option<HeadCommit>) -> Vec<PartName> {
     let marker = ReadyMarker::default();
     let verdict = Verdict::of(&evidence(&marker, head));
@@ -68,7 +68,7 @@ fn each_part_alone_makes_it_not_ready() {
 }
 
 #[test]
-fn a_clean_tree_and_a_check_count_when_asked_for() {
+fn a_clean_tree_and_a_check_count_when_required() {
     let marker = ReadyMarker::default();
     let check = |passed| Some(CheckResult { passed, detail: "exit code 1".into() });
     let of = |is_clean, check| Verdict::of(&Evidence { is_clean, check, ..evidence(&marker, Some(head())) });
@@ -81,7 +81,7 @@ fn a_clean_tree_and_a_check_count_when_asked_for() {
 }
 
 #[test]
-fn a_repeated_marker_is_not_the_agents_own_word() {
+fn a_repeated_marker_is_not_a_statement() {
     let cases = [
         ("fix\n\ncocode ready for check", MarkerUse::Said),
         ("fix: issue #123 - cocode ready for check", MarkerUse::Said),

@@ -159,7 +159,7 @@ fn a_message_without_end_is_not_read_to_its_end() {
     let long = Ground::new().run(&say(8 << 20));
     assert_eq!(failures(&long), ["marker"], "{long:?}");
     let why = &long.verdict.as_ref().unwrap().first_failure().unwrap().why;
-    assert_eq!(why, "the message of the last commit is longer than is read");
+    assert_eq!(why, "the message of the last commit is too long to read");
     // The same message where it is not as long: it is its length that counts.
     assert_eq!(Ground::new().run(&say(100 << 10)).state, AgentState::Ready);
 }

@@ -1,4 +1,4 @@
-//! From a request to its response.
+//! Answers a request with a response.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Map;
 use wap_core::{Call, CodeIndex, Origin, Workspace};
 
 use super::budget::{Budget, FIELDS_BYTES, Ledger, fit_warnings, written_bytes};
-use super::failure::{Failure, identity, shown};
+use super::failure::{Failure, excerpt, identity};
 use super::need_call::{Answer, NeedCall};
 use super::{diff, files, index, listing, tree};
 use crate::{
@@ -14,31 +14,31 @@ use crate::{
     RequestId, Response, Warning, WarningCode, WebSearch,
 };
 
-/// Where answers come from.
+/// The sources of answers.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     /// Files, folders and commands.
     pub workspace: &'a dyn Workspace,
-    /// Code; without one the needs that ask it fail.
+    /// The code index; without one, the needs that use it fail.
     pub index: Option<&'a dyn CodeIndex>,
-    /// The web; without one it is switched off.
+    /// The web search; without one it is disabled.
     pub web: Option<&'a dyn WebSearch>,
 }
 
-/// How a request is answered.
+/// The options of answering a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerOptions {
-    /// How much the response may cost.
+    /// The limits of the response.
     pub budget: Budget,
-    /// How the workspace is named.
-    pub root: RootShown,
-    /// Leaves out how long it took, so that the same request over the same files has the same response.
+    /// The form in which the response names the workspace.
+    pub root: RootForm,
+    /// Leaves out the elapsed time, so that the same request over the same files has the same response.
     pub deterministic: bool,
 }
 
-/// How the workspace is named in a response.
+/// The form in which a response names the workspace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum RootShown {
+pub enum RootForm {
     /// By the name of its folder.
     #[default]
     Name,
@@ -46,20 +46,20 @@ pub enum RootShown {
     AbsolutePath,
 }
 
-/// Tells how long the answering has taken so far. A codec reads no clock.
+/// Measures the time of answering. The caller implements it, because a codec reads no clock.
 pub trait Stopwatch {
-    /// Returns the time since the request was taken up.
+    /// Returns the time since answering began.
     fn elapsed(&self) -> Duration;
 }
 
-/// The name of a request whose own cannot be told.
+/// The id in a response to a request whose own id is unreadable.
 const UNKNOWN_ID: &str = "invalid";
 
-/// Answers a request: one result for each of its needs, the rejected ones included, in their order.
+/// Answers a request with one result for each need, rejected ones included, in their order.
 ///
-/// The needs are the steps of the run, numbered from `call.origin.step` on; where the run has no sequence, and so is for
-/// one call only, each need has a run of its own. A need that fails costs the others nothing.
-/// When the budget is used up, or `call.cancel` is raised, the needs that are left are answered as `budget_exhausted`.
+/// The needs are steps of the run, numbered from `call.origin.step` on. If the run has no sequence, and so covers
+/// one call only, each need gets a run of its own. A failed need does not affect the others. Once the budget is
+/// used up or `call.cancel` is raised, the remaining needs are answered with `budget_exhausted`.
 ///
 /// Source: Codali protocol, response rules; ruling in docs/codali.md.
 pub fn answer(
@@ -84,15 +84,15 @@ pub fn answer(
         }
         let Some(need) = good.next() else { break };
         let time_left = options.budget.time.saturating_sub(stopwatch.elapsed());
-        let asked_bytes = written_bytes(&identity(&need.kind));
-        let room = ledger.room(asked_bytes).filter(|_| {
+        let field_bytes = written_bytes(&identity(&need.kind));
+        let room = ledger.room(field_bytes).filter(|_| {
             answered < options.budget.needs && !time_left.is_zero() && !call.cancel.is_cancelled()
         });
         let Some(room) = room else {
             unanswered += 1;
             let failure = Failure::new(WarningCode::BudgetExhausted);
-            // An agent has asked at such length that repeating it would be the response.
-            let is_long = asked_bytes > FIELDS_BYTES;
+            // The need is so long that repeating its fields would fill the response.
+            let is_long = field_bytes > FIELDS_BYTES;
             results.push(if is_long { failure.bare_result(need) } else { failure.result(need) });
             continue;
         };
@@ -119,7 +119,7 @@ pub fn answer(
         request_id: reading.request.request_id.clone(),
         results,
         meta: Meta {
-            repo_root: shown_root(&root, options.root),
+            repo_root: root_name(&root, options.root),
             warnings,
             elapsed_ms: (!options.deterministic).then_some(elapsed),
             extra: Map::new(),
@@ -128,7 +128,7 @@ pub fn answer(
     }
 }
 
-/// The origin of the need at `index`.
+/// Returns the origin of the need at `index`.
 fn origin_of(index: usize, origin: &Origin) -> Origin {
     let step = origin.step.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
     let mut origin = origin.at_step(step);
@@ -138,12 +138,13 @@ fn origin_of(index: usize, origin: &Origin) -> Origin {
     origin
 }
 
-/// Returns the response to a text that is no request that can be answered; `None` if it is no request at all.
+/// Returns the response to an unreadable request; `None` if the text contains no request at all.
 #[must_use]
 pub fn refuse(error: &ReadError) -> Option<Response> {
     let unknown = || UNKNOWN_ID.parse::<RequestId>().expect("it is short and printable");
-    let place =
-        || format!("line {}, column {}: {}", error.line_number, error.column, shown(&error.kind.to_string()));
+    let position = || {
+        format!("line {}, column {}: {}", error.line_number, error.column, excerpt(&error.kind.to_string()))
+    };
     let (request_id, results, mut warnings) = match &error.kind {
         ReadErrorKind::NoRequest => return None,
         ReadErrorKind::NoValidNeed { reading } => {
@@ -153,14 +154,14 @@ pub fn refuse(error: &ReadError) -> Option<Response> {
         _ => (unknown(), Vec::new(), Vec::new()),
     };
     fit_warnings(&mut warnings, &Budget::default());
-    warnings.push(Warning::with(error.code(), place()));
+    warnings.push(Warning::with(error.code(), position()));
     let meta = Meta { warnings, ..Meta::default() };
     Some(Response { request_id, results, meta, extra: Map::new() })
 }
 
 fn rejection(rejected: &RejectedNeed) -> NeedResult {
     NeedResult::Failed(FailedResult {
-        need_type: shown(&rejected.need_type),
+        need_type: excerpt(&rejected.need_type),
         fields: Map::new(),
         error: rejected.code.name().to_owned(),
         message: None,
@@ -178,7 +179,7 @@ fn answer_need(need: &Need, frame: &mut NeedCall<'_>) -> Answer {
         NeedKind::ImpactDiagnostics { file, limit, offset } => {
             index::impact_diagnostics(file.as_deref(), *limit, *offset, frame)
         }
-        NeedKind::Tree(asked) => tree::tree(asked, frame),
+        NeedKind::Tree(need) => tree::tree(need, frame),
         NeedKind::Web { query, force_web } => index::web(query, *force_web, frame),
         NeedKind::FileRead { path } => files::read(path, frame),
         NeedKind::FileList { root, pattern } => listing::list(root, pattern.as_deref(), frame),
@@ -189,10 +190,10 @@ fn answer_need(need: &Need, frame: &mut NeedCall<'_>) -> Answer {
     }
 }
 
-fn shown_root(root: &str, shown: RootShown) -> Option<String> {
-    let name = match shown {
-        RootShown::AbsolutePath => root,
-        RootShown::Name => root.trim_end_matches('/').rsplit('/').next().unwrap_or_default(),
+fn root_name(root: &str, form: RootForm) -> Option<String> {
+    let name = match form {
+        RootForm::AbsolutePath => root,
+        RootForm::Name => root.trim_end_matches('/').rsplit('/').next().unwrap_or_default(),
     };
     (!name.is_empty()).then(|| name.to_owned())
 }

@@ -1,4 +1,4 @@
-//! How much a response may cost.
+//! The limits of a response.
 
 use std::time::Duration;
 
@@ -6,24 +6,25 @@ use serde::Serialize;
 
 use crate::{Warning, WarningCode};
 
-/// How large a response may become and how long it may take. What is over is cut, or answered as `budget_exhausted`;
-/// what is finished is never thrown away.
+/// The limits of a response in size and time. Larger results are cut, and needs beyond the limits are answered
+/// with `budget_exhausted`; finished results are never discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// About how many bytes all results may have.
+    /// The approximate size limit of all results in bytes.
     pub response_bytes: usize,
-    /// About how many bytes one result may have.
+    /// The approximate size limit of one result in bytes.
     pub need_bytes: usize,
-    /// How many needs are answered.
+    /// The most needs that are answered.
     pub needs: usize,
-    /// How long all of it may take.
+    /// The time limit of the response.
     pub time: Duration,
-    /// How long one need may take.
+    /// The time limit of one need.
     pub need_time: Duration,
 }
 
 impl Default for Budget {
-    /// 1 MiB in all and 512 KiB for one, 256 needs, one minute in all and ten seconds for one.
+    /// Returns 1 MiB in total and 512 KiB for one result, 256 needs, one minute in total and ten seconds for one
+    /// need.
     fn default() -> Budget {
         Budget {
             response_bytes: 1 << 20,
@@ -35,17 +36,18 @@ impl Default for Budget {
     }
 }
 
-/// What of a budget of bytes is left.
+/// The remaining bytes of a budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ledger {
     left: usize,
     need_bytes: usize,
 }
 
-/// What the fields around a content take. A need that is not answered is named by its fields if they have no more than that.
+/// The bytes reserved for the fields around a content. An unanswered need repeats its fields only if they fit
+/// into them.
 pub(super) const FIELDS_BYTES: usize = 256;
 
-/// The part of a response that its warnings may have, and the bytes that they may have in any case.
+/// Warnings may take this fraction of a response, or at least the bytes below.
 const WARNINGS_PART: usize = 8;
 const WARNINGS_BYTES: usize = 4096;
 
@@ -54,19 +56,19 @@ impl Ledger {
         Ledger { left: budget.response_bytes, need_bytes: budget.need_bytes }
     }
 
-    /// Returns how many bytes the content of the next result may have, if the fields by which it was asked for have
-    /// `asked_bytes`; `None` if there is room for nothing.
-    pub(super) fn room(&self, asked_bytes: usize) -> Option<usize> {
-        self.left.min(self.need_bytes).checked_sub(FIELDS_BYTES.max(asked_bytes))
+    /// Returns the size limit of the next result's content, if the fields of its need take `need_bytes`; `None`
+    /// if there is no room.
+    pub(super) fn room(&self, field_bytes: usize) -> Option<usize> {
+        self.left.min(self.need_bytes).checked_sub(FIELDS_BYTES.max(field_bytes))
     }
 
-    /// Books a result.
+    /// Subtracts a result from the budget.
     pub(super) fn book(&mut self, result: &impl Serialize) {
         self.left = self.left.saturating_sub(written_bytes(result));
     }
 }
 
-/// Leaves out the last warnings where there are so many that they would be most of the response.
+/// Drops the last warnings if all of them would fill most of the response.
 pub(super) fn fit_warnings(warnings: &mut Vec<Warning>, budget: &Budget) {
     let mut left = (budget.response_bytes / WARNINGS_PART).max(WARNINGS_BYTES);
     let total = warnings.len();
@@ -83,10 +85,10 @@ pub(super) fn fit_warnings(warnings: &mut Vec<Warning>, budget: &Budget) {
     }
 }
 
-/// Returns how many bytes a value has when it is written.
+/// Returns the size of a value as JSON in bytes.
 pub(super) fn written_bytes(value: &impl Serialize) -> usize {
     let mut counted = CountedBytes(0);
-    // Nothing can fail: the keys are texts, and counting always goes well.
+    // Cannot fail: the keys are texts, and the writer only counts.
     let _ = serde_json::to_writer(&mut counted, value);
     counted.0
 }

@@ -1,4 +1,4 @@
-//! `file.diff`: what has changed, as git says it.
+//! `file.diff`: changes according to git.
 
 use wap_core::{ExecuteCommand, Unobserved};
 
@@ -7,8 +7,9 @@ use super::fit;
 use super::need_call::{Answer, NeedCall};
 use crate::{FileDiffResult, NeedResult, WarningCode};
 
-/// The program and its options. It runs confined like every other command, because a repository may configure what git
-/// runs; that much of it as can be switched off is. Prefixes, quoting and colours are those that readers of diffs know.
+/// The command line. It runs confined like every other command, because a repository can configure programs that
+/// git runs; the options disable as many of them as possible. Prefixes, quoting and colours are set to git's
+/// defaults.
 const GIT_DIFF: &str = "git --no-pager --literal-pathspecs --no-optional-locks -c core.fsmonitor=false \
     -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff \
     --no-textconv --src-prefix=a/ --dst-prefix=b/";
@@ -29,17 +30,17 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
         _ => Failure::new(WarningCode::FileDiffFailed).saying(error.message()),
     })?;
     if ended.exit_code != 0 {
-        // What git says names folders of the machine.
+        // Git's own message may contain paths outside of the workspace.
         let why = match ended.exit_code {
             127 => "git is not installed where commands run".to_owned(),
-            code => format!("git ended with exit code {code}: the workspace may be no repository of its own"),
+            code => format!("git ended with exit code {code}: the workspace may not be a git repository"),
         };
         return Err(Failure::new(WarningCode::FileDiffFailed).saying(why));
     }
     let lines = fit::lines(ended.stdout, frame.room);
-    let truncated = ended.is_output_truncated || lines.shown < lines.total;
+    let truncated = ended.is_output_truncated || lines.kept < lines.total;
     if truncated {
-        frame.warn_cut("file.diff", lines.shown, lines.total);
+        frame.warn_cut("file.diff", lines.kept, lines.total);
     }
     Ok(NeedResult::FileDiff(FileDiffResult {
         paths: paths.to_vec(),
@@ -49,7 +50,7 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
     }))
 }
 
-/// A text as one word of the shell.
+/// Quotes a text as one shell word.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,14 +1,14 @@
-//! Why a need has no answer.
+//! Failed needs.
 
 use serde_json::{Map, Value};
 use wap_core::{IndexError, Reason, WapError};
 
 use crate::{FailedResult, Need, NeedKind, NeedResult, Warning, WarningCode};
 
-/// The longest detail of a warning, in characters.
-const SHOWN_CHARACTERS: usize = 200;
+/// The longest detail of a warning in characters.
+const EXCERPT_CHARACTERS: usize = 200;
 
-/// Why a need has no answer: its code, what it is about, and what to know in words.
+/// The failure of a need: a code, the object concerned, and a message for the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) code: WarningCode,
@@ -22,16 +22,16 @@ impl Failure {
     }
 
     pub(super) fn about(code: WarningCode, detail: &str) -> Failure {
-        Failure { code, detail: Some(shown(detail)), message: None }
+        Failure { code, detail: Some(excerpt(detail)), message: None }
     }
 
     pub(super) fn saying(self, message: impl Into<String>) -> Failure {
         Failure { message: Some(message.into()), ..self }
     }
 
-    /// A workspace has refused; `asked` is the path as the request has it, and `otherwise` the code of everything that
-    /// has none of its own.
-    pub(super) fn of_workspace(error: &WapError, asked: &str, otherwise: WarningCode) -> Failure {
+    /// Maps an error of the workspace; `path` is the path of the request, and `otherwise` the code for reasons
+    /// without one of their own.
+    pub(super) fn of_workspace(error: &WapError, path: &str, otherwise: WarningCode) -> Failure {
         let code = match error.reason() {
             Reason::FileNotFound | Reason::PathNotFound | Reason::DirectoryNotFound => {
                 WarningCode::FileNotFound
@@ -45,10 +45,10 @@ impl Failure {
             }
             _ => otherwise,
         };
-        Failure::about(code, asked).saying(error.message())
+        Failure::about(code, path).saying(error.message())
     }
 
-    /// An index has no answer; `failed` is the code for that.
+    /// Maps an error of the index; `failed` is the code for every failure but a timeout.
     pub(super) fn of_index(error: &IndexError, failed: WarningCode) -> Failure {
         let failure = match error {
             IndexError::UnknownDocument { doc_id } => Failure::about(failed, doc_id),
@@ -68,12 +68,12 @@ impl Failure {
         }
     }
 
-    /// The result of a need that failed for this.
+    /// Returns the failed result of a need, with its identifying fields.
     pub(super) fn result(&self, need: &Need) -> NeedResult {
         self.result_with(need, identity(&need.kind))
     }
 
-    /// The same, without the fields by which it was asked for.
+    /// Returns the failed result of a need, without its fields.
     pub(super) fn bare_result(&self, need: &Need) -> NeedResult {
         self.result_with(need, Map::new())
     }
@@ -88,13 +88,13 @@ impl Failure {
     }
 }
 
-/// Returns a text of a request as it can be shown: not too long, without control characters.
-pub(super) fn shown(text: &str) -> String {
+/// Cuts a text of a request and replaces control characters, for use in messages.
+pub(super) fn excerpt(text: &str) -> String {
     let clean = |one: char| if one.is_control() { '\u{fffd}' } else { one };
-    text.chars().take(SHOWN_CHARACTERS).map(clean).collect()
+    text.chars().take(EXCERPT_CHARACTERS).map(clean).collect()
 }
 
-/// The fields by which an agent knows which of its needs failed.
+/// Returns the fields by which an agent recognizes its need.
 pub(super) fn identity(kind: &NeedKind) -> Map<String, Value> {
     let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
     let optional = |name: &str, value: &Option<String>| value.as_ref().map(|value| text(name, value));

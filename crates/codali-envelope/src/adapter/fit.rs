@@ -1,33 +1,33 @@
-//! Cutting on the borders of lines and items.
+//! Cuts texts and lists at line and item boundaries.
 
 use serde::Serialize;
 
 use super::budget::written_bytes;
 
-/// A text that was cut behind a line.
+/// A text that was cut after a line.
 pub(super) struct Lines {
     pub(super) text: String,
-    pub(super) shown: u64,
+    pub(super) kept: u64,
     pub(super) total: u64,
 }
 
-/// Returns as many whole lines of a text as have room.
+/// Keeps as many whole lines of a text as fit.
 pub(super) fn lines(mut text: String, room: usize) -> Lines {
     let total = text.split_inclusive('\n').count() as u64;
     if text.len() <= room {
-        return Lines { text, shown: total, total };
+        return Lines { text, kept: total, total };
     }
     let head = &text.as_bytes()[..room];
     let end = head.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
     text.truncate(end);
-    Lines { shown: text.split_inclusive('\n').count() as u64, text, total }
+    Lines { kept: text.split_inclusive('\n').count() as u64, text, total }
 }
 
-/// Keeps as many items as have room; returns whether some were left out.
+/// Keeps as many items as fit; returns true if some were dropped.
 pub(super) fn items<T: Serialize>(items: &mut Vec<T>, room: usize) -> bool {
     let mut left = room;
     let fitting = items.iter().take_while(|item| {
-        // A comma or a line break stands behind each.
+        // One byte for the separator after each item.
         let needed = written_bytes(item) + 1;
         let fits = needed <= left;
         left = left.saturating_sub(needed);

@@ -1,4 +1,4 @@
-//! A glob of `file.list`, and what it names on purpose.
+//! The glob of a `file.list`, and the excluded files that it names explicitly.
 
 use globset::{GlobBuilder, GlobMatcher};
 use wap_core::DEFAULT_EXCLUSIONS;
@@ -10,7 +10,7 @@ pub(super) struct Globs {
 }
 
 impl Globs {
-    /// Compiles a glob; `None` if it is none.
+    /// Compiles a glob; `None` if it is invalid.
     pub(super) fn new(pattern: &str) -> Option<Globs> {
         let pattern = pattern.trim();
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
@@ -21,13 +21,12 @@ impl Globs {
         })
     }
 
-    /// Tells whether a path relative to the folder matches.
+    /// Returns true if a path relative to the folder matches.
     pub(super) fn is_match(&self, path: &str) -> bool {
         self.matcher.is_match(path)
     }
 
-    /// Tells whether the pattern names a folder or file that is left out otherwise: letter by letter, or a hidden one by
-    /// its dot.
+    /// Returns true if the pattern names a folder or file explicitly: literally, or a hidden one by its dot.
     pub(super) fn names(&self, name: &str) -> bool {
         self.parts.iter().any(|part| {
             let is_hidden = name.starts_with('.') && part.starts_with('.');
@@ -35,14 +34,14 @@ impl Globs {
         })
     }
 
-    /// Tells whether anything that is always left out is named, so that it has to be looked for.
-    pub(super) fn names_left_out(&self) -> bool {
+    /// Returns true if the pattern names anything that listings exclude by default.
+    pub(super) fn names_excluded(&self) -> bool {
         let is_excluded =
             |part: &String| DEFAULT_EXCLUSIONS.iter().any(|glob| glob.contains(&format!("/{part}/")));
         self.parts.iter().any(|part| part.starts_with('.') || (is_literal(part) && is_excluded(part)))
     }
 
-    /// Returns the folders that the pattern begins with letter by letter, joined; empty if there are none.
+    /// Returns the leading literal folders of the pattern, joined; empty if there are none.
     pub(super) fn literal_folders(&self) -> String {
         let folders = &self.parts[..self.parts.len() - 1];
         let literal: Vec<&str> = folders
@@ -53,7 +52,7 @@ impl Globs {
         literal.join("/")
     }
 
-    /// Tells whether the pattern has a part without wildcards.
+    /// Returns true if the pattern has a part without wildcards.
     pub(super) fn has_literal(&self) -> bool {
         self.parts.iter().any(|part| is_literal(part))
     }

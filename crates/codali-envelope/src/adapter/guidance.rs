@@ -1,15 +1,15 @@
-//! What an agent can ask for, in words for the agent.
+//! The built-in guide to requests, written for agents.
 
-/// The file in which agents are told to look for this. It lies in a home folder, which is never touched: the text below
-/// is the answer.
+/// The path under which agents expect the guide. It is in a home folder, which is never read: the text below is
+/// the answer.
 const AGENTS_FILE: &str = "~/.docdex/agents.md";
 
-/// Returns what stands in a file that is not there; `None` for every other path.
+/// Returns the guide for its own path; `None` for every other path.
 pub(super) fn text(path: &str) -> Option<&'static str> {
     (path.trim() == AGENTS_FILE).then_some(GUIDANCE)
 }
 
-/// What an agent has to know to ask, in words for the agent. A request for the file `~/.docdex/agents.md` is answered with it.
+/// The guide to writing requests, for agents. A request for the file `~/.docdex/agents.md` is answered with it.
 pub const GUIDANCE: &str = "\
 # What you can ask for
 

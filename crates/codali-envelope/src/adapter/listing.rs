@@ -9,15 +9,16 @@ use super::need_call::{Answer, NeedCall, refused};
 use super::walk::{LeftOut, Walked, walk};
 use crate::{FileListResult, NeedResult, WarningCode};
 
-/// Deeper than any path may be.
+/// A depth that exceeds that of every path.
 const WHOLE_DEPTH: i64 = 1_000;
 
-/// Hidden files, what git ignores and the default exclusions are left out unless the pattern names them.
+/// Lists files. Hidden files, files that git ignores and the default exclusions are left out unless the pattern
+/// names them.
 pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) -> Answer {
     let globs = pattern
         .map(|pattern| {
             Globs::new(pattern).ok_or_else(|| {
-                Failure::about(WarningCode::InvalidField, pattern).saying("the pattern is no glob")
+                Failure::about(WarningCode::InvalidField, pattern).saying("the pattern is not a valid glob")
             })
         })
         .transpose()?;
@@ -26,20 +27,20 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
         walk(root, WHOLE_DEPTH, LeftOut::Usual, frame).map_err(refused(root, WarningCode::FileListFailed))?;
     let matches = |path: &str| globs.as_ref().is_none_or(|globs| globs.is_match(path));
     let names = |name: &str| globs.as_ref().is_some_and(|globs| globs.names(name));
-    let is_shown =
+    let is_listed =
         |path: &str| matches(path) && path.split('/').all(|name| !name.starts_with('.') || names(name));
     let mut files: Vec<String> = Vec::new();
     for entry in usual.entries.iter().filter(|entry| !entry.is_directory) {
-        if beneath.relative(&entry.path).is_some_and(&is_shown) {
+        if beneath.relative(&entry.path).is_some_and(&is_listed) {
             files.push(entry.path.clone());
         }
     }
     let mut is_complete = usual.is_complete;
     if let Some(globs) = &globs {
         let may_be_ignored = files.is_empty() && globs.has_literal();
-        if globs.names_left_out() || may_be_ignored {
+        if globs.names_excluded() || may_be_ignored {
             let (named, all) = named(globs, &usual, &beneath, frame);
-            files.extend(named.into_iter().filter(|path| beneath.relative(path).is_some_and(&is_shown)));
+            files.extend(named.into_iter().filter(|path| beneath.relative(path).is_some_and(&is_listed)));
             is_complete &= all;
         }
     }
@@ -60,17 +61,17 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
     }))
 }
 
-/// Files that are left out usually, in folders or under names that the pattern names; and whether all were looked at.
+/// Returns the excluded files that the pattern names, and true if all folders could be listed.
 fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>) -> (Vec<String>, bool) {
     let folders = globs.literal_folders();
     let start = beneath.absolute(&folders);
     let Ok(everything) = walk(&start, WHOLE_DEPTH, LeftOut::Nothing, frame) else {
-        // There is no such folder, so the pattern names nothing.
+        // The folder does not exist, so the pattern matches nothing.
         return (Vec::new(), true);
     };
     let known: HashSet<&str> = usual.entries.iter().map(|entry| entry.path.as_str()).collect();
     let is_named = |path: &&str| {
-        // What is left out first on the way to a file is what the pattern has to name.
+        // The pattern has to name the outermost excluded folder on the path to the file.
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let first = ends
             .map(|end| &path[..end])
@@ -83,7 +84,7 @@ fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>)
     (files.filter(is_named).map(str::to_owned).collect(), everything.is_complete)
 }
 
-/// The folder of a listing, by its canonical path.
+/// The canonical path of a listing's folder.
 struct Beneath {
     folder: String,
 }

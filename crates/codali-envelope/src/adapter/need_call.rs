@@ -1,22 +1,22 @@
-//! One need on its way to an answer.
+//! The context of answering one need.
 
 use rel_path::RelPath;
 use wap_core::{Call, CodeIndex, Freshness, IndexError, IndexState, WapError};
 
 use super::Sources;
-use super::failure::{Failure, shown};
+use super::failure::{Failure, excerpt};
 use crate::{NeedResult, Warning, WarningCode};
 
-/// What a need gave, or why it gave nothing.
+/// The result of a need, or its failure.
 pub(super) type Answer = Result<NeedResult, Failure>;
 
-/// The frame around one need.
+/// The context of answering one need.
 pub(super) struct NeedCall<'a> {
     pub(super) sources: &'a Sources<'a>,
     pub(super) call: &'a Call<'a>,
-    /// The absolute path of the workspace, by which requests may name it.
+    /// The absolute path of the workspace, which requests may use as a prefix.
     pub(super) root: &'a str,
-    /// How many bytes the content of the result may have.
+    /// The size limit of the result's content in bytes.
     pub(super) room: usize,
     pub(super) warnings: &'a mut Vec<Warning>,
 }
@@ -26,12 +26,12 @@ impl NeedCall<'_> {
         self.warnings.push(Warning::with(code, detail));
     }
 
-    /// Says that something was cut.
-    pub(super) fn warn_cut(&mut self, what: &str, shown_count: u64, total: u64) {
-        self.warn(WarningCode::Truncated, format!("{} {shown_count}/{total}", shown(what)));
+    /// Warns that a result was cut.
+    pub(super) fn warn_cut(&mut self, what: &str, kept: u64, total: u64) {
+        self.warn(WarningCode::Truncated, format!("{} {kept}/{total}", excerpt(what)));
     }
 
-    /// Asks the index; `failed` is the code for the case that it has no answer.
+    /// Queries the index; `failed` is the code of a failure.
     pub(super) fn ask<T>(
         &self,
         failed: WarningCode,
@@ -41,7 +41,7 @@ impl NeedCall<'_> {
         index.and_then(|index| ask(index, self.call)).map_err(|error| Failure::of_index(&error, failed))
     }
 
-    /// Says how far an answer of the index can be relied on.
+    /// Warns about stale files and an incomplete index.
     pub(super) fn note(&mut self, freshness: &Freshness) {
         match freshness.state {
             IndexState::Ready => {}
@@ -49,7 +49,7 @@ impl NeedCall<'_> {
             IndexState::Empty => self.once(Warning::new(WarningCode::DocdexIndexEmpty)),
         }
         for path in &freshness.stale_paths {
-            self.once(Warning::with(WarningCode::DocdexIndexStale, shown(path)));
+            self.once(Warning::with(WarningCode::DocdexIndexStale, excerpt(path)));
         }
     }
 
@@ -59,16 +59,20 @@ impl NeedCall<'_> {
         }
     }
 
-    /// Returns the path of a file by which an index knows it.
-    pub(super) fn indexed_path(&self, asked: &str) -> Result<String, Failure> {
-        let path = self.canonical(asked)?;
-        if path.is_root() { Err(Failure::about(WarningCode::NotAFile, asked)) } else { Ok(path.to_string()) }
+    /// Returns the path of a file in the index.
+    pub(super) fn indexed_path(&self, path: &str) -> Result<String, Failure> {
+        let canonical = self.canonical(path)?;
+        if canonical.is_root() {
+            Err(Failure::about(WarningCode::NotAFile, path))
+        } else {
+            Ok(canonical.to_string())
+        }
     }
 
-    /// Returns a path without steps back, on paper: a step back undoes the step before it.
-    pub(super) fn canonical(&self, asked: &str) -> Result<RelPath, Failure> {
+    /// Resolves `..` in a path textually, without following links.
+    pub(super) fn canonical(&self, path: &str) -> Result<RelPath, Failure> {
         let mut canonical = RelPath::root();
-        for part in self.path(asked)?.components() {
+        for part in self.path(path)?.components() {
             canonical = match part {
                 b".." => canonical.parent().unwrap_or_default(),
                 name => canonical.child(name).expect("it is a component of a path within the limits"),
@@ -77,15 +81,15 @@ impl NeedCall<'_> {
         Ok(canonical)
     }
 
-    /// Checks on paper that a path stays within the workspace.
-    pub(super) fn path(&self, asked: &str) -> Result<RelPath, Failure> {
-        RelPath::parse_beneath(asked, &[self.root.as_bytes()]).map_err(|error| {
-            Failure::about(WarningCode::PathOutsideWorkspace, asked).saying(error.to_string())
+    /// Parses a path, and refuses one that leaves the workspace textually.
+    pub(super) fn path(&self, path: &str) -> Result<RelPath, Failure> {
+        RelPath::parse_beneath(path, &[self.root.as_bytes()]).map_err(|error| {
+            Failure::about(WarningCode::PathOutsideWorkspace, path).saying(error.to_string())
         })
     }
 }
 
-/// Turns what a workspace says into a failure of a need.
-pub(super) fn refused<'e>(asked: &'e str, otherwise: WarningCode) -> impl Fn(WapError) -> Failure + use<'e> {
-    move |error| Failure::of_workspace(&error, asked, otherwise)
+/// Maps errors of the workspace for `path`.
+pub(super) fn refused<'e>(path: &'e str, otherwise: WarningCode) -> impl Fn(WapError) -> Failure + use<'e> {
+    move |error| Failure::of_workspace(&error, path, otherwise)
 }

@@ -14,7 +14,7 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
         .map_err(refused(root, WarningCode::DocdexTreeFailed))?;
     let shows_hidden = need.include_hidden.unwrap_or(false);
     let only_folders = need.dirs_only.unwrap_or(false);
-    // The first entry is at the first level, whatever folder the listing begins with.
+    // Levels are relative to the shallowest entry, whatever folder the listing starts from.
     let above = walked.entries.iter().map(|entry| entry.path.matches('/').count()).min().unwrap_or(0);
     let mut text = String::new();
     for entry in &walked.entries {
@@ -28,16 +28,16 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
         let slash = if entry.is_directory { "/" } else { "" };
         text.push_str(&format!("{}{name}{slash}\n", "  ".repeat(level)));
     }
-    let shown = fit::lines(text, frame.room);
-    let truncated = shown.shown < shown.total || !walked.is_complete;
-    let total = if walked.is_complete { shown.total } else { walked.total };
+    let part = fit::lines(text, frame.room);
+    let truncated = part.kept < part.total || !walked.is_complete;
+    let total = if walked.is_complete { part.total } else { walked.total };
     if truncated {
-        frame.warn_cut(&format!("docdex.tree {root}"), shown.shown, total);
+        frame.warn_cut(&format!("docdex.tree {root}"), part.kept, total);
     }
     Ok(NeedResult::Tree(TreeResult {
         path: need.path.clone(),
         truncated,
         total_entries: truncated.then_some(total),
-        tree: shown.text,
+        tree: part.text,
     }))
 }

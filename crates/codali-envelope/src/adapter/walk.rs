@@ -1,34 +1,34 @@
-//! Everything beneath a folder, though a workspace lists only so much at once.
+//! Lists everything beneath a folder with several bounded calls.
 
 use wap_core::{ExploreFiles, ExploredFile, WapError};
 
 use super::need_call::NeedCall;
 
-/// How often a workspace is asked for one listing.
+/// The most calls of the workspace for one listing.
 const MOST_CALLS: usize = 1_000;
 
-/// What is left out, links and special files apart, which always are.
+/// The entries that a listing leaves out, in addition to links and special files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeftOut {
-    /// The workspace's default exclusions and what git ignores.
+    /// The workspace's default exclusions and files that git ignores.
     Usual,
     /// Nothing.
     Nothing,
 }
 
-/// Folders and files.
+/// The folders and files of a listing.
 pub(super) struct Walked {
     pub(super) entries: Vec<ExploredFile>,
-    /// How many entries there are; at least that many if not all could be looked at.
+    /// The number of entries; a lower bound if the listing is incomplete.
     pub(super) total: u64,
-    /// Whether `entries` are all there are.
+    /// True if `entries` are complete.
     pub(super) is_complete: bool,
 }
 
-/// Lists what lies beneath a folder down to a depth.
+/// Lists the entries beneath a folder down to a depth.
 ///
-/// A listing that is cut is made again folder by folder, so that only a single folder with too many entries, or too many
-/// folders, leave something out.
+/// A truncated listing is repeated folder by folder, so that entries are missing only if a single folder has too
+/// many, or if there are too many folders.
 pub(super) fn walk(
     start: &str,
     depth: i64,
@@ -41,7 +41,7 @@ pub(super) fn walk(
     let is_complete = walk.is_complete;
     let mut entries = walk.entries;
     entries.retain(|entry| entry.kind.is_none());
-    // A folder's entries stand behind it, whatever its name sorts before.
+    // By components, so that a folder's entries follow it directly.
     entries.sort_by(|left, right| left.path.split('/').cmp(right.path.split('/')));
     Ok(Walked { entries, total, is_complete })
 }
@@ -51,12 +51,13 @@ struct Walk<'a> {
     left_out: LeftOut,
     calls: usize,
     entries: Vec<ExploredFile>,
-    /// How many entries are known to be there and are not among `entries`.
+    /// The number of entries that exist but are not in `entries`.
     missing: u64,
     is_complete: bool,
 }
 
 impl Walk<'_> {
+    /// Adds the entries beneath a folder. Recursion is bounded by `depth` and by [`MOST_CALLS`].
     fn folder(&mut self, path: &str, depth: i64) -> Result<(), WapError> {
         let whole = self.explore(path, depth)?;
         if !whole.is_truncated {
@@ -76,8 +77,12 @@ impl Walk<'_> {
             flat.files.iter().filter(|entry| entry.is_directory).map(|entry| entry.path.clone()).collect();
         self.entries.extend(flat.files);
         for folder in folders {
+            if self.calls >= MOST_CALLS {
+                self.is_complete = false;
+                break;
+            }
             if self.folder(&folder, depth - 1).is_err() {
-                // A folder that cannot be read, or is gone, costs itself.
+                // An unreadable or removed folder does not fail the others.
                 self.is_complete = false;
             }
         }

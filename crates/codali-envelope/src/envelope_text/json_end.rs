@@ -1,6 +1,6 @@
-//! Where a JSON object ends.
+//! Finds the end of a JSON object.
 
-/// Follows JSON up to the bracket that closes it. Each character is looked at once.
+/// Scans JSON up to its closing bracket. Each byte is scanned once.
 #[derive(Debug, Default)]
 pub(super) struct JsonEnd {
     depth: usize,
@@ -8,13 +8,13 @@ pub(super) struct JsonEnd {
     is_escaped: bool,
 }
 
-/// Begins in front of the first bracket.
+/// Creates a scanner that starts before the first bracket.
 pub(super) fn json_end() -> JsonEnd {
     JsonEnd::default()
 }
 
 impl JsonEnd {
-    /// Takes the next line; returns how many bytes of it belong to the object if it is closed there.
+    /// Scans the next line; returns the offset after the closing bracket if the object ends there.
     pub(super) fn push(&mut self, line: &str) -> Option<usize> {
         for (at, byte) in line.bytes().enumerate() {
             match byte {

@@ -1,6 +1,6 @@
-//! What a mail program or a chat window puts in front of every line.
+//! Quote marks that a mail program or a chat window adds to every line.
 
-/// The quote marks in front of a line, and of those that belong to it.
+/// The number of quote marks at the start of the lines of a quoted block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prefix {
     marks: usize,
@@ -27,7 +27,7 @@ impl Prefix {
         Some(rest)
     }
 
-    /// How many characters stand in front of what is quoted, where every mark is followed by a blank.
+    /// Returns the width of the prefix in characters, if a blank follows every mark.
     pub(super) fn characters(&self) -> u32 {
         u32::try_from(self.marks * 2).unwrap_or(u32::MAX)
     }

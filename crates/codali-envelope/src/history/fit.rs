@@ -1,27 +1,27 @@
-//! Making what was said fit.
+//! Fits a history into a context window.
 
 use super::{ContextWindow, History, Message, Speaker, Summarizer, TokenCounter};
 use crate::{Warning, WarningCode};
 
-/// What came of making a history fit.
+/// The result of fitting a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
-    /// The message that is sent now, cut if it had to be.
+    /// The current message, cut if necessary.
     pub current: String,
-    /// How many tokens the system's prompt, the history and the current message have together.
+    /// The number of tokens of the system prompt, the history and the current message together.
     pub tokens: u64,
-    /// Whether that is within the window's threshold. It is, unless the system's prompt alone is too long.
+    /// True if that is within the window's threshold. False only if the system prompt alone is too long.
     pub fits: bool,
-    /// What was left out without a summary.
+    /// Warnings about messages that were dropped or cut without a summary.
     pub warnings: Vec<Warning>,
 }
 
 impl History {
-    /// Makes the history fit into a window, together with the system's prompt and the message that is sent now.
+    /// Fits the history into a window, together with the system prompt and the current message.
     ///
-    /// While there is too much, the older half is replaced by one summary. The newest request with its response stays as
-    /// it is. What cannot be summarised is left out from the oldest on; what is still too long is cut on line borders.
-    /// Both are said in the warnings.
+    /// While it is too long, the older half is replaced by one summary. The newest request with its response
+    /// stays unchanged. If summarizing fails, the oldest messages are dropped; if it is still too long, the
+    /// longest texts are cut at line boundaries. Warnings report both.
     ///
     /// Source: Codali protocol, context history requirement; ruling in docs/codali.md.
     pub fn fit(
@@ -62,7 +62,7 @@ struct Fitting<'a> {
     window: &'a ContextWindow,
     counter: &'a dyn TokenCounter,
     usable: u64,
-    /// What the system's prompt takes.
+    /// The tokens of the system prompt.
     fixed: u64,
     current: String,
     messages: &'a mut Vec<Message>,
@@ -93,7 +93,7 @@ impl Fitting<'_> {
         self.sizes.drain(..count);
     }
 
-    /// Where the newest request with its response begins; what is from there on stays.
+    /// Returns the index of the newest request with its response, from which on messages stay.
     fn kept_from(&self) -> usize {
         let response = self.messages.iter().rposition(|message| message.speaker == Speaker::Codali);
         let request = response
@@ -101,7 +101,7 @@ impl Fitting<'_> {
         request.or(response).unwrap_or(self.messages.len())
     }
 
-    /// Replaces the older half by a summary; tells whether that has made it shorter.
+    /// Replaces the older half by a summary; returns true if that made the history shorter.
     fn summarize(&mut self, summarizer: &mut dyn Summarizer) -> bool {
         let older = (self.messages.len() / 2).min(self.kept_from());
         let is_only_summary = older == 1 && self.messages[0].speaker == Speaker::Summary;
@@ -120,14 +120,14 @@ impl Fitting<'_> {
         true
     }
 
-    /// Leaves out messages from the oldest on, but not the newest request with its response, nor the newest message.
+    /// Drops the oldest messages, but never the newest request with its response, nor the newest message.
     fn leave_out_oldest(&mut self) {
         while self.is_too_long() && self.kept_from() > 0 && self.messages.len() > 1 {
             self.remove_oldest(1);
         }
     }
 
-    /// Cuts the longest text until all fits, or nothing is left to cut.
+    /// Cuts the longest text until everything fits, at most once for each text.
     fn cut_longest(&mut self) {
         for _ in 0..=self.messages.len() {
             let tokens = self.tokens();
@@ -150,19 +150,19 @@ impl Fitting<'_> {
     }
 }
 
-/// Returns as many lines of a text as have room, and a line that says how many were left out.
+/// Returns as many lines of a text as fit, and a line with the number of lines left out.
 fn cut(text: &str, room: u64, counter: &dyn TokenCounter) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let shortened = |shown: usize| {
-        let kept = lines[..shown].concat();
+    let shortened = |count: usize| {
+        let kept = lines[..count].concat();
         let newline = if kept.is_empty() || kept.ends_with('\n') { "" } else { "\n" };
-        format!("{kept}{newline}[{} of {} lines left out]\n", lines.len() - shown, lines.len())
+        format!("{kept}{newline}[{} of {} lines left out]\n", lines.len() - count, lines.len())
     };
-    let fitting = fewest_not(lines.len(), |shown| counter.count(&shortened(shown)) > room);
+    let fitting = fewest_not(lines.len(), |count| counter.count(&shortened(count)) > room);
     shortened(fitting.saturating_sub(1))
 }
 
-/// Returns a summary that is not too long: whole lines, or as much of the first as there is room for.
+/// Cuts a summary to whole lines that fit, or to a part of the first line.
 fn bounded(text: &str, limit: u64, counter: &dyn TokenCounter) -> String {
     if counter.count(text) <= limit {
         return text.to_owned();
@@ -177,7 +177,7 @@ fn bounded(text: &str, limit: u64, counter: &dyn TokenCounter) -> String {
     text[..ends[fitting.saturating_sub(1)]].to_owned()
 }
 
-/// Returns the first of `0..count` that is too many, or `count`, if having more is never fewer.
+/// Returns the first of `0..count` that is too many, or `count`, by binary search; `is_too_many` must be monotonic.
 fn fewest_not(count: usize, is_too_many: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,31 +1,31 @@
-//! Who said what.
+//! The messages of a history.
 
 use serde::{Deserialize, Serialize};
 
 /// One message of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who said it.
+    /// The speaker.
     pub speaker: Speaker,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
-/// Who said a message. None of them is the system: that prompt is no part of a history.
+/// The speaker of a message. There is no system speaker: the system prompt is not part of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
-    /// The person, or the program that stands for one.
+    /// The user, or a program in that role.
     User,
     /// The agent.
     Agent,
     /// A response with results.
     Codali,
-    /// A summary of messages that are no longer there.
+    /// A summary of removed messages.
     Summary,
 }
 
-/// What was said so far, oldest first. A summary, if there is one, is the first message.
+/// The messages of a conversation, oldest first. A summary, if there is one, is the first message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct History {

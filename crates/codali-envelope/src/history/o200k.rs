@@ -1,9 +1,9 @@
-//! Tokens as models with the vocabulary `o200k` count them.
+//! A token counter with the vocabulary `o200k`.
 
 use super::TokenCounter;
 
-/// The longest piece that is counted at once, in bytes. Where a longer text is cut the count may be off by one; in return
-/// no text takes more than its length in time.
+/// The longest piece that is counted at once, in bytes. Each cut of a longer text may add one to the count, but
+/// keeps the time linear in its length.
 const PIECE_BYTES: usize = 16 << 10;
 
 /// Byte pairs of the vocabulary `o200k_base`, which is loaded by the first count.
@@ -24,7 +24,7 @@ impl TokenCounter for O200k {
     }
 }
 
-/// Where the next piece ends: behind a line if there is one, which is where tokens end anyway.
+/// Returns the end of the next piece: after a line if possible, where tokens end anyway.
 fn end_of_piece(text: &str) -> usize {
     if text.len() <= PIECE_BYTES {
         return text.len();

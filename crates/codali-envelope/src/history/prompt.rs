@@ -1,36 +1,36 @@
-//! What an agent is sent: one text with all that was said.
+//! The prompt for an agent: one text with the whole history.
 
 use super::{ContextWindow, History, Speaker, Summarizer, TokenCounter};
 use crate::Warning;
 
-/// A line of a prompt that is none of anybody's words begins so.
+/// The prefix of lines that separate messages in a prompt.
 const MARK: &str = "[[";
 
-/// The longest notes that stand in a prompt, to keep room for them.
+/// The longest notes in a prompt, to reserve room for them.
 const NOTES: &str =
     "[[history_truncated: messages left out: 100000]]\n\n[[history_truncated: messages cut: 100000]]\n\n";
 
-/// What an agent is sent, made to fit into its window.
+/// The prompt for an agent, fitted into its window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The system's prompt, then every message beneath a line with its speaker, the newest last.
+    /// The system prompt, then every message below a line with its speaker, the newest last.
     ///
-    /// A line such as `[[agent]]` stands at the left margin, and no line of a message does that begins with two brackets: it
-    /// has a blank in front. So nothing that was said, and nothing that stands in a repository, passes for another speaker.
+    /// Only speaker lines such as `[[agent]]` begin with two brackets: a line of a message that begins so gets a
+    /// blank in front. So no message, and no content of a repository, can pass for another speaker.
     pub text: String,
-    /// About how many tokens that is.
+    /// The approximate number of tokens.
     pub tokens: u64,
-    /// Whether it is within the window's threshold. It is, unless the system's prompt alone is too long.
+    /// True if it is within the window's threshold. False only if the system prompt alone is too long.
     pub fits: bool,
-    /// What was left out without a summary; the text says so too.
+    /// Warnings about messages dropped or cut without a summary; they are also in the text.
     pub warnings: Vec<Warning>,
 }
 
 impl History {
-    /// Makes the history fit into a window, as [`History::fit`] does, and writes it down for an agent that keeps nothing
+    /// Fits the history into a window, as [`History::fit`] does, and renders it for an agent without memory
     /// between calls.
     ///
-    /// What counts is the text as it is written, headings included.
+    /// The size is that of the rendered text, headings included.
     pub fn prompt(
         &mut self,
         system: &str,
@@ -55,7 +55,7 @@ impl History {
 }
 
 impl History {
-    /// Writes the messages down as [`Prompt::text`] has them.
+    /// Renders the messages in the format of [`Prompt::text`].
     #[must_use]
     pub fn written(&self) -> String {
         let mut text = String::new();
@@ -80,7 +80,7 @@ fn heading(speaker: Speaker) -> String {
     format!("{MARK}{name}]]\n")
 }
 
-/// Adds a message. Whatever breaks lines for somebody is taken for the beginning of a line.
+/// Appends a message. Every character that some reader treats as a line break begins a new line.
 fn push_words(prompt: &mut String, words: &str) {
     let breaks =
         |one: char| matches!(one, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
@@ -93,7 +93,7 @@ fn push_words(prompt: &mut String, words: &str) {
     prompt.push('\n');
 }
 
-/// Counts a message as it is written.
+/// Counts a message in its rendered form.
 struct AsWritten<'a>(&'a dyn TokenCounter);
 
 impl TokenCounter for AsWritten<'_> {

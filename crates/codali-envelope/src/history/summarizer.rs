@@ -1,21 +1,21 @@
-//! The seam to whoever writes summaries.
+//! The interface to a summarizer.
 
 use super::Message;
 
-/// Writes summaries, a cheap agent for instance.
+/// Writes summaries, for instance with a cheap agent.
 pub trait Summarizer {
-    /// Returns a summary of messages, of about `limit_tokens` at most; what is longer is cut.
+    /// Returns a summary of messages of about `limit_tokens` at most; a longer one is cut.
     ///
     /// # Errors
     ///
-    /// [`SummaryError`]; the messages are then left out without a summary.
+    /// [`SummaryError`]; the messages are then dropped without a summary.
     fn summarize(&mut self, messages: &[Message], limit_tokens: u64) -> Result<String, SummaryError>;
 }
 
-/// There is no summary.
+/// The error of a summarizer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no summary: {cause}")]
+#[error("cannot summarize: {cause}")]
 pub struct SummaryError {
-    /// Why not.
+    /// The cause.
     pub cause: String,
 }

@@ -1,8 +1,9 @@
-//! How many tokens a text costs.
+//! Token counting.
 
-/// Counts the tokens of a text as a model does, or nearly.
+/// Counts or estimates the tokens of a text.
 pub trait TokenCounter {
-    /// Returns how many tokens a text has. More text should not have fewer; where it has, a little less than might be is kept.
+    /// Returns the number of tokens of a text. It should not shrink when text is appended; if it does, fitting
+    /// keeps a little less than possible.
     fn count(&self, text: &str) -> u64;
 }
 

@@ -1,20 +1,20 @@
-//! How much an agent can be sent.
+//! Context windows.
 
-/// An agent's context window, and how much of it is used.
+/// An agent's context window, and the part of it to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextWindow {
     /// The size of the window, in tokens.
     pub limit_tokens: u64,
-    /// How much of it may be filled before older messages are summarised, in percent.
+    /// The percentage that may be filled before older messages are summarized.
     pub threshold_percent: u8,
-    /// The most messages that are kept; older ones are left out without a summary.
+    /// The most messages to keep; older ones are dropped without a summary.
     pub most_messages: Option<usize>,
     /// The most tokens of a summary.
     pub summary_tokens: u64,
 }
 
 impl ContextWindow {
-    /// Returns a window of which nine tenths are used, and a tenth of that for a summary.
+    /// Returns a window with a threshold of 90 % and a tenth of the size for a summary.
     #[must_use]
     pub fn of(limit_tokens: u64) -> ContextWindow {
         ContextWindow {
@@ -25,7 +25,7 @@ impl ContextWindow {
         }
     }
 
-    /// Returns how many tokens may be sent.
+    /// Returns the number of tokens below the threshold.
     pub(super) fn usable_tokens(&self) -> u64 {
         let usable = u128::from(self.limit_tokens) * u128::from(self.threshold_percent) / 100;
         u64::try_from(usable).unwrap_or(u64::MAX)

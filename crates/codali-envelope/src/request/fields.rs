@@ -1,4 +1,4 @@
-//! The fields of a need, taken out one by one.
+//! Reads the fields of a need.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::yaml::node::{Content, Node};
 use crate::{Warning, WarningCode};
 
-/// The fields of one need. What cannot be used is left out with a warning; what nobody asks for stays.
+/// The fields of one need. An unusable field is dropped with a warning; unknown fields remain for [`Fields::rest`].
 pub(crate) struct Fields<'a> {
     entries: Vec<(String, Node)>,
     warnings: &'a mut Vec<Warning>,
@@ -35,7 +35,7 @@ impl<'a> Fields<'a> {
         self.warnings.push(Warning::with(code, detail));
     }
 
-    /// Takes the field that has the first of these names which is there, with its name.
+    /// Removes and returns the field with the first of these names that exists, with that name.
     pub(crate) fn take<'n>(&mut self, names: &[&'n str]) -> Option<(&'n str, Node)> {
         names.iter().find_map(|name| {
             let index = self.entries.iter().position(|(key, _)| key == name)?;
@@ -43,19 +43,19 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Takes a text; blank ones count as absent.
+    /// Removes and returns a text; a blank one counts as absent.
     pub(crate) fn text(&mut self, names: &[&str]) -> Option<String> {
         let (name, node) = self.take(names).filter(|(_, node)| !node.is_null())?;
         match node.content {
             Content::Plain(text) | Content::Quoted(text) => Some(text).filter(|text| !text.trim().is_empty()),
             _ => {
-                self.warn(WarningCode::InvalidField, format!("{name} is no text"));
+                self.warn(WarningCode::InvalidField, format!("{name} is not a text"));
                 None
             }
         }
     }
 
-    /// Takes a sentence. The word `null` is one here: a search for nothing would make no sense.
+    /// Removes and returns a sentence. The word `null` counts as one, because an agent may search for it.
     pub(crate) fn sentence(&mut self, names: &[&str]) -> Option<String> {
         let word = names.iter().find_map(|name| {
             let index = self.entries.iter().position(|(key, _)| key == name)?;
@@ -67,35 +67,35 @@ impl<'a> Fields<'a> {
         word.or_else(|| self.text(names))
     }
 
-    /// Takes a whole number, brought into its range.
+    /// Removes and returns a whole number, clamped to its range.
     pub(crate) fn number(&mut self, names: &[&str], range: RangeInclusive<u64>) -> Option<u64> {
         let (name, node) = self.take(names).filter(|(_, node)| !node.is_null())?;
         let text = node.text().unwrap_or_default().trim();
         let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.warn(WarningCode::InvalidField, format!("{name} is no whole number"));
+            self.warn(WarningCode::InvalidField, format!("{name} is not a whole number"));
             return None;
         }
         let number = match sign {
-            // What is below zero is below every range.
+            // A negative number is below every range.
             "-" => None,
             _ => Some(digits.parse().unwrap_or(u64::MAX)),
         };
         let clamped = number.unwrap_or(0).clamp(*range.start(), *range.end());
         if number != Some(clamped) {
-            let shown: String = text.chars().take(24).collect();
-            self.warn(WarningCode::Clamped, format!("{name} {shown} to {clamped}"));
+            let excerpt: String = text.chars().take(24).collect();
+            self.warn(WarningCode::Clamped, format!("{name} {excerpt} to {clamped}"));
         }
         Some(clamped)
     }
 
-    /// Takes a small whole number.
+    /// Removes and returns a small whole number.
     pub(crate) fn count(&mut self, names: &[&str], range: RangeInclusive<u32>) -> Option<u32> {
         let number = self.number(names, u64::from(*range.start())..=u64::from(*range.end()))?;
         Some(u32::try_from(number).expect("the range has 32 bits"))
     }
 
-    /// Takes a truth value; one that is there without a value is false.
+    /// Removes and returns a boolean; a field without a value is false.
     pub(crate) fn flag(&mut self, names: &[&str]) -> Option<bool> {
         let (name, node) = self.take(names)?;
         match node.text().map(|text| text.trim().to_ascii_lowercase()).as_deref() {
@@ -117,12 +117,12 @@ impl<'a> Fields<'a> {
         };
         let texts = texts(node);
         if texts.is_none() {
-            self.warn(WarningCode::InvalidField, format!("{name} is no list of texts"));
+            self.warn(WarningCode::InvalidField, format!("{name} is not a list of texts"));
         }
         texts.unwrap_or_default()
     }
 
-    /// Takes one of several words; `Err` holds a text that is none of them.
+    /// Removes and returns one of several words; `Err` has a text that is none of them.
     pub(crate) fn word<T: Copy>(
         &mut self,
         names: &[&str],
@@ -130,17 +130,17 @@ impl<'a> Fields<'a> {
         name_of: impl Fn(T) -> &'static str,
     ) -> Result<Option<T>, String> {
         let Some(text) = self.text(names) else { return Ok(None) };
-        let found = words.iter().copied().find(|word| name_of(*word) == text.trim());
-        found.map(Some).ok_or(text)
+        let word = words.iter().copied().find(|word| name_of(*word) == text.trim());
+        word.map(Some).ok_or(text)
     }
 
-    /// Returns what nobody has taken.
+    /// Returns the remaining fields.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect()
     }
 }
 
-/// Returns the texts of a list, or those between the commas of a text; `None` if there are lists or maps in it.
+/// Returns the texts of a list, or the comma-separated parts of a text; `None` if it contains lists or maps.
 pub(crate) fn texts(node: Node) -> Option<Vec<String>> {
     let is_used = |text: &String| !text.trim().is_empty();
     match node.content {
@@ -156,7 +156,7 @@ pub(crate) fn texts(node: Node) -> Option<Vec<String>> {
     }
 }
 
-/// Returns an item of a list as the text that was meant: `no: tabs` without quotes is a map to YAML.
+/// Returns an item of a list as the intended text: YAML reads an unquoted `no: tabs` as a map.
 fn line(item: Node) -> Option<String> {
     match item.content {
         Content::Plain(text) | Content::Quoted(text) => Some(text),

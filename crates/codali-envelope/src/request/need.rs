@@ -1,15 +1,15 @@
-//! What an agent can ask for.
+//! The needs of a request.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// One thing that a request asks for.
+/// One need of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Need {
-    /// What is asked for.
+    /// The kind, with its fields.
     #[serde(flatten)]
     pub kind: NeedKind,
-    /// Fields that mean nothing here; they are kept.
+    /// Unknown fields, which are preserved.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -36,19 +36,19 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// A piece of a file that a search has found.
+    /// A piece of a file from an earlier search.
     #[serde(rename = "docdex.snippet")]
     Snippet {
-        /// The piece, as the search has named it.
+        /// The document id from the search.
         doc_id: String,
-        /// How many lines, 10 to 400.
+        /// The number of lines, 10 to 400.
         #[serde(skip_serializing_if = "Option::is_none")]
         window: Option<u32>,
     },
     /// Lines of a file, by its path or by a piece of it.
     #[serde(rename = "docdex.open")]
     Open(OpenNeed),
-    /// What a file defines.
+    /// The definitions of a file.
     #[serde(rename = "docdex.symbols")]
     Symbols {
         /// The file.
@@ -63,16 +63,16 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         max_nodes: Option<u32>,
     },
-    /// What depends on a file, and what it depends on.
+    /// The dependents and dependencies of a file.
     #[serde(rename = "docdex.impact")]
     Impact {
         /// The file.
         file: String,
-        /// How many steps to follow, 1 to 100.
+        /// The number of steps to follow, 1 to 100.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_depth: Option<u32>,
     },
-    /// Imports that lead nowhere.
+    /// Unresolved imports.
     #[serde(rename = "docdex.impact_diagnostics")]
     ImpactDiagnostics {
         /// The file; absent for all.
@@ -81,7 +81,7 @@ pub enum NeedKind {
         /// The most imports, 1 to 100.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// How many to pass over.
+        /// The number of imports to skip.
         #[serde(skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
     },
@@ -93,7 +93,7 @@ pub enum NeedKind {
     Web {
         /// The words.
         query: String,
-        /// Whether to ask the web even if the workspace has an answer.
+        /// True to search the web even if the workspace has an answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         force_web: Option<bool>,
     },
@@ -125,7 +125,7 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
     },
-    /// What has changed and is not staged.
+    /// Unstaged changes.
     #[serde(rename = "file.diff")]
     FileDiff {
         /// Files and folders; none for everything.
@@ -166,7 +166,7 @@ pub struct OpenNeed {
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// A piece of a file, as a search has named it.
+    /// A document id from an earlier search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doc_id: Option<String>,
     /// The first line, 1-based.
@@ -175,10 +175,10 @@ pub struct OpenNeed {
     /// The last line, 1-based and inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u64>,
-    /// How many lines, 10 to 400.
+    /// The number of lines, 10 to 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
-    /// How many lines from the top.
+    /// The number of lines from the top.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<u64>,
 }
@@ -189,13 +189,13 @@ pub struct TreeNeed {
     /// The folder to begin with; absent for the whole workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How many levels, 1 to 100.
+    /// The number of levels, 1 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// Whether to leave out files.
+    /// True to leave out files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirs_only: Option<bool>,
-    /// Whether to show names that begin with a dot.
+    /// True to include names that begin with a dot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_hidden: Option<bool>,
 }
@@ -203,21 +203,21 @@ pub struct TreeNeed {
 /// A task for another agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DelegateNeed {
-    /// What the other agent is to be.
+    /// The role of the other agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<DelegateRole>,
-    /// What it is to do.
+    /// The task.
     pub goal: String,
-    /// What it may use.
+    /// The tools that it may use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// What it may look at.
+    /// The paths that it may read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_paths: Vec<String>,
-    /// What it may change.
+    /// The paths that it may change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub write_paths: Vec<String>,
-    /// Whether it may change nothing.
+    /// True if it may not change anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
     /// The most steps.
@@ -240,10 +240,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one of them.
+            /// All variants.
             pub const ALL: &[$name] = &[$($name::$word,)+];
 
-            /// Returns the word for it.
+            /// Returns its word in an envelope.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $($name::$word => $text,)+ }
@@ -265,17 +265,17 @@ words! {
 }
 
 words! {
-    /// What another agent is to be.
+    /// The role of another agent.
     DelegateRole {
-        /// Looks around.
+        /// Explores the workspace.
         Explorer "explorer",
-        /// Judges.
+        /// Reviews changes.
         Reviewer "reviewer",
         /// Makes changes.
         Worker "worker",
         /// Checks that something works.
         Verifier "verifier",
-        /// What the goal says.
+        /// Defined by the goal.
         Custom "custom",
     }
 }

@@ -1,4 +1,4 @@
-//! From the fields of a need to the need.
+//! Reads needs from their fields.
 
 use crate::request::fields::Fields;
 use crate::yaml::node::{Content, Node};
@@ -6,10 +6,10 @@ use crate::{
     DagFormat, DelegateNeed, DelegateRole, Need, NeedKind, OpenNeed, TreeNeed, Warning, WarningCode,
 };
 
-/// Why a need is not answered as it was asked.
+/// A rejected need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
-    /// The type that the need has, or nothing.
+    /// The type of the need; empty if it has none.
     pub(crate) need_type: String,
     pub(crate) code: WarningCode,
     pub(crate) detail: String,
@@ -21,10 +21,10 @@ const WINDOW: std::ops::RangeInclusive<u32> = 10..=400;
 const DEPTH: std::ops::RangeInclusive<u32> = 1..=100;
 const NODES: std::ops::RangeInclusive<u32> = 1..=100_000;
 
-/// Reads one item of `needs`. Warnings are those about fields that were left out; a rejection is for the caller to add.
+/// Reads one item of `needs`. Adds warnings about dropped fields; the caller adds one for a rejection.
 pub(crate) fn read_need(node: Node, warnings: &mut Vec<Warning>) -> Result<Need, Rejection> {
     let Content::Map(entries) = node.content else {
-        let detail = "a need is no list of fields".to_owned();
+        let detail = "a need is not a list of fields".to_owned();
         return Err(Rejection { need_type: String::new(), code: WarningCode::InvalidNeed, detail });
     };
     let mut fields = Fields::new(entries, warnings);
@@ -117,8 +117,8 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
             timeout_ms: fields.number(&["timeout_ms", "timeoutMs"], LINES),
         }),
         _ => {
-            let shown: String = need_type.chars().take(64).collect();
-            return Err((WarningCode::UnsupportedNeed, shown));
+            let excerpt: String = need_type.chars().take(64).collect();
+            return Err((WarningCode::UnsupportedNeed, excerpt));
         }
     })
 }

@@ -1,7 +1,7 @@
-//! Paths on paper: whether one is another or beneath it.
+//! Textual comparison of paths.
 
-/// Returns a path without `.`, doubled slashes and a slash at its end, and with `..` carried out as far as it goes.
-pub(crate) fn tidied(path: &str) -> String {
+/// Removes `.`, doubled slashes and a trailing slash from a path, and resolves `..` as far as possible.
+pub(crate) fn normalized(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -16,14 +16,14 @@ pub(crate) fn tidied(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// Tells whether a path is one of some files and folders, or beneath one of them.
+/// Returns true if a path is one of some files and folders, or beneath one of them.
 pub(crate) fn is_beneath_any(path: &str, rules: &[String]) -> bool {
-    let path = tidied(path);
+    let path = normalized(path);
     let climbs = path == ".." || path.starts_with("../");
     rules.iter().any(|rule| {
-        let rule = tidied(rule);
+        let rule = normalized(rule);
         let rest = path.strip_prefix(&rule);
-        // The workspace itself holds everything that does not climb out of it.
+        // An empty rule is the workspace itself, which contains every path that does not climb out.
         (rule.is_empty() && !climbs && !path.starts_with('/'))
             || (!rule.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     })

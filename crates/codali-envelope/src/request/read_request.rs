@@ -1,4 +1,4 @@
-//! From a text to a request.
+//! Reads requests.
 
 use crate::envelope_text::{EnvelopeText, EnvelopeTexts};
 use crate::error::{ReadError, ReadErrorKind};
@@ -6,68 +6,68 @@ use crate::header::Header;
 use crate::request::fields::{Fields, texts};
 use crate::request::need_reader::{Rejection, read_need};
 use crate::yaml::almost_yaml::{self, AlmostYaml, may_be_own_reading};
-use crate::yaml::escapes;
-use crate::yaml::forgiving::{forgive, with_usual_blanks};
-use crate::yaml::json;
-use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::yaml::forgiving::forgive;
+use crate::yaml::forgiving::with_ordinary_blanks;
+use crate::yaml::node::Position;
+use crate::yaml::node::{Content, Node, NodeError};
+use crate::yaml::{escapes, json};
 use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, yaml};
 
-/// How a request is read.
+/// The options of reading a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How much is forgiven.
+    /// The tolerance for malformed requests.
     pub strictness: Strictness,
-    /// The name of a request that has none.
+    /// The id of a request that has none.
     pub default_request_id: Option<RequestId>,
-    /// How much is read.
+    /// The limits.
     pub limits: ReadLimits,
 }
 
 impl Default for ReadOptions {
-    /// Forgives what can be forgiven, has no name to lend, and reads as much as
-    /// [`ReadLimits::for_requests`] says.
+    /// Returns tolerant reading without a default id, within [`ReadLimits::for_requests`].
     fn default() -> ReadOptions {
         let limits = ReadLimits::for_requests();
         ReadOptions { strictness: Strictness::Tolerant, default_request_id: None, limits }
     }
 }
 
-/// How much is forgiven.
+/// The tolerance for malformed requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Takes what models write when they mean YAML, with text behind it, decorated or quoted.
+    /// Accepts almost-YAML as models write it, decorated or quoted, with text after it.
     Tolerant,
-    /// Takes a header as it should be and YAML behind it.
+    /// Accepts an exact header followed by YAML.
     Strict,
 }
 
-/// A request as it was read.
+/// The result of reading a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The request, with the needs that can be answered.
+    /// The request, with its valid needs.
     pub request: Request,
-    /// The others.
+    /// The other needs.
     pub rejected: Vec<RejectedNeed>,
-    /// What was forgiven, in the order of the text.
+    /// Warnings about corrections and dropped fields, in the order of the text.
     pub warnings: Vec<Warning>,
 }
 
-/// A need that is not among those of the request.
+/// A need that was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedNeed {
-    /// Where it stood among all needs, 0-based.
+    /// The index among all needs, 0-based.
     pub index: usize,
-    /// The type that it had; empty if it had none.
+    /// The type; empty if it had none.
     pub need_type: String,
-    /// Why it was rejected.
+    /// The reason.
     pub code: WarningCode,
 }
 
-/// Reads a text that is one request, from its header on. Text behind the request is passed over.
+/// Reads a text that begins with a request. Text after the request is ignored.
 ///
 /// # Errors
 ///
-/// Every [`ReadErrorKind`]. One bad need is no error: it is among the rejected ones.
+/// Every [`ReadErrorKind`]. A single invalid need is not an error: it is among the rejected ones.
 ///
 /// # Example
 ///
@@ -87,109 +87,109 @@ pub fn read_request(text: &str, options: &ReadOptions) -> Result<Reading, ReadEr
     match options.strictness {
         Strictness::Strict => read_strictly(text, options),
         Strictness::Tolerant => {
-            let text = &*with_usual_blanks(text);
+            let text = &*with_ordinary_blanks(text);
             let mut envelopes = EnvelopeTexts::new(text);
             let first = envelopes.first().filter(|first| first.header != Some(Header::Response));
-            let found = first.and_then(|first| Found::of(first, text, options, true));
-            only_one(found, envelopes, text, options)
+            let candidate = first.and_then(|first| Candidate::of(first, text, options, true));
+            only_one(candidate, envelopes, text, options)
         }
     }
 }
 
 /// Finds the request in a model's reply and reads it.
 ///
-/// Text may stand before and behind it, in a code fence or not; a header that is only mentioned, and a response that is
-/// quoted, are no request. The strictness of the options does not matter here.
+/// Text may precede and follow the request, with or without a code fence. A header that is only mentioned, and a
+/// quoted response, do not count as requests. The strictness of the options is ignored.
 ///
 /// # Errors
 ///
 /// As [`read_request`].
 pub fn extract_request(reply: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
-    let text = &*with_usual_blanks(without_mark(reply));
+    let text = &*with_ordinary_blanks(without_mark(reply));
     let mut envelopes = EnvelopeTexts::new(text);
-    let found = next_request(&mut envelopes, text, options);
-    only_one(found, envelopes, text, options)
+    let candidate = next_request(&mut envelopes, text, options);
+    only_one(candidate, envelopes, text, options)
 }
 
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// What is at a place where a request may be.
-struct Found {
+/// A possible request.
+struct Candidate {
     line: u32,
     content: Result<AlmostYaml, ReadError>,
-    /// What was forgiven.
+    /// Warnings about corrections.
     warnings: Vec<Warning>,
 }
 
-impl Found {
-    /// Reads the body of an envelope; `None` if it is none of a request.
-    fn of(envelope: EnvelopeText, text: &str, options: &ReadOptions, is_meant: bool) -> Option<Found> {
+impl Candidate {
+    /// Reads the body of an envelope; `None` if it is not a request's.
+    fn of(envelope: EnvelopeText, text: &str, options: &ReadOptions, is_intended: bool) -> Option<Candidate> {
         let line = envelope.line;
         let body = envelope.body.as_str();
         let content = read_body(body, &options.limits).map_err(|error| {
-            let place = error.place;
-            let line = envelope.body_line.saturating_add(place.line.saturating_sub(1));
-            ReadError::at(text, error.kind, line, place.column.saturating_add(envelope.taken))
+            let position = error.position;
+            let line = envelope.body_line.saturating_add(position.line.saturating_sub(1));
+            ReadError::at(text, error.kind, line, position.column.saturating_add(envelope.taken))
         });
         let is_request = match &content {
-            // Something that is wrong behind a header was meant to be right; wrong JSON without one is anything.
-            Err(_) => envelope.header.is_some() || is_meant,
+            // An invalid body after a header was meant as a request; invalid JSON without one may be anything.
+            Err(_) => envelope.header.is_some() || is_intended,
             Ok(AlmostYaml { node: Node { content: Content::Map(entries), .. }, .. }) => {
                 let has = |key: &str| entries.iter().any(|(other, _)| other == key);
                 match envelope.header {
                     Some(_) => has("needs") || has("request_id"),
-                    None => is_meant || (has("needs") && has("request_id")),
+                    None => is_intended || (has("needs") && has("request_id")),
                 }
             }
             Ok(_) => false,
         };
         let mut warnings = Vec::new();
         let content = content.map(|mut read| {
-            warnings = forgive(&mut read.node, body);
+            warnings = forgive(&mut read.node, body, options.limits.needs);
             shifted(read, &envelope)
         });
-        is_request.then_some(Found { line, content, warnings })
+        is_request.then_some(Candidate { line, content, warnings })
     }
 }
 
-/// Makes the places of what was read those of the whole text.
+/// Makes the positions of the fields relative to the whole text.
 fn shifted(mut read: AlmostYaml, envelope: &EnvelopeText) -> AlmostYaml {
-    let shift = |place: Place| Place {
-        line: envelope.body_line.saturating_add(place.line.saturating_sub(1)),
-        column: place.column.saturating_add(envelope.taken),
+    let shift = |position: Position| Position {
+        line: envelope.body_line.saturating_add(position.line.saturating_sub(1)),
+        column: position.column.saturating_add(envelope.taken),
     };
-    read.node.place = Place { line: envelope.line, column: 1 };
+    read.node.position = Position { line: envelope.line, column: 1 };
     if let Content::Map(entries) = &mut read.node.content {
         for (_, node) in entries {
-            node.place = shift(node.place);
+            node.position = shift(node.position);
         }
     }
-    for place in &mut read.unread {
-        *place = shift(*place);
+    for position in &mut read.skipped {
+        *position = shift(*position);
     }
     read
 }
 
-fn next_request(envelopes: &mut EnvelopeTexts<'_>, text: &str, options: &ReadOptions) -> Option<Found> {
+fn next_request(envelopes: &mut EnvelopeTexts<'_>, text: &str, options: &ReadOptions) -> Option<Candidate> {
     envelopes
         .filter(|envelope| envelope.header != Some(Header::Response))
-        .find_map(|envelope| Found::of(envelope, text, options, false))
+        .find_map(|envelope| Candidate::of(envelope, text, options, false))
 }
 
 fn only_one(
-    found: Option<Found>,
+    candidate: Option<Candidate>,
     mut envelopes: EnvelopeTexts<'_>,
     text: &str,
     options: &ReadOptions,
 ) -> Result<Reading, ReadError> {
-    let Some(found) = found else { return Err(ReadError::at(text, ReadErrorKind::NoRequest, 1, 1)) };
+    let Some(candidate) = candidate else { return Err(ReadError::at(text, ReadErrorKind::NoRequest, 1, 1)) };
     if let Some(second) = next_request(&mut envelopes, text, options) {
         return Err(ReadError::at(text, ReadErrorKind::MultipleEnvelopes, second.line, 1));
     }
-    let AlmostYaml { node, unread, .. } = found.content?;
-    interpret(node, &unread, found.warnings, text, options)
+    let AlmostYaml { node, skipped, .. } = candidate.content?;
+    interpret(node, &skipped, candidate.warnings, text, options)
 }
 
 fn read_strictly(text: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
@@ -207,28 +207,32 @@ fn read_strictly(text: &str, options: &ReadOptions) -> Result<Reading, ReadError
     let node = check_size(body, &options.limits)
         .and_then(|()| without_markers(body))
         .and_then(|()| parse_yaml(body, &options.limits, yaml::parse));
-    let shift = |place: Place| Place { line: place.line.saturating_add(lines_before), ..place };
+    let shift =
+        |position: Position| Position { line: position.line.saturating_add(lines_before), ..position };
     let mut node = node.map_err(|error| {
-        let place = shift(error.place);
-        ReadError::at(text, error.kind, place.line, place.column)
+        let position = shift(error.position);
+        ReadError::at(text, error.kind, position.line, position.column)
     })?;
-    node.place = Place { line: u32::try_from(blank + 1).unwrap_or(u32::MAX), column: 1 };
+    node.position = Position { line: u32::try_from(blank + 1).unwrap_or(u32::MAX), column: 1 };
     if let Content::Map(entries) = &mut node.content {
         for (_, node) in entries {
-            node.place = shift(node.place);
+            node.position = shift(node.position);
         }
     }
     without_nulls(&mut node);
     interpret(node, &[], Vec::new(), text, options)
 }
 
-/// Refuses the marks of documents: a header begins an envelope, and nothing else does.
+/// Refuses YAML document markers: only a header begins an envelope.
 fn without_markers(body: &str) -> Result<(), NodeError> {
     let is_marker = |line: &str| matches!(line.split_whitespace().next(), Some("---" | "..."));
     let marker = (1..).zip(body.lines()).find(|(_, line)| is_marker(line) && line.starts_with(['-', '.']));
     marker.map_or(Ok(()), |(line, _)| {
-        let problem = "a mark of a YAML document stands here".to_owned();
-        Err(NodeError { kind: ReadErrorKind::InvalidYaml { problem }, place: Place { line, column: 1 } })
+        let problem = "a YAML document marker is not allowed".to_owned();
+        Err(NodeError {
+            kind: ReadErrorKind::InvalidYaml { problem },
+            position: Position { line, column: 1 },
+        })
     })
 }
 
@@ -237,10 +241,10 @@ fn check_size(body: &str, limits: &ReadLimits) -> Result<(), NodeError> {
         return Ok(());
     }
     let kind = ReadErrorKind::TooLarge { what: "bytes", limit: limits.envelope_bytes };
-    Err(NodeError { kind, place: Place { line: 1, column: 1 } })
+    Err(NodeError { kind, position: Position { line: 1, column: 1 } })
 }
 
-/// Reads YAML. JSON is YAML but for some characters within texts, which only JSON may have.
+/// Reads YAML, and then JSON: a few characters are valid in JSON texts only.
 fn parse_yaml(
     body: &str,
     limits: &ReadLimits,
@@ -252,14 +256,14 @@ fn parse_yaml(
     })
 }
 
-/// Reads YAML as YAML, and else line by line.
+/// Reads a body as YAML, or else line by line.
 fn read_body(body: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     check_size(body, limits)?;
-    let as_yaml = |node| AlmostYaml { node, unread: Vec::new(), is_own_reading: false };
+    let as_yaml = |node| AlmostYaml { node, skipped: Vec::new(), is_own_reading: false };
     if is_braced(body) {
         let parse = |body: &str| parse_yaml(body, limits, yaml::parse_forgiving);
-        let mut node = parse(body).or_else(|error| match escapes::mended(body) {
-            mended if mended != body => parse(&mended).map_err(|_| error),
+        let mut node = parse(body).or_else(|error| match escapes::repaired(body) {
+            repaired if repaired != body => parse(&repaired).map_err(|_| error),
             _ => Err(error),
         })?;
         without_nulls(&mut node);
@@ -278,12 +282,12 @@ fn read_body(body: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     }
 }
 
-/// Tells whether a body is JSON, or a map in braces.
+/// Returns true if a body is JSON, or a map in braces.
 fn is_braced(body: &str) -> bool {
     body.trim_start().starts_with('{')
 }
 
-/// Spells nothing otherwise than as the word `null`, which elsewhere may be meant as a word.
+/// Replaces every null by `~`, so that later the word `null` can only be a text.
 fn without_nulls(node: &mut Node) {
     if node.is_null() {
         node.content = Content::Plain("~".to_owned());
@@ -297,12 +301,12 @@ fn without_nulls(node: &mut Node) {
 
 fn interpret(
     root: Node,
-    unread: &[Place],
+    skipped: &[Position],
     mut warnings: Vec<Warning>,
     text: &str,
     options: &ReadOptions,
 ) -> Result<Reading, ReadError> {
-    let start = root.place;
+    let start = root.position;
     let Content::Map(entries) = root.content else {
         return Err(ReadError::at(text, ReadErrorKind::NoRequest, start.line, start.column));
     };
@@ -314,20 +318,20 @@ fn interpret(
         .map_or_else(Role::unknown, |name| name.parse().unwrap_or_else(|never| match never {}));
     let needs = fields.take(&["needs"]).map(|(_, needs)| needs);
     let context = fields.take(&["context"]).map(|(_, context)| context);
-    // The header says the version; what the body says about it is of no consequence.
+    // The header has the version; a version in the body is ignored.
     let _ = fields.take(&["version"]);
     let extra = fields.rest();
     let context = context.and_then(|context| read_context(context, &mut warnings));
-    let place = needs.as_ref().map_or(start, |needs| needs.place);
+    let position = needs.as_ref().map_or(start, |needs| needs.position);
     let items = match needs.map(|needs| needs.content) {
         Some(Content::List(items)) => items,
-        // One need without its dash.
-        Some(content @ Content::Map(_)) => vec![Node { content, place }],
+        // A single need without its dash.
+        Some(content @ Content::Map(_)) => vec![Node { content, position }],
         _ => Vec::new(),
     };
     if items.len() > options.limits.needs {
         let kind = ReadErrorKind::TooLarge { what: "needs", limit: options.limits.needs };
-        return Err(ReadError::at(text, kind, place.line, place.column));
+        return Err(ReadError::at(text, kind, position.line, position.column));
     }
     let (mut needs, mut rejected) = (Vec::new(), Vec::new());
     for (index, item) in items.into_iter().enumerate() {
@@ -339,15 +343,15 @@ fn interpret(
             }
         }
     }
-    for place in unread {
-        let detail = format!("line {} is no field and was passed over", place.line);
+    for position in skipped {
+        let detail = format!("line {} is not a field and was ignored", position.line);
         warnings.push(Warning::with(WarningCode::InvalidField, detail));
     }
     let request = Request { role, request_id, needs, context, extra };
     let reading = Reading { request, rejected, warnings };
     if reading.request.needs.is_empty() {
         let kind = ReadErrorKind::NoValidNeed { reading: Box::new(reading) };
-        return Err(ReadError::at(text, kind, place.line, place.column));
+        return Err(ReadError::at(text, kind, position.line, position.column));
     }
     Ok(reading)
 }
@@ -367,7 +371,7 @@ fn read_context(node: Node, warnings: &mut Vec<Warning>) -> Option<Context> {
             let mut fields = Fields::new(entries, warnings);
             let summary = fields.text(&["summary"]);
             let constraints = fields.take(&["constraints"]).and_then(|(_, node)| match node.content {
-                // A sentence has commas of its own.
+                // A sentence may contain commas.
                 Content::Plain(text) => Some(vec![text]).filter(|texts| !texts[0].trim().is_empty()),
                 _ => texts(node),
             });

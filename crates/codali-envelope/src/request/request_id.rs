@@ -1,21 +1,21 @@
-//! The name of a request.
+//! The id of a request.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// The name of a request, which its response repeats: up to 128 bytes without control characters, not empty.
+/// The id of a request, which its response repeats: 1 to 128 bytes without control characters, not blank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(String);
 
-/// A text that is no name of a request.
+/// The error for a text that is not a valid id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a request_id has between 1 and {LONGEST} bytes and no control characters", LONGEST = RequestId::LONGEST_BYTES)]
 pub struct MalformedRequestId;
 
 impl RequestId {
-    /// The most bytes that a name has.
+    /// The longest id in bytes.
     pub const LONGEST_BYTES: usize = 128;
 
     /// Returns the text.

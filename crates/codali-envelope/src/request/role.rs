@@ -1,4 +1,4 @@
-//! Who asks.
+//! The role of an agent.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,25 +6,25 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Which agent asks: one of the document's five, or any text.
+/// The role of an agent: one of the specification's five, or any text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Gathers what there is.
+    /// Collects context.
     Librarian,
-    /// Plans.
+    /// Plans changes.
     Architect,
     /// Carries a plan out.
     Builder,
-    /// Judges what was built.
+    /// Reviews changes.
     Critic,
     /// Turns a builder's answer into changes.
     Interpreter,
-    /// Somebody else; `unknown` if the request does not say.
+    /// Any other role; `unknown` for a request without one.
     Other(String),
 }
 
 impl Role {
-    /// The role of a request that names none.
+    /// Returns the role of a request without one.
     #[must_use]
     pub fn unknown() -> Role {
         Role::Other("unknown".to_owned())

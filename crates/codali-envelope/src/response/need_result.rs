@@ -1,4 +1,4 @@
-//! What a need gave.
+//! The results of needs.
 
 mod failed;
 mod lists;
@@ -19,7 +19,7 @@ pub use texts::{FileDiffResult, FileReadResult, OpenResult, SnippetResult, TreeR
 
 /// One result of a response.
 ///
-/// What another implementation has sent in a shape of its own is read as [`NeedResult::Other`] and kept as it is.
+/// A result of another implementation with a different shape is preserved as [`NeedResult::Other`].
 ///
 /// Source: Codali protocol, `CODALI_RESPONSE`; ruling in docs/codali.md.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,18 +49,18 @@ pub enum NeedResult {
     FileList(FileListResult),
     /// Of `file.diff`.
     FileDiff(FileDiffResult),
-    /// The judgement of a critic, which answers no need.
+    /// The result of a critic, which answers no need.
     Critic(CriticResult),
     /// A need that failed.
     Failed(FailedResult),
-    /// Anything else.
+    /// A result of unknown type or shape.
     Other(OtherResult),
 }
 
 macro_rules! typed_results {
     ($($variant:ident $name:literal,)+) => {
         impl NeedResult {
-            /// Returns the type of the need that this is the result of.
+            /// Returns the type of the answered need.
             #[must_use]
             pub fn type_name(&self) -> &str {
                 match self {
@@ -70,7 +70,7 @@ macro_rules! typed_results {
                 }
             }
 
-            /// Reads a result; what has no shape that is known here is kept as it is.
+            /// Reads a result; one of unknown shape is preserved.
             pub(crate) fn from_fields(mut fields: Map<String, Value>) -> NeedResult {
                 let result_type = match fields.get("type") {
                     Some(Value::String(name)) => name.clone(),
@@ -83,7 +83,7 @@ macro_rules! typed_results {
                 };
                 match result_type.as_str() {
                     $($name => {
-                        // The copy is only made of what the typed form does not take.
+                        // Cloned, because a failed conversion would lose the fields.
                         match serde_json::from_value(Value::Object(fields.clone())) {
                             Ok(result) => NeedResult::$variant(result),
                             Err(_) => NeedResult::Other(OtherResult { result_type, fields }),

@@ -1,11 +1,12 @@
-//! From a text to a response.
+//! Reads responses.
 
 use serde_json::{Map, Value};
 
 use crate::error::{ReadError, ReadErrorKind};
 use crate::header::Header;
 use crate::yaml::almost_yaml;
-use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::yaml::node::Position;
+use crate::yaml::node::{Content, Node, NodeError};
 use crate::{Meta, NeedResult, ReadLimits, Response, Warning, yaml};
 
 /// Reads a response in either form.
@@ -28,7 +29,7 @@ pub fn read_response(text: &str, limits: &ReadLimits) -> Result<Response, ReadEr
     }
     let start: usize = text.split_inclusive('\n').take(blank + 1).map(str::len).sum();
     let fields = read_fields(&text[start..], limits).map_err(|error| {
-        failed(error.kind, header_line.saturating_add(error.place.line), error.place.column)
+        failed(error.kind, header_line.saturating_add(error.position.line), error.position.column)
     })?;
     interpret(fields).map_err(|kind| failed(kind, header_line, 1))
 }
@@ -36,8 +37,8 @@ pub fn read_response(text: &str, limits: &ReadLimits) -> Result<Response, ReadEr
 fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, NodeError> {
     let invalid = |problem: String, line: usize, column: usize| {
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let place = Place { line: number(line), column: number(column.max(1)) };
-        NodeError { kind: ReadErrorKind::InvalidYaml { problem }, place }
+        let position = Position { line: number(line), column: number(column.max(1)) };
+        NodeError { kind: ReadErrorKind::InvalidYaml { problem }, position }
     };
     if body.trim_start().starts_with('{') {
         return serde_json::from_str(body).map_err(|error| {
@@ -50,12 +51,12 @@ fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, No
         Ok(node) => node,
         Err(error) if matches!(error.kind, ReadErrorKind::TooLarge { .. }) => return Err(error),
         Err(error) => {
-            // Other implementations may write what is almost YAML. If that does not help either, YAML's word counts.
+            // Other implementations may write almost-YAML. If that fails as well, the YAML error is reported.
             let read = almost_yaml::parse(body, limits)?;
             let Content::Map(entries) = &read.node.content else { return Err(error) };
             let has_results =
                 |(key, node): &(String, Node)| key == "results" && matches!(node.content, Content::List(_));
-            if !read.unread.is_empty() || !entries.iter().any(has_results) {
+            if !read.skipped.is_empty() || !entries.iter().any(has_results) {
                 return Err(error);
             }
             read.node
@@ -65,7 +66,7 @@ fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, No
         Content::Map(entries) => {
             Ok(entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
         }
-        _ => Err(invalid("the body is no map".to_owned(), 1, 1)),
+        _ => Err(invalid("the body is not a map".to_owned(), 1, 1)),
     }
 }
 
@@ -80,23 +81,23 @@ fn interpret(mut fields: Map<String, Value>) -> Result<Response, ReadErrorKind> 
     let results = match fields.remove("results") {
         Some(Value::Array(results)) => results,
         None | Some(Value::Null) => Vec::new(),
-        Some(_) => return Err(invalid("results are no list")),
+        Some(_) => return Err(invalid("results are not a list")),
     };
     let results = results.into_iter().map(|result| match result {
         Value::Object(fields) => Ok(NeedResult::from_fields(fields)),
-        _ => Err(invalid("a result is no map")),
+        _ => Err(invalid("a result is not a map")),
     });
     let results = results.collect::<Result<_, _>>()?;
     let meta = match fields.remove("meta") {
         Some(Value::Object(meta)) => read_meta(meta),
         None | Some(Value::Null) => Meta::default(),
-        Some(_) => return Err(invalid("meta is no map")),
+        Some(_) => return Err(invalid("meta is not a map")),
     };
     fields.remove("version");
     Ok(Response { request_id, results, meta, extra: fields })
 }
 
-/// Reads what is said about a response; what has another type than it should is kept as it is.
+/// Reads the metadata of a response; a field of another type is preserved in `extra`.
 fn read_meta(mut fields: Map<String, Value>) -> Meta {
     let repo_root = match fields.get("repo_root") {
         Some(Value::String(_)) => {

@@ -1,4 +1,4 @@
-//! What a response says about itself: codes with details.
+//! Warnings of a response: codes with details.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident $name:literal,)+) => {
-        /// What a warning is about. The same codes say why a result failed and why a request was refused.
+        /// The code of a warning, of a failed result or of a refused request.
         ///
         /// Source: Codali protocol, response rules; ruling in docs/codali.md.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,17 +29,17 @@ macro_rules! codes {
 }
 
 codes! {
-    /// There is no request in the text.
+    /// The text contains no request.
     NoRequest "no_request",
-    /// There are several requests in the text.
+    /// The text contains several requests.
     MultipleEnvelopes "multiple_envelopes",
-    /// The request has no usable name.
+    /// The request has no valid id.
     MissingRequestId "missing_request_id",
-    /// No need of the request can be answered.
+    /// The request has no valid need.
     NoValidNeed "no_valid_need",
-    /// The envelope is no YAML.
+    /// The envelope is not valid YAML.
     InvalidYaml "invalid_yaml",
-    /// The envelope is larger or deeper than is read.
+    /// The envelope exceeds a limit.
     TooLarge "too_large",
     /// `docdex.search` failed.
     DocdexSearchFailed "docdex_search_failed",
@@ -69,11 +69,11 @@ codes! {
     DocdexIndexStale "docdex_index_stale",
     /// The index is not complete yet.
     DocdexIndexBuilding "docdex_index_building",
-    /// There is nothing in the index.
+    /// The index is empty.
     DocdexIndexEmpty "docdex_index_empty",
-    /// There is no such file or folder.
+    /// The file or folder does not exist.
     FileNotFound "file_not_found",
-    /// The path names a folder or something special.
+    /// The path is a folder, a link or a special file.
     NotAFile "not_a_file",
     /// The path leads out of the workspace.
     PathOutsideWorkspace "path_outside_workspace",
@@ -81,28 +81,28 @@ codes! {
     BinaryFile "binary_file",
     /// A result was cut.
     Truncated "truncated",
-    /// A number was brought into its range.
+    /// A number was clamped to its range.
     Clamped "clamped",
-    /// There is nobody to answer needs of this type.
+    /// Needs of this type are not supported.
     UnsupportedNeed "unsupported_need",
-    /// A need lacks something, or is nothing that can be read.
+    /// A need lacks a field, or is unreadable.
     InvalidNeed "invalid_need",
-    /// A field was left out because its value cannot be used.
+    /// A field was dropped because its value is unusable.
     InvalidField "invalid_field",
-    /// Searching the web is switched off.
+    /// Web search is disabled.
     WebDisabled "web_disabled",
-    /// The response's size or time was used up.
+    /// The size or time limit of the response is used up.
     BudgetExhausted "budget_exhausted",
-    /// One need took too long.
+    /// A need exceeded its time limit.
     NeedTimeout "need_timeout",
-    /// Messages were left out of a history.
+    /// Messages were dropped from a history.
     HistoryTruncated "history_truncated",
     /// The critic's result is FAIL.
     CriticFailed "critic_failed",
 }
 
 impl WarningCode {
-    /// Returns the code of a name.
+    /// Returns the code with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<WarningCode> {
         WarningCode::ALL.iter().copied().find(|code| code.name() == name)
@@ -115,7 +115,7 @@ impl fmt::Display for WarningCode {
     }
 }
 
-/// One warning: `code` or `code: detail`, or the text of another implementation as it stands.
+/// A warning: `code` or `code: detail`, or the text of another implementation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     kind: Kind,
@@ -125,23 +125,23 @@ pub struct Warning {
 enum Kind {
     Bare(WarningCode),
     Detailed(WarningCode, String),
-    /// Nothing that begins with a code of ours.
+    /// A text without a known code.
     Foreign(String),
 }
 
 impl Warning {
-    /// Returns a warning without a detail.
+    /// Creates a warning without a detail.
     #[must_use]
     pub fn new(code: WarningCode) -> Warning {
         Warning { kind: Kind::Bare(code) }
     }
 
-    /// Returns a warning with a detail, which must not hold a path of the machine.
+    /// Creates a warning with a detail, which must not contain a path outside of the workspace.
     pub fn with(code: WarningCode, detail: impl Into<String>) -> Warning {
         Warning { kind: Kind::Detailed(code, detail.into()) }
     }
 
-    /// Reads a warning; a text that begins with no code of ours is kept as it is.
+    /// Parses a warning; a text without a known code is preserved.
     #[must_use]
     pub fn parse(text: &str) -> Warning {
         let (name, detail) = match text.split_once(": ") {

@@ -1,8 +1,8 @@
-//! What models write when they mean YAML: lines with keys, dashes and indentation, read one by one.
+//! A tolerant reader for the almost-YAML that models write: keys, dashes and indentation, line by line.
 //!
-//! A line that is wrong costs itself, not the envelope: values that are no YAML (`error: not found`, `**/*.rs`, `[WIP] x`)
-//! are texts, tabs count as indentation, fields may be indented unevenly, keys may be repeated. Quoted texts, block texts
-//! and flow collections are left to the YAML parser.
+//! An invalid line is skipped without failing the envelope. Values that are not YAML (`error: not found`,
+//! `**/*.rs`, `[WIP] x`) are texts, tabs count as indentation, fields may be indented unevenly, keys may be
+//! repeated. Quoted texts, block texts and flow collections are left to the YAML parser.
 
 mod gathered;
 mod key;
@@ -11,25 +11,26 @@ use crate::ReadLimits;
 use crate::error::ReadErrorKind;
 use crate::yaml;
 use crate::yaml::escapes;
-use crate::yaml::node::{Content, Node, NodeError, Place};
+use crate::yaml::node::Position;
+use crate::yaml::node::{Content, Node, NodeError};
 use gathered::Gathered;
 use key::is_known;
 pub(crate) use key::{is_cramped, is_need_field, split_key};
 
-/// How many columns a tab stands for.
+/// The width of a tab in columns.
 const TAB_COLUMNS: usize = 4;
 
-/// What was read, and the lines that mean nothing.
+/// The value of a text, and the lines that were skipped.
 #[derive(Debug)]
 pub(crate) struct AlmostYaml {
     pub(crate) node: Node,
-    pub(crate) unread: Vec<Place>,
-    /// Whether something was read otherwise than YAML has it: a key or a dash without the blank behind it, or a field in the
-    /// column of its item's dash.
+    pub(crate) skipped: Vec<Position>,
+    /// True if the text was read differently from YAML: a key or a dash without the blank after it, or a field in
+    /// the column of its item's dash.
     pub(crate) is_own_reading: bool,
 }
 
-/// Reads a text whose root is a map. Places are relative to the text.
+/// Reads a text whose root is a map. Positions are relative to the text.
 pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     let lines = (1..).zip(text.lines()).map(|(number, raw)| Line::new(number, raw));
     let mut reader = Reader {
@@ -37,28 +38,28 @@ pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeE
         at: 0,
         limits: *limits,
         values: 0,
-        unread: Vec::new(),
+        skipped: Vec::new(),
         is_own_reading: false,
     };
     let entries = reader.map(None, 1)?;
-    let node = Node { content: Content::Map(entries), place: Place { line: 1, column: 1 } };
-    Ok(AlmostYaml { node, unread: reader.unread, is_own_reading: reader.is_own_reading })
+    let node = Node { content: Content::Map(entries), position: Position { line: 1, column: 1 } };
+    Ok(AlmostYaml { node, skipped: reader.skipped, is_own_reading: reader.is_own_reading })
 }
 
-/// Returns how far a line is indented.
+/// Returns the indentation of a line in columns.
 pub(crate) fn indentation(line: &str) -> usize {
     let blanks = line.chars().take_while(|character| matches!(character, ' ' | '\t'));
     blanks.map(|character| if character == '\t' { TAB_COLUMNS } else { 1 }).sum()
 }
 
-/// Returns what stands behind a dash, and how many bytes the dash takes; `None` if there is none.
-pub(crate) fn behind_dash(text: &str) -> Option<(&str, usize)> {
+/// Returns the text after a dash, and the bytes that the dash takes; `None` without a dash.
+pub(crate) fn after_dash(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('-')?;
     let item = rest.trim_start();
     (rest.is_empty() || item.len() < rest.len() || is_item(rest)).then_some((item, text.len() - item.len()))
 }
 
-/// Tells whether what stands right behind a dash can only be an item: a known field, a map or a quoted text.
+/// Returns true if the text directly after a dash can only be an item: a known field, a map or a quoted text.
 fn is_item(text: &str) -> bool {
     let is_between = |first, last| text.len() > 1 && text.starts_with(first) && text.ends_with(last);
     is_between('{', '}')
@@ -67,11 +68,12 @@ fn is_item(text: &str) -> bool {
         || split_key(text).is_some_and(|(key, _)| is_known(key))
 }
 
-/// Tells whether the line reader may see in a text what YAML does not. It says itself whether it does.
+/// Returns true if this reader may read a text differently from YAML; [`AlmostYaml::is_own_reading`] is the exact
+/// answer.
 pub(crate) fn may_be_own_reading(body: &str) -> bool {
     body.lines().any(|line| {
         let text = line.trim();
-        let item = behind_dash(text);
+        let item = after_dash(text);
         let is_cramped_item = item.is_some_and(|(item, taken)| taken == 1 && !item.is_empty());
         let is_outer_field =
             line.starts_with(text) && split_key(text).is_some_and(|(key, _)| is_need_field(key));
@@ -79,7 +81,7 @@ pub(crate) fn may_be_own_reading(body: &str) -> bool {
     })
 }
 
-/// Returns a plain text without the comment behind it.
+/// Returns a plain text without the comment after it.
 fn without_comment(text: &str) -> &str {
     if text.starts_with('#') {
         return "";
@@ -92,7 +94,7 @@ fn without_comment(text: &str) -> &str {
 struct Line<'a> {
     number: u32,
     indent: usize,
-    /// The line without blanks around it.
+    /// The trimmed line.
     text: &'a str,
     raw: &'a str,
 }
@@ -106,20 +108,20 @@ impl<'a> Line<'a> {
         self.text.is_empty() || self.text.starts_with('#')
     }
 
-    fn place(&self) -> Place {
+    fn position(&self) -> Position {
         let before = self.raw.len().saturating_sub(self.raw.trim_end().len().min(self.raw.len()));
         let start = self.raw.len() - before - self.text.len();
         let characters = self.raw.get(..start).map_or(start, |blanks| blanks.chars().count());
-        Place { line: self.number, column: u32::try_from(characters + 1).unwrap_or(u32::MAX) }
+        Position { line: self.number, column: u32::try_from(characters + 1).unwrap_or(u32::MAX) }
     }
 }
 
-/// What is known of the key that has a list.
+/// The key of a list.
 #[derive(Clone, Copy, Default)]
 struct ListKey {
-    /// Its column, in which the dashes may stand as well.
+    /// Its column, in which the dashes may be as well.
     column: Option<usize>,
-    /// Whether the items are needs.
+    /// True if the items are needs.
     is_needs: bool,
 }
 
@@ -128,13 +130,13 @@ struct Reader<'a> {
     at: usize,
     limits: ReadLimits,
     values: usize,
-    unread: Vec<Place>,
+    skipped: Vec<Position>,
     is_own_reading: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the next line that says something and is indented by more than `floor`; `None` stands for less than
-    /// nothing.
+    /// Returns the next line that is not blank, if it is indented by more than `floor`; `None` accepts every
+    /// indentation.
     fn peek(&mut self, floor: Option<usize>) -> Option<Line<'a>> {
         while self.lines.get(self.at).is_some_and(Line::is_blank) {
             self.at += 1;
@@ -143,29 +145,29 @@ impl<'a> Reader<'a> {
         floor.is_none_or(|floor| line.indent > floor).then_some(line)
     }
 
-    /// Reads whatever is indented by more than `floor`.
+    /// Reads the value in the lines that are indented by more than `floor`.
     fn block(&mut self, floor: usize, depth: usize) -> Result<Node, NodeError> {
-        let Some(line) = self.peek(Some(floor)) else { return Ok(Node::plain("", Place::default())) };
-        let place = line.place();
-        if behind_dash(line.text).is_some() {
+        let Some(line) = self.peek(Some(floor)) else { return Ok(Node::plain("", Position::default())) };
+        let position = line.position();
+        if after_dash(line.text).is_some() {
             let items = self.list(Some(floor), ListKey::default(), depth)?;
-            return self.counted(Node { content: Content::List(items), place });
+            return self.counted(Node { content: Content::List(items), position });
         }
         if split_key(line.text).is_some() && !line.text.starts_with(['{', '[']) {
             let entries = self.map(Some(floor), depth)?;
-            return self.counted(Node { content: Content::Map(entries), place });
+            return self.counted(Node { content: Content::Map(entries), position });
         }
         self.at += 1;
-        self.value(line.text, floor, place, depth)
+        self.value(line.text, floor, position, depth)
     }
 
-    /// Reads the items of a list.
+    /// Reads the items of a list. Recursion is bounded by [`Reader::check_depth`].
     fn list(&mut self, floor: Option<usize>, key: ListKey, depth: usize) -> Result<Vec<Node>, NodeError> {
         let mut items = Vec::new();
         let mut dash = None;
         while let Some(line) = self.peek(floor) {
             self.check_depth(depth, line)?;
-            let Some((item, taken)) = behind_dash(line.text) else {
+            let Some((item, taken)) = after_dash(line.text) else {
                 let is_beside = key.column == Some(line.indent);
                 let last = items.last_mut().filter(|_| dash == Some(line.indent));
                 match last {
@@ -183,12 +185,12 @@ impl<'a> Reader<'a> {
             if without_comment(item).is_empty() {
                 self.at += 1;
             } else if !key.is_needs && is_cramped(item) {
-                // Elsewhere than among needs it is a text with a colon.
+                // Outside of needs it is a text with a colon.
                 self.at += 1;
-                items.push(self.value(item, line.indent, line.place(), depth + 1)?);
+                items.push(self.value(item, line.indent, line.position(), depth + 1)?);
                 continue;
             } else {
-                // What stands behind the dash is a line of its own, indented as far as it is.
+                // The text after the dash is read as a line of its own, at its own indentation.
                 self.lines[self.at] = Line { indent: line.indent + taken, text: item, ..line };
             }
             items.push(self.block(line.indent, depth + 1)?);
@@ -203,10 +205,10 @@ impl<'a> Reader<'a> {
         let (key, rest) = split_key(line.text).unwrap_or((line.text, ""));
         let next = self.peek(None);
         let is_next_item =
-            next.is_some_and(|next| next.indent == line.indent && behind_dash(next.text).is_some());
+            next.is_some_and(|next| next.indent == line.indent && after_dash(next.text).is_some());
         let value = if without_comment(rest).is_empty() && is_next_item {
-            // The next item is no list that this field has.
-            self.counted(Node::plain("", line.place()))?
+            // The next item belongs to the list, not to this field.
+            self.counted(Node::plain("", line.position()))?
         } else {
             self.entry(rest, line, depth + 1)?
         };
@@ -218,16 +220,16 @@ impl<'a> Reader<'a> {
         let mut column = None;
         while let Some(line) = self.peek(floor) {
             self.check_depth(depth, line)?;
-            let is_item = behind_dash(line.text).is_some();
+            let is_item = after_dash(line.text).is_some();
             if is_item && floor.is_some() {
-                // The next item of the list that this map is in, however far it is indented.
+                // The next item of the enclosing list, at any indentation.
                 break;
             }
             self.at += 1;
             match split_key(line.text).filter(|_| !is_item) {
-                None => self.unread.push(line.place()),
+                None => self.skipped.push(line.position()),
                 Some((key, rest)) => {
-                    // Further in, it may be the second line of the text before it.
+                    // A deeper line may continue the previous text.
                     let is_in_column = *column.get_or_insert(line.indent) == line.indent;
                     self.is_own_reading |= is_in_column && is_cramped(line.text);
                     let value = self.entry(rest, line, depth)?;
@@ -238,51 +240,57 @@ impl<'a> Reader<'a> {
         Ok(entries)
     }
 
-    /// Reads the value of a key; `rest` is what stands behind it.
+    /// Reads the value of a key; `rest` is the text after it.
     fn entry(&mut self, rest: &'a str, line: Line<'a>, depth: usize) -> Result<Node, NodeError> {
-        let start = line.place();
+        let start = line.position();
         let skipped = line.text[..line.text.len() - rest.len()].chars().count();
-        let place =
-            Place { column: start.column.saturating_add(u32::try_from(skipped).unwrap_or(0)), ..start };
+        let position =
+            Position { column: start.column.saturating_add(u32::try_from(skipped).unwrap_or(0)), ..start };
         if !without_comment(rest).is_empty() {
-            return self.value(rest, line.indent, place, depth);
+            return self.value(rest, line.indent, position, depth);
         }
         let key = ListKey { column: Some(line.indent), is_needs: depth == 1 && is_needs(line.text) };
         match self.peek(line.indent.checked_sub(1)) {
-            // A list may stand as far left as its key.
-            Some(next) if behind_dash(next.text).is_some() => {
+            // A list may start in the column of its key.
+            Some(next) if after_dash(next.text).is_some() => {
                 let items = self.list(line.indent.checked_sub(1), key, depth + 1)?;
-                self.counted(Node { content: Content::List(items), place: next.place() })
+                self.counted(Node { content: Content::List(items), position: next.position() })
             }
             Some(next) if next.indent > line.indent => self.block(line.indent, depth + 1),
-            _ => self.counted(Node::plain("", place)),
+            _ => self.counted(Node::plain("", position)),
         }
     }
 
-    /// Reads a value that begins with `first` and may go on in lines that are indented by more than `floor`.
-    fn value(&mut self, first: &'a str, floor: usize, place: Place, depth: usize) -> Result<Node, NodeError> {
+    /// Reads a value that begins with `first` and may continue in lines that are indented by more than `floor`.
+    fn value(
+        &mut self,
+        first: &'a str,
+        floor: usize,
+        position: Position,
+        depth: usize,
+    ) -> Result<Node, NodeError> {
         if is_block_header(first) {
             let text = self.block_text(first, floor);
-            return self.counted(Node { content: Content::Quoted(text), place });
+            return self.counted(Node { content: Content::Quoted(text), position });
         }
         if matches!(first, "\"" | "'") {
-            return self.counted(Node { content: Content::Quoted(String::new()), place });
+            return self.counted(Node { content: Content::Quoted(String::new()), position });
         }
         if first.starts_with(['"', '\'', '[', '{'])
-            && let Some(node) = self.gathered(first, floor, place, depth)?
+            && let Some(node) = self.gathered(first, floor, position, depth)?
         {
             return self.counted(node);
         }
         let text = self.plain(first, floor);
-        self.counted(Node { content: Content::Plain(text), place })
+        self.counted(Node { content: Content::Plain(text), position })
     }
 
-    /// Reads a quoted text or a flow collection; `None` if it is not closed, or more stands behind it.
+    /// Reads a quoted text or a flow collection; `None` if it is not closed, or followed by more text.
     fn gathered(
         &mut self,
         first: &str,
         floor: usize,
-        place: Place,
+        position: Position,
         depth: usize,
     ) -> Result<Option<Node>, NodeError> {
         let mut gathered = Gathered::new(self.limits.depth.saturating_sub(depth));
@@ -291,33 +299,33 @@ impl<'a> Reader<'a> {
         gathered.push(first);
         while !gathered.is_closed() {
             if gathered.is_too_deep() {
-                return Err(yaml::too_deep(&self.limits, place));
+                return Err(yaml::too_deep(&self.limits, position));
             }
             let Some(line) = self.lines.get(next) else { return Ok(None) };
-            // The lines of a collection may stand as far left as its key, unless they look like something else.
+            // The lines of a collection may start in the column of its key, unless they look like a key or an item.
             let may_belong =
-                line.indent == floor && split_key(line.text).is_none() && behind_dash(line.text).is_none();
+                line.indent == floor && split_key(line.text).is_none() && after_dash(line.text).is_none();
             if !line.text.is_empty() && line.indent <= floor && !may_belong {
                 return Ok(None);
             }
             next += 1;
             text.push('\n');
-            // Indented by something, so that no line of it looks like the start of a document.
+            // Indented, so that no line looks like the start of a document.
             text.push(' ');
             text.push_str(line.text);
             gathered.push(" ");
             gathered.push(line.text);
         }
         if gathered.is_too_deep() {
-            return Err(yaml::too_deep(&self.limits, place));
+            return Err(yaml::too_deep(&self.limits, position));
         }
-        match yaml::parse(&escapes::mended(&text), &self.limits) {
+        match yaml::parse(&escapes::repaired(&text), &self.limits) {
             Ok(node) if node.text().is_none() || matches!(node.content, Content::Quoted(_)) => {
                 self.at = next;
-                Ok(Some(Node { place, ..node }))
+                Ok(Some(Node { position, ..node }))
             }
             Err(NodeError { kind: kind @ ReadErrorKind::TooLarge { .. }, .. }) => {
-                Err(NodeError { kind, place })
+                Err(NodeError { kind, position })
             }
             _ => Ok(None),
         }
@@ -326,11 +334,11 @@ impl<'a> Reader<'a> {
     fn plain(&mut self, first: &str, floor: usize) -> String {
         let mut text = without_comment(first).to_owned();
         while let Some(line) = self.lines.get(self.at) {
-            let goes_on = line.indent > floor
+            let continues = line.indent > floor
                 && !line.is_blank()
-                && behind_dash(line.text).is_none()
+                && after_dash(line.text).is_none()
                 && split_key(line.text).is_none();
-            if !goes_on {
+            if !continues {
                 break;
             }
             text.push(' ');
@@ -340,7 +348,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// Reads the lines of a block text as YAML does.
+    /// Reads the lines of a block text with the YAML parser.
     fn block_text(&mut self, header: &str, floor: usize) -> String {
         let start = self.at;
         while self.lines.get(self.at).is_some_and(|line| line.text.is_empty() || line.indent > floor) {
@@ -370,30 +378,30 @@ impl<'a> Reader<'a> {
         self.values += 1;
         if self.values > self.limits.values {
             let kind = ReadErrorKind::TooLarge { what: "values", limit: self.limits.values };
-            return Err(NodeError { kind, place: node.place });
+            return Err(NodeError { kind, position: node.position });
         }
         Ok(node)
     }
 
     fn check_depth(&self, depth: usize, line: Line<'_>) -> Result<(), NodeError> {
-        if depth > self.limits.depth { Err(yaml::too_deep(&self.limits, line.place())) } else { Ok(()) }
+        if depth > self.limits.depth { Err(yaml::too_deep(&self.limits, line.position())) } else { Ok(()) }
     }
 }
 
-/// Tells whether a line has the key of a request's needs.
+/// Returns true if a line has the key of a request's needs.
 fn is_needs(text: &str) -> bool {
     split_key(text).is_some_and(|(key, _)| key == "needs")
 }
 
-/// Tells whether a line in the column of an item's dash is a field of that item. Where the list's key stands in that column,
-/// too, it has to be a field that only needs have, and that this one has not.
+/// Returns true if a line in the column of an item's dash is a field of that item. If the list's key is in the
+/// same column, it has to be a field that only needs have, and that this one does not have yet.
 fn belongs_to_item(text: &str, entries: &[(String, Node)], is_beside: bool) -> bool {
     split_key(text).is_some_and(|(key, _)| {
         !is_beside || (is_need_field(key) && !entries.iter().any(|(known, _)| known == key))
     })
 }
 
-/// Tells whether a value is `|` or `>` with its indicators, and nothing else.
+/// Returns true for `|` or `>` with its indicators, and nothing else.
 fn is_block_header(text: &str) -> bool {
     let Some(indicators) = text.strip_prefix(['|', '>']) else { return false };
     let indicators = without_comment(indicators);

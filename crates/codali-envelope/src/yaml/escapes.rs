@@ -1,23 +1,23 @@
-//! Backslashes in double quotes that begin no escape that a model writes.
+//! Repairs double-quoted texts in which a model did not escape its backslashes.
 
 use std::borrow::Cow;
 
-/// Returns a quoted text, or a list or map in brackets, in which backslashes that mean themselves are doubled.
+/// Doubles the backslashes that stand for themselves, in a quoted text, or in a list or map in brackets.
 ///
-/// YAML reads `"src\app.rs"` with a bell in it, `"src\Lib"` with a line separator, and refuses `"src\main.rs"`. Models mean a
-/// path, or the pattern of a search. What stays are `\"`, `\\`, `\/`, numbers of characters, and where nothing else within the
-/// same quotes is mended, `\n`, `\t` and `\r`.
-pub(crate) fn mended(text: &str) -> Cow<'_, str> {
+/// YAML reads `"src\app.rs"` with a bell in it, `"src\Lib"` with a line separator, and refuses `"src\main.rs"`.
+/// Models mean a path, or a search pattern. Unchanged are `\"`, `\\`, `\/`, numeric escapes, and, if nothing else
+/// within the same quotes is repaired, `\n`, `\t` and `\r`.
+pub(crate) fn repaired(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
     }
-    let mut mended = String::with_capacity(text.len() + 8);
+    let mut repaired = String::with_capacity(text.len() + 8);
     let (mut rest, mut last): (&str, Option<char>) = (text, None);
     while let Some(character) = rest.chars().next() {
-        // Within a word, a quote mark is an apostrophe.
+        // A quote mark within a word is an apostrophe.
         let may_begin = last.is_none_or(|last| "[{,:\"'".contains(last));
         let (first, behind) = rest.split_at(character.len_utf8());
-        mended.push_str(first);
+        repaired.push_str(first);
         rest = behind;
         if !character.is_whitespace() {
             last = Some(character);
@@ -26,20 +26,20 @@ pub(crate) fn mended(text: &str) -> Cow<'_, str> {
             let end = if character == '"' { end_of_quotes(rest) } else { rest.find('\'') };
             let (inside, behind) = rest.split_at(end.unwrap_or(rest.len()));
             if character == '"' {
-                write_mended(inside, &mut mended);
+                write_repaired(inside, &mut repaired);
             } else {
-                mended.push_str(inside);
+                repaired.push_str(inside);
             }
-            // The mark at the end begins nothing.
+            // The closing mark does not begin another text.
             let mark = behind.len().min(1);
-            mended.push_str(&behind[..mark]);
+            repaired.push_str(&behind[..mark]);
             rest = &behind[mark..];
         }
     }
-    Cow::Owned(mended)
+    Cow::Owned(repaired)
 }
 
-/// Writes a JSON text or a text of YAML's double quotes with numbers for the escapes that [`mended`] takes for letters.
+/// Replaces the escapes that [`repaired`] would double with numeric ones, in JSON or a double-quoted YAML text.
 pub(crate) fn numbered(text: &str) -> String {
     let mut numbered = String::with_capacity(text.len());
     let mut characters = text.chars();
@@ -65,7 +65,7 @@ pub(crate) fn numbered(text: &str) -> String {
     numbered
 }
 
-/// Where the double quotes are closed.
+/// Returns the offset of the closing double quote.
 fn end_of_quotes(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     text.bytes().position(|byte| {
@@ -75,33 +75,33 @@ fn end_of_quotes(text: &str) -> Option<usize> {
     })
 }
 
-/// Writes what stands between double quotes.
-fn write_mended(inside: &str, mended: &mut String) {
-    let is_letter = |rest: &str| !is_meant(rest) || rest.starts_with(['n', 't', 'r']);
-    let has_letters = escapes(inside).any(|rest| !is_meant(rest));
+/// Appends the repaired text between double quotes.
+fn write_repaired(inside: &str, repaired: &mut String) {
+    let is_letter = |rest: &str| !is_intended(rest) || rest.starts_with(['n', 't', 'r']);
+    let has_letters = escapes(inside).any(|rest| !is_intended(rest));
     let mut done = 0;
     for rest in escapes(inside).filter(|rest| has_letters && is_letter(rest)) {
         let at = inside.len() - rest.len();
-        mended.push_str(&inside[done..at]);
-        mended.push('\\');
+        repaired.push_str(&inside[done..at]);
+        repaired.push('\\');
         done = at;
     }
-    mended.push_str(&inside[done..]);
+    repaired.push_str(&inside[done..]);
 }
 
-/// What stands behind each backslash that may begin an escape.
+/// Returns the text after each backslash that may begin an escape.
 fn escapes(inside: &str) -> impl Iterator<Item = &str> {
     let mut rest = inside;
     std::iter::from_fn(move || {
         let behind = &rest[rest.find('\\')? + 1..];
-        let escaped = behind.chars().next().filter(|one| is_meant(behind) || *one == '\\');
+        let escaped = behind.chars().next().filter(|one| is_intended(behind) || *one == '\\');
         rest = &behind[escaped.map_or(0, char::len_utf8)..];
         Some(behind)
     })
 }
 
-/// Tells whether what stands behind a backslash makes an escape of it.
-fn is_meant(rest: &str) -> bool {
+/// Returns true if the text after a backslash makes it an intended escape.
+fn is_intended(rest: &str) -> bool {
     let has_digits = |count: usize| {
         rest.get(1..=count).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
     };

@@ -1,52 +1,53 @@
-//! What is meant otherwise than YAML has it, where that is beyond doubt. Strict reading knows none of it.
+//! Corrections of YAML whose intended meaning is certain. Strict reading applies none of them.
 
 use std::borrow::Cow;
 
-use crate::yaml::almost_yaml::{behind_dash, split_key};
+use crate::yaml::almost_yaml::after_dash;
+use crate::yaml::almost_yaml::split_key;
 use crate::yaml::node::{Content, Node};
 use crate::{Warning, WarningCode};
 
-/// Keys under which models put the fields of a need.
+/// Keys under which models nest the fields of a need.
 const WRAPPERS: [&str; 4] = ["params", "parameters", "args", "arguments"];
-/// Fields that hold a sentence.
+/// Fields that contain a sentence.
 const SENTENCES: [&str; 3] = ["query", "goal", "summary"];
-/// The longest piece of a comment that a warning shows, in characters.
-const SHOWN_CHARACTERS: usize = 40;
+/// The longest excerpt of a comment in a warning, in characters.
+const EXCERPT_CHARACTERS: usize = 40;
 
-/// Replaces blanks that no YAML has, no-break spaces for instance, where lines begin with them, and behind dashes and keys.
-/// Where a usual blank stands in front of them, they are text.
-pub(crate) fn with_usual_blanks(text: &str) -> Cow<'_, str> {
+/// Replaces blanks that YAML does not accept, such as no-break spaces, at the start of lines and after dashes and
+/// keys. After an ordinary blank they belong to the text.
+pub(crate) fn with_ordinary_blanks(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_odd_blank) {
         return Cow::Borrowed(text);
     }
-    let mut usual = String::with_capacity(text.len());
+    let mut ordinary = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let start = line.len() - line.trim_start_matches(|one: char| is_blank(one) || one == '>').len();
         let (mut indentation, mut rest) = line.split_at(start);
-        // Block texts are indented by two usual blanks at least.
-        write_usual(indentation, indentation.chars().take(2).any(is_odd_blank), &mut usual);
-        if let Some((_, taken)) = behind_dash(rest).filter(|_| rest[1..].starts_with(is_odd_blank)) {
+        // Block texts are indented by at least two ordinary blanks.
+        write_ordinary(indentation, indentation.chars().take(2).any(is_odd_blank), &mut ordinary);
+        if let Some((_, taken)) = after_dash(rest).filter(|_| rest[1..].starts_with(is_odd_blank)) {
             (indentation, rest) = rest.split_at(taken);
-            write_usual(indentation, true, &mut usual);
-        } else if let Some((item, taken)) = behind_dash(rest) {
-            usual.push_str(&rest[..taken]);
+            write_ordinary(indentation, true, &mut ordinary);
+        } else if let Some((item, taken)) = after_dash(rest) {
+            ordinary.push_str(&rest[..taken]);
             rest = item;
         }
         if let Some((_, value)) = split_key(rest.trim_end()) {
             let (key, value) = rest.split_at(rest.trim_end().len() - value.len());
             let is_odd =
                 key.trim_end().len() < key.len() && key[key.trim_end().len()..].starts_with(is_odd_blank);
-            usual.push_str(key.trim_end());
-            write_usual(&key[key.trim_end().len()..], is_odd, &mut usual);
+            ordinary.push_str(key.trim_end());
+            write_ordinary(&key[key.trim_end().len()..], is_odd, &mut ordinary);
             rest = value;
         }
-        usual.push_str(rest);
+        ordinary.push_str(rest);
     }
-    Cow::Owned(usual)
+    Cow::Owned(ordinary)
 }
 
-fn write_usual(blanks: &str, replaces: bool, usual: &mut String) {
-    usual.extend(blanks.chars().map(|one| if replaces && is_odd_blank(one) { ' ' } else { one }));
+fn write_ordinary(blanks: &str, replaces: bool, ordinary: &mut String) {
+    ordinary.extend(blanks.chars().map(|one| if replaces && is_odd_blank(one) { ' ' } else { one }));
 }
 
 fn is_blank(one: char) -> bool {
@@ -57,24 +58,25 @@ fn is_odd_blank(one: char) -> bool {
     !one.is_ascii() && one.is_whitespace() && !matches!(one, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Puts together what belongs together; `body` is the text that the places mean. Returns what has to be said about it.
-pub(crate) fn forgive(root: &mut Node, body: &str) -> Vec<Warning> {
+/// Applies the corrections, and returns the warnings about them; positions refer to `body`. Corrects at most
+/// `most_needs` needs: a request with more is refused later.
+pub(crate) fn forgive(root: &mut Node, body: &str, most_needs: usize) -> Vec<Warning> {
     let Content::Map(entries) = &mut root.content else { return Vec::new() };
     merge_needs(entries);
     let mut comments = Comments::of(body);
     for (key, node) in entries {
         match (key.as_str(), &mut node.content) {
             ("needs", Content::List(needs)) => {
-                for need in needs {
+                for need in needs.iter_mut().take(most_needs) {
                     unwrap_fields(need, &mut comments.warnings);
-                    comments.look_into(need);
+                    comments.cut_in_sentences(need);
                 }
             }
             ("needs", Content::Map(_)) => {
                 unwrap_fields(node, &mut comments.warnings);
-                comments.look_into(node);
+                comments.cut_in_sentences(node);
             }
-            ("context", _) => comments.look_into(node),
+            ("context", _) => comments.cut_in_sentences(node),
             _ => {}
         }
     }
@@ -88,20 +90,21 @@ fn merge_needs(entries: &mut Vec<(String, Node)>) {
         entries.split_off(first + 1).into_iter().partition(|(key, _)| key == "needs");
     if !more.is_empty() {
         let node = &mut entries[first].1;
-        let place = node.place;
-        let own = std::mem::replace(node, Node::plain("", place));
+        let position = node.position;
+        let own = std::mem::replace(node, Node::plain("", position));
         let needs = std::iter::once(own).chain(more.into_iter().map(|(_, node)| node));
         let items = needs.flat_map(|node| match node.content {
             Content::List(items) => items,
             _ if node.is_null() => Vec::new(),
             _ => vec![node],
         });
-        *node = Node { content: Content::List(items.collect()), place };
+        *node = Node { content: Content::List(items.collect()), position };
     }
     entries.append(&mut others);
 }
 
-/// Makes the fields that a need has under `params` its own. One that it has itself counts as it stands there.
+/// Moves the fields that a need has under `params` to the need itself. A field that exists in both keeps its own
+/// value.
 fn unwrap_fields(need: &mut Node, warnings: &mut Vec<Warning>) {
     let Content::Map(fields) = &mut need.content else { return };
     let is_wrapper = |(key, node): &(String, Node)| {
@@ -122,7 +125,8 @@ fn unwrap_fields(need: &mut Node, warnings: &mut Vec<Warning>) {
     }
 }
 
-/// What stands behind a `#` in sentences: a number belongs to them, anything else is a comment, which is said.
+/// Comments after a `#` in sentences: a number is part of the sentence; anything else is a comment, and cut with
+/// a warning.
 struct Comments<'b> {
     lines: Vec<&'b str>,
     warnings: Vec<Warning>,
@@ -134,18 +138,18 @@ impl<'b> Comments<'b> {
         Comments { lines, warnings: Vec::new() }
     }
 
-    fn look_into(&mut self, node: &mut Node) {
+    fn cut_in_sentences(&mut self, node: &mut Node) {
         let Content::Map(entries) = &mut node.content else { return };
         for (key, node) in entries.iter_mut().filter(|(key, _)| SENTENCES.contains(&key.as_str())) {
-            self.look_at(key, node);
+            self.cut_comment(key, node);
         }
     }
 
-    fn look_at(&mut self, key: &str, node: &mut Node) {
+    fn cut_comment(&mut self, key: &str, node: &mut Node) {
         let Content::Plain(text) = &mut node.content else { return };
         let index = |number: u32| number.saturating_sub(1) as usize;
-        let Some(line) = self.lines.get(index(node.place.line)) else { return };
-        let Some((start, _)) = line.char_indices().nth(index(node.place.column)) else { return };
+        let Some(line) = self.lines.get(index(node.position.line)) else { return };
+        let Some((start, _)) = line.char_indices().nth(index(node.position.column)) else { return };
         let written = line[start..].trim_end();
         if written.len() <= text.len() || !written.starts_with(text.as_str()) {
             return;
@@ -160,8 +164,8 @@ impl<'b> Comments<'b> {
             kept.trim_end().clone_into(text);
         }
         if !cut.is_empty() {
-            let shown: String = cut.chars().take(SHOWN_CHARACTERS).collect();
-            let detail = format!("{key} ends before the comment {shown:?}; quote a text with # in it");
+            let excerpt: String = cut.chars().take(EXCERPT_CHARACTERS).collect();
+            let detail = format!("{key} ends before the comment {excerpt:?}; quote a text with # in it");
             self.warnings.push(Warning::with(WarningCode::InvalidField, detail));
         }
     }

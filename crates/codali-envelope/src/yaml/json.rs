@@ -1,4 +1,4 @@
-//! JSON as it stands, for what YAML does not take.
+//! A JSON reader, for JSON that is not valid YAML.
 
 use std::fmt;
 
@@ -6,9 +6,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::ReadLimits;
-use crate::yaml::node::{Content, Node, Place};
+use crate::yaml::node::Position;
+use crate::yaml::node::{Content, Node};
 
-/// Reads one JSON value without places; `None` if it is none, or passes a limit.
+/// Reads one JSON value without positions; `None` if it is invalid or exceeds a limit. serde_json bounds the
+/// recursion of parsing, and `limits.depth` that of the check.
 pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Option<Node> {
     let node: Node = serde_json::from_str(text).ok()?;
     let mut values = limits.values;
@@ -31,7 +33,7 @@ fn is_within(node: &Node, depth: usize, values: &mut usize) -> bool {
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
         let content = deserializer.deserialize_any(ContentVisitor)?;
-        Ok(Node { content, place: Place { line: 1, column: 1 } })
+        Ok(Node { content, position: Position { line: 1, column: 1 } })
     }
 }
 
@@ -62,7 +64,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Content, E> {
         let number = serde_json::Number::from_f64(value);
-        number.map(|number| Content::Plain(number.to_string())).ok_or_else(|| E::custom("no number of JSON"))
+        number.map(|number| Content::Plain(number.to_string())).ok_or_else(|| E::custom("not a JSON number"))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Content, E> {

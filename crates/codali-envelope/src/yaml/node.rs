@@ -1,4 +1,4 @@
-//! What YAML and JSON have in common: texts, lists and maps, with their places.
+//! The common value type of YAML and JSON: texts, lists and maps, with their positions.
 
 use serde_json::{Map, Number, Value};
 
@@ -8,37 +8,37 @@ use crate::error::ReadErrorKind;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) content: Content,
-    pub(crate) place: Place,
+    pub(crate) position: Position,
 }
 
-/// Where a value begins; both numbers are 1-based.
+/// The position of a value; both numbers are 1-based.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
-    /// A text that may stand for a number or the like, as it is spelled.
+    /// An unquoted text, which may stand for a number, a boolean or null.
     Plain(String),
-    /// A text that is a text whatever it looks like.
+    /// A quoted text, which is always a text.
     Quoted(String),
     List(Vec<Node>),
-    /// In the order of the text; a key may come more than once where the reader is tolerant.
+    /// In the order of the text; the tolerant reader allows repeated keys.
     Map(Vec<(String, Node)>),
 }
 
-/// Why a text is no value.
+/// The error of reading a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeError {
     pub(crate) kind: ReadErrorKind,
-    pub(crate) place: Place,
+    pub(crate) position: Position,
 }
 
 impl Node {
-    pub(crate) fn plain(text: impl Into<String>, place: Place) -> Node {
-        Node { content: Content::Plain(text.into()), place }
+    pub(crate) fn plain(text: impl Into<String>, position: Position) -> Node {
+        Node { content: Content::Plain(text.into()), position }
     }
 
     /// Returns the text of a scalar.
@@ -49,12 +49,12 @@ impl Node {
         }
     }
 
-    /// Tells whether there is nothing here: no value at all, or `null`.
+    /// Returns true for a missing value or `null`.
     pub(crate) fn is_null(&self) -> bool {
         matches!(&self.content, Content::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// Returns the value as JSON has it: a plain text is a number or the like if it is spelled as in JSON.
+    /// Converts to a JSON value; a plain text becomes a number or a boolean if it is spelled as in JSON.
     pub(crate) fn into_value(self) -> Value {
         if self.is_null() {
             return Value::Null;
@@ -84,7 +84,7 @@ fn resolve(text: String) -> Value {
     }
 }
 
-/// Whole numbers of more than 64 bits would lose digits.
+/// Returns false for whole numbers of more than 64 bits, which would lose digits.
 fn is_exact(text: &str, number: &Number) -> bool {
     number.is_i64() || number.is_u64() || text.contains(['.', 'e', 'E'])
 }

@@ -1,7 +1,7 @@
 //! Requests over a workspace and an index in memory.
 
 use codali_envelope::{
-    Budget, Form, NeedResult, ReadLimits, ReadOptions, Response, RootShown, read_request, read_response,
+    Budget, Form, NeedResult, ReadLimits, ReadOptions, Response, RootForm, read_request, read_response,
     refuse, render_response,
 };
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn checked(response: Response) -> Response {
 }
 
 #[test]
-fn every_need_of_the_document_has_its_result() {
+fn every_need_of_the_specification_has_its_result() {
     let bench = Bench::new(FILES);
     let response = checked(bench.needs(
         "\
@@ -423,7 +423,7 @@ fn the_same_request_has_the_same_response() {
     let response = bench.needs(needs);
     assert_eq!(response.meta.elapsed_ms, Some(21));
     assert_eq!(response.meta.repo_root.as_deref(), Some("workspace"));
-    bench.options.root = RootShown::AbsolutePath;
+    bench.options.root = RootForm::AbsolutePath;
     assert_eq!(bench.needs(needs).meta.repo_root.as_deref(), Some("/workspace"));
 }
 
@@ -451,7 +451,7 @@ fn text_from_the_workspace_cannot_be_taken_for_an_envelope() {
 }
 
 #[test]
-fn a_request_that_cannot_be_answered_has_a_response_that_says_why() {
+fn an_unreadable_request_has_a_response_with_the_reason() {
     let refused = |text: &str| refuse(&read_request(text, &ReadOptions::default()).unwrap_err());
     assert_eq!(refused("Hello"), None);
     let response =
@@ -461,8 +461,8 @@ fn a_request_that_cannot_be_answered_has_a_response_that_says_why() {
         warnings(&response),
         [
             "unsupported_need: shell.run",
-            "invalid_need: a need is no list of fields",
-            "no_valid_need: line 4, column 3: no need can be answered"
+            "invalid_need: a need is not a list of fields",
+            "no_valid_need: line 4, column 3: the request has no valid need"
         ]
     );
     let response = checked(refused("AGENT_REQUEST v1\nneeds:\n  - {type: file.read, path: a}\n").unwrap());

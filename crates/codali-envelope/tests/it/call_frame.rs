@@ -8,7 +8,7 @@ use wap_core::{
     Call, CancelFlag, CodeIndex, ConversationId, MemoryIndex, MemoryWorkspace, Origin, Retention, RunKey,
 };
 
-/// A stopwatch that goes on by one step each time that it is asked.
+/// A stopwatch that advances by one step on each call.
 pub(crate) struct Ticks {
     now: Cell<Duration>,
     step: Duration,
@@ -28,7 +28,7 @@ impl Stopwatch for Ticks {
     }
 }
 
-/// A workspace, an index and how they are asked.
+/// A workspace, an index, and a call of them.
 pub(crate) struct Bench {
     pub(crate) workspace: MemoryWorkspace,
     pub(crate) index: Option<MemoryIndex>,

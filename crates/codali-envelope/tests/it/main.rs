@@ -6,6 +6,7 @@ mod call_frame;
 mod codali_vectors;
 mod document;
 mod drawn;
+mod error_texts;
 mod forgiving;
 mod history;
 mod hostile;

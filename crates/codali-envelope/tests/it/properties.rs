@@ -72,7 +72,7 @@ proptest! {
         for form in FORMS {
             let text = render_request(&request, form);
             let mut reads = vec![read_request(&text, &strict())];
-            // Behind a blank line, a key that nobody knows is the beginning of something else, unless YAML alone is read.
+            // After a blank line, an unknown key ends the envelope, unless only YAML is read.
             if request.extra.is_empty() || !text.lines().any(|line| line.trim().is_empty()) {
                 let end = if text.ends_with('\n') { "" } else { "\n" };
                 let reply = format!("Let me see.\n\n```yaml\n{text}{end}```\nThanks");

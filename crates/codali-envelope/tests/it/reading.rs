@@ -18,7 +18,7 @@ fn texts(warnings: &[Warning]) -> Vec<String> {
 }
 
 #[test]
-fn a_bad_need_does_not_sink_the_good_ones() {
+fn an_invalid_need_does_not_fail_the_others() {
     let reading = read(
         "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: file.write\n    path: a\n  - type: file.read\n    path: b\n  - just words\n  - type: docdex.search\n  - path: c\n",
     )
@@ -39,7 +39,7 @@ fn a_bad_need_does_not_sink_the_good_ones() {
         texts(&reading.warnings),
         [
             "unsupported_need: file.write",
-            "invalid_need: a need is no list of fields",
+            "invalid_need: a need is not a list of fields",
             "invalid_need: docdex.search has no query",
             "invalid_need: a need has no type"
         ]
@@ -57,11 +57,11 @@ fn without_a_good_need_the_reading_is_in_the_error() {
 }
 
 #[test]
-fn errors_name_line_and_column_and_show_the_line() {
+fn errors_have_line_column_and_the_line() {
     let error = strictly("AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: file.list\n    pattern: *.rs\n")
         .unwrap_err();
     assert_eq!((error.code(), error.line_number, error.column), (WarningCode::InvalidYaml, 5, 14));
-    assert!(error.to_string().starts_with("line 5, column 14: this is no YAML of an envelope: "), "{error}");
+    assert!(error.to_string().starts_with("line 5, column 14: invalid YAML in the envelope: "), "{error}");
     assert!(error.to_string().ends_with(": \"    pattern: *.rs\""), "{error}");
 
     let error = extract_request("a\n> b\n> {\"request_id\": 1, \"needs\": [}\n", &ReadOptions::default());
@@ -134,7 +134,7 @@ fn fields_may_be_indented_unevenly() {
 }
 
 #[test]
-fn what_is_no_field_is_passed_over_and_said() {
+fn a_line_that_is_not_a_field_is_ignored_with_a_warning() {
     let reading = read(
         "AGENT_REQUEST v1\nrequest_id: *1\nneeds:\n  - type: file.read\n    path: a\n    path: b\n    what is this?\n  - type: file.read\n    path: c\n",
     )
@@ -146,14 +146,14 @@ fn what_is_no_field_is_passed_over_and_said() {
         texts(&reading.warnings),
         [
             "invalid_field: path is given twice; the last one counts",
-            "invalid_field: line 7 is no field and was passed over"
+            "invalid_field: line 7 is not a field and was ignored"
         ]
     );
     let reading = read(
         "AGENT_REQUEST v1\nrequest_id: *1\nneeds:\n  - type: file.read\n    path: a\n    limit: [x]\n    what is this?\n",
     )
     .unwrap();
-    assert_eq!(texts(&reading.warnings), ["invalid_field: line 7 is no field and was passed over"]);
+    assert_eq!(texts(&reading.warnings), ["invalid_field: line 7 is not a field and was ignored"]);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn numbers_and_flags_have_one_spelling() {
     assert_eq!(search("-7"), (Some(1), "clamped: limit -7 to 1".into()));
     assert_eq!(search(&"9".repeat(40)), (Some(100), format!("clamped: limit {} to 100", "9".repeat(24))));
     for odd in ["+5", "5.0", "1_000", "five", "[5]", "٣"] {
-        assert_eq!(search(odd), (None, "invalid_field: limit is no whole number".into()), "{odd}");
+        assert_eq!(search(odd), (None, "invalid_field: limit is not a whole number".into()), "{odd}");
     }
     for absent in ["", "~", "null"] {
         assert_eq!(search(absent), (None, String::new()), "{absent}");

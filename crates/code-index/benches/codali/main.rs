@@ -47,7 +47,7 @@ fn open(code: &Path, state: &Path) -> LocalIndex {
     LocalIndex::open(state, FolderSource::new(root), IndexLimits::default()).unwrap().0
 }
 
-/// Makes a call with nobody who cancels it.
+/// Makes a call that is never cancelled.
 fn call<T>(make: impl FnOnce(&Call<'_>) -> T) -> T {
     let origin = Origin {
         conversation: ConversationId("bench".into()),

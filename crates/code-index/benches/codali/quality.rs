@@ -11,7 +11,7 @@ use crate::full_text::FullText;
 use crate::resampling::{mean, ratio_interval};
 use crate::{call, figure, open, plain_grep, sources};
 
-/// Behind this many hits nobody looks.
+/// The number of hits that are evaluated.
 const LOOKED_AT: usize = 10;
 
 /// How much better the index has to be than the better one of plain full text and plain grep.

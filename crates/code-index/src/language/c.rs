@@ -1,9 +1,9 @@
-//! C, and what C++ has of it.
+//! C, and the parts that C++ shares with it.
 
 use tree_sitter::Node;
 
 use super::{Grammar, children, field, text_of, unquoted};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 pub(super) struct C;
 
@@ -12,23 +12,39 @@ impl Grammar for C {
         tree_sitter_c::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-        definition(node, text, place)
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
+        definition(node, text, scopes)
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
-        include(node, text, found);
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        _: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
+        include(node, text, imports);
     }
 }
 
-pub(super) fn definition<'t>(node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-    let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
-    let with_body = |kind, scope| named(kind, scope).filter(|found| found.body.is_some());
+pub(super) fn definition<'t>(
+    node: Node<'t>,
+    text: &'t [u8],
+    scopes: &EnclosingScopes<'_, 't>,
+) -> Option<DefinitionNode<'t>> {
+    let named =
+        |kind, scope| Some(DefinitionNode::new(kind, field(node, "name", text)?, node).holding(scope));
+    let with_body = |kind, scope| named(kind, scope).filter(|definition| definition.body.is_some());
     match node.kind() {
         "function_definition" => {
             let (name, container) = declared_name(node.child_by_field_name("declarator")?, text)?;
-            let kind = if container.is_some() || place.is_in_type() { "method" } else { "function" };
-            Some(Found::new(kind, name, node).holding(Scope::Function).in_container(container))
+            let kind = if container.is_some() || scopes.is_in_type() { "method" } else { "function" };
+            Some(DefinitionNode::new(kind, name, node).holding(Scope::Function).in_container(container))
         }
         "struct_specifier" => with_body("struct", Scope::Type),
         "union_specifier" => with_body("union", Scope::Type),
@@ -36,31 +52,34 @@ pub(super) fn definition<'t>(node: Node<'t>, text: &'t [u8], place: &Place<'_, '
         "enumerator" => named("constant", Scope::Leaf),
         "preproc_def" | "preproc_function_def" => {
             let value = node.child_by_field_name("value");
-            Some(Found { body: value, ..named("macro", Scope::Leaf)? })
+            Some(DefinitionNode { body: value, ..named("macro", Scope::Leaf)? })
         }
         "type_definition" => {
             let (name, _) = declared_name(node.child_by_field_name("declarator")?, text)?;
             let shape = node.child_by_field_name("type").and_then(|shape| shape.child_by_field_name("body"));
-            Some(Found { body: shape, ..Found::new("type", name, node) })
+            Some(DefinitionNode { body: shape, ..DefinitionNode::new("type", name, node) })
         }
-        // What is declared in a function is nobody's business, and a type's fields are told by the type.
-        "declaration" if !place.is_in_function() => {
+        // Declarations in a function are local. C++ reports the fields of a type itself.
+        "declaration" if !scopes.is_in_function() => {
             let declarator = node.child_by_field_name("declarator")?;
             let (name, container) = declared_name(declarator, text)?;
             let is_function = is_function(declarator);
-            let kind = match (is_function, place.is_in_type()) {
+            let kind = match (is_function, scopes.is_in_type()) {
                 (true, true) => "method",
                 (true, false) => "function",
                 (false, _) => "variable",
             };
             let value = declarator.child_by_field_name("value");
-            Some(Found { body: value, ..Found::new(kind, name, node).in_container(container) })
+            Some(DefinitionNode {
+                body: value,
+                ..DefinitionNode::new(kind, name, node).in_container(container)
+            })
         }
         _ => None,
     }
 }
 
-/// The name in a declarator, and what it is qualified with: `*Store::open(int)` is `open` of `Store`.
+/// Returns the name in a declarator and its qualifier: `*Store::open(int)` is `open` of `Store`.
 pub(super) fn declared_name(declarator: Node<'_>, text: &[u8]) -> Option<(String, Option<String>)> {
     let mut node = declarator;
     let mut container: Option<String> = None;
@@ -93,7 +112,7 @@ pub(super) fn declared_name(declarator: Node<'_>, text: &[u8]) -> Option<(String
     None
 }
 
-/// Whether a declarator is that of a function.
+/// Returns true if a declarator declares a function.
 pub(super) fn is_function(declarator: Node<'_>) -> bool {
     let mut node = declarator;
     for _ in 0..64 {
@@ -118,18 +137,18 @@ pub(super) fn is_function(declarator: Node<'_>) -> bool {
     false
 }
 
-/// Targets are `"name"` as `local name` and `<name>` as `system name`.
-pub(super) fn include(node: Node<'_>, text: &[u8], found: &mut Vec<FoundImport>) {
+/// Appends an include. The target is `local name` for `"name"` and `system name` for `<name>`.
+pub(super) fn include(node: Node<'_>, text: &[u8], imports: &mut Vec<ImportNode>) {
     if node.kind() != "preproc_include" {
         return;
     }
     let Some(path) = node.child_by_field_name("path") else { return };
-    let place = match path.kind() {
+    let prefix = match path.kind() {
         "string_literal" => "local",
         "system_lib_string" => "system",
         _ => return,
     };
     let name = unquoted(path, text);
-    let target = format!("{place} {name}");
-    found.push(FoundImport { kind: "include", target, spelled: text_of(path, text) });
+    let target = format!("{prefix} {name}");
+    imports.push(ImportNode { kind: "include", target, spelled: text_of(path, text) });
 }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Grammar, c, field};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 pub(super) struct Cpp;
 
@@ -12,10 +12,16 @@ impl Grammar for Cpp {
         tree_sitter_cpp::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-        let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
+        let named =
+            |kind, scope| Some(DefinitionNode::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
-            "class_specifier" => named("class", Scope::Type).filter(|found| found.body.is_some()),
+            "class_specifier" => named("class", Scope::Type).filter(|definition| definition.body.is_some()),
             "namespace_definition" => named("namespace", Scope::Namespace),
             "alias_declaration" => named("type", Scope::Leaf),
             "concept_definition" => named("concept", Scope::Leaf),
@@ -23,13 +29,19 @@ impl Grammar for Cpp {
                 let declarator = node.child_by_field_name("declarator")?;
                 let (name, _) = c::declared_name(declarator, text)?;
                 let kind = if c::is_function(declarator) { "method" } else { "field" };
-                Some(Found::new(kind, name, node))
+                Some(DefinitionNode::new(kind, name, node))
             }
-            _ => c::definition(node, text, place),
+            _ => c::definition(node, text, scopes),
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
-        c::include(node, text, found);
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        _: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
+        c::include(node, text, imports);
     }
 }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Grammar, field, text_of};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 pub(super) struct CSharp;
 
@@ -12,8 +12,14 @@ impl Grammar for CSharp {
         tree_sitter_c_sharp::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-        let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
+        let named =
+            |kind, scope| Some(DefinitionNode::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "namespace_declaration" => named("namespace", Scope::Namespace),
             "class_declaration" => named("class", Scope::Type),
@@ -30,24 +36,33 @@ impl Grammar for CSharp {
             "property_declaration" => {
                 let accessors =
                     node.child_by_field_name("accessors").or_else(|| node.child_by_field_name("value"));
-                Some(Found { body: accessors, ..named("property", Scope::Function)? })
+                Some(DefinitionNode { body: accessors, ..named("property", Scope::Function)? })
             }
             "event_declaration" => named("event", Scope::Leaf),
-            "variable_declarator" if place.is_in_type() => {
-                let declaration = place.grandparent()?;
+            "variable_declarator" if scopes.is_in_type() => {
+                let declaration = scopes.grandparent()?;
                 let kind = match declaration.kind() {
                     "field_declaration" => "field",
                     "event_field_declaration" => "event",
                     _ => return None,
                 };
-                Some(Found { start: declaration, ..Found::new(kind, field(node, "name", text)?, node) })
+                Some(DefinitionNode {
+                    start: declaration,
+                    ..DefinitionNode::new(kind, field(node, "name", text)?, node)
+                })
             }
             _ => None,
         }
     }
 
-    /// Targets are `A.B`, and `type A.B.C` for what can only be a type.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
+    /// The target is `A.B`, or `type A.B.C` for a name that can only be a type.
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        _: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
         if node.kind() != "using_directive" {
             return;
         }
@@ -67,20 +82,20 @@ impl Grammar for CSharp {
         let name: String = name.chars().filter(|character| !character.is_whitespace()).collect();
         let name = name.strip_prefix("global::").unwrap_or(&name).to_owned();
         let target = if is_static || is_alias { format!("type {name}") } else { name.clone() };
-        found.push(FoundImport { kind: "import", target, spelled: name });
+        imports.push(ImportNode { kind: "import", target, spelled: name });
     }
 
-    fn declared(&self, node: Node<'_>, text: &[u8], place: &Place<'_, '_>) -> Option<String> {
+    fn declared(&self, node: Node<'_>, text: &[u8], scopes: &EnclosingScopes<'_, '_>) -> Option<String> {
         match node.kind() {
             "file_scoped_namespace_declaration" => field(node, "name", text),
-            "namespace_declaration" => Some(whole_name(field(node, "name", text)?, place)),
+            "namespace_declaration" => Some(whole_name(field(node, "name", text)?, scopes)),
             _ => None,
         }
     }
 }
 
-/// Returns the whole name of a namespace, with those around it.
-fn whole_name(name: String, place: &Place<'_, '_>) -> String {
-    let outer: Vec<&str> = place.namespaces().collect();
+/// Returns the full name of a namespace, including the enclosing ones.
+fn whole_name(name: String, scopes: &EnclosingScopes<'_, '_>) -> String {
+    let outer: Vec<&str> = scopes.namespaces().collect();
     if outer.is_empty() { name } else { format!("{}.{name}", outer.join(".")) }
 }

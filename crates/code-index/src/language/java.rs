@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Grammar, children, field, text_of};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 pub(super) struct Java;
 
@@ -12,8 +12,14 @@ impl Grammar for Java {
         tree_sitter_java::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-        let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
+        let named =
+            |kind, scope| Some(DefinitionNode::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "class_declaration" => named("class", Scope::Type),
             "interface_declaration" => named("interface", Scope::Type),
@@ -25,26 +31,32 @@ impl Grammar for Java {
                 named("constructor", Scope::Function)
             }
             "enum_constant" => named("constant", Scope::Leaf),
-            "variable_declarator" if place.is_in_type() => {
-                let declaration = place.parent()?;
+            "variable_declarator" if scopes.is_in_type() => {
+                let declaration = scopes.parent()?;
                 let kind = match declaration.kind() {
                     "field_declaration" => "field",
                     "constant_declaration" => "constant",
                     _ => return None,
                 };
                 let value = node.child_by_field_name("value");
-                Some(Found {
+                Some(DefinitionNode {
                     start: declaration,
                     body: value,
-                    ..Found::new(kind, field(node, "name", text)?, node)
+                    ..DefinitionNode::new(kind, field(node, "name", text)?, node)
                 })
             }
             _ => None,
         }
     }
 
-    /// Targets are `a.b.C`, `a.b.*`, and `static a.b.C.member`.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
+    /// The target is `a.b.C`, `a.b.*`, or `static a.b.C.member`.
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        _: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
         if node.kind() != "import_declaration" {
             return;
         }
@@ -56,10 +68,10 @@ impl Grammar for Java {
         };
         let path: String = path.chars().filter(|character| !character.is_whitespace()).collect();
         let target = format!("{prefix}{path}");
-        found.push(FoundImport { kind: "import", spelled: target.clone(), target });
+        imports.push(ImportNode { kind: "import", spelled: target.clone(), target });
     }
 
-    fn declared(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>) -> Option<String> {
+    fn declared(&self, node: Node<'_>, text: &[u8], _: &EnclosingScopes<'_, '_>) -> Option<String> {
         let is_package = node.kind() == "package_declaration";
         let name = |node| children(node).into_iter().find(|child| child.kind().ends_with("identifier"));
         is_package.then(|| name(node).map(|name| text_of(name, text)))?

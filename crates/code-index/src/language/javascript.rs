@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Grammar, children, field, text_of, unquoted};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
 pub(super) enum Dialect {
     JavaScript,
@@ -20,8 +20,13 @@ impl Grammar for Dialect {
         }
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-        let named = |kind, scope| Some(Found::new(kind, name(node, text)?, node).holding(scope));
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
+        let named = |kind, scope| Some(DefinitionNode::new(kind, name(node, text)?, node).holding(scope));
         match node.kind() {
             "function_declaration" | "generator_function_declaration" | "function_signature" => {
                 named("function", Scope::Function)
@@ -31,24 +36,24 @@ impl Grammar for Dialect {
             "type_alias_declaration" => named("type", Scope::Leaf),
             "enum_declaration" => named("enum", Scope::Leaf),
             "internal_module" | "module" => named("namespace", Scope::Namespace),
-            "method_definition" | "method_signature" | "abstract_method_signature" if place.is_in_type() => {
+            "method_definition" | "method_signature" | "abstract_method_signature" if scopes.is_in_type() => {
                 named("method", Scope::Function)
             }
-            "public_field_definition" | "field_definition" if place.is_in_type() => {
+            "public_field_definition" | "field_definition" if scopes.is_in_type() => {
                 let field_name = name(node, text).or_else(|| field(node, "property", text))?;
                 let kind = if is_function(node) { "method" } else { "property" };
-                Some(Found { name: field_name, ..Found::new(kind, String::new(), node) })
+                Some(DefinitionNode { name: field_name, ..DefinitionNode::new(kind, String::new(), node) })
             }
-            "variable_declarator" if !place.is_in_function() && !place.is_in_type() => {
+            "variable_declarator" if !scopes.is_in_function() && !scopes.is_in_type() => {
                 let name = node.child_by_field_name("name").filter(|name| name.kind() == "identifier")?;
-                let declaration = place.parent()?;
+                let declaration = scopes.parent()?;
                 let is_constant = text[declaration.byte_range()].starts_with(b"const");
                 let (kind, scope) = match (is_function(node), is_constant) {
                     (true, _) => ("function", Scope::Function),
                     (false, true) => ("constant", Scope::Leaf),
                     (false, false) => ("variable", Scope::Leaf),
                 };
-                // `const f = …` begins with its first word if it is alone.
+                // A declaration of one name starts at its keyword.
                 let is_alone = declaration.named_child_count() == 1;
                 let start = if is_alone { declaration } else { node };
                 let value = node.child_by_field_name("value");
@@ -57,21 +62,32 @@ impl Grammar for Dialect {
                 } else {
                     value
                 };
-                Some(Found { start, body, ..Found::new(kind, text_of(name, text), node).holding(scope) })
+                Some(DefinitionNode {
+                    start,
+                    body,
+                    ..DefinitionNode::new(kind, text_of(name, text), node).holding(scope)
+                })
             }
-            // What a function expression declares is its own.
-            "arrow_function" | "function_expression" | "statement_block" if !place.is_in_function() => {
-                let is_nested = place.parent().is_some_and(|parent| {
+            // Declarations in a function expression are local to it.
+            "arrow_function" | "function_expression" | "statement_block" if !scopes.is_in_function() => {
+                let is_nested = scopes.parent().is_some_and(|parent| {
                     !matches!(parent.kind(), "program" | "variable_declarator" | "internal_module" | "module")
                 });
-                let inner = Found::new("function", "(anonymous)".to_owned(), node).holding(Scope::Function);
-                is_nested.then_some(Found { kind: None, ..inner })
+                let inner =
+                    DefinitionNode::new("function", "(anonymous)".to_owned(), node).holding(Scope::Function);
+                is_nested.then_some(DefinitionNode { kind: None, ..inner })
             }
             _ => None,
         }
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        _: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
         let source = match node.kind() {
             "import_statement" | "export_statement" | "import_require_clause" => {
                 node.child_by_field_name("source")
@@ -88,7 +104,7 @@ impl Grammar for Dialect {
         };
         let Some(source) = source.filter(|source| source.kind() == "string") else { return };
         let target = unquoted(source, text);
-        found.push(FoundImport { kind: "import", spelled: target.clone(), target });
+        imports.push(ImportNode { kind: "import", spelled: target.clone(), target });
     }
 }
 

@@ -3,7 +3,10 @@
 use tree_sitter::Node;
 
 use super::{Grammar, children, field, text_of};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, NAME_BYTES, Scope};
+
+/// The most names of one import statement; the rest is ignored.
+const MOST_NAMES: usize = 4096;
 
 pub(super) struct Python;
 
@@ -12,36 +15,47 @@ impl Grammar for Python {
         tree_sitter_python::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
         match node.kind() {
             "function_definition" => {
-                let kind = if place.is_in_type() { "method" } else { "function" };
-                Some(Found::new(kind, field(node, "name", text)?, node).holding(Scope::Function))
+                let kind = if scopes.is_in_type() { "method" } else { "function" };
+                Some(DefinitionNode::new(kind, field(node, "name", text)?, node).holding(Scope::Function))
             }
             "class_definition" => {
-                Some(Found::new("class", field(node, "name", text)?, node).holding(Scope::Type))
+                Some(DefinitionNode::new("class", field(node, "name", text)?, node).holding(Scope::Type))
             }
-            "assignment" if !place.is_in_function() => {
+            "assignment" if !scopes.is_in_function() => {
                 let left = node.child_by_field_name("left").filter(|left| left.kind() == "identifier")?;
                 let name = text_of(left, text);
                 let is_constant =
                     name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
-                let kind = match (place.is_in_type(), is_constant) {
+                let kind = match (scopes.is_in_type(), is_constant) {
                     (true, _) => "attribute",
                     (false, true) => "constant",
                     (false, false) => "variable",
                 };
-                Some(Found::new(kind, name, node))
+                Some(DefinitionNode::new(kind, name, node))
             }
-            "type_alias_statement" => Some(Found::new("type", field(node, "left", text)?, node)),
+            "type_alias_statement" => Some(DefinitionNode::new("type", field(node, "left", text)?, node)),
             _ => None,
         }
     }
 
-    /// Targets are `package.module`, and `package.module:name` for a name out of it; a leading dot is one step up.
-    fn imports(&self, node: Node<'_>, text: &[u8], _: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
+    /// The target is `package.module`, or `package.module:name` for a name in it; leading dots are relative.
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        _: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
         let mut add = |target: String, spelled: String| {
-            found.push(FoundImport { kind: "import", target, spelled });
+            imports.push(ImportNode { kind: "import", target, spelled });
         };
         match node.kind() {
             "import_statement" => {
@@ -59,6 +73,10 @@ impl Grammar for Python {
             "import_from_statement" => {
                 let Some(module) = node.child_by_field_name("module_name") else { return };
                 let from = squeeze(&text_of(module, text));
+                // Every name repeats the module, so a long one would make the imports quadratic in the text.
+                if from.len() > NAME_BYTES {
+                    return;
+                }
                 let mut names = Vec::new();
                 for child in children(node).into_iter().filter(|child| child.id() != module.id()) {
                     match child.kind() {
@@ -68,7 +86,7 @@ impl Grammar for Python {
                         _ => {}
                     }
                 }
-                for name in names {
+                for name in names.into_iter().take(MOST_NAMES) {
                     add(format!("{from}:{name}"), format!("from {from} import {name}"));
                 }
             }

@@ -3,10 +3,16 @@
 use tree_sitter::Node;
 
 use super::{Grammar, children, field, text_of, unquoted};
-use crate::outline::{Found, FoundImport, Place, Scope};
+use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
-/// Longer nodes are not looked through for what they may hold.
-const LOOKED_THROUGH_BYTES: usize = 256;
+/// The longest node that is scanned for relevant bytes; a longer one is always entered.
+const SCANNED_BYTES: usize = 256;
+
+/// The longest path before a `use` list; the names of a longer one are ignored.
+const LONGEST_PREFIX_BYTES: usize = 4096;
+
+/// The most attributes that are searched for a path.
+const MOST_ATTRIBUTES: usize = 64;
 
 pub(super) struct Rust;
 
@@ -15,11 +21,17 @@ impl Grammar for Rust {
         tree_sitter_rust::LANGUAGE.into()
     }
 
-    fn definition<'t>(&self, node: Node<'t>, text: &'t [u8], place: &Place<'_, 't>) -> Option<Found<'t>> {
-        let named = |kind, scope| Some(Found::new(kind, field(node, "name", text)?, node).holding(scope));
+    fn definition<'t>(
+        &self,
+        node: Node<'t>,
+        text: &'t [u8],
+        scopes: &EnclosingScopes<'_, 't>,
+    ) -> Option<DefinitionNode<'t>> {
+        let named =
+            |kind, scope| Some(DefinitionNode::new(kind, field(node, "name", text)?, node).holding(scope));
         match node.kind() {
             "function_item" | "function_signature_item" => {
-                named(if place.is_in_type() { "method" } else { "function" }, Scope::Function)
+                named(if scopes.is_in_type() { "method" } else { "function" }, Scope::Function)
             }
             "struct_item" => named("struct", Scope::Leaf),
             "enum_item" => named("enum", Scope::Type),
@@ -33,26 +45,35 @@ impl Grammar for Rust {
             "mod_item" if node.child_by_field_name("body").is_some() => named("module", Scope::Namespace),
             "impl_item" => {
                 let name = type_name(node.child_by_field_name("type")?, text);
-                Some(Found { kind: None, ..Found::new("impl", name, node).holding(Scope::Type) })
+                Some(DefinitionNode {
+                    kind: None,
+                    ..DefinitionNode::new("impl", name, node).holding(Scope::Type)
+                })
             }
             _ => None,
         }
     }
 
     fn holds(&self, node: Node<'_>, text: &[u8]) -> bool {
-        // Every item has one of these, variants stand between braces, and files are named in a macro.
+        // Every item contains one of these: variants are in braces, and included files in a macro call.
         let text = &text[node.byte_range()];
-        text.len() > LOOKED_THROUGH_BYTES || memchr::memchr3(b'{', b';', b'!', text).is_some()
+        text.len() > SCANNED_BYTES || memchr::memchr3(b'{', b';', b'!', text).is_some()
     }
 
-    fn imports(&self, node: Node<'_>, text: &[u8], place: &Place<'_, '_>, found: &mut Vec<FoundImport>) {
+    fn imports(
+        &self,
+        node: Node<'_>,
+        text: &[u8],
+        scopes: &EnclosingScopes<'_, '_>,
+        imports: &mut Vec<ImportNode>,
+    ) {
         match node.kind() {
             "use_declaration" => {
                 let Some(argument) = node.child_by_field_name("argument") else { return };
                 let mut leaves = Vec::new();
                 use_leaves(argument, String::new(), text, 0, &mut leaves);
-                let namespaces: Vec<&str> = place.namespaces().collect();
-                found.extend(leaves.into_iter().map(|leaf| FoundImport {
+                let namespaces: Vec<&str> = scopes.namespaces().collect();
+                imports.extend(leaves.into_iter().map(|leaf| ImportNode {
                     kind: "import",
                     target: from_file(leaf.split(' ').next().unwrap_or(&leaf), &namespaces),
                     spelled: leaf,
@@ -61,18 +82,18 @@ impl Grammar for Rust {
             "extern_crate_declaration" => {
                 if let Some(name) = field(node, "name", text) {
                     let kind = "import";
-                    found.push(FoundImport { kind, target: name.clone(), spelled: name });
+                    imports.push(ImportNode { kind, target: name.clone(), spelled: name });
                 }
             }
             "mod_item" if node.child_by_field_name("body").is_none() => {
                 let Some(name) = field(node, "name", text) else { return };
-                let folders: Vec<&str> = place.namespaces().collect();
+                let folders: Vec<&str> = scopes.namespaces().collect();
                 let target = match path_attribute(node, text) {
                     Some(path) => format!("path {path}"),
                     None => [folders.as_slice(), &[name.as_str()]].concat().join("/"),
                 };
                 let spelled = format!("mod {name}");
-                found.push(FoundImport { kind: "module", target, spelled });
+                imports.push(ImportNode { kind: "module", target, spelled });
             }
             "macro_invocation" => {
                 let name = field(node, "macro", text).unwrap_or_default();
@@ -89,7 +110,7 @@ impl Grammar for Rust {
                 {
                     let path = unquoted(*argument, text);
                     let target = format!("path {path}");
-                    found.push(FoundImport { kind: "include", target, spelled: path });
+                    imports.push(ImportNode { kind: "include", target, spelled: path });
                 }
             }
             _ => {}
@@ -97,7 +118,7 @@ impl Grammar for Rust {
     }
 }
 
-/// The name of the type that an `impl` is for, without its parameters.
+/// Returns the name of the type of an `impl`, without its parameters.
 fn type_name(node: Node<'_>, text: &[u8]) -> String {
     let mut node = node;
     for _ in 0..8 {
@@ -115,10 +136,12 @@ fn type_name(node: Node<'_>, text: &[u8]) -> String {
     text_of(node, text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The file that a `#[path = "…"]` before a module names.
+/// Returns the path of a `#[path = "…"]` before a module.
 fn path_attribute(node: Node<'_>, text: &[u8]) -> Option<String> {
     let mut before = node.prev_named_sibling();
-    while let Some(attribute) = before.filter(|before| before.kind() == "attribute_item") {
+    // Finding a previous sibling takes time linear in their number.
+    for _ in 0..MOST_ATTRIBUTES {
+        let attribute = before.filter(|before| before.kind() == "attribute_item")?;
         let words = text_of(attribute, text);
         let inner = words.trim_start_matches("#[").trim_end_matches(']').trim();
         if let Some(value) =
@@ -131,10 +154,10 @@ fn path_attribute(node: Node<'_>, text: &[u8]) -> Option<String> {
     None
 }
 
-/// Spreads `a::{b, c::d as e}` into `a::b` and `a::c::d as e`.
+/// Expands `a::{b, c::d as e}` into `a::b` and `a::c::d as e`.
 fn use_leaves(node: Node<'_>, prefix: String, text: &[u8], depth: u32, leaves: &mut Vec<String>) {
-    // What is nested deeper is no import that somebody has written.
-    if depth > 32 || leaves.len() > 4096 {
+    // Every name repeats its prefix, so depth, number and prefix are all bounded.
+    if depth > 32 || leaves.len() > 4096 || prefix.len() > LONGEST_PREFIX_BYTES {
         return;
     }
     let join = |tail: &str| if prefix.is_empty() { tail.to_owned() } else { format!("{prefix}::{tail}") };
@@ -168,7 +191,7 @@ fn squeeze(path: &str) -> String {
     path.chars().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// A path as it would be written at the top of the file: steps out of the modules within it are gone.
+/// Rewrites a path relative to the file: removes the `super::` steps out of inline modules.
 fn from_file(path: &str, namespaces: &[&str]) -> String {
     let mut around = namespaces.to_vec();
     let mut rest = path;

@@ -1,4 +1,4 @@
-//! Which file depends on which.
+//! The dependencies between files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
@@ -11,12 +11,12 @@ use crate::outline::manifests::{Manifests, is_manifest};
 use crate::resolve::{Lead, Project};
 use crate::store::packed_outline::imports;
 
-/// Where the imports of all files lead.
+/// The resolved imports of all files.
 #[derive(Debug)]
 pub(crate) struct Graph {
     paths: Vec<String>,
     numbers: HashMap<String, usize>,
-    /// For each file those that it depends on, and by what.
+    /// For each file the files that it depends on, with the kind of dependency.
     outbound: Vec<Vec<(usize, String)>>,
     inbound: Vec<Vec<(usize, String)>>,
     /// Sorted by file and line.
@@ -24,7 +24,7 @@ pub(crate) struct Graph {
 }
 
 impl LocalIndex {
-    /// The graph as of now; made anew when something has changed that it depends on.
+    /// Returns the current graph; rebuilds it if an import, a definition or a manifest has changed.
     pub(crate) fn graph(&self, call: &Call<'_>) -> Result<Arc<Graph>, IndexError> {
         let mut kept = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |error: rusqlite::Error| store_failed(&error);
@@ -92,7 +92,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// What a file depends on and what depends on it; `None` if it is not known.
+    /// Returns the dependencies and dependents of a file; `None` if the file is not indexed.
     pub(crate) fn impact(&self, file: &str, max_depth: u32) -> Option<ReadImpactResponse> {
         let start = *self.numbers.get(file)?;
         let unresolved = self.unresolved.iter().filter(|one| one.file == file).count() as u64;
@@ -104,10 +104,10 @@ impl Graph {
         })
     }
 
-    /// The files that are reached step by step: each at the depth at which it is first met, once for every kind of
-    /// dependency that leads to it there.
+    /// Returns the reachable files, breadth first: each at its smallest depth, once for each kind of dependency
+    /// that leads to it there.
     fn edges(&self, next: &[Vec<(usize, String)>], start: usize, max_depth: u32) -> Vec<ImpactEdge> {
-        let mut found: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        let mut edges: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         let mut depths: HashMap<usize, u32> = HashMap::from([(start, 0)]);
         let mut here = vec![start];
         for depth in 1..=max_depth {
@@ -118,7 +118,7 @@ impl Graph {
                     depth
                 });
                 if known == depth {
-                    found.insert((&self.paths[*other], kind), depth);
+                    edges.insert((&self.paths[*other], kind), depth);
                 }
             }
             if further.is_empty() {
@@ -131,10 +131,10 @@ impl Graph {
             kind: kind.to_owned(),
             depth,
         };
-        found.into_iter().map(edge).collect()
+        edges.into_iter().map(edge).collect()
     }
 
-    /// The imports that lead nowhere, of one file or of all; `None` if the file is not known.
+    /// Returns the unresolved imports of one file or of all; `None` if the file is not indexed.
     pub(crate) fn unresolved(&self, file: Option<&str>) -> Option<Vec<&UnresolvedImport>> {
         if file.is_some_and(|file| !self.numbers.contains_key(file)) {
             return None;

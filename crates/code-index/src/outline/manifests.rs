@@ -1,10 +1,10 @@
-//! Files that say what the folders of a project are: packages, modules, and names for paths.
+//! Manifests: files that define packages, modules and path aliases.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Whether a file says where imports lead.
+/// Returns true for a manifest.
 pub(crate) fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     matches!(name, "Cargo.toml" | "go.mod" | "package.json" | "jsconfig.json")
@@ -18,20 +18,20 @@ pub(crate) struct Manifests {
     /// Names of Go modules.
     pub(crate) go: BTreeMap<String, GoModule>,
     pub(crate) node: BTreeMap<String, Value>,
-    /// By path, because one extends another by its name.
+    /// By path, because a configuration extends another by its path.
     pub(crate) typescript: BTreeMap<String, Value>,
 }
 
 /// A package of Rust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CargoPackage {
-    /// The name by which others import it.
+    /// The name under which other packages import it.
     pub(crate) library: String,
     /// The library's file, relative to the manifest's folder.
     pub(crate) library_path: Option<String>,
-    /// Files of programs, tests, benchmarks and examples that are named.
+    /// Explicit paths of programs, tests, benchmarks and examples.
     pub(crate) roots: Vec<String>,
-    /// Other names for dependencies: what the code says, and the library's own name.
+    /// Renamed dependencies: the name in the code, and the library's own name.
     pub(crate) renamed: BTreeMap<String, String>,
 }
 
@@ -39,12 +39,12 @@ pub(crate) struct CargoPackage {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GoModule {
     pub(crate) name: String,
-    /// Modules that lie in a folder beside: name and folder, relative to the manifest.
+    /// Modules replaced by a local folder: name and folder, relative to the manifest.
     pub(crate) replaced: Vec<(String, String)>,
 }
 
 impl Manifests {
-    /// Takes in a manifest. One that cannot be read says nothing.
+    /// Adds a manifest; ignores one that cannot be parsed.
     pub(crate) fn add(&mut self, path: &str, text: &str) {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match name {
@@ -72,6 +72,7 @@ impl Manifests {
     }
 }
 
+// The three parsers limit nesting themselves, and the text is at most `IndexLimits::file_bytes` long.
 fn cargo_package(text: &str) -> Option<CargoPackage> {
     let table: toml::Table = text.parse().ok()?;
     let name = table.get("package")?.get("name")?.as_str()?;

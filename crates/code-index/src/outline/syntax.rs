@@ -1,4 +1,4 @@
-//! Parsing within bounds.
+//! Bounded parsing.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use wap_core::CancelFlag;
 
 use crate::language::Language;
 
-/// How long a piece of the text is that the parser gets at once.
+/// The size of the chunks that are passed to the parser.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Parsers, each made when it is needed first.
+/// Parsers, created on first use.
 #[derive(Default)]
 pub(crate) struct Parsers {
     made: Vec<(Language, Parser)>,
 }
 
 impl Parsers {
-    /// Parses a text; `None` if that takes too long or the caller cancels.
+    /// Parses a text; `None` if it takes longer than `time` or is cancelled.
     pub(crate) fn parse(
         &mut self,
         language: Language,
@@ -42,7 +42,7 @@ impl Parsers {
         };
         let tree = parser.parse_with_options(&mut piece, None, Some(options));
         if tree.is_none() {
-            // It would go on where it was with the next text.
+            // Without a reset the parser would resume in the middle of the next text.
             parser.reset();
         }
         tree

@@ -1,6 +1,6 @@
-//! Which paths hold tests, examples and measurements.
+//! Recognizes paths of tests, examples and benchmarks.
 
-/// Whether a path looks like that of a test, an example or a benchmark: text that uses what others define.
+/// Returns true if a path looks like a test, an example or a benchmark, which use definitions of other files.
 pub(crate) fn uses_others(path: &str) -> bool {
     let mut parts = path.rsplit('/');
     let name = parts.next().unwrap_or_default().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Work that ends when its time is over.
+//! Work with a deadline.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -10,8 +10,8 @@ use crate::index::LocalIndex;
 use crate::refresh::{Progress, Refreshed};
 
 impl LocalIndex {
-    /// Does what [`LocalIndex::refresh`] does, but for `time` at most; `None` if that was not enough. What is stored by then
-    /// is answered from, and said to be incomplete; the next refresh goes on.
+    /// Runs [`LocalIndex::refresh`] for at most `time`; returns `None` if that was not enough. Answers then come
+    /// from the files stored so far and are marked as incomplete; the next refresh continues.
     ///
     /// # Errors
     ///
@@ -29,11 +29,12 @@ impl LocalIndex {
     }
 }
 
-/// Does something that can be cancelled, which it is at a moment, or before if the caller wants so.
+/// Runs cancellable work, and cancels it at `deadline` or when `cancel` is raised.
 pub(crate) fn until<T>(deadline: Instant, cancel: &CancelFlag, work: impl FnOnce(&CancelFlag) -> T) -> T {
     let ends = CancelFlag::new();
     let raised = ends.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.cancel()));
+    // The timer thread ends as soon as `done` is dropped, so a scope that is done early does not wait.
     let (done, waiting) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let late = ends.clone();

@@ -1,4 +1,4 @@
-//! Which files are indexed, and how they are read.
+//! The files of a folder that are indexed.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -9,14 +9,14 @@ use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Visit, WalkEntry, WalkLimits};
 use wap_core::{CancelFlag, Exclusions};
 
-/// How long listing a folder may take.
+/// The time limit of listing a folder.
 const WALK_TIME: Duration = Duration::from_secs(120);
 
 /// A folder whose files are indexed.
 ///
-/// Left out are: links and special files, names that begin with a dot, protected names ([`ProtectedNames::default`] and
-/// what [`FolderSource::without`] adds), the default exclusions of WAP, and what git ignores. A path that is left out is
-/// left out of every answer, whoever names it.
+/// Leaves out links and special files, names that begin with a dot, protected names ([`ProtectedNames::default`]
+/// and those of the root's policy), folders added with [`FolderSource::without`], the default exclusions of WAP,
+/// and files that git ignores. A path that is left out is in no answer, even if a request names it.
 #[derive(Debug)]
 pub struct FolderSource {
     root: FileRoot,
@@ -25,22 +25,22 @@ pub struct FolderSource {
     exclusions: Exclusions,
 }
 
-/// A file as it was found.
+/// A file of a listing.
 #[derive(Clone, Debug)]
-pub(crate) struct FoundFile {
+pub(crate) struct ListedFile {
     pub(crate) path: RelPath,
     pub(crate) stamp: FileStamp,
 }
 
-/// What a listing gave.
+/// The result of listing a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    pub(crate) files: Vec<FoundFile>,
-    /// Whether every file was seen: nothing may be taken for removed otherwise.
+    pub(crate) files: Vec<ListedFile>,
+    /// True if every file was listed; otherwise a missing file must not count as removed.
     pub(crate) is_complete: bool,
 }
 
-/// A file that was read.
+/// The content of a file, with its stamp.
 #[derive(Debug)]
 pub(crate) struct ReadSource {
     pub(crate) content: Vec<u8>,
@@ -48,7 +48,7 @@ pub(crate) struct ReadSource {
 }
 
 impl FolderSource {
-    /// Takes a folder.
+    /// Creates a source for the folder of `root`.
     #[must_use]
     pub fn new(root: FileRoot) -> FolderSource {
         let mut protected = ProtectedNames::default();
@@ -58,7 +58,7 @@ impl FolderSource {
         FolderSource { root, protected, left_out: Vec::new(), exclusions: Exclusions::defaults() }
     }
 
-    /// Leaves out one more folder, with all that is beneath it: a state folder for instance.
+    /// Leaves out one more folder with everything beneath it: a state folder for instance.
     #[must_use]
     pub fn without(mut self, folder: RelPath) -> FolderSource {
         if !folder.is_root() {
@@ -67,7 +67,7 @@ impl FolderSource {
         self
     }
 
-    /// Whether the folder is still there.
+    /// Returns true if the folder still exists.
     pub(crate) fn is_alive(&self) -> bool {
         self.root.check_alive().is_ok()
     }
@@ -84,7 +84,9 @@ impl FolderSource {
             }
             let name = entry.path.file_name().unwrap_or_default();
             let mut ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
-            match self.admits_step(&entry.path, name, is_folder) && !ignores.ignores(&entry.path, is_folder) {
+            match self.admits_component(&entry.path, name, is_folder)
+                && !ignores.ignores(&entry.path, is_folder)
+            {
                 true if is_folder => Visit::Pass,
                 true => Visit::Take,
                 false => Visit::Skip,
@@ -92,9 +94,9 @@ impl FolderSource {
         });
         let mut files = Vec::new();
         for entry in walk.by_ref() {
-            // A name that is no text cannot be named by a request.
-            if let (Some(found), true) = (entry.metadata, entry.path.to_str().is_some()) {
-                files.push(FoundFile { path: entry.path, stamp: found.stamp() });
+            // A request cannot name a path that is not UTF-8.
+            if let (Some(metadata), true) = (entry.metadata, entry.path.to_str().is_some()) {
+                files.push(ListedFile { path: entry.path, stamp: metadata.stamp() });
             }
         }
         let summary = walk.summary();
@@ -102,18 +104,19 @@ impl FolderSource {
         Ok(Listing { files, is_complete })
     }
 
-    /// Whether a file of this path would be indexed.
+    /// Returns true if a file with this path would be indexed.
     pub(crate) fn admits(&self, path: &RelPath) -> bool {
         let mut ignores = GitIgnores::new(&self.root);
-        self.admits_steps(path, |step, is_folder| !ignores.ignores(step, is_folder))
+        self.admits_components(path, |step, is_folder| !ignores.ignores(step, is_folder))
     }
 
-    /// Whether a file of this path would be indexed as far as its name says: git's rules apart, which take reading.
+    /// Returns true if the name allows a file to be indexed. Leaves out git's rules, which have to be read from
+    /// files.
     pub(crate) fn may_show(&self, path: &RelPath) -> bool {
-        self.admits_steps(path, |_, _| true)
+        self.admits_components(path, |_, _| true)
     }
 
-    fn admits_steps(&self, path: &RelPath, mut also: impl FnMut(&RelPath, bool) -> bool) -> bool {
+    fn admits_components(&self, path: &RelPath, mut also: impl FnMut(&RelPath, bool) -> bool) -> bool {
         if path.is_root() || path.has_parent_steps() || path.to_str().is_none() {
             return false;
         }
@@ -123,32 +126,31 @@ impl FolderSource {
             let Ok(next) = step.child(name) else { return false };
             step = next;
             let is_folder = index + 1 < depth;
-            self.admits_step(&step, name, is_folder) && also(&step, is_folder)
+            self.admits_component(&step, name, is_folder) && also(&step, is_folder)
         })
     }
 
-    /// Looks at one component of a path, what is above it being fine.
-    fn admits_step(&self, path: &RelPath, name: &[u8], is_folder: bool) -> bool {
+    /// Checks one component of a path whose parents are admitted.
+    fn admits_component(&self, path: &RelPath, name: &[u8], is_folder: bool) -> bool {
         if name.starts_with(b".") || self.left_out.iter().any(|folder| path.starts_with(folder)) {
             return false;
         }
-        // The default exclusions name folders. What is in them is not met if they are not entered.
+        // The default exclusions name folders, and a folder that is not entered hides its content.
         let is_excluded = is_folder && self.exclusions.excludes(&path.to_string(), true);
         !is_excluded && !self.protected.protects(path)
     }
 
-    /// The stamp of a regular file, without following links; `None` for anything else.
+    /// Returns the stamp of a regular file, without following links; `None` for any other kind.
     pub(crate) fn stamp(&self, path: &RelPath) -> Option<FileStamp> {
-        self.root.metadata(path).ok().filter(|found| found.is_file()).map(|found| found.stamp())
+        self.root.metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.stamp())
     }
 
-    /// Whether a path is a folder, no link being followed at its end.
+    /// Returns true for a folder, without following a link in the last component.
     pub(crate) fn is_folder(&self, path: &RelPath) -> bool {
-        self.root.metadata(path).is_ok_and(|found| found.is_folder())
+        self.root.metadata(path).is_ok_and(|metadata| metadata.is_folder())
     }
 
-    /// Reads a file. `None` if it is gone, cannot be read, is too large, or is another file than its path says: one
-    /// behind a link.
+    /// Reads a file. `None` if it is missing, unreadable, too large, or reached through a link.
     pub(crate) fn read(&self, path: &RelPath, limit_bytes: u64) -> Option<ReadSource> {
         let file = self.root.open_file(path).ok()?;
         if file.path() != path {
@@ -156,8 +158,8 @@ impl FolderSource {
         }
         let stamp = file.metadata().stamp();
         let content = file.read_to_end(limit_bytes).ok()?;
-        // What was written while it was read shows in the stamp only if that is taken first; then the next look finds
-        // another one.
+        // The stamp is taken before reading: a write during the read then changes the stamp, and the next refresh
+        // reads the file again.
         Some(ReadSource { content, stamp })
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping an index up with a feed of changes.
+//! An index that follows the changes of its folder.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -13,86 +13,86 @@ use crate::index::LocalIndex;
 use crate::refresh::Progress;
 use crate::refresh::deadline::until;
 
-/// With more changes than this at once, looking at the whole folder takes less time than looking at each of them.
+/// The number of changes from which a refresh of the whole folder is faster than updating each path.
 const MOST_CHANGES: usize = 2_000;
 
-/// How long changes are awaited at once; whoever tells the background to end waits no longer.
+/// The longest single wait for changes, and so the longest delay of a cancellation.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// How long changes are gathered: one save by an editor is several of them.
+/// The time in which changes are collected: one save by an editor causes several.
 const GATHER: Duration = Duration::from_millis(5);
 
-/// How long the background rests after work, in times of that work: a file that is written to all the time is not read all
-/// the time.
+/// The pause after work, as a multiple of its duration, so that a file that is written constantly is not read
+/// constantly.
 const REST: u32 = 4;
 
-/// How long the background rests at most, and before it tries again what has failed.
+/// The longest pause, and the pause after a failure.
 const LONGEST_REST: Duration = Duration::from_secs(5);
 
-/// How soon it is asked again whether changes are noticed by now.
+/// The first interval of polling a feed that does not run yet.
 const FEED_POLL: Duration = Duration::from_millis(50);
 
-/// A [`LocalIndex`] that is up to date when it is asked, as far as there is time for that.
+/// A [`LocalIndex`] that updates itself before each request, as far as time permits.
 ///
-/// Before a question it takes in what has changed, as it [`Follows`]. What is not done within its patience, or within the
-/// time that the caller has, is done later: the answer then says that the index is being built. With
-/// [`FollowingIndex::keep_up`] on a thread of its own there is seldom anything left to do. A store that turns out to be
-/// damaged by a question is made anew, and the question is asked again.
+/// Before a request it applies the changes that its [`Follows`] reports. Work that exceeds the time limit of the
+/// index or of the caller is left for later, and the answer then reports that the index is being built. With
+/// [`FollowingIndex::keep_up`] on a separate thread there is seldom anything left to do. If a request finds the
+/// store damaged, the store is rebuilt and the request repeated.
 pub struct FollowingIndex {
     index: LocalIndex,
     follows: Follows,
-    patience: Duration,
-    place: Mutex<Place>,
+    max_wait: Duration,
+    position: Mutex<Position>,
 }
 
-/// Whence an index knows what has changed.
+/// The source of changes that an index follows.
 #[derive(Clone)]
 pub enum Follows {
-    /// A feed tells. When it has lost its thread, the folder is compared with what is known.
+    /// A feed of changes. After the feed lost events, the whole folder is compared with the index.
     Feed(Arc<dyn ChangeFeed>),
-    /// The folder is compared with what is known, before each question.
+    /// The whole folder is compared with the index before each request.
     Folder,
-    /// It does not: it stays as it is, but for what it has to build anew.
+    /// No source: the index is read only when it has to be rebuilt.
     Nothing,
 }
 
-/// How far the feed was followed.
+/// The position in the feed up to which the index is current.
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    /// Anything may have changed.
+enum Position {
+    /// Unknown: any file may have changed.
     Unknown,
-    /// Everything before is in the index.
-    Behind(FeedCursor),
+    /// The index contains every change before the cursor.
+    After(FeedCursor),
 }
 
 impl FollowingIndex {
-    /// Has an index follow its folder. A question waits for `patience` at most until the index is up to date.
+    /// Makes `index` follow its folder. A request waits at most `max_wait` for the index to become current.
     #[must_use]
-    pub fn new(index: LocalIndex, follows: Follows, patience: Duration) -> FollowingIndex {
-        FollowingIndex { index, follows, patience, place: Mutex::new(Place::Unknown) }
+    pub fn new(index: LocalIndex, follows: Follows, max_wait: Duration) -> FollowingIndex {
+        FollowingIndex { index, follows, max_wait, position: Mutex::new(Position::Unknown) }
     }
 
-    /// The index as it is.
+    /// Returns the index itself, which is not updated by access.
     #[must_use]
     pub fn index(&self) -> &LocalIndex {
         &self.index
     }
 
-    /// Keeps the index up to date until it is told to end. Meant for a thread of its own.
+    /// Updates the index until `ends` is raised. Meant for a separate thread.
     ///
-    /// Of several processes with the same index, one does this; the others are ready to take over. Waiting does not count as
-    /// asking: when nobody has asked for long, the feed may rest, and the next question goes on.
+    /// Of several processes with the same index, one does the work and the others wait to replace it. Waiting is
+    /// not a request: the feed may pause if there were no requests for a while, and the next request resumes it.
     pub fn keep_up(&self, ends: &CancelFlag) {
         let mut lead = None;
         let mut pause = FEED_POLL;
         let mut has_looked = false;
         while !ends.is_cancelled() {
-            let place = *self.place();
-            // Once everything was looked at there is nothing to do before changes are told.
-            if has_looked && matches!(place, Place::Unknown) {
+            let position = *self.position();
+            // After one full refresh there is nothing to do until the feed reports changes.
+            if has_looked && matches!(position, Position::Unknown) {
                 let Some(feed) = self.feed() else { return };
                 if feed.cursor().is_none() {
-                    // Somebody else may be told.
+                    // Another process may have a working feed, so give up the lead.
                     lead = None;
                     rest(pause, ends);
                     pause = (pause * 2).min(LONGEST_REST);
@@ -106,7 +106,7 @@ impl FollowingIndex {
                 rest(LONGEST_REST, ends);
                 continue;
             }
-            if let (Place::Behind(cursor), Some(feed)) = (place, self.feed()) {
+            if let (Position::After(cursor), Some(feed)) = (position, self.feed()) {
                 if !feed.wait(cursor, WAIT) {
                     continue;
                 }
@@ -114,7 +114,7 @@ impl FollowingIndex {
             }
             pause = FEED_POLL;
             let began = Instant::now();
-            match self.catch_up(&mut self.place(), ends) {
+            match self.catch_up(&mut self.position(), ends) {
                 Ok(()) => rest((began.elapsed() * REST).min(LONGEST_REST), ends),
                 Err(_) => rest(LONGEST_REST, ends),
             }
@@ -129,58 +129,58 @@ impl FollowingIndex {
         }
     }
 
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    fn position(&self) -> MutexGuard<'_, Position> {
+        self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in what has changed.
-    fn catch_up(&self, place: &mut Place, cancel: &CancelFlag) -> Result<(), IndexError> {
+    /// Applies all changes.
+    fn catch_up(&self, position: &mut Position, cancel: &CancelFlag) -> Result<(), IndexError> {
         loop {
-            let after = match (*place, self.feed()) {
-                (Place::Behind(cursor), Some(feed)) => Some((cursor, feed)),
+            let after = match (*position, self.feed()) {
+                (Position::After(cursor), Some(feed)) => Some((cursor, feed)),
                 _ => None,
             };
             match after.map(|(cursor, feed)| feed.changes_since(cursor, MOST_CHANGES)) {
                 Some(FeedPage::Changes { paths, .. }) if paths.is_empty() => return Ok(()),
                 Some(FeedPage::Changes { paths, next }) if paths.len() < MOST_CHANGES => {
                     self.index.update(&each_once(paths), cancel)?;
-                    *place = Place::Behind(next);
+                    *position = Position::After(next);
                 }
                 _ => {
-                    // The place first, so that what happens meanwhile is told afterwards.
+                    // The cursor is taken before the refresh, so that changes during the refresh are applied again.
                     let cursor = self.feed().and_then(ChangeFeed::cursor);
-                    *place = Place::Unknown;
+                    *position = Position::Unknown;
                     self.index.refresh(cancel, &mut |_: Progress| {})?;
                     let Some(cursor) = cursor else { return Ok(()) };
-                    *place = Place::Behind(cursor);
+                    *position = Position::After(cursor);
                 }
             }
         }
     }
 
-    /// Takes in what has changed before a question, as far as there is time.
+    /// Applies changes before a request, as far as time permits.
     fn freshen(&self, call: &Call<'_>) -> Result<(), IndexError> {
         if matches!(self.follows, Follows::Nothing) {
             return Ok(());
         }
-        let deadline = Instant::now() + call.time_left.map_or(self.patience, |left| left.min(self.patience));
-        let Some(mut place) = self.place_before(deadline, call.cancel) else { return Ok(()) };
-        if let (Place::Behind(cursor), Some(feed)) = (*place, self.feed())
+        let deadline = Instant::now() + call.time_left.map_or(self.max_wait, |left| left.min(self.max_wait));
+        let Some(mut position) = self.lock_before(deadline, call.cancel) else { return Ok(()) };
+        if let (Position::After(cursor), Some(feed)) = (*position, self.feed())
             && matches!(feed.changes_since(cursor, 1), FeedPage::Changes { paths, .. } if paths.is_empty())
         {
             return Ok(());
         }
-        match until(deadline, call.cancel, |ends| self.catch_up(&mut place, ends)) {
+        match until(deadline, call.cancel, |ends| self.catch_up(&mut position, ends)) {
             Err(IndexError::Cancelled) if !call.cancel.is_cancelled() => Ok(()),
             other => other,
         }
     }
 
-    /// The place, as soon as nobody else is busy with it; `None` if that takes too long.
-    fn place_before(&self, deadline: Instant, cancel: &CancelFlag) -> Option<MutexGuard<'_, Place>> {
+    /// Locks the position, or returns `None` if another thread holds it until the deadline.
+    fn lock_before(&self, deadline: Instant, cancel: &CancelFlag) -> Option<MutexGuard<'_, Position>> {
         loop {
-            match self.place.try_lock() {
-                Ok(place) => return Some(place),
+            match self.position.try_lock() {
+                Ok(position) => return Some(position),
                 Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline && !cancel.is_cancelled() => {
                     thread::sleep(Duration::from_micros(500));
@@ -203,7 +203,7 @@ fn each_once(mut paths: Vec<RelPath>) -> Vec<RelPath> {
     paths
 }
 
-/// Waits, unless it is to end.
+/// Sleeps for `time`, or until `ends` is raised.
 fn rest(time: Duration, ends: &CancelFlag) {
     let deadline = Instant::now() + time;
     while !ends.is_cancelled() {
@@ -216,7 +216,7 @@ fn rest(time: Duration, ends: &CancelFlag) {
 }
 
 impl DelegatingIndex for FollowingIndex {
-    /// Asks the index, which is made anew if it turns out to be damaged.
+    /// Runs a request, and repeats it once if the store was damaged and could be rebuilt.
     fn ask<T>(
         &self,
         call: &Call<'_>,
@@ -226,11 +226,11 @@ impl DelegatingIndex for FollowingIndex {
         self.freshen(call)?;
         match question(&self.index) {
             Err(failed @ IndexError::Failed { .. }) => {
-                if !self.index.mend()? {
+                if !self.index.repair()? {
                     return Err(failed);
                 }
-                let time = call.time_left.map_or(self.patience, |left| left.min(self.patience));
-                *self.place() = Place::Unknown;
+                let time = call.time_left.map_or(self.max_wait, |left| left.min(self.max_wait));
+                *self.position() = Position::Unknown;
                 self.index.refresh_within(time, call.cancel, &mut |_| {})?;
                 question(&self.index)
             }

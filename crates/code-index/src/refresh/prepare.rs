@@ -1,4 +1,4 @@
-//! What is kept of a file: its words, definitions and imports.
+//! Prepares files for the store: words, definitions and imports.
 
 use content_inspector::{ContentType, inspect};
 use sandbox_fs::FileStamp;
@@ -13,7 +13,7 @@ use crate::skeleton::Skeleton;
 use crate::store::bag::Bag;
 use crate::store::packed_outline::{pack_definitions, pack_imports};
 
-/// What tells one content from another.
+/// A hash that identifies a content.
 pub(crate) type ContentHash = [u8; 16];
 
 /// A file, ready to be stored.
@@ -21,18 +21,18 @@ pub(crate) type ContentHash = [u8; 16];
 pub(crate) struct Prepared {
     pub(crate) path: String,
     pub(crate) stamp: FileStamp,
-    /// `None` for what is no text or too large: it is known to be there, and nothing else.
+    /// `None` if the file is too large or not text; only its path and stamp are stored then.
     pub(crate) text: Option<PreparedText>,
 }
 
-/// What is kept of a text.
+/// The stored parts of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedText {
     pub(crate) hash: ContentHash,
     pub(crate) language: Option<Language>,
     pub(crate) path_words: String,
     pub(crate) definition_words: String,
-    /// Words of the text but for those that stand in it often, which are apart.
+    /// The words of the text, without the frequent ones.
     pub(crate) body_words: String,
     pub(crate) often_words: String,
     pub(crate) definitions: Vec<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct PreparedText {
     pub(crate) declared: String,
 }
 
-/// Prepares files one after the other; every thread has one of its own.
+/// Prepares files one after the other; each thread has its own.
 pub(crate) struct Preparer {
     limits: IndexLimits,
     parsers: Parsers,
@@ -52,7 +52,7 @@ impl Preparer {
         Preparer { limits, parsers: Parsers::default(), words: Bag::new(limits.words) }
     }
 
-    /// Reads what there is to know off a file's content.
+    /// Extracts words, definitions and imports from a file's content.
     pub(crate) fn prepare(
         &mut self,
         path: &str,
@@ -87,7 +87,7 @@ impl Preparer {
     }
 }
 
-/// The definitions and imports of a text; `None` if it takes too long to parse.
+/// Returns the outline of a text; `None` if parsing takes too long or is cancelled.
 pub(crate) fn outline_of(
     parsers: &mut Parsers,
     language: Language,
@@ -100,14 +100,14 @@ pub(crate) fn outline_of(
     Some(outline::outline(language, &tree, &skeleton, &Lines::new(content), limits))
 }
 
-/// What tells a content from others. Half of a hash of BLAKE3 is enough for that: a store holds it for every file.
+/// Hashes a content. Half of a BLAKE3 hash is enough to identify it, and the store holds one for every file.
 pub(crate) fn hash(content: &[u8]) -> ContentHash {
     let mut half = ContentHash::default();
     blake3::Hasher::new().update(content).finalize_xof().fill(&mut half);
     half
 }
 
-/// Whether a content is text that can be searched.
+/// Returns true if a content is searchable text.
 pub(crate) fn is_text(content: &[u8]) -> bool {
     matches!(inspect(content), ContentType::UTF_8 | ContentType::UTF_8_BOM)
 }

@@ -2,7 +2,7 @@
 
 use super::{Lead, Project, from_folder, inside, last, outward, parent};
 
-/// Folders that are searched for headers, beneath every folder around the including file.
+/// Include folders, searched in every parent folder of the including file.
 const INCLUDE_FOLDERS: [&str; 4] = ["", "include", "src", "inc"];
 
 pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
@@ -16,7 +16,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     let in_include_folder = || {
         outward(folder).find_map(|around| {
             INCLUDE_FOLDERS.iter().find_map(|include| {
-                // A system header of that name is meant rather than a file that happens to lie around.
+                // `<name.h>` means a system header rather than a file of the project with the same name.
                 if !is_local && include.is_empty() && !name.contains('/') {
                     return None;
                 }
@@ -33,7 +33,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     }
 }
 
-/// The file whose path ends so, if there is one; of several the one with the most folders in common.
+/// Returns the file whose path ends with `name`; of several, the one that shares the most parent folders.
 fn by_ending(project: &Project, folder: &str, name: &str, is_local: bool) -> Option<usize> {
     if name.contains("..") || (!is_local && !name.contains('/')) {
         return None;

@@ -7,6 +7,9 @@ use crate::language::Language;
 use crate::store::ImportingFile;
 use crate::store::packed_outline::definitions;
 
+/// The most namespaces of one file: each is combined with every type of the file.
+const MOST_NAMESPACES: usize = 64;
+
 /// The namespaces of a project.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
@@ -25,7 +28,7 @@ impl Namespaces {
             };
             let mut defined = definitions(&file.definitions);
             defined.retain(|definition| is_type(definition.kind.as_str()));
-            for namespace in file.declared.lines() {
+            for namespace in file.declared.lines().take(MOST_NAMESPACES) {
                 namespaces.files.entry(namespace.to_owned()).or_default().push(number);
                 for definition in &defined {
                     let files =
@@ -48,7 +51,7 @@ impl Namespaces {
             if let Some(files) = self.types.get(&(namespace.to_owned(), last.to_owned())) {
                 return Lead::To(files.clone());
             }
-            // A type within a type.
+            // A nested type.
             if let Some((outer, around)) = namespace.rsplit_once('.')
                 && let Some(files) = self.types.get(&(outer.to_owned(), around.to_owned()))
             {
@@ -60,7 +63,7 @@ impl Namespaces {
         }
         let first = name.split('.').next().unwrap_or_default();
         let is_ours = |namespace: &String| namespace.split('.').next() == Some(first) && first != "System";
-        // A namespace that only holds others is one all the same.
+        // A namespace that only contains other namespaces exists as well.
         let holds_others =
             self.files.keys().any(|known| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
         match self.files.keys().any(is_ours) && !holds_others {

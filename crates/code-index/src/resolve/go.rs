@@ -6,12 +6,12 @@ use crate::language::Language;
 pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     let own = parent(project.path(file));
     let own_module = outward(own).find(|folder| project.manifests.go.contains_key(*folder));
-    // A local replacement is known to the module that has it.
+    // A local replacement applies to the module that declares it.
     if let Some((folder, module)) =
         own_module.and_then(|folder| Some((folder, project.manifests.go.get(folder)?)))
     {
-        for (name, place) in &module.replaced {
-            if let (Some(rest), Some(base)) = (beneath(target, name), from_folder(folder, place)) {
+        for (name, target_folder) in &module.replaced {
+            if let (Some(rest), Some(base)) = (beneath(target, name), from_folder(folder, target_folder)) {
                 return package(project, &inside(&base, rest));
             }
         }
@@ -28,13 +28,13 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     }
 }
 
-/// What is behind the name of a module in an import.
+/// Returns the part of an import after the module's name.
 fn beneath<'t>(target: &'t str, module: &str) -> Option<&'t str> {
     let rest = target.strip_prefix(module)?;
     if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
 }
 
-/// The files of a package, those of its tests apart.
+/// Returns the files of a package, without its tests.
 fn package(project: &Project, folder: &str) -> Lead {
     let of_package = |file: &usize| {
         let path = project.path(*file);

@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::store::ImportingFile;
 use crate::store::packed_outline::definitions;
 
-/// How many parts of a package's name make it ours: `com.example` of `com.example.shop`.
+/// The number of leading parts by which a package belongs to the project: `com.example` of `com.example.shop`.
 const OWN_PARTS: usize = 2;
 
 /// The packages of a project.
@@ -48,7 +48,7 @@ impl Packages {
         {
             return Lead::To(files.clone());
         }
-        // The longest beginning that is a type: behind it are types within it, and members.
+        // The longest prefix that is a type; nested types and members follow it.
         let parts: Vec<&str> = target.split('.').filter(|part| *part != "*").collect();
         for length in (1..=parts.len()).rev() {
             let package = parts[..length - 1].join(".");

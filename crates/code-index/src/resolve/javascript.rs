@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::javascript_package::{self, star};
 use super::{Lead, Project, from_folder, inside, outward, parent};
 
-/// What an import leaves out, in the order in which it is tried.
+/// The extensions that an import may omit, in the order in which they are tried.
 const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
 
-/// A configuration that extends another one that extends another one ends somewhere.
+/// The most configurations in a chain of `extends`.
 const LONGEST_CHAIN: usize = 16;
 
 pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
@@ -24,20 +24,20 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     }
 }
 
-/// The file that a path without an ending means, packages in folders included.
+/// Returns the file of a path without an extension, or of a package folder.
 pub(super) fn module(project: &Project, path: &str) -> Option<usize> {
     let package = || {
         let package = project.manifests.node.get(path)?;
         javascript_package::main(project, path, package)
     };
-    // The index of a folder comes last: a package says itself where it begins.
+    // The index of a folder comes last: a package's own manifest has priority.
     plain(project, path).or_else(package).or_else(|| index(project, path))
 }
 
-/// The file of a path, with or without its ending. No manifest is asked, so this comes to an end whatever they say.
+/// Returns the file of a path, with or without its extension. Reads no manifest, so it cannot recurse.
 pub(super) fn plain(project: &Project, path: &str) -> Option<usize> {
     let exact = project.file(path);
-    // What is imported as `.js` is written as `.ts`.
+    // TypeScript imports a `.ts` file by the name of its compiled `.js`.
     let written = || {
         let pairs: [(&str, &[&str]); 4] =
             [(".js", &[".ts", ".tsx"]), (".jsx", &[".tsx"]), (".mjs", &[".mts"]), (".cjs", &[".cts"])];
@@ -51,12 +51,12 @@ pub(super) fn plain(project: &Project, path: &str) -> Option<usize> {
         .or_else(|| ENDINGS.iter().find_map(|ending| project.file(&format!("{path}{ending}"))))
 }
 
-/// The file that a folder is.
+/// Returns the index file of a folder.
 pub(super) fn index(project: &Project, path: &str) -> Option<usize> {
     plain(project, &inside(path, "index"))
 }
 
-/// What the nearest `tsconfig.json` makes of a name.
+/// Resolves a name with the path aliases of the nearest `tsconfig.json`.
 fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
     let configuration = outward(folder).find_map(|around| {
         ["tsconfig.json", "jsconfig.json"]
@@ -77,17 +77,17 @@ fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
     if let Some((base, paths)) = paths {
         let mut matching: Vec<(&String, &Value, &str)> =
             paths.iter().filter_map(|(pattern, to)| Some((pattern, to, star(pattern, target)?))).collect();
-        // The pattern that says most comes first.
+        // The most specific pattern comes first.
         matching.sort_by_key(|(pattern, ..)| std::cmp::Reverse(pattern.find('*').unwrap_or(usize::MAX)));
         if let Some((_, to, rest)) = matching.first() {
-            let places = to.as_array().into_iter().flatten().filter_map(Value::as_str);
-            let mut files = places.filter_map(|place| {
-                from_folder(&base, &place.replacen('*', rest, 1)).and_then(|path| module(project, &path))
+            let substitutes = to.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let mut files = substitutes.filter_map(|substitute| {
+                from_folder(&base, &substitute.replacen('*', rest, 1)).and_then(|path| module(project, &path))
             });
             if let Some(found) = files.next() {
                 return Lead::To(vec![found]);
             }
-            // `*` matches everything, libraries too.
+            // A bare `*` also matches libraries.
             return if *matching[0].0 == "*" { Lead::Outside } else { Lead::Nowhere };
         }
     }
@@ -95,7 +95,7 @@ fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
     from_base.map_or(Lead::Outside, |found| Lead::To(vec![found]))
 }
 
-/// A configuration and those that it extends, the nearest first.
+/// Returns a configuration and those that it extends, the nearest first.
 fn chain(project: &Project, first: String) -> Vec<(String, &Value)> {
     let mut chain: Vec<(String, &Value)> = Vec::new();
     let mut open = vec![first];

@@ -1,18 +1,21 @@
-//! The packages of a project in JavaScript: their names, and what they export.
+//! JavaScript packages of a project: their names and exports.
 
 use serde_json::Value;
 
 use super::javascript::{index, module, plain};
 use super::{Lead, Project, from_folder, inside, outward};
 
-/// Conditions of exports, in the order in which they are taken.
+/// Export conditions, in the order of preference.
 const CONDITIONS: [&str; 8] =
     ["source", "types", "import", "module", "browser", "node", "require", "default"];
 
-/// Conditions nested deeper are none that somebody has written.
+/// The deepest nesting of conditions; deeper ones are ignored.
 const DEEPEST: usize = 16;
 
-/// Where a name that is no path leads.
+/// The longest path of an export; a longer one names no file.
+const LONGEST_PATH_BYTES: usize = 4096;
+
+/// Resolves a package name.
 pub(super) fn resolve(project: &Project, folder: &str, target: &str) -> Lead {
     if target.starts_with('#') {
         let own = outward(folder).find_map(|around| Some((around, project.manifests.node.get(around)?)));
@@ -27,22 +30,22 @@ pub(super) fn resolve(project: &Project, folder: &str, target: &str) -> Lead {
     }
     let (name, rest) = (parts[..length].join("/"), parts[length..].join("/"));
     let is_named = |package: &Value| package.get("name").and_then(Value::as_str) == Some(name.as_str());
-    let Some((place, package)) = project.manifests.node.iter().find(|(_, package)| is_named(package)) else {
+    let Some((root, package)) = project.manifests.node.iter().find(|(_, package)| is_named(package)) else {
         return Lead::Outside;
     };
     let found = match package.get("exports") {
         Some(exports) => {
-            let asked = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
-            exported(project, place, exports, &asked)
+            let subpath = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
+            exported(project, root, exports, &subpath)
         }
-        None if rest.is_empty() => main(project, place, package),
-        None => module(project, &inside(place, &rest))
-            .or_else(|| module(project, &inside(place, &format!("src/{rest}")))),
+        None if rest.is_empty() => main(project, root, package),
+        None => module(project, &inside(root, &rest))
+            .or_else(|| module(project, &inside(root, &format!("src/{rest}")))),
     };
     found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
 }
 
-/// The file that a package is when it is imported by its name.
+/// Returns the entry file of a package.
 pub(super) fn main(project: &Project, folder: &str, package: &Value) -> Option<usize> {
     let named = ["source", "types", "module", "main"].iter().filter_map(|key| package.get(key)?.as_str());
     let candidates = named.map(str::to_owned).chain(["index".to_owned(), "src/index".to_owned()]);
@@ -51,26 +54,27 @@ pub(super) fn main(project: &Project, folder: &str, package: &Value) -> Option<u
         .find_map(|path| source_of(project, folder, &path))
 }
 
-/// The file behind an entry of `exports` or `imports`.
-fn exported(project: &Project, folder: &str, table: &Value, asked: &str) -> Option<usize> {
+/// Resolves a subpath with the `exports` or `imports` of a package.
+fn exported(project: &Project, folder: &str, table: &Value, subpath: &str) -> Option<usize> {
     let is_table = table.as_object().is_some_and(|table| table.keys().any(|key| key.starts_with(['.', '#'])));
     if !is_table {
-        return (asked == ".").then(|| chosen(project, folder, table, "", 0))?;
+        return (subpath == ".").then(|| chosen(project, folder, table, "", 0))?;
     }
     let table = table.as_object()?;
     let mut matching: Vec<(&String, &Value, &str)> =
-        table.iter().filter_map(|(pattern, to)| Some((pattern, to, star(pattern, asked)?))).collect();
+        table.iter().filter_map(|(pattern, to)| Some((pattern, to, star(pattern, subpath)?))).collect();
     matching.sort_by_key(|(pattern, ..)| std::cmp::Reverse(pattern.find('*').unwrap_or(usize::MAX)));
     let (_, to, rest) = matching.first()?;
     chosen(project, folder, to, rest, 0)
 }
 
-/// Goes through conditions to a path, and from there to a file.
+/// Follows conditions to a path, and that to a file. Recurses at most [`DEEPEST`] levels.
 fn chosen(project: &Project, folder: &str, value: &Value, rest: &str, depth: usize) -> Option<usize> {
     if depth > DEEPEST {
         return None;
     }
     match value {
+        Value::String(path) if path.len() > LONGEST_PATH_BYTES => None,
         Value::String(path) => source_of(project, folder, &from_folder(folder, &path.replace('*', rest))?),
         Value::Array(several) => several.iter().find_map(|one| chosen(project, folder, one, rest, depth + 1)),
         Value::Object(conditions) => {
@@ -81,7 +85,7 @@ fn chosen(project: &Project, folder: &str, value: &Value, rest: &str, depth: usi
     }
 }
 
-/// The file of a path, or the source that it is built from: `dist/a.js` of `src/a.ts`.
+/// Returns the file of a path, or the source that it is built from: `src/a.ts` for `dist/a.js`.
 fn source_of(project: &Project, folder: &str, path: &str) -> Option<usize> {
     let at = |path: &str| plain(project, path).or_else(|| index(project, path));
     at(path).or_else(|| {
@@ -97,7 +101,7 @@ fn source_of(project: &Project, folder: &str, path: &str) -> Option<usize> {
     })
 }
 
-/// What a `*` in a pattern stands for; empty if there is none and both are the same.
+/// Returns the text that the `*` of a pattern matches; empty if there is none and both are equal.
 pub(super) fn star<'t>(pattern: &str, target: &'t str) -> Option<&'t str> {
     match pattern.split_once('*') {
         Some((before, after)) => {

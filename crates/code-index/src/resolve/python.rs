@@ -1,7 +1,7 @@
 //! Python: packages, modules and steps up.
 //!
-//! A name without a step up never means a neighbour within a package: it is looked for in folders that may be in Python's
-//! path. Those are no packages.
+//! An absolute name never means a sibling module within a package: it is searched in the folders that may be on
+//! Python's path, which are not packages.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use super::{Lead, Project, inside, outward, parent};
 use crate::outline::Import;
 use crate::store::packed_outline::imports;
 
-/// Folders in which packages lie without being part of their names.
+/// Source folders, which are not part of a package's name.
 const SOURCE_FOLDERS: [&str; 4] = ["", "src", "lib", "python"];
 
 /// The names of Python's own modules.
@@ -36,7 +36,7 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
     }
     let first = module.split('.').next().unwrap_or_default();
     if STANDARD_LIBRARY.contains(first) {
-        // Only a script finds what lies beside it before Python's own modules, and a package is no folder of scripts.
+        // Only a script prefers a sibling module to the standard library, and scripts are not in packages.
         let is_script_root = !outward(folder).any(|around| package(project, around).is_some());
         let mut found = if is_script_root { lead(project, folder, module, name) } else { Vec::new() };
         found.retain(|found| *found != file);
@@ -50,7 +50,7 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
                 continue;
             }
             let mut found = lead(project, &base, module, name);
-            // A module does not import itself: it means another one of that name.
+            // A module does not import itself, so another one of the same name is meant.
             found.retain(|found| *found != file);
             if !found.is_empty() {
                 return Lead::To(found);
@@ -61,21 +61,21 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
     if is_ours { Lead::Nowhere } else { Lead::Outside }
 }
 
-/// The file that says what a package is.
+/// Returns the `__init__` file of a package.
 fn package(project: &Project, folder: &str) -> Option<usize> {
     ["__init__.py", "__init__.pyi"].iter().find_map(|name| project.file(&inside(folder, name)))
 }
 
-/// The file of a module, which may be a package: that comes before a module of the same name.
+/// Returns the file of a module; a package has priority over a module of the same name.
 fn module_file(project: &Project, path: &str) -> Option<usize> {
     package(project, path)
         .or_else(|| [".py", ".pyi"].iter().find_map(|ending| project.file(&format!("{path}{ending}"))))
 }
 
-/// Whether a package has imported a name from somewhere, so that it can be imported from there.
-fn gives(project: &Project, package: usize, name: &str) -> bool {
+/// Returns true if a package re-exports a name that it imports.
+fn re_exports(project: &Project, package: usize, name: &str) -> bool {
     imports(&project.files[package].imports).into_iter().any(|import| {
-        // `from . import name` only says which modules there are.
+        // `from . import name` only imports a submodule.
         import
             .target
             .rsplit_once(':')
@@ -83,17 +83,17 @@ fn gives(project: &Project, package: usize, name: &str) -> bool {
     })
 }
 
-/// The files of a module, or of a name out of it, as it is from a folder; none if there is no such module.
+/// Returns the files of a module, or of a name in it, relative to a folder; empty if there is no such module.
 fn lead(project: &Project, base: &str, module: &str, name: Option<&str>) -> Vec<usize> {
     let path = inside(base, &module.replace('.', "/"));
     let found = if module.is_empty() { package(project, &path) } else { module_file(project, &path) };
     let Some(name) = name else { return found.into_iter().collect() };
     let part = module_file(project, &inside(&path, name));
     match (found, part) {
-        // What a package defines itself comes before a module of that name in it.
+        // A definition in the package has priority over a submodule of the same name.
         (Some(found), _) if project.files[found].defines(name) => vec![found],
-        // What it has imported is called so there, too.
-        (Some(found), Some(part)) if gives(project, found, name) => vec![found, part],
+        // A re-exported name may mean either file.
+        (Some(found), Some(part)) if re_exports(project, found, name) => vec![found, part],
         (found, part) => part.or(found).into_iter().collect(),
     }
 }

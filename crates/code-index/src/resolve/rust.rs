@@ -6,15 +6,15 @@ use crate::outline::Import;
 use crate::store::packed_outline::imports;
 
 pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
-    let place = project.rust.place(file);
+    let module = project.rust.module_of(file);
     match import.kind.as_str() {
         "module" => {
-            let is_root = place.is_some_and(|(_, path)| path.is_empty());
+            let is_root = module.is_some_and(|(_, path)| path.is_empty());
             module_file(project, file, is_root, &import.target)
                 .map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
         }
         "include" => included(project, file, import.target.strip_prefix("path ").unwrap_or_default()),
-        _ => used(project, file, place, &import.target),
+        _ => used(project, file, module, &import.target),
     }
 }
 
@@ -22,17 +22,17 @@ fn included(project: &Project, file: usize, path: &str) -> Lead {
     let Some(path) = from_folder(parent(project.path(file)), path) else { return Lead::Outside };
     match project.file(&path) {
         Some(found) => Lead::To(vec![found]),
-        // Files with a dot in front are not known, and are nobody's business.
+        // Hidden files are not indexed, so a missing one is not reported.
         None if path.split('/').any(|part| part.starts_with('.')) => Lead::Outside,
         None => Lead::Nowhere,
     }
 }
 
-fn used(project: &Project, file: usize, place: Option<(usize, &[String])>, target: &str) -> Lead {
+fn used(project: &Project, file: usize, module: Option<(usize, &[String])>, target: &str) -> Lead {
     let target = target.strip_prefix("::").unwrap_or(target);
     let mut names: Vec<&str> = target.split("::").collect();
     let first = names.first().copied().unwrap_or_default();
-    if let Some((root, here)) = place {
+    if let Some((root, here)) = module {
         let mut around = here.to_vec();
         match first {
             "crate" => return inside_crate(project, root, &[], &names[1..], true),
@@ -48,7 +48,7 @@ fn used(project: &Project, file: usize, place: Option<(usize, &[String])>, targe
             }
             _ => {}
         }
-        // A name that is a module here comes before a library of that name only if there is no such library.
+        // A library has priority over a module of the same name.
         if library(project, file, first).is_none() {
             around.push(first.to_owned());
             if project.rust.module(root, &around).is_some() {
@@ -56,7 +56,7 @@ fn used(project: &Project, file: usize, place: Option<(usize, &[String])>, targe
             }
         }
     } else if matches!(first, "crate" | "self" | "super") {
-        // A file of no crate: nothing says what it is part of.
+        // A file outside of every crate: its module path is unknown.
         return Lead::Outside;
     }
     match library(project, file, first) {
@@ -65,7 +65,7 @@ fn used(project: &Project, file: usize, place: Option<(usize, &[String])>, targe
     }
 }
 
-/// The library of a name, as the package of a file knows it.
+/// Returns the library with this name, after the renames of the file's package.
 fn library(project: &Project, file: usize, name: &str) -> Option<usize> {
     let folder = parent(project.path(file));
     let package = outward(folder).find_map(|folder| project.manifests.cargo.get(folder));
@@ -73,10 +73,11 @@ fn library(project: &Project, file: usize, name: &str) -> Option<usize> {
     project.rust.library(name)
 }
 
-/// Follows a path within a crate to the last module that has a file. If `checks`, that file has to have the next name.
+/// Follows a path within a crate to the last module that has a file. If `checks`, that file has to contain the
+/// next name.
 fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str], checks: bool) -> Lead {
     let mut path = start.to_vec();
-    // The module itself may be one without a file, within the file of one that it is in.
+    // An inline module has no file of its own, so its nearest parent with a file is used.
     let mut found = None;
     let mut used = 0;
     for length in (0..=path.len()).rev() {
@@ -93,7 +94,7 @@ fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str]
         }
     }
     let Some(found) = found else { return Lead::Nowhere };
-    // A type that a file does not seem to have may come out of a macro. A module does not.
+    // A type that the file does not define may come from a macro. A module does not.
     match names[used..] {
         [name, _, ..] if checks && name.starts_with(char::is_lowercase) && !has(project, found, name) => {
             Lead::Nowhere
@@ -102,12 +103,12 @@ fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str]
     }
 }
 
-/// Whether a file has a name: defines it, imports it, or may get it from somewhere that cannot be told.
+/// Returns true if a file defines or imports a name, or may contain it through a glob or an `include!`.
 fn has(project: &Project, file: usize, name: &str) -> bool {
     let known = &project.files[file];
-    let brings = |import: &Import| {
+    let contributes = |import: &Import| {
         let last = import.spelled.rsplit([':', ' ']).next().unwrap_or_default();
         last == name || last == "*" || (import.kind == "include" && import.target.ends_with(".rs"))
     };
-    known.defines(name) || imports(&known.imports).iter().any(brings)
+    known.defines(name) || imports(&known.imports).iter().any(contributes)
 }

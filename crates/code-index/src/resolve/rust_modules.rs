@@ -6,17 +6,17 @@ use super::{Project, from_folder, inside, last, parent};
 use crate::language::Language;
 use crate::store::packed_outline::imports;
 
-/// Modules nested deeper are none that somebody has written.
+/// The deepest nesting of modules; deeper ones are ignored.
 const DEEPEST: usize = 64;
 
-/// Which file is which module of which crate.
+/// The module path and crate of each file.
 #[derive(Debug, Default)]
 pub(super) struct RustModules {
-    /// For a file the file that its crate begins with, and its module path within the crate.
-    places: HashMap<usize, (usize, Vec<String>)>,
-    /// The files of modules by the first file of the crate and the path.
+    /// For each file the root file of its crate, and its module path within the crate.
+    modules_of_files: HashMap<usize, (usize, Vec<String>)>,
+    /// The files of modules, by the root file of the crate and the module path.
     modules: HashMap<(usize, Vec<String>), usize>,
-    /// The first files of libraries by the names that others use.
+    /// The root files of libraries, by library name.
     libraries: BTreeMap<String, usize>,
 }
 
@@ -42,10 +42,10 @@ impl RustModules {
         for root in roots {
             modules.add_crate(project, root);
         }
-        // Without a manifest, a file that nobody takes as a module begins a crate.
+        // Without a manifest, a file that is not a module of another one is a crate root.
         for name in ["lib.rs", "main.rs"] {
             for (number, file) in project.files.iter().enumerate() {
-                if last(&file.path) == name && !modules.places.contains_key(&number) {
+                if last(&file.path) == name && !modules.modules_of_files.contains_key(&number) {
                     modules.add_crate(project, number);
                 }
             }
@@ -54,18 +54,18 @@ impl RustModules {
     }
 
     fn add_crate(&mut self, project: &Project, root: usize) {
-        if self.places.contains_key(&root) {
+        if self.modules_of_files.contains_key(&root) {
             return;
         }
         let mut open = vec![(root, Vec::new())];
-        // A file that takes itself as a module would be one for ever.
+        // A file may declare itself as its module.
         let mut seen = HashSet::new();
         while let Some((file, path)) = open.pop() {
             if path.len() > DEEPEST || !seen.insert(file) {
                 continue;
             }
             self.modules.insert((root, path.clone()), file);
-            self.places.entry(file).or_insert_with(|| (root, path.clone()));
+            self.modules_of_files.entry(file).or_insert_with(|| (root, path.clone()));
             for import in imports(&project.files[file].imports) {
                 if import.kind != "module" {
                     continue;
@@ -83,23 +83,23 @@ impl RustModules {
         }
     }
 
-    /// The crate and the module that a file is.
-    pub(super) fn place(&self, file: usize) -> Option<(usize, &[String])> {
-        self.places.get(&file).map(|(root, path)| (*root, path.as_slice()))
+    /// Returns the crate root and the module path of a file.
+    pub(super) fn module_of(&self, file: usize) -> Option<(usize, &[String])> {
+        self.modules_of_files.get(&file).map(|(root, path)| (*root, path.as_slice()))
     }
 
-    /// The file of a module.
+    /// Returns the file of a module.
     pub(super) fn module(&self, root: usize, path: &[String]) -> Option<usize> {
         self.modules.get(&(root, path.to_vec())).copied()
     }
 
-    /// The file that a library begins with.
+    /// Returns the root file of a library.
     pub(super) fn library(&self, name: &str) -> Option<usize> {
         self.libraries.get(name).copied()
     }
 }
 
-/// Whether Cargo takes a file as the beginning of a program, a test, a benchmark or an example by its place.
+/// Returns true if Cargo discovers a file as the root of a program, a test, a benchmark or an example.
 fn begins_crate(project: &Project, path: &str) -> bool {
     let folder = parent(path);
     let is_package = |folder: &str| project.manifests.cargo.contains_key(folder);
@@ -111,7 +111,7 @@ fn begins_crate(project: &Project, path: &str) -> bool {
     is_target_folder(folder) || (last(path) == "main.rs" && is_target_folder(parent(folder)))
 }
 
-/// The file of `mod name;` in a file.
+/// Returns the file of `mod name;` in a file.
 pub(super) fn module_file(project: &Project, file: usize, is_root: bool, target: &str) -> Option<usize> {
     let path = project.path(file);
     let folder = parent(path);

@@ -1,38 +1,38 @@
-//! A search for one name, spelled as code spells it.
+//! A search for a single name, spelled as in code.
 
 use crate::outline::Definition;
 use crate::words;
 
-/// What may stand around a name that is copied from prose.
+/// Quotes around a name that is copied from prose.
 const MARKS: [char; 3] = ['`', '"', '\''];
 
-/// The name that a search asks for, if it asks for nothing else: `read_file`, `Reader::read_file`, `reader.read_file()`.
+/// The name that a query consists of: `read_file`, `Reader::read_file`, `reader.read_file()`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct AskedName<'q> {
+pub(crate) struct QueriedName<'q> {
     name: &'q str,
-    /// What stands before it: a type, a module.
+    /// The qualifier before the name: a type or a module.
     within: Option<&'q str>,
 }
 
-impl<'q> AskedName<'q> {
-    pub(crate) fn of(query: &'q str) -> Option<AskedName<'q>> {
+impl<'q> QueriedName<'q> {
+    pub(crate) fn of(query: &'q str) -> Option<QueriedName<'q>> {
         let bare = query.trim().trim_matches(MARKS);
         let bare = bare.strip_suffix("()").unwrap_or(bare);
         let mut names = words::names(bare);
         let first = names.next()?;
-        let mut asked = AskedName { name: first, within: None };
+        let mut queried = QueriedName { name: first, within: None };
         let mut length = first.len();
         for name in names {
-            asked = AskedName { name, within: Some(asked.name) };
+            queried = QueriedName { name, within: Some(queried.name) };
             length += name.len();
         }
-        // Between the names of a path there is nothing but what joins them.
+        // Only separators may stand between the names of a path.
         let joined = bare.split("::").flat_map(|part| part.split(['.', '#']));
         let is_path = bare.starts_with(first) && joined.map(str::len).sum::<usize>() == length;
-        is_path.then_some(asked)
+        is_path.then_some(queried)
     }
 
-    /// The word by which definitions of the name are stored.
+    /// Returns the word under which definitions of the name are stored.
     pub(crate) fn word(&self) -> Option<String> {
         let (mut folded, mut whole) = (String::new(), None);
         words::words_of_name(self.name, &mut folded, &mut |word| {
@@ -41,7 +41,7 @@ impl<'q> AskedName<'q> {
         whole
     }
 
-    /// The definitions of the name, in a file of this path.
+    /// Returns the definitions of the name among those of the file `path`.
     pub(crate) fn definitions(&self, path: &str, definitions: &[Definition]) -> Vec<Definition> {
         let is_module =
             |within: &str| path.rsplit('/').take(2).any(|part| part.split('.').next() == Some(within));
@@ -50,8 +50,8 @@ impl<'q> AskedName<'q> {
             (Some(within), Some(container)) => within == container,
             (Some(within), None) => is_module(within),
         };
-        let is_asked = |definition: &&Definition| definition.name == self.name && is_within(definition);
-        definitions.iter().filter(is_asked).cloned().collect()
+        let is_queried = |definition: &&Definition| definition.name == self.name && is_within(definition);
+        definitions.iter().filter(is_queried).cloned().collect()
     }
 }
 
@@ -60,8 +60,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_name_alone_is_asked_for() {
-        let asked = |query| AskedName::of(query).map(|asked| (asked.within, asked.name));
+    fn only_a_query_of_one_name_is_a_name() {
+        let queried = |query| QueriedName::of(query).map(|queried| (queried.within, queried.name));
         for (query, expected) in [
             ("read_file", Some((None, "read_file"))),
             (" `read_file()` ", Some((None, "read_file"))),
@@ -76,7 +76,7 @@ mod tests {
             ("read_file(x)", None),
             ("", None),
         ] {
-            assert_eq!(asked(query), expected, "{query}");
+            assert_eq!(queried(query), expected, "{query}");
         }
     }
 }

@@ -1,23 +1,23 @@
-//! The text of a piece, as it is shown with a hit.
+//! The excerpt of a hit.
 
 use memchr::memmem;
 
 use crate::search::query::Term;
 use crate::words;
 
-/// A line of more bytes is cut around its first match. Lines like that are made by programs, and one of them could take
-/// all the room that an answer has.
+/// The longest line in bytes; a longer one is cut around its first match. Such lines are usually generated, and
+/// one of them could fill the whole answer.
 const LINE_BYTES: usize = 400;
-/// How many bytes of a cut line stand before the match.
+/// The number of bytes that a cut line keeps before the match.
 const BYTES_BEFORE: usize = 100;
 
-/// Lines with their endings; `…` stands where one is cut.
+/// Renders lines with their endings; `…` marks a cut.
 pub(crate) fn excerpt(piece: &[u8], terms: &[Term]) -> String {
-    let shown = |line: &[u8]| match line.len() > LINE_BYTES {
+    let render = |line: &[u8]| match line.len() > LINE_BYTES {
         true => cut(line, terms),
         false => String::from_utf8_lossy(line).into_owned(),
     };
-    piece.split_inclusive(|byte| *byte == b'\n').map(shown).collect()
+    piece.split_inclusive(|byte| *byte == b'\n').map(render).collect()
 }
 
 fn cut(line: &[u8], terms: &[Term]) -> String {
@@ -32,14 +32,14 @@ fn cut(line: &[u8], terms: &[Term]) -> String {
     format!("{}{}{}{ending}", mark(start > 0), &text[start..end], mark(end < text.len()))
 }
 
-/// The byte at which a word stands first, or 0.
+/// Returns the offset of the first match of any term, or 0.
 fn first_match(text: &str, terms: &[Term]) -> usize {
     let folded = text.to_ascii_lowercase();
-    let places = terms.iter().filter_map(|term| {
-        let mut found = memmem::find_iter(folded.as_bytes(), term.needle());
-        found.find(|at| words::stands_at(text.as_bytes(), *at, &term.word))
+    let offsets = terms.iter().filter_map(|term| {
+        let mut candidates = memmem::find_iter(folded.as_bytes(), term.needle());
+        candidates.find(|at| words::stands_at(text.as_bytes(), *at, &term.word))
     });
-    places.min().unwrap_or_default()
+    offsets.min().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
     use crate::search::query::Term;
 
     fn terms() -> [Term; 1] {
-        // As it is stored: its stem.
+        // Terms hold stems, as the store does.
         [Term { word: "needl".to_owned(), files: 1.0, weight: 1.0, selects: true, is_whole: false }]
     }
 
@@ -61,16 +61,16 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_around_the_match_between_characters() {
         let piece = format!("before\n{} needle {}\nafter", "ä".repeat(5_000), "ö".repeat(5_000));
-        let shown = excerpt(piece.as_bytes(), &terms());
-        let lines: Vec<&str> = shown.split('\n').collect();
+        let rendered = excerpt(piece.as_bytes(), &terms());
+        let lines: Vec<&str> = rendered.split('\n').collect();
         assert_eq!((lines[0], lines[2]), ("before", "after"));
         assert!(lines[1].len() < LINE_BYTES + 10, "{}", lines[1].len());
         assert!(lines[1].starts_with("…ä") && lines[1].contains("ä needle ö") && lines[1].ends_with("ö…"));
     }
 
     #[test]
-    fn a_long_line_without_a_match_is_shown_from_its_start() {
-        let shown = excerpt("word ".repeat(1_000).as_bytes(), &terms());
-        assert!(shown.starts_with("word ") && shown.ends_with('…'), "{shown}");
+    fn a_long_line_without_a_match_keeps_its_start() {
+        let rendered = excerpt("word ".repeat(1_000).as_bytes(), &terms());
+        assert!(rendered.starts_with("word ") && rendered.ends_with('…'), "{rendered}");
     }
 }

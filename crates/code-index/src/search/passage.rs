@@ -1,52 +1,52 @@
-//! The piece of a text that answers best.
+//! The best passage of a text for a query.
 
 use crate::lines::Lines;
 use crate::outline::Definition;
 use crate::search::matches::{Mask, Matches};
 use crate::words;
 
-/// How many lines a piece has at most.
+/// The most lines of a passage.
 const WINDOW: usize = 24;
-/// Lines that are shown before the first line that matches.
+/// The number of lines before the first matching line.
 const LEAD: usize = 2;
 
-/// The best piece of a text, and what the text is worth by its pieces and definitions.
+/// The best passage of a text, and the text's scores by passages and definitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Passage {
     /// 1-based, inclusive.
     pub(crate) first: usize,
     pub(crate) last: usize,
-    /// How much of what was asked for stands together in one piece, 0 to 1.
+    /// The largest share of the query within one passage, 0 to 1.
     pub(crate) near: f64,
-    /// How much of what was asked for is in names that are defined in the text, 0 to 1.
+    /// The share of the query in names that the text defines, 0 to 1.
     pub(crate) defined: f64,
 }
 
-/// Finds the piece in which most of the words stand.
+/// Finds the passage that covers most of the query.
 pub(crate) fn find(lines: &Lines<'_>, matches: &Matches<'_>, definitions: &[Definition]) -> Passage {
     let defining = Defining::of(definitions, matches);
     let defined = matches.worth(defining.mask);
-    let mut places = matches.places.clone();
+    let mut hits = matches.matches.clone();
     if let Some(line) = defining.line {
-        let at = places.partition_point(|(known, _)| *known < line);
-        places.insert(at, (line, 0));
+        let at = hits.partition_point(|(known, _)| *known < line);
+        hits.insert(at, (line, 0));
     }
     let mut window = Window::default();
     let (mut best, mut near): (Option<(f64, usize, usize)>, f64) = (None, 0.0);
     let (mut end, mut covered_words, mut covered) = (0, 0, 0.0);
-    for (start, (first, mask)) in places.iter().enumerate() {
-        while let Some((_, entering)) = places.get(end).filter(|(line, _)| *line < first + WINDOW - LEAD) {
+    for (start, (first, mask)) in hits.iter().enumerate() {
+        while let Some((_, entering)) = hits.get(end).filter(|(line, _)| *line < first + WINDOW - LEAD) {
             window.add(*entering);
             end += 1;
         }
-        let last = places[end - 1].0;
-        // Most steps change nothing about which words there are.
+        let last = hits[end - 1].0;
+        // Most steps do not change the set of terms, so its worth is cached.
         if window.mask != covered_words {
             (covered_words, covered) = (window.mask, matches.worth(window.mask));
         }
         near = near.max(covered);
         let names = defining.line.is_some_and(|line| (*first..=last).contains(&line));
-        // What is covered counts most, then what is defined, then how often.
+        // The covered share counts most, then a definition, then the number of matches.
         let often = f64::from(u32::try_from((end - start).min(20)).unwrap_or(20));
         let score = covered + if names { 0.5 * defining.worth } else { 0.0 } + 0.002 * often;
         if best.is_none_or(|(known, ..)| score > known) {
@@ -54,16 +54,17 @@ pub(crate) fn find(lines: &Lines<'_>, matches: &Matches<'_>, definitions: &[Defi
         }
         window.remove(*mask);
     }
+    // Without a match: the beginning of the file.
     let Some((_, first, last)) = best else {
         return Passage { first: 1, last: lines.count().clamp(1, WINDOW / 2), near, defined };
     };
-    let shown_first = first.saturating_sub(LEAD).max(1);
-    let shown_last =
-        (last + LEAD).max(shown_first + WINDOW / 2).min(shown_first + WINDOW - 1).min(lines.count());
-    Passage { first: shown_first, last: shown_last.max(shown_first), near, defined }
+    let first_line = first.saturating_sub(LEAD).max(1);
+    let last_line =
+        (last + LEAD).max(first_line + WINDOW / 2).min(first_line + WINDOW - 1).min(lines.count());
+    Passage { first: first_line, last: last_line.max(first_line), near, defined }
 }
 
-/// How often each word stands in the lines that are looked at.
+/// The count of each term within a window of lines.
 #[derive(Default)]
 struct Window {
     counts: [u32; Mask::BITS as usize],
@@ -89,13 +90,13 @@ impl Window {
     }
 }
 
-/// What definitions have of what is asked for.
+/// The part of the query that definitions cover.
 struct Defining {
-    /// All words that are in names.
+    /// The terms that occur in names.
     mask: Mask,
-    /// Where the definition begins whose name says most of what is asked for, and little else.
+    /// The first line of the definition whose name fits the query best.
     line: Option<usize>,
-    /// What that is worth, 0 to 1.
+    /// The score of that definition, 0 to 1.
     worth: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A search as its words.
+//! The terms of a query.
 
 use std::collections::HashMap;
 
@@ -7,35 +7,35 @@ use rusqlite::Connection;
 use crate::search::query_words::words_of;
 use crate::store;
 
-/// Words of more than this share of all files only help to rank what other words have found.
+/// A term in more than this share of all files does not select files, and only helps to rank them.
 const COMMON_SHARE: f64 = 0.6;
 
-/// Files that are scored for a search, if fewer words find as many.
+/// The number of files that the store should score for a search.
 const SCORED_FILES: f64 = 1_500.0;
 
-/// A word of a search.
+/// A term of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
-    /// As it is stored.
+    /// The stem, as stored.
     pub(crate) word: String,
-    /// In how many files it is.
+    /// The number of files with the term.
     pub(crate) files: f64,
-    /// How much it tells: rare words tell more.
+    /// The weight; rare terms have more.
     pub(crate) weight: f64,
-    /// Whether it is rare enough to be looked up by itself.
+    /// True if the term is rare enough to select files.
     pub(crate) selects: bool,
-    /// Whether it is a name of several parts, as a whole.
+    /// True for a whole name of several parts.
     pub(crate) is_whole: bool,
 }
 
 impl Term {
-    /// What every place of the word begins with: a stem that ends in `i` stands for a word that ends in `y` too.
+    /// Returns the prefix that every match begins with: a stem in `i` also stands for words in `y`.
     pub(crate) fn needle(&self) -> &[u8] {
         self.word.strip_suffix('i').filter(|rest| rest.len() >= 3).unwrap_or(&self.word).as_bytes()
     }
 }
 
-/// Looks up how much the words tell. Words that occur nowhere are left out.
+/// Looks up the weights of a query's words, without words that occur in no file.
 pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, rusqlite::Error> {
     let texts = f64::from(u32::try_from(store::fact(connection, "texts")?).unwrap_or(u32::MAX));
     let mut counts = HashMap::new();
@@ -59,11 +59,12 @@ pub(crate) fn terms(connection: &Connection, query: &str) -> Result<Vec<Term>, r
     Ok(terms)
 }
 
-/// The words as queries of the store, of which the first that finds enough is the answer. Each word is quoted, so none of
-/// them is an operator.
+/// Returns full-text queries, to be tried in order until one finds enough files. Each word is quoted, so it
+/// cannot act as an operator.
 ///
-/// The last finds files with any of the words. The store scores every file that it finds, and in a large folder common
-/// words are in most: there a first query wants one of the rare words, or a common one beside another.
+/// The last one finds files with any of the words. The store scores every file that it finds, and in a large
+/// folder most files contain the common words. So a first query requires a rare word, or a common one together
+/// with another.
 pub(crate) fn match_texts(terms: &[Term]) -> Vec<String> {
     let mut selecting: Vec<&Term> = terms.iter().filter(|term| term.selects).collect();
     selecting.sort_by(|left, right| left.files.total_cmp(&right.files));

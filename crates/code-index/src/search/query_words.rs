@@ -1,11 +1,11 @@
-//! What words a search has.
+//! The words of a query.
 
 use crate::words;
 
-/// Words behind this many are passed over.
+/// The most words of a query; the rest is ignored.
 const MOST_WORDS: usize = 24;
 
-/// Words that say nothing about code, unless nothing else is asked for.
+/// Stop words: ignored unless the query has no others.
 const EMPTY_WORDS: [&str; 58] = [
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "code", "do",
     "does", "each", "every", "find", "for", "from", "get", "gets", "has", "have", "how", "i", "if", "in",
@@ -14,7 +14,7 @@ const EMPTY_WORDS: [&str; 58] = [
     "with",
 ];
 
-/// The words of a query, in the order in which they are asked for.
+/// Returns the distinct words of a query in their order; the flag marks a whole name of several parts.
 pub(crate) fn words_of(query: &str) -> Vec<(String, bool)> {
     let all = distinct(query, |_| true);
     let telling = distinct(query, |name| !EMPTY_WORDS.contains(&name.to_ascii_lowercase().as_str()));
@@ -22,17 +22,17 @@ pub(crate) fn words_of(query: &str) -> Vec<(String, bool)> {
 }
 
 fn distinct(query: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, bool)> {
-    let mut found: Vec<(String, bool)> = Vec::new();
+    let mut distinct: Vec<(String, bool)> = Vec::new();
     let mut folded = String::new();
     for name in words::names(query).filter(|name| wanted(name)) {
         let mut of_name = Vec::new();
         words::words_of_name(name, &mut folded, &mut |word| of_name.push(word.to_owned()));
         let has_parts = of_name.len() > 1;
         for (index, word) in of_name.into_iter().enumerate() {
-            if found.len() < MOST_WORDS && !found.iter().any(|(known, _)| *known == word) {
-                found.push((word, has_parts && index == 0));
+            if distinct.len() < MOST_WORDS && !distinct.iter().any(|(known, _)| *known == word) {
+                distinct.push((word, has_parts && index == 0));
             }
         }
     }
-    found
+    distinct
 }

@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use super::{Content, Cuts, is_name_byte, past_line_comments, past_name, past_quoted, past_space};
 
-/// What may be left out of a text.
+/// Returns the ranges that may be cut from a text.
 pub(super) fn cuts(text: &[u8]) -> Vec<(usize, usize)> {
     let mut scan = Scan {
         text,
@@ -22,37 +22,37 @@ pub(super) fn cuts(text: &[u8]) -> Vec<(usize, usize)> {
     scan.cuts.ranges
 }
 
-/// A list in brackets that is shorter may be a type.
+/// A shorter list in brackets may be an array type.
 const LONG_LIST_BYTES: usize = 256;
 
-/// The type of a constant that is looked through for where its value begins is not longer.
+/// The longest type of a constant that is scanned for the start of its value.
 const LONGEST_TYPE_BYTES: usize = 200;
 
 struct Scan<'t> {
     text: &'t [u8],
     cuts: Cuts,
-    /// What the next group holds.
+    /// The relevance of the next group.
     next: Content,
-    /// Between `use` and its semicolon, where groups hold names.
+    /// True between `use` and its semicolon, where groups contain names.
     is_in_use: bool,
-    /// Between `impl` and its brace, where groups are types.
+    /// True between `impl` and its brace, where groups are types.
     is_in_impl: bool,
-    /// Where the value of a constant begins that is not reached yet.
+    /// The offset at which the value of the current constant begins.
     value: Option<usize>,
-    /// An attribute has no end, so that no other is looked for.
+    /// True after an attribute without an end, so that the text is not scanned to its end again.
     is_broken: bool,
 }
 
 impl Scan<'_> {
-    /// Goes past what begins at a byte.
+    /// Scans the token at an offset and returns the next offset, which is always larger.
     fn step(&mut self, at: usize) -> usize {
         let text = self.text;
         match text[at] {
             b'{' => {
                 let content = if self.is_in_use {
-                    Content::Telling
+                    Content::Relevant
                 } else if self.next != Content::Idle && self.ends_with(at, b"=") {
-                    // The value of a parameter of an enum is not its body.
+                    // The default value of a const parameter of an enum is not its body.
                     Content::Idle
                 } else {
                     std::mem::replace(&mut self.next, Content::Idle)
@@ -62,7 +62,7 @@ impl Scan<'_> {
                 at + 1
             }
             b'(' => {
-                // `pub(crate)` is nothing without its word.
+                // `pub(` does not parse without its content.
                 let is_kept = self.is_in_impl || self.ends_with(at, b"pub");
                 let content = match self.next {
                     Content::Opaque => std::mem::replace(&mut self.next, Content::Idle),
@@ -93,7 +93,7 @@ impl Scan<'_> {
                 self.cuts.close(closing, at);
                 at + 1
             }
-            // A constant without its value is one as well.
+            // A constant parses without its value.
             b'=' if self.value == Some(at) => {
                 self.cuts.open(b';', at, Content::Idle);
                 at + 1
@@ -116,7 +116,7 @@ impl Scan<'_> {
             }
             b'/' if text[at..].starts_with(b"/*") => {
                 let end = past_block_comment(text, at);
-                // Its ends stay, to keep apart what stands before and behind it.
+                // The delimiters stay, to separate the tokens around the comment.
                 self.cuts.cut(at + 2, end.saturating_sub(2));
                 end
             }
@@ -125,11 +125,10 @@ impl Scan<'_> {
         }
     }
 
-    /// Where the value of a constant begins, with its `=`, if `const` or `static` between these places begins one that
-    /// has a plain type.
+    /// Returns the offset of the `=` of a constant, if the keyword in `at..end` begins one with a simple type.
     fn value_of_constant(&self, at: usize, end: usize) -> Option<usize> {
         let text = self.text;
-        // A parameter of a type stands behind these.
+        // A const parameter of a type follows these.
         if matches!(text[..at].trim_ascii_end().last(), Some(b'<' | b',' | b'(')) {
             return None;
         }
@@ -155,12 +154,12 @@ impl Scan<'_> {
         None
     }
 
-    /// Whether these bytes stand before a place, white space left out.
+    /// Returns true if the text before an offset ends with `wanted`, ignoring white space between.
     fn ends_with(&self, at: usize, wanted: &[u8]) -> bool {
         self.text[..at].trim_ascii_end().ends_with(wanted)
     }
 
-    /// Leaves an attribute out, unless it names a file.
+    /// Cuts an attribute, unless it names a file.
     fn past_attribute(&mut self, at: usize) -> usize {
         let text = self.text;
         let bracket = at + 1 + usize::from(text.get(at + 1) == Some(&b'!'));
@@ -184,7 +183,7 @@ impl Scan<'_> {
                     end += 1;
                     if depth == 0 {
                         if memmem::find(&text[bracket..end], b"include").is_some() {
-                            self.cuts.tell();
+                            self.cuts.mark_relevant();
                         } else {
                             self.cuts.cut(at, end);
                         }
@@ -219,41 +218,43 @@ impl Scan<'_> {
                     brace = past_space(text, past_name(text, brace));
                 }
                 if matches!(name, b"include" | b"include_str" | b"include_bytes") {
-                    self.next = Content::Telling;
-                    self.cuts.tell();
+                    self.next = Content::Relevant;
+                    self.cuts.mark_relevant();
                 } else if matches!(follows(brace), b'{' | b'(') {
-                    // The parser sees no more in it than tokens.
+                    // The parser sees only tokens in a macro call.
                     self.next = Content::Opaque;
                 }
                 if is_rules {
-                    self.cuts.tell();
+                    self.cuts.mark_relevant();
                 }
             }
             (b"enum", _) => {
-                self.next = Content::Telling;
-                self.cuts.tell();
+                self.next = Content::Relevant;
+                self.cuts.mark_relevant();
             }
             (b"use", _) => {
                 self.is_in_use = true;
-                self.cuts.tell();
+                self.cuts.mark_relevant();
             }
             (b"const" | b"static", _) if !text[..at].ends_with(b"*") => {
-                self.cuts.tell();
+                self.cuts.mark_relevant();
                 self.value = self.value_of_constant(at, end);
             }
-            // `fn(u8)` is a type, and `union` may be anything.
-            (b"fn" | b"union", _) if is_name_byte(follows(past_space(text, end))) => self.cuts.tell(),
+            // `fn(u8)` is a type, and `union` is also an ordinary name.
+            (b"fn" | b"union", _) if is_name_byte(follows(past_space(text, end))) => {
+                self.cuts.mark_relevant()
+            }
             (b"impl", _) => {
                 self.is_in_impl = true;
-                self.cuts.tell();
+                self.cuts.mark_relevant();
             }
-            (b"struct" | b"trait" | b"type" | b"mod" | b"extern", _) => self.cuts.tell(),
+            (b"struct" | b"trait" | b"type" | b"mod" | b"extern", _) => self.cuts.mark_relevant(),
             _ => {}
         }
         end
     }
 
-    /// Goes past a character in quotes, or past the name of a lifetime.
+    /// Returns the end of a character literal or a lifetime.
     fn past_apostrophe(&self, at: usize) -> usize {
         let text = self.text;
         match text.get(at + 1) {
@@ -276,7 +277,7 @@ impl Scan<'_> {
     }
 }
 
-/// The end of a raw text or a raw name; `at` is behind the letters that begin it.
+/// Returns the end of a raw string or a raw identifier; `at` is after its prefix.
 fn past_raw(text: &[u8], at: usize) -> usize {
     let hashes = text[at..].iter().take_while(|byte| **byte == b'#').count();
     if text.get(at + hashes) != Some(&b'"') {
@@ -293,7 +294,7 @@ fn past_raw(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// The end of a comment that may hold others.
+/// Returns the end of a block comment, which may contain others.
 fn past_block_comment(text: &[u8], at: usize) -> usize {
     let mut depth = 0_usize;
     let mut from = at;

@@ -1,4 +1,4 @@
-//! The words of a text, each with how often it is stored.
+//! Counts the words of a text, and writes each as often as the store should count it.
 
 use std::hash::BuildHasher;
 
@@ -6,29 +6,29 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::words;
 
-/// More often than this no word is stored in one text: each time takes a byte.
+/// The most repetitions of a word that are stored: each takes a byte.
 const COUNTED_WORDS: u32 = 3;
 
-/// A word that stands so often in a file is stored in a text of its own, in which it counts more.
+/// The count from which a word is stored in the column for frequent words, which has a higher weight.
 const OFTEN: u32 = 6;
 
-/// How often a word is stored among those that stand often: beyond the first, four times as often is once more.
+/// Returns the number of repetitions in that column: one more for each factor of four.
 fn often_count(count: u32) -> u32 {
     if count < OFTEN { 0 } else { 1 + (count / OFTEN).ilog2() / 2 }
 }
 
-/// Words, each with how often it was met. It keeps its memory from one text to the next.
+/// A multiset of words. Its buffers are reused from one text to the next.
 pub(crate) struct Bag {
     hasher: DefaultHashBuilder,
-    /// Names, by where they stand in a list of them.
+    /// Indexes into a list of names, by hash.
     names: HashTable<u32>,
-    /// Words, by where they stand in `entries`.
+    /// Indexes into `entries`, by hash.
     table: HashTable<u32>,
     entries: Vec<Entry>,
-    /// The words, one behind the other.
+    /// The words, concatenated.
     letters: String,
     folded: String,
-    /// Words behind this many are passed over.
+    /// The most distinct words; more are ignored.
     most: usize,
 }
 
@@ -52,7 +52,7 @@ impl Bag {
         }
     }
 
-    /// The words of some names as the store's tokenizer reads them, in no order that means anything.
+    /// Returns the words of some names, separated by blanks for the store's tokenizer.
     pub(crate) fn words_of_names<'t>(&mut self, names: impl IntoIterator<Item = &'t str>) -> String {
         self.add_all(names);
         let words = self.write(|count| count.min(COUNTED_WORDS));
@@ -60,10 +60,10 @@ impl Bag {
         words
     }
 
-    /// The words of a text, and apart from them those that stand in it often.
+    /// Returns the words of a text, and separately its frequent words.
     pub(crate) fn words_of_text(&mut self, text: &str) -> (String, String) {
         self.add_all([text]);
-        // A place among the first is stored in fewer bytes, and most words stand but once.
+        // The store encodes small positions in fewer bytes, and most words occur only once, so these come first.
         let mut few = self.write(|count| u32::from(count == 1));
         few.push_str(
             &self.write(|count| if count == 1 || count >= OFTEN { 0 } else { count.min(COUNTED_WORDS) }),
@@ -81,21 +81,21 @@ impl Bag {
         }
     }
 
-    /// The names in some texts, each with how often it stands there: only once has it to be taken apart.
+    /// Counts the names in some texts, so that each distinct name is split into words only once.
     fn names_of<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Vec<(&'t str, u32)> {
-        let mut found: Vec<(&str, u32)> = Vec::new();
+        let mut counted: Vec<(&str, u32)> = Vec::new();
         for name in texts.into_iter().flat_map(words::names) {
             let hash = self.hasher.hash_one(name);
-            if let Some(index) = self.names.find(hash, |index| found[*index as usize].0 == name) {
-                found[*index as usize].1 += 1;
-            } else if let Ok(number) = u32::try_from(found.len()) {
-                found.push((name, 1));
+            if let Some(index) = self.names.find(hash, |index| counted[*index as usize].0 == name) {
+                counted[*index as usize].1 += 1;
+            } else if let Ok(number) = u32::try_from(counted.len()) {
+                counted.push((name, 1));
                 self.names
-                    .insert_unique(hash, number, |index| self.hasher.hash_one(found[*index as usize].0));
+                    .insert_unique(hash, number, |index| self.hasher.hash_one(counted[*index as usize].0));
             }
         }
         self.names.clear();
-        found
+        counted
     }
 
     fn add(&mut self, word: &str, count: u32) {
@@ -125,7 +125,7 @@ impl Bag {
         }
     }
 
-    /// Writes each word as often as is said for how often it was met.
+    /// Writes each word `stored_count(count)` times.
     fn write(&self, stored_count: impl Fn(u32) -> u32) -> String {
         let mut text = String::with_capacity(self.letters.len() + self.entries.len());
         for entry in &self.entries {
@@ -149,14 +149,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_often_is_stored_apart() {
+    fn frequent_words_are_stored_separately() {
         let mut bag = Bag::new(100);
         let text = [("once", 1), ("twice", 2), ("five", 5), ("six", 6), ("many", 24), ("lots", 96)];
         let text: String = text.iter().map(|(word, count)| format!("{word} ").repeat(*count)).collect();
         let (few, often) = bag.words_of_text(&text);
         assert_eq!(few, "onc twic twic fiv fiv fiv ");
         assert_eq!(often, "six mani mani lot lot lot ");
-        // Nothing is left of what was before.
+        // Nothing of the previous text is left.
         assert_eq!(bag.words_of_names(["six_six six six", "six"]), "six_six six six six ");
     }
 }

@@ -1,11 +1,11 @@
-//! The names of pieces of files.
+//! Document ids: a file's path with a range of lines.
 
-/// The name of a piece: `path#first-last`.
+/// Formats a document id: `path#first-last`.
 pub(crate) fn write(path: &str, first: usize, last: usize) -> String {
     format!("{path}#{first}-{last}")
 }
 
-/// The path and the lines that a name stands for.
+/// Parses a document id into the path and its 1-based lines.
 pub(crate) fn read(doc_id: &str) -> Option<(&str, usize, usize)> {
     let (path, lines) = doc_id.rsplit_once('#')?;
     let (first, last) = lines.split_once('-')?;

@@ -1,8 +1,8 @@
-//! Numbers and texts as bytes, one behind the other.
+//! A byte encoding of numbers and texts.
 //!
-//! Reading ends where the bytes make no sense: they come out of a store that may be damaged.
+//! Decoding ends at the first invalid byte: the store may be damaged.
 
-/// Writes a number, in a byte if it is below 128.
+/// Appends a number; one below 128 takes a single byte.
 pub(crate) fn put_number(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push(number.to_le_bytes()[0] | 0x80);
@@ -11,24 +11,24 @@ pub(crate) fn put_number(to: &mut Vec<u8>, mut number: u64) {
     to.push(number.to_le_bytes()[0]);
 }
 
-/// Writes a number that may be negative, in a byte if it is from -64 to 63.
+/// Appends a signed number; one from -64 to 63 takes a single byte.
 pub(crate) fn put_difference(to: &mut Vec<u8>, difference: i64) {
     put_number(to, ((difference << 1) ^ (difference >> 63)).cast_unsigned());
 }
 
-/// Writes a text with its length.
+/// Appends a text with its length.
 pub(crate) fn put_text(to: &mut Vec<u8>, text: &str) {
     put_number(to, text.len() as u64);
     to.extend_from_slice(text.as_bytes());
 }
 
-/// How many bytes two texts begin alike, up to `most`, on a border of characters.
+/// Returns the length of the common prefix of two texts in bytes, up to `most`, at a character boundary.
 pub(crate) fn alike(left: &str, right: &str, most: usize) -> usize {
     let same = left.bytes().zip(right.bytes()).take(most).take_while(|(one, other)| one == other).count();
     (0..=same).rev().find(|at| right.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Reads what was written.
+/// A decoder of packed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unpacking<'b> {
     bytes: &'b [u8],
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_begin_alike_on_a_border_of_characters() {
+    fn a_common_prefix_ends_at_a_character_boundary() {
         assert_eq!(alike("größe", "größer", 99), 7);
         assert_eq!(alike("größe", "grüße", 99), 2);
         assert_eq!(alike("abc", "abd", 1), 1);

@@ -1,11 +1,11 @@
-//! Outlines as they are stored: bytes, in which each definition and import says what is other than in those before.
+//! The stored form of outlines: bytes in which each definition and import is encoded relative to the previous one.
 //!
-//! They are a good part of what is stored. A change here is another version of the store.
+//! Outlines are a large part of the store. A change of this format needs a new store version.
 
 use crate::outline::{Definition, Import, NAME_BYTES, Outline};
 use crate::store::packed::{Unpacking, alike, put_difference, put_number, put_text};
 
-/// The kinds of definitions, by their numbers. One that is missing here is written out.
+/// The kinds of definitions, by number. Any other kind is stored as text.
 const KINDS: [&str; 22] = [
     "function",
     "method",
@@ -32,31 +32,33 @@ const KINDS: [&str; 22] = [
 ];
 const OTHER_KIND: u8 = 31;
 const KIND_BITS: u8 = 0b1_1111;
-/// How the container is said, in two bits of the first byte.
+/// The position of the two bits for the container in the first byte.
 const CONTAINER_SHIFT: u8 = 5;
 const NO_CONTAINER: u8 = 0;
-/// That which was named last.
+/// The container named last.
 const SAME_CONTAINER: u8 = 1;
 const NAMED_CONTAINER: u8 = 2;
-/// A definition so many before.
+/// An earlier definition, by distance.
 const DEFINED_CONTAINER: u8 = 3;
-/// How far back such a definition is looked for.
-const LOOKED_BACK: usize = 200;
-/// The definition ends on the line on which it begins.
+/// The largest distance that is searched.
+const SEARCHED_BACK: usize = 200;
+/// The definition starts and ends on the same line.
 const ONE_LINE: u8 = 0x80;
-/// The name begins as that before, for up to so many bytes; so long may the rest be without a number of its own.
+/// The largest value of half a byte: the length of the prefix shared with the previous name, and the length of
+/// the rest (at this value a number with the excess follows).
 const HALF_BYTE: usize = 15;
 
-/// The kinds of imports, by their numbers. One that is missing here is written out.
+/// The kinds of imports, by number. Any other kind is stored as text.
 const IMPORT_KINDS: [&str; 3] = ["import", "module", "include"];
 const OTHER_IMPORT: u8 = 3;
 const IMPORT_BITS: u8 = 0b11;
-/// The import is spelled as its target.
-const SPELLED_SO: u8 = 0b100;
-/// Up to so many lines behind the import before, which need no number of their own.
+/// The spelling equals the target.
+const SAME_SPELLING: u8 = 0b100;
+/// The position of the bits for the distance in lines to the previous import; `FAR_LINE` means that a number
+/// follows.
 const LINE_SHIFT: u8 = 3;
 const FAR_LINE: u8 = 31;
-/// Targets begin alike for up to so many bytes.
+/// The longest shared prefix of two targets in bytes.
 const MOST_ALIKE: usize = 255;
 
 /// Packs the definitions of a file.
@@ -68,7 +70,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
         let earlier = &outline.definitions[..index];
         let kind = number_of(&KINDS, &one.kind).unwrap_or(OTHER_KIND);
         let back = |container: &str| {
-            earlier.iter().rev().take(LOOKED_BACK).position(|definition| definition.name == container)
+            earlier.iter().rev().take(SEARCHED_BACK).position(|definition| definition.name == container)
         };
         let (how, distance) = match one.container.as_deref() {
             None => (NO_CONTAINER, None),
@@ -111,7 +113,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
     packed
 }
 
-/// Unpacks the definitions of a file, up to the first that is none.
+/// Unpacks the definitions of a file, up to the first invalid one.
 pub(crate) fn definitions(packed: &[u8]) -> Vec<Definition> {
     let mut found: Vec<Definition> = Vec::new();
     let mut walk = Walk::new(packed);
@@ -141,13 +143,13 @@ pub(crate) fn definitions(packed: &[u8]) -> Vec<Definition> {
     found
 }
 
-/// The names of the definitions of a file, in their order.
+/// Returns the names of the definitions of a file, in their order.
 pub(crate) fn defined_names(packed: &[u8]) -> Vec<String> {
     let mut walk = Walk::new(packed);
     std::iter::from_fn(|| walk.next().map(|_| ()).map(|()| walk.name.clone())).collect()
 }
 
-/// Whether a file defines a name.
+/// Returns true if a file defines a name.
 pub(crate) fn defines(packed: &[u8], name: &str) -> bool {
     let mut walk = Walk::new(packed);
     while walk.next().is_some() {
@@ -158,16 +160,16 @@ pub(crate) fn defines(packed: &[u8], name: &str) -> bool {
     false
 }
 
-/// Packed definitions, gone through one by one.
+/// An iterator over packed definitions.
 struct Walk<'b> {
     unpacking: Unpacking<'b>,
-    /// The name of the definition that was read last.
+    /// The name of the last definition.
     name: String,
     line: i64,
     end: i64,
 }
 
-/// A definition but for its name.
+/// A definition without its name.
 struct Unnamed<'b> {
     kind: &'b str,
     container: Container<'b>,
@@ -196,7 +198,7 @@ impl<'b> Walk<'b> {
             length = length.checked_add(self.unpacking.number()?.try_into().ok()?)?;
         }
         let rest = self.unpacking.text_of(length)?;
-        // What is longer was never written: without a bound, a few bytes would make long texts out of those before.
+        // Longer names are never written. Without this bound a few bytes could expand to long texts.
         if length > NAME_BYTES || (shared | length) == 0 || !self.name.is_char_boundary(shared) {
             return None;
         }
@@ -234,10 +236,10 @@ pub(crate) fn pack_imports(imports: &[Import]) -> Vec<u8> {
     let (mut line, mut before) = (0, "");
     for one in imports {
         let kind = number_of(&IMPORT_KINDS, &one.kind).unwrap_or(OTHER_IMPORT);
-        let spelled_so = if one.spelled == one.target { SPELLED_SO } else { 0 };
+        let same_spelling = if one.spelled == one.target { SAME_SPELLING } else { 0 };
         let further = i64::from(one.line) - line;
         let near = u8::try_from(further).ok().filter(|further| *further < FAR_LINE).unwrap_or(FAR_LINE);
-        packed.push(kind | spelled_so | near << LINE_SHIFT);
+        packed.push(kind | same_spelling | near << LINE_SHIFT);
         if near == FAR_LINE {
             put_difference(&mut packed, further);
         }
@@ -245,7 +247,7 @@ pub(crate) fn pack_imports(imports: &[Import]) -> Vec<u8> {
             put_text(&mut packed, &one.kind);
         }
         put_behind(&mut packed, before, &one.target);
-        if spelled_so == 0 {
+        if same_spelling == 0 {
             put_behind(&mut packed, &one.target, &one.spelled);
         }
         (line, before) = (i64::from(one.line), &one.target);
@@ -253,7 +255,7 @@ pub(crate) fn pack_imports(imports: &[Import]) -> Vec<u8> {
     packed
 }
 
-/// Unpacks the imports of a file, up to the first that is none.
+/// Unpacks the imports of a file, up to the first invalid one.
 pub(crate) fn imports(packed: &[u8]) -> Vec<Import> {
     let mut unpacking = Unpacking::new(packed);
     let (mut line, mut before) = (0, String::new());
@@ -276,12 +278,13 @@ fn import(unpacking: &mut Unpacking<'_>, line: i64, before: &str) -> Option<Impo
         OTHER_IMPORT => unpacking.text()?,
         number => IMPORT_KINDS.get(usize::from(number))?,
     };
-    let target = text_behind(unpacking, before)?;
-    let spelled = if head & SPELLED_SO == 0 { text_behind(unpacking, &target)? } else { target.clone() };
+    // Longer targets are never written; resolving one takes time quadratic in its parts.
+    let target = text_behind(unpacking, before).filter(|target| target.len() <= NAME_BYTES)?;
+    let spelled = if head & SAME_SPELLING == 0 { text_behind(unpacking, &target)? } else { target.clone() };
     Some(Import { line: line.checked_add(further)?.try_into().ok()?, kind: kind.to_owned(), target, spelled })
 }
 
-/// Writes a text as what it has other than one that is known.
+/// Appends a text as its difference from `known`.
 fn put_behind(packed: &mut Vec<u8>, known: &str, text: &str) {
     let shared = alike(known, text, MOST_ALIKE);
     packed.extend(u8::try_from(shared));
@@ -300,6 +303,8 @@ fn number_of(kinds: &[&str], kind: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn definition(name: &str, kind: &str, container: Option<&str>, line: u32, lines: u32) -> Definition {
@@ -335,7 +340,7 @@ mod tests {
     }
 
     fn some_imports() -> Vec<Import> {
-        let long = "a::".repeat(100);
+        let long = "a::".repeat(99);
         vec![
             import(1, "import", "a::b", "use a::b"),
             import(1, "module", "größe", "größe"),
@@ -346,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_unpacks() {
+    fn packed_outlines_round_trip() {
         let outline = outline();
         let packed = pack_definitions(&outline);
         assert_eq!(definitions(&packed), outline.definitions);
@@ -357,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_damaged_ends_the_list() {
+    fn a_cut_or_damaged_byte_ends_the_list() {
         let (outline, listed) = (outline(), some_imports());
         let (packed, packed_imports) = (pack_definitions(&outline), pack_imports(&listed));
         for length in 0..packed.len() {
@@ -377,9 +382,67 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_make_no_long_names() {
+    fn an_import_target_over_the_limit_is_not_unpacked() {
+        let longest = "x".repeat(NAME_BYTES);
+        let fits = import(1, "import", &longest, &longest);
+        assert_eq!(imports(&pack_imports(std::slice::from_ref(&fits))), [fits]);
+        let longer = "x".repeat(NAME_BYTES + 1);
+        assert_eq!(imports(&pack_imports(&[import(1, "import", &longer, &longer)])), []);
+    }
+
+    #[test]
+    fn names_over_the_limit_are_not_unpacked() {
         let long = "x".repeat(NAME_BYTES + 1);
         let outline = Outline { definitions: vec![definition(&long, "type", None, 1, 1)], ..outline() };
         assert_eq!(definitions(&pack_definitions(&outline)), []);
+    }
+
+    fn any_definition() -> impl Strategy<Value = Definition> {
+        let name = "[a-zA-Zäß_]{1,20}";
+        let kind = proptest::sample::select(vec!["function", "struct", "field", "whatever"]);
+        let container = proptest::option::of(name);
+        let parts = (name, kind, container, 1..u32::MAX / 4, 0..1_000_000_u32, 0..u32::MAX / 4, 0..1_000_u32);
+        parts.prop_map(|(name, kind, container, line_start, lines, start, length)| Definition {
+            name,
+            kind: kind.to_owned(),
+            line_start,
+            line_end: line_start + lines,
+            signature: (start, start + length),
+            container,
+        })
+    }
+
+    fn any_import() -> impl Strategy<Value = Import> {
+        let kind = proptest::sample::select(vec!["import", "module", "include", "else"]);
+        let parts = (1..u32::MAX / 2, kind, "[a-z:äß]{0,20}", "[a-z :äß]{0,20}");
+        parts.prop_map(|(line, kind, target, spelled)| Import {
+            line,
+            kind: kind.to_owned(),
+            target,
+            spelled,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_outline_round_trips(
+            definitions_in in proptest::collection::vec(any_definition(), 0..20),
+            imports_in in proptest::collection::vec(any_import(), 0..20),
+        ) {
+            let outline = Outline { definitions: definitions_in, ..Outline::default() };
+            prop_assert_eq!(definitions(&pack_definitions(&outline)), outline.definitions);
+            prop_assert_eq!(imports(&pack_imports(&imports_in)), imports_in);
+        }
+
+        #[test]
+        fn any_bytes_unpack_to_bounded_names(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            // Each definition takes at least two bytes and each import one, so the lists are bounded by the bytes.
+            let unpacked = definitions(&bytes);
+            prop_assert!(unpacked.len() <= bytes.len());
+            prop_assert!(unpacked.iter().all(|one| one.name.len() <= NAME_BYTES + HALF_BYTE));
+            let unpacked = imports(&bytes);
+            prop_assert!(unpacked.len() <= bytes.len());
+            prop_assert!(unpacked.iter().all(|one| one.target.len() <= NAME_BYTES));
+        }
     }
 }

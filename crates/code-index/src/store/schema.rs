@@ -1,22 +1,24 @@
 //! The tables of the store.
 //!
-//! What is asked for of all files at once is kept apart from what is long.
+//! Columns that are read for all files at once are separate from long ones.
 
 use rusqlite::Connection;
 
 /// Marks a database as an index of this crate: the bytes `cidx`.
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
-/// What is stored and how words are cut. A store of another version is made anew: everything in it can be read again.
+/// The version of the tables and of the word splitting. A store of another version is rebuilt from the files.
 pub(crate) const VERSION: i32 = 4;
 
-/// How much full text is gathered in memory before it is written: each time makes a part that has to be merged with others.
+/// The size up to which full text is buffered before it is written: each write makes a segment that has to be
+/// merged.
 const GATHERED_BYTES: u32 = 4 << 20;
 
-/// So many parts of one size are merged: fewer would be merged more often, more would be searched one by one.
+/// The number of segments of one size that are merged: a smaller one merges more often, a larger one slows down
+/// searches.
 const MERGED_PARTS: u32 = 8;
 
-/// Makes the tables in an empty database.
+/// Creates the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&format!(
         "BEGIN IMMEDIATE;
@@ -51,7 +53,7 @@ pub(crate) fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     ))
 }
 
-/// Whether a database is an index of this version.
+/// Returns true if a database is an index of this version.
 pub(crate) fn is_current(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i32>(0));
     Ok(pragma("application_id")? == APPLICATION && pragma("user_version")? == VERSION)

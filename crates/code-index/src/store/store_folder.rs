@@ -1,8 +1,7 @@
-//! The folder in which the store lies: finding it sound, or making it anew.
+//! The folder of the store: checks an existing store, or creates a new one.
 //!
-//! A folder of code that comes from elsewhere may bring a state folder along, with a store in it that means harm. So nothing in
-//! the folder is followed that is no file of its own, and a store with anything in it that ours does not have is made anew
-//! before anything of it is asked.
+//! A downloaded folder of code may contain a state folder with a malicious store. So only plain files in the
+//! folder are opened, and a store whose schema differs from ours is rebuilt before any of its data is read.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -19,10 +18,10 @@ use crate::store::schema;
 /// The name of the store's file in its folder.
 pub const DATABASE_NAME: &str = "index.db";
 
-/// Stores up to this size are checked page by page when they are opened.
+/// The size up to which a store is checked page by page when it is opened.
 const CHECK_BYTES: u64 = 8 << 20;
 
-/// The log is folded in when it has so many pages, of 4 KiB each. What is written often is folded in once.
+/// The number of pages, of 4 KiB each, from which the write-ahead log is checkpointed.
 const LOG_PAGES: u32 = 8_192;
 
 /// A folder with a store.
@@ -30,20 +29,20 @@ const LOG_PAGES: u32 = 8_192;
 pub(crate) struct StoreFolder {
     database: PathBuf,
     lock: PathBuf,
-    keeper: PathBuf,
+    leader: PathBuf,
 }
 
-/// What was found on opening.
+/// The state of the store on opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FoundStore {
+pub(crate) enum StoreState {
     Sound,
-    Nothing,
-    /// It was damaged or of another version, and was made anew.
+    Missing,
+    /// It was damaged or of another version, and was rebuilt.
     Replaced,
 }
 
 impl StoreFolder {
-    /// Takes a folder, which is made if it is not there. A link in its place is refused.
+    /// Uses a folder, and creates it if needed. A link is refused.
     pub(crate) fn new(folder: &Path) -> Result<StoreFolder, OpenError> {
         match DirBuilder::new().mode(0o700).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -54,71 +53,72 @@ impl StoreFolder {
         if !fs::symlink_metadata(folder).map_err(OpenError::Folder)?.is_dir() {
             return Err(OpenError::Folder(io::ErrorKind::NotADirectory.into()));
         }
-        // Links above it are the user's own; below, none is followed.
+        // Links above the folder are the user's own; below it, none is followed.
         let folder = fs::canonicalize(folder).map_err(OpenError::Folder)?;
-        let [database, lock, keeper] = [DATABASE_NAME, "lock", "keeper"].map(|name| folder.join(name));
-        Ok(StoreFolder { database, lock, keeper })
+        let [database, lock, leader] = [DATABASE_NAME, "lock", "leader"].map(|name| folder.join(name));
+        Ok(StoreFolder { database, lock, leader })
     }
 
-    /// Opens the store to write, and makes it anew if it cannot be used.
-    pub(crate) fn open(&self) -> Result<(Connection, FoundStore), OpenError> {
+    /// Opens the store for writing, and rebuilds it if it is unusable.
+    pub(crate) fn open(&self) -> Result<(Connection, StoreState), OpenError> {
         let _held = self.hold()?;
-        self.clear_strange()?;
-        let length = fs::metadata(&self.database).map_or(0, |found| found.len());
+        self.remove_foreign()?;
+        let length = fs::metadata(&self.database).map_or(0, |metadata| metadata.len());
         if length > 0 {
             match self.check(length) {
-                Ok(Some(connection)) => return Ok((connection, FoundStore::Sound)),
+                Ok(Some(connection)) => return Ok((connection, StoreState::Sound)),
                 Ok(None) => {}
-                // What SQLite makes no sense of is no store either.
-                Err(error) if is_damaged(&error) || is_senseless(&error) => {}
+                // A file that SQLite cannot interpret is not a store either.
+                Err(error) if is_damaged(&error) || is_unreadable(&error) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        let found = if length > 0 { FoundStore::Replaced } else { FoundStore::Nothing };
-        Ok((self.create()?, found))
+        let state = if length > 0 { StoreState::Replaced } else { StoreState::Missing };
+        Ok((self.create()?, state))
     }
 
-    /// Makes the store anew, whatever it is.
+    /// Rebuilds the store, whatever its state.
     pub(crate) fn replace(&self) -> Result<Connection, OpenError> {
         let _held = self.hold()?;
         self.create()
     }
 
-    /// Opens the store to read.
+    /// Opens the store for reading.
     pub(crate) fn reader(&self) -> Result<Connection, rusqlite::Error> {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     }
 
-    /// How many bytes the store has on the disk.
+    /// Returns the size of the store on disk in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         ["", "-wal"]
             .iter()
-            .map(|ending| fs::metadata(self.beside(ending)).map_or(0, |found| found.len()))
+            .map(|ending| fs::metadata(self.beside(ending)).map_or(0, |metadata| metadata.len()))
             .sum()
     }
 
-    /// One process at a time decides what becomes of a store.
+    /// Locks the store against other processes while it is checked or rebuilt.
     fn hold(&self) -> Result<File, OpenError> {
         let file = own_file(&self.lock).map_err(OpenError::Folder)?;
         file.lock().map_err(OpenError::Folder)?;
         Ok(file)
     }
 
-    /// The right to keep the store up to date unasked, until the file is dropped; `None` if another process has it.
+    /// Returns the exclusive right to update the store in the background, held until the file is dropped; `None`
+    /// if another process has it.
     pub(crate) fn lead(&self) -> Option<File> {
-        let file = own_file(&self.keeper).ok()?;
+        let file = own_file(&self.leader).ok()?;
         file.try_lock().ok()?;
         Some(file)
     }
 
-    /// Takes away what is no file of the store's own.
-    fn clear_strange(&self) -> Result<(), OpenError> {
+    /// Removes links, hard-linked and special files with the names of the store's files.
+    fn remove_foreign(&self) -> Result<(), OpenError> {
         for ending in ["", "-wal", "-shm", "-journal"] {
             let path = self.beside(ending);
             match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_file() && found.nlink() == 1 => {}
+                Ok(metadata) if metadata.is_file() && metadata.nlink() == 1 => {}
                 Ok(_) => fs::remove_file(&path).map_err(OpenError::Folder)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(OpenError::Folder(error)),
@@ -129,7 +129,7 @@ impl StoreFolder {
 
     fn check(&self, length: u64) -> Result<Option<Connection>, rusqlite::Error> {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // In this order: checking the pages already computes what tables ask for.
+        // In this order: the page check evaluates expressions of the schema, which must be ours by then.
         if !schema::is_current(&connection)? || !has_only_our_tables(&connection)? {
             return Ok(None);
         }
@@ -151,7 +151,7 @@ impl StoreFolder {
                 _ => {}
             }
         }
-        // SQLite gives its other files the mode of this one. What stands in source code is nobody else's business.
+        // SQLite re_exports its other files the mode of this one. Other users must not read the source code in it.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).open(&self.database).map_err(OpenError::Folder)?;
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -166,12 +166,12 @@ impl StoreFolder {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            // In an empty database this has to come first; in any other it changes nothing.
+            // Must come first in an empty database; has no effect in any other.
             connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
             connection.query_row(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}"), [], |_| Ok(()))?;
         }
-        // A loss of power costs time at most: what is lost or damaged is read from the files again.
+        // A power cut costs time at most: a lost or damaged store is rebuilt from the files.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.pragma_update(None, "cell_size_check", true)?;
@@ -187,33 +187,33 @@ impl StoreFolder {
     }
 }
 
-/// Opens a file of ours to lock it; what stands in its place and is none is taken away.
+/// Opens a lock file; removes anything with its name that is not a regular file.
 fn own_file(path: &Path) -> io::Result<File> {
     match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => fs::remove_file(path)?,
+        Ok(metadata) if !metadata.is_file() => fs::remove_file(path)?,
         _ => {}
     }
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(0o600).open(path)
 }
 
-/// Whether SQLite could do what it was asked to, but for what it has found.
-fn is_senseless(error: &rusqlite::Error) -> bool {
+/// Returns true if SQLite failed because of the store's content rather than the system.
+fn is_unreadable(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown)
 }
 
-/// More than this is in no store of ours, in tables, indexes and the like.
+/// The most tables, indexes and the like that are compared; our store has fewer.
 const MOST_OBJECTS: u32 = 100;
 
-/// Whether a store has the tables that [`schema::create`] makes, and nothing else: no triggers, no views, no columns that are
-/// computed.
+/// Returns true if a store has exactly the tables of [`schema::create`]: no triggers, no views, no computed
+/// columns.
 fn has_only_our_tables(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let ours = Connection::open_in_memory()?;
     schema::create(&ours)?;
     Ok(objects(&ours)? == objects(connection)?)
 }
 
-/// Everything that is defined in a database: kind, name, table and text. What the query planner notes down is left out.
+/// Returns the schema of a database: kind, name, table and text, without the query planner's statistics.
 fn objects(connection: &Connection) -> Result<Vec<[Option<String>; 4]>, rusqlite::Error> {
     let sql = format!(
         "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat_'

@@ -11,7 +11,7 @@ use wap_core::{
     Retention, RunKey, SearchCode, SearchCodeResponse,
 };
 
-/// A folder of code, and one for an index of it.
+/// A folder of code, and a folder for its index.
 pub(crate) struct Fixture {
     pub(crate) code: TempDir,
     pub(crate) state: TempDir,
@@ -43,7 +43,7 @@ impl Fixture {
         LocalIndex::open(&self.state.path().join("index"), self.source(), self.limits).unwrap()
     }
 
-    /// An index that is up to date.
+    /// Opens the index and refreshes it.
     pub(crate) fn index(&self) -> LocalIndex {
         let (index, _) = self.open();
         refresh(&index);
@@ -59,7 +59,7 @@ pub(crate) fn refresh(index: &LocalIndex) -> Refreshed {
     index.refresh(&CancelFlag::new(), &mut |_| {}).unwrap()
 }
 
-/// Makes a call with nobody who cancels it.
+/// Makes a call that is never cancelled.
 pub(crate) fn call<T>(make: impl FnOnce(&Call<'_>) -> T) -> T {
     let origin = Origin {
         conversation: ConversationId("test".into()),
@@ -74,7 +74,7 @@ pub(crate) fn search(index: &LocalIndex, query: &str) -> SearchCodeResponse {
     call(|call| index.search(call, &SearchCode { query: query.into(), limit: 8 })).unwrap()
 }
 
-/// The paths of the hits, best first.
+/// Returns the paths of the hits, best first.
 pub(crate) fn paths(index: &LocalIndex, query: &str) -> Vec<String> {
     search(index, query).hits.into_iter().map(|hit| hit.path).collect()
 }

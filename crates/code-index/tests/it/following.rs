@@ -119,7 +119,7 @@ fn saved_files_are_taken_in_although_nobody_asks() {
         fs::remove_file(fixture.code.path().join("new.rs")).unwrap();
         wait_until(|| paths(index.index(), "grape").is_empty());
     });
-    // Control: without anybody who keeps it up it stays as it is.
+    // Control: without a thread that keeps it up, the index does not change.
     fixture.write("late.rs", "fn hazel() {}\n");
     assert_eq!(paths(index.index(), "hazel"), Vec::<String>::new());
     assert_eq!(found(&index, "hazel"), ["late.rs"]);

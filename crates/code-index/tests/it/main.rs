@@ -1,6 +1,7 @@
 //! Tests of code-index, through its public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod answer_texts;
 mod answers;
 mod fixture;
 mod following;

@@ -19,7 +19,7 @@ fn database(fixture: &Fixture) -> PathBuf {
     fixture.state.path().join("index/index.db")
 }
 
-/// Builds an index and changes its store as somebody would who gives the folder away.
+/// Builds an index and changes its store, as an attacker who distributes the folder would.
 fn plant(fixture: &Fixture, sql: &str) {
     drop(fixture.index());
     let connection = Connection::open(database(fixture)).unwrap();

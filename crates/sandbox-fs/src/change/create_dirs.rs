@@ -11,7 +11,7 @@ use crate::handle::{self, FOLDER_PATH};
 use crate::resolve::Last;
 use crate::root::FileRoot;
 
-/// The folders of a path that do not exist.
+/// The missing folders of a path.
 struct Missing {
     /// The canonical path of the deepest folder that exists.
     existing: RelPath,
@@ -22,17 +22,18 @@ struct Missing {
 }
 
 impl FileRoot {
-    /// Creates the folder `path` and those above it that are missing. Answers with the canonical paths of the ones
-    /// that were created, outermost first.
+    /// Creates the folder `path` and the missing folders above it. Returns the canonical paths of the folders
+    /// that it created, outermost first.
     ///
     /// # Errors
     ///
-    /// [`FsError::IsLink`] if a link is on the way, [`FsError::NotAFolder`] if a file is. Names and protection are
-    /// checked before anything is created, and what was created before a failure is removed again.
+    /// [`FsError::IsLink`] if the path goes through a link, [`FsError::NotAFolder`] if it goes through a file.
+    /// Names and protection are checked before the first folder is created. After a failure the new folders are
+    /// removed.
     pub fn create_dirs(&self, path: &RelPath) -> Result<Vec<RelPath>, FsError> {
         let Missing { existing, names: missing, paths } = self.check_missing(path)?;
         let mut folder = self.resolver.open_exact(&existing, FOLDER_PATH).map_err(|errno| match errno {
-            // It was there a moment ago.
+            // The folder existed when the path was split.
             Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN => FsError::Busy { path: path.clone() },
             other => FsError::from_errno(other, &existing),
         })?;
@@ -47,7 +48,8 @@ impl FileRoot {
                 }
                 Err(errno) => {
                     for (outer, name, _) in made.iter().rev() {
-                        // A folder that someone has used meanwhile stays, and so do those above it.
+                        // A folder that another program has used meanwhile is not empty, so it and those above it
+                        // stay.
                         let _ = rustix::fs::unlinkat(outer, *name, AtFlags::REMOVEDIR);
                     }
                     return Err(creation_error(errno, &path));
@@ -57,8 +59,8 @@ impl FileRoot {
         Ok(made.into_iter().map(|(_, _, path)| path).collect())
     }
 
-    /// The canonical paths of the folders that [`FileRoot::create_dirs`] would create, outermost first, after all the
-    /// checks that it makes before it creates any.
+    /// Returns the canonical paths of the folders that [`FileRoot::create_dirs`] would create, outermost first,
+    /// after the same checks.
     pub(crate) fn missing_folders(&self, path: &RelPath) -> Result<Vec<RelPath>, FsError> {
         self.check_missing(path).map(|missing| missing.paths)
     }
@@ -76,6 +78,7 @@ impl FileRoot {
             self.check_new_name(&whole, name)?;
             paths.push(whole.clone());
         }
+        // Once for the whole path: an entry may protect a path by any of its components.
         self.check_protected(&whole)?;
         Ok(Missing { existing, names: missing, paths })
     }
@@ -84,6 +87,7 @@ impl FileRoot {
     fn split_existing(&self, path: &RelPath) -> Result<(RelPath, Vec<Vec<u8>>), FsError> {
         let mut prefix = path.clone();
         let mut missing = Vec::new();
+        // Each round removes one component, and the root itself exists.
         loop {
             let missing_folder = match self.resolver.resolve(&prefix, Last::Folder, self.policy.links) {
                 Ok(resolved) if resolved.through_link => {
@@ -109,7 +113,7 @@ impl FileRoot {
         }
     }
 
-    /// Refuses a link that leads nowhere: followed, it looks like a folder that is missing, but its name is taken.
+    /// Refuses a dangling link: resolving reports a missing folder, but the name is taken.
     fn check_no_link(&self, canonical: &RelPath) -> Result<(), FsError> {
         match self.link_target(canonical) {
             Ok(Some(_)) => Err(FsError::IsLink { path: canonical.clone(), target: None }),
@@ -119,7 +123,7 @@ impl FileRoot {
     }
 }
 
-/// Creates and opens one folder; says whether it was this call that created it.
+/// Creates and opens one folder; returns true with it if this call created it.
 fn make_folder(outer: &OwnedFd, name: &[u8]) -> Result<(OwnedFd, bool), Errno> {
     let created = match rustix::fs::mkdirat(outer, name, Mode::from_raw_mode(0o777)) {
         Ok(()) => true,

@@ -2,7 +2,7 @@
 
 use rel_path::RelPath;
 
-use crate::change::place::Place;
+use crate::change::place::DirEntry;
 use crate::change::temp_name::is_temp_name;
 use crate::error::FsError;
 use crate::handle::FOLDER_LIST;
@@ -12,29 +12,29 @@ use crate::resolve::Last;
 use crate::root::FileRoot;
 use crate::walk::read_names;
 
-/// What became of the temporary files in a folder.
+/// The result of sweeping the temporary files of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Swept {
-    /// How many were removed.
+    /// The number of removed files.
     pub removed: u64,
-    /// Those with unknown content, under the names that they have now.
+    /// The files with unknown content, by their new names.
     pub kept: Vec<RelPath>,
 }
 
 impl FileRoot {
     /// Removes the temporary files that a crash left in one folder.
     ///
-    /// A crash between an exchange and the look at what came out leaves somebody's version under a temporary name, so
-    /// a file goes only if `is_known` says that what it holds is held elsewhere or was never finished. Any other gets a
-    /// name under which it is seen.
+    /// A crash between an exchange and the check of the displaced file leaves another program's version under a
+    /// temporary name. So a file is removed only if `is_known` returns true: its content is stored elsewhere or
+    /// was never complete. Any other file gets a visible name.
     ///
-    /// Only for a folder in which no one is writing through this crate: the files of a write that is under way look
+    /// Only for a folder that no caller of this crate is writing to: the temporary files of a running write look
     /// the same.
     ///
     /// # Errors
     ///
-    /// Those of listing the folder and of reading a file in it. What was swept until then stays swept.
+    /// Those of listing the folder and of reading a file in it. Files swept before the error stay swept.
     pub fn sweep_leftovers(
         &self,
         folder: &RelPath,
@@ -51,21 +51,21 @@ impl FileRoot {
             true
         })
         .map_err(|errno| FsError::from_errno(errno, &folder_path))?;
-        let mut place = Place { folder: handle, folder_path, name: Vec::new(), path: RelPath::root() };
+        let mut entry = DirEntry { folder: handle, folder_path, name: Vec::new(), path: RelPath::root() };
         let mut swept = Swept::default();
         for name in names {
-            place.path = place.folder_path.child(&name)?;
-            let known = match place.stat_name(&name)? {
+            entry.path = entry.folder_path.child(&name)?;
+            let known = match entry.stat_name(&name)? {
                 None => continue,
-                Some(found) if found.is_file() => is_known(&self.open_file(&place.path)?),
-                // A link or the like came out of an exchange: that was never ours.
+                Some(metadata) if metadata.is_file() => is_known(&self.open_file(&entry.path)?),
+                // This crate creates regular files only, so any other kind was displaced by an exchange.
                 Some(_) => false,
             };
             if known {
-                place.unlink_name(&name).map_err(|errno| place.error(errno))?;
+                entry.unlink_name(&name).map_err(|errno| entry.error(errno))?;
                 swept.removed += 1;
             } else {
-                match place.keep_aside(&name) {
+                match entry.keep_under_new_name(&name) {
                     FsError::LeftBehind { kept_as, .. } => swept.kept.push(kept_as),
                     error => return Err(error),
                 }

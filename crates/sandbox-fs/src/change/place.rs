@@ -1,4 +1,4 @@
-//! The place of a change: a parent folder, held open, and one name in it.
+//! The directory entry that a change is about: a parent folder, held open, and one name in it.
 
 use std::os::fd::OwnedFd;
 
@@ -16,23 +16,23 @@ use crate::policy::{HardLinks, LinkRule, NewNames, WriteBits};
 use crate::resolve::Last;
 use crate::root::FileRoot;
 
-/// How often a parent folder that others keep changing is looked for.
+/// The number of attempts to open a parent folder that other programs keep changing.
 const ATTEMPTS: usize = 64;
 
-/// A parent folder, held open, and one name in it. No link led here, and the name is not protected.
+/// A parent folder, held open, and one name in it, reached without links. The name is not protected.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct DirEntry {
     pub(crate) folder: OwnedFd,
     /// The canonical path of the folder.
     pub(crate) folder_path: RelPath,
     pub(crate) name: Vec<u8>,
-    /// The canonical path of the whole.
+    /// The canonical path of the entry.
     pub(crate) path: RelPath,
 }
 
 impl FileRoot {
-    /// Finds the place that a change of `path` is about; its folder must exist.
-    pub(crate) fn place(&self, path: &RelPath) -> Result<Place, FsError> {
+    /// Resolves `path` to the directory entry that a change affects; its folder must exist.
+    pub(crate) fn dir_entry(&self, path: &RelPath) -> Result<DirEntry, FsError> {
         self.check_writable(path)?;
         if path.is_root() || path.names_folder() {
             return Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Folder });
@@ -40,7 +40,7 @@ impl FileRoot {
         let mut canonical = path.clone();
         let mut needs_resolving = path.has_parent_steps();
         if !needs_resolving {
-            // Protection holds for what does not exist, so it is decided before looking.
+            // Protected names are refused even if they do not exist, so this comes before any lookup.
             self.check_protected(path)?;
         }
         for _ in 0..ATTEMPTS {
@@ -58,7 +58,7 @@ impl FileRoot {
             match self.resolver.open_exact(&folder_path, FOLDER_PATH) {
                 Ok(folder) => {
                     let name = name.to_vec();
-                    return Ok(Place { folder, folder_path, name, path: canonical });
+                    return Ok(DirEntry { folder, folder_path, name, path: canonical });
                 }
                 Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN) => needs_resolving = true,
                 Err(other) => return Err(FsError::from_errno(other, &folder_path)),
@@ -67,7 +67,7 @@ impl FileRoot {
         Err(FsError::Busy { path: path.clone() })
     }
 
-    /// `canonical` has no links and no `..`.
+    /// Refuses a protected or reserved name. `canonical` has no links and no `..`.
     pub(crate) fn check_protected(&self, canonical: &RelPath) -> Result<(), FsError> {
         let reserved = canonical
             .components()
@@ -92,49 +92,49 @@ impl FileRoot {
         }
     }
 
-    /// The file at `place` if there is one that may be replaced, `None` if the name is free and may be given.
-    pub(crate) fn check_replaceable(&self, place: &Place) -> Result<Option<Metadata>, FsError> {
-        let Some(found) = place.stat()? else {
-            self.check_new_name(&place.path, &place.name)?;
+    /// Returns the regular file that a write would replace, or `None` if the name is free and allowed.
+    pub(crate) fn check_replaceable(&self, entry: &DirEntry) -> Result<Option<Metadata>, FsError> {
+        let Some(metadata) = entry.stat()? else {
+            self.check_new_name(&entry.path, &entry.name)?;
             return Ok(None);
         };
-        match found.kind {
+        match metadata.kind {
             FileKind::File => {}
-            FileKind::Link => return Err(self.link_error(&place.path)),
-            kind => return Err(FsError::NotAFile { path: place.path.clone(), kind }),
+            FileKind::Link => return Err(self.link_error(&entry.path)),
+            kind => return Err(FsError::NotAFile { path: entry.path.clone(), kind }),
         }
-        self.check_changeable(place, &found)?;
-        Ok(Some(found))
+        self.check_changeable(entry, &metadata)?;
+        Ok(Some(metadata))
     }
 
-    /// Whether the permissions and the policy let this regular file be changed.
-    pub(crate) fn check_changeable(&self, place: &Place, found: &Metadata) -> Result<(), FsError> {
-        let path = || place.path.clone();
+    /// Refuses a change that the file's permissions or the policy forbid.
+    pub(crate) fn check_changeable(&self, entry: &DirEntry, metadata: &Metadata) -> Result<(), FsError> {
+        let path = || entry.path.clone();
         let bits_count = self.policy.write_bits == WriteBits::Respect;
-        if bits_count && found.mode & 0o222 == 0 {
+        if bits_count && metadata.mode & 0o222 == 0 {
             return Err(FsError::ReadOnly { path: path(), reason: ReadOnlyReason::NoWriteBit });
         }
-        if self.policy.hard_links == HardLinks::Refuse && found.links > 1 {
-            return Err(FsError::HardLinked { path: path(), links: found.links });
+        if self.policy.hard_links == HardLinks::Refuse && metadata.links > 1 {
+            return Err(FsError::HardLinked { path: path(), links: metadata.links });
         }
-        if let Some(reason) = handle::mark_at(&place.folder, &place.name) {
+        if let Some(reason) = handle::mark_at(&entry.folder, &entry.name) {
             return Err(FsError::ReadOnly { path: path(), reason });
         }
         if !bits_count {
             return Ok(());
         }
-        // A rename asks for the folder's permission only. The file's own is honoured as if it were written in place.
+        // A rename needs only the folder's permission. The file's own is respected as if it were written in place.
         let flags = rustix::fs::AtFlags::EACCESS;
-        let access = rustix::fs::accessat(&place.folder, &*place.name, rustix::fs::Access::WRITE_OK, flags);
+        let access = rustix::fs::accessat(&entry.folder, &*entry.name, rustix::fs::Access::WRITE_OK, flags);
         match access {
             Err(Errno::ACCESS | Errno::PERM) => Err(FsError::OsPermission { path: path() }),
-            Err(Errno::ROFS) => Err(FsError::from_errno(Errno::ROFS, &place.path)),
-            // Kernels without this question leave it to the rename.
+            Err(Errno::ROFS) => Err(FsError::from_errno(Errno::ROFS, &entry.path)),
+            // Without kernel support the rename decides.
             _ => Ok(()),
         }
     }
 
-    /// Why a link is not written, with the target to write instead where that is inside.
+    /// Returns the error for writing to a link, with the target to write instead if that is inside the root.
     fn link_error(&self, link: &RelPath) -> FsError {
         let is_link = |target| FsError::IsLink { path: link.clone(), target };
         if self.policy.links == LinkRule::Refuse {
@@ -147,33 +147,33 @@ impl FileRoot {
         }
     }
 
-    /// Checks that the held folder still is where it was found, so that nothing is put into a folder that was moved
-    /// out in the meantime.
-    pub(crate) fn check_folder(&self, place: &Place) -> Result<(), FsError> {
-        let changed = || FsError::Changed { path: place.path.clone() };
+    /// Checks that the open folder still has its path, so that no file is created in a folder that was moved out
+    /// of the root.
+    pub(crate) fn check_folder(&self, entry: &DirEntry) -> Result<(), FsError> {
+        let changed = || FsError::Changed { path: entry.path.clone() };
         let failed = |errno| match errno {
             Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::XDEV | Errno::AGAIN => changed(),
-            // Not being able to look is no sign that somebody changed anything.
-            other => FsError::from_errno(other, &place.path),
+            // Any other error does not show that the folder was changed.
+            other => FsError::from_errno(other, &entry.path),
         };
-        let now = self.resolver.open_exact(&place.folder_path, FOLDER_PATH).map_err(failed)?;
+        let now = self.resolver.open_exact(&entry.folder_path, FOLDER_PATH).map_err(failed)?;
         let stat = |handle: &OwnedFd| handle::stat(handle).map_err(failed);
-        if stat(&now)?.is_same_object(&stat(&place.folder)?) { Ok(()) } else { Err(changed()) }
+        if stat(&now)?.is_same_object(&stat(&entry.folder)?) { Ok(()) } else { Err(changed()) }
     }
 }
 
-impl Place {
-    /// What has the name now.
+impl DirEntry {
+    /// Reads the current metadata of the entry.
     pub(crate) fn stat(&self) -> Result<Option<Metadata>, FsError> {
         self.stat_name(&self.name)
     }
 
-    /// What has another name in the same folder.
+    /// Reads the metadata of another name in the same folder.
     pub(crate) fn stat_name(&self, name: &[u8]) -> Result<Option<Metadata>, FsError> {
         handle::stat_at(&self.folder, name).map_err(|errno| self.error(errno))
     }
 
-    /// A system error about this place. ENOENT in a held folder means that the folder itself is gone.
+    /// Maps a system error about this entry. ENOENT in an open folder means that the folder itself was deleted.
     pub(crate) fn error(&self, errno: Errno) -> FsError {
         match errno {
             Errno::NOENT => FsError::ParentMissing { folder: self.folder_path.clone() },
@@ -181,7 +181,7 @@ impl Place {
         }
     }
 
-    /// Opens `name` in the folder if it is a regular file with this content, which held still while it was read.
+    /// Opens `name` in the folder if it is a regular file with this content that did not change while it was read.
     pub(crate) fn open_if_content(
         &self,
         name: &[u8],
@@ -199,14 +199,14 @@ impl Place {
         };
         let hash = file.content_hash()?;
         let (before, after) = (file.metadata(), file.metadata_now()?);
-        let steady = before.modified_nanoseconds == after.modified_nanoseconds
+        let unchanged = before.modified_nanoseconds == after.modified_nanoseconds
             && before.size_bytes == after.size_bytes;
-        Ok((steady && hash == *expected).then_some(file))
+        Ok((unchanged && hash == *expected).then_some(file))
     }
 
-    /// Gives a version that could not be put back a name under which it is seen and never swept away, and makes the
-    /// error that says so.
-    pub(crate) fn keep_aside(&self, temp_name: &[u8]) -> FsError {
+    /// Renames a version that could not be restored to a visible name that is never swept, and returns the error
+    /// that names it.
+    pub(crate) fn keep_under_new_name(&self, temp_name: &[u8]) -> FsError {
         let kept = new_kept_name();
         let renamed = rename_new((&self.folder, temp_name), (&self.folder, &kept)).is_ok();
         let name = if renamed { &kept } else { temp_name };
@@ -220,17 +220,17 @@ impl Place {
         retry_on_intr(|| rustix::fs::unlinkat(&self.folder, name, rustix::fs::AtFlags::empty()))
     }
 
-    /// Removes a temporary name. A failure is tried once more, since nobody comes back for what stays.
+    /// Removes a temporary name, with one retry: a file that stays is removed only by a later sweep.
     pub(crate) fn remove_temporary(&self, name: &[u8]) -> Result<(), Errno> {
         self.unlink_name(name).or_else(|_| self.unlink_name(name))
     }
 }
 
-/// Gives a file a new name that must be free.
+/// Renames a file to a name that must be free.
 ///
-/// Where the file system has no such rename, a second link and the removal of the first do the same for files.
+/// If the file system lacks `RENAME_NOREPLACE`, hard-links the new name and unlinks the old one.
 pub(crate) fn rename_new(from: (&OwnedFd, &[u8]), to: (&OwnedFd, &[u8])) -> Result<(), Errno> {
-    // Some network file systems interrupt a rename; it has not happened then.
+    // Some network file systems return EINTR from a rename that has not taken effect.
     let rename = || rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE);
     match retry_on_intr(rename) {
         Err(errno) if lacks_rename_flags(errno) => {
@@ -242,7 +242,7 @@ pub(crate) fn rename_new(from: (&OwnedFd, &[u8]), to: (&OwnedFd, &[u8])) -> Resu
     }
 }
 
-/// Whether a rename failed because the file system or the kernel knows no flags.
+/// Returns true if a rename failed because the file system or the kernel does not support its flags.
 pub(crate) fn lacks_rename_flags(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }

@@ -1,8 +1,9 @@
-//! Putting a staged version in its place.
+//! Replacing a file with a staged version.
 //!
-//! Someone else may save the file at any moment. So the new version and what has the name are exchanged in one step,
-//! and what came out is looked at: if it is what the caller saw, it goes; if not, the two are exchanged back. From
-//! the exchange on, the temporary name may hold the only copy of somebody's work, and is treated accordingly.
+//! Another program may save the file at any moment. So the new version and the current file are exchanged in one
+//! step, and the displaced file is checked: if it is the version that the caller expected, it is removed; if not,
+//! the two are exchanged back. From the exchange on, the temporary name may hold the only copy of another
+//! program's work, so it is never removed unchecked.
 
 use std::time::Duration;
 
@@ -18,13 +19,13 @@ use crate::handle;
 use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 
-/// How often versions are exchanged back while someone keeps saving.
+/// The number of exchanges back while another program keeps saving.
 const EXCHANGES: usize = 16;
 
-/// How long a version that had the name for a moment is watched before it is removed.
+/// The wait for late writes before our own withdrawn version is removed.
 const GRACE: Duration = Duration::from_millis(5);
 
-/// What must be at the place for a version to be put there.
+/// The file that a staged version may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// Nothing.
@@ -35,86 +36,85 @@ pub enum Expected {
     Anything,
 }
 
-/// How a version came into its place.
+/// The way in which a version was published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublishMethod {
     /// By a rename that fails if the name is taken.
     New,
-    /// By an exchange; what came out was what the caller expected.
+    /// By an exchange; the displaced file was the expected one.
     Exchanged,
-    /// By a rename right after a look, because this file system cannot exchange. A version that was saved between
-    /// the two is lost.
+    /// By a check and a rename, because this file system cannot exchange. A version saved between the two is lost.
     CheckedThenRenamed,
-    /// By a rename over whatever was there.
+    /// By a rename over any existing file.
     Overwritten,
 }
 
-/// A version that is in its place.
+/// A published version.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Published {
     /// The canonical path.
     pub path: RelPath,
-    /// What is known about the new file.
+    /// The metadata of the new file.
     pub metadata: Metadata,
-    /// How it came there.
+    /// The way in which it was published.
     pub method: PublishMethod,
-    /// The file that was replaced, still open though it has no name any more, where its content was checked.
+    /// The replaced file, still open without a name, if its content was checked.
     ///
-    /// A program that had it open for writing may still write to it, and nothing can see that at the moment of the
-    /// exchange. Whoever wants such a late write kept asks [`OpenFile::content_hash`] again after a while.
+    /// A program that has it open for writing may still write to it, which cannot be detected during the
+    /// exchange. To keep such a late write, call [`OpenFile::content_hash`] again after a while.
     pub replaced: Option<OpenFile>,
 }
 
 impl Staged<'_> {
-    /// Puts the version in its place, without syncing anything.
+    /// Replaces the file with this version, without syncing.
     ///
     /// # Errors
     ///
-    /// [`FsError::AlreadyExists`] and [`FsError::Changed`] if something else is there than expected, or if the folder
-    /// is no longer where it was; the file is then as the others left it. [`FsError::LeftBehind`] if they changed it
-    /// so often that one of their versions had to be kept under another name.
+    /// [`FsError::AlreadyExists`] and [`FsError::Changed`] if the file is not the expected one, or if the folder
+    /// was moved; the other program's version then stays in place. [`FsError::LeftBehind`] if the file changed so
+    /// often that a version had to be kept under another name.
     pub fn publish(mut self, expected: Expected) -> Result<Published, FsError> {
-        self.put_in_place(expected)
+        self.replace_target(expected)
     }
 
-    /// Syncs the version, puts it in its place and syncs the folder.
+    /// Syncs this version, replaces the file with it and syncs the folder.
     ///
     /// # Errors
     ///
-    /// As [`Staged::publish`]. If only the folder cannot be synced, the version is in its place all the same.
+    /// As [`Staged::publish`]. If only syncing the folder fails, the version is published all the same.
     pub fn publish_synced(mut self, expected: Expected) -> Result<Published, FsError> {
-        self.file.sync_all().map_err(|error| FsError::from_io(&error, &self.place.path))?;
-        let published = self.put_in_place(expected)?;
-        handle::reopen_folder(&self.place.folder)
+        self.file.sync_all().map_err(|error| FsError::from_io(&error, &self.entry.path))?;
+        let published = self.replace_target(expected)?;
+        handle::reopen_folder(&self.entry.folder)
             .and_then(rustix::fs::fsync)
-            .map_err(|errno| FsError::from_errno(errno, &self.place.folder_path))?;
+            .map_err(|errno| FsError::from_errno(errno, &self.entry.folder_path))?;
         Ok(published)
     }
 
-    fn put_in_place(&mut self, expected: Expected) -> Result<Published, FsError> {
-        self.root.check_writable(&self.place.path)?;
-        self.root.check_folder(&self.place)?;
+    fn replace_target(&mut self, expected: Expected) -> Result<Published, FsError> {
+        self.root.check_writable(&self.entry.path)?;
+        self.root.check_folder(&self.entry)?;
         let (method, replaced) = match expected {
-            Expected::Absent => (self.take_free_name()?, None),
+            Expected::Absent => (self.rename_to_free_name()?, None),
             Expected::Content(hash) => self.exchange(&hash)?,
             Expected::Anything => (self.overwrite()?, None),
         };
-        // It is in its place: not being able to look at it once more must not make that a failure.
+        // The version is published, so failing to read its metadata again must not turn that into an error.
         let metadata = self.metadata().unwrap_or(self.staged);
-        Ok(Published { path: self.place.path.clone(), metadata, method, replaced })
+        Ok(Published { path: self.entry.path.clone(), metadata, method, replaced })
     }
 
-    fn take_free_name(&mut self) -> Result<PublishMethod, FsError> {
-        let folder = &self.place.folder;
-        rename_new((folder, &self.temp_name), (folder, &self.place.name))
-            .map_err(|errno| self.place.error(errno))?;
+    fn rename_to_free_name(&mut self) -> Result<PublishMethod, FsError> {
+        let folder = &self.entry.folder;
+        rename_new((folder, &self.temp_name), (folder, &self.entry.name))
+            .map_err(|errno| self.entry.error(errno))?;
         self.remove_on_drop = false;
         Ok(PublishMethod::New)
     }
 
     fn overwrite(&mut self) -> Result<PublishMethod, FsError> {
-        match self.place.stat()?.map(|found| found.kind) {
+        match self.entry.stat()?.map(|metadata| metadata.kind) {
             None | Some(FileKind::File) => self.rename_over()?,
             Some(_) => return Err(self.changed()),
         }
@@ -122,41 +122,42 @@ impl Staged<'_> {
     }
 
     fn rename_over(&mut self) -> Result<(), FsError> {
-        let folder = &self.place.folder;
-        retry_on_intr(|| rustix::fs::renameat(folder, &*self.temp_name, folder, &*self.place.name))
-            .map_err(|errno| self.place.error(errno))?;
+        let folder = &self.entry.folder;
+        retry_on_intr(|| rustix::fs::renameat(folder, &*self.temp_name, folder, &*self.entry.name))
+            .map_err(|errno| self.entry.error(errno))?;
         self.remove_on_drop = false;
         Ok(())
     }
 
     fn exchange(&mut self, expected: &ContentHash) -> Result<(PublishMethod, Option<OpenFile>), FsError> {
-        // An ordinary conflict is seen here, before anything moves. What comes after is about the moment between.
-        if self.place.open_if_content(&self.place.name, expected)?.is_none() {
+        // Finds an ordinary conflict before anything moves. The check after the exchange covers the time in
+        // between.
+        if self.entry.open_if_content(&self.entry.name, expected)?.is_none() {
             return Err(self.changed());
         }
         match self.exchange_names() {
             Ok(()) => {}
             Err(Errno::NOENT) => return Err(self.changed()),
             Err(errno) if lacks_rename_flags(errno) => return self.check_then_rename(expected),
-            Err(errno) => return Err(self.place.error(errno)),
+            Err(errno) => return Err(self.entry.error(errno)),
         }
         self.remove_on_drop = false;
-        match self.place.open_if_content(&self.temp_name, expected) {
-            // Who may read it may have been decided anew in the moment between, and that must not be taken back.
+        match self.entry.open_if_content(&self.temp_name, expected) {
+            // A change of owner, mode or attributes since staging must not be reverted by our version.
             Ok(Some(replaced)) if self.has_rights_of(&replaced).unwrap_or(false) => {
                 self.remove_on_drop = true;
                 Ok((PublishMethod::Exchanged, Some(replaced)))
             }
             Ok(Some(_)) => {
-                self.put_back()?;
+                self.exchange_back()?;
                 Err(self.changed())
             }
             Ok(None) => {
-                self.put_back()?;
+                self.exchange_back()?;
                 Err(self.changed())
             }
             Err(error) => {
-                self.put_back()?;
+                self.exchange_back()?;
                 Err(error)
             }
         }
@@ -166,8 +167,8 @@ impl Staged<'_> {
         &mut self,
         expected: &ContentHash,
     ) -> Result<(PublishMethod, Option<OpenFile>), FsError> {
-        let seen = self.place.open_if_content(&self.place.name, expected)?;
-        let replaced = seen.ok_or_else(|| self.changed())?;
+        let current = self.entry.open_if_content(&self.entry.name, expected)?;
+        let replaced = current.ok_or_else(|| self.changed())?;
         if !self.has_rights_of(&replaced)? {
             return Err(self.changed());
         }
@@ -175,29 +176,29 @@ impl Staged<'_> {
         Ok((PublishMethod::CheckedThenRenamed, Some(replaced)))
     }
 
-    /// Exchanges back until what comes out is what was put in last.
-    fn put_back(&mut self) -> Result<(), FsError> {
+    /// Exchanges back until the displaced file is the one that the previous exchange put there.
+    fn exchange_back(&mut self) -> Result<(), FsError> {
         let ours = self.metadata()?;
         let mut put_in = ours;
         for _ in 0..EXCHANGES {
-            let Some(goes_in) = self.place.stat_name(&self.temp_name)? else { return Ok(()) };
+            let Some(goes_in) = self.entry.stat_name(&self.temp_name)? else { return Ok(()) };
             match self.exchange_names() {
                 Ok(()) => {}
-                // Someone removed what was put in. What was there before goes back all the same: losing it would be
-                // worse than having it once more.
+                // Another program removed the file meanwhile. Restore the earlier version all the same: losing it
+                // would be worse than bringing it back.
                 Err(Errno::NOENT) if self.restore_to_free_name() => return Ok(()),
                 Err(_) => break,
             }
-            match self.place.stat_name(&self.temp_name)? {
+            match self.entry.stat_name(&self.temp_name)? {
                 Some(came_out) if !came_out.is_same_object(&put_in) => put_in = goes_in,
-                // A version that its own author has replaced since.
+                // This version was already replaced by a newer one of the other program.
                 Some(came_out) if !came_out.is_same_object(&ours) => return self.settle(),
-                _ if self.is_untouched()? => return self.settle(),
-                // Someone opened our version while it had the name, and wrote to it.
+                _ if self.is_unchanged_after_grace()? => return self.settle(),
+                // Another program opened our version while it had the name, and wrote to it.
                 _ => break,
             }
         }
-        Err(self.place.keep_aside(&self.temp_name))
+        Err(self.entry.keep_under_new_name(&self.temp_name))
     }
 
     fn settle(&mut self) -> Result<(), FsError> {
@@ -205,8 +206,8 @@ impl Staged<'_> {
         Ok(())
     }
 
-    /// Whether nobody has written to our version, given a moment for whoever may have it open.
-    fn is_untouched(&self) -> Result<bool, FsError> {
+    /// Returns true if our version was not written to, after a short wait for programs that have it open.
+    fn is_unchanged_after_grace(&self) -> Result<bool, FsError> {
         std::thread::sleep(GRACE);
         let now = self.metadata()?;
         Ok(now.size_bytes == self.staged.size_bytes
@@ -214,17 +215,17 @@ impl Staged<'_> {
     }
 
     fn restore_to_free_name(&self) -> bool {
-        let folder = &self.place.folder;
-        rename_new((folder, &self.temp_name), (folder, &self.place.name)).is_ok()
+        let folder = &self.entry.folder;
+        rename_new((folder, &self.temp_name), (folder, &self.entry.name)).is_ok()
     }
 
     fn exchange_names(&self) -> Result<(), Errno> {
-        let folder = &self.place.folder;
-        let (temp_name, name) = (&*self.temp_name, &*self.place.name);
+        let folder = &self.entry.folder;
+        let (temp_name, name) = (&*self.temp_name, &*self.entry.name);
         retry_on_intr(|| rustix::fs::renameat_with(folder, temp_name, folder, name, RenameFlags::EXCHANGE))
     }
 
     fn changed(&self) -> FsError {
-        FsError::Changed { path: self.place.path.clone() }
+        FsError::Changed { path: self.entry.path.clone() }
     }
 }

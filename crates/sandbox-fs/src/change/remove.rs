@@ -4,7 +4,8 @@ use rel_path::RelPath;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use crate::change::place::{Place, rename_new};
+use crate::change::place::DirEntry;
+use crate::change::place::rename_new;
 use crate::change::temp_name::new_temp_name;
 use crate::content_hash::ContentHash;
 use crate::error::FsError;
@@ -12,49 +13,48 @@ use crate::metadata::{FileKind, Metadata};
 use crate::open_file::OpenFile;
 use crate::root::FileRoot;
 
-/// Something that was removed.
+/// A removed file or link.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Removed {
-    /// The canonical path that it had.
+    /// Its former canonical path.
     pub path: RelPath,
-    /// What it was.
+    /// Its metadata before the removal.
     pub metadata: Metadata,
-    /// The file itself, still open, where its content was checked. A late write by a program that had it open can be
-    /// seen here, as in [`Published::replaced`](crate::Published::replaced).
+    /// The file itself, still open, if its content was checked. Shows a late write by a program that had it open,
+    /// as [`Published::replaced`](crate::Published::replaced) does.
     pub content: Option<OpenFile>,
 }
 
 impl FileRoot {
-    /// Removes a file, or a link itself. With `expected`, only a regular file with that content.
+    /// Removes a file, or a link itself. With `expected`, removes only a regular file with that content.
     ///
     /// # Errors
     ///
-    /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content is another one, and the file then is
-    /// where it was.
+    /// [`FsError::NotAFile`] for a folder; [`FsError::Changed`] if the content differs, and the file stays.
     pub fn remove_file(&self, path: &RelPath, expected: Option<&ContentHash>) -> Result<Removed, FsError> {
-        let (place, found) = self.removable(path)?;
-        self.check_folder(&place)?;
+        let (entry, metadata) = self.removable(path)?;
+        self.check_folder(&entry)?;
         let content = match expected {
-            Some(hash) => Some(remove_expected(&place, hash)?),
+            Some(hash) => Some(remove_expected(&entry, hash)?),
             None => {
-                place.unlink_name(&place.name).map_err(|errno| FsError::from_errno(errno, &place.path))?;
+                entry.unlink_name(&entry.name).map_err(|errno| FsError::from_errno(errno, &entry.path))?;
                 None
             }
         };
-        Ok(Removed { path: place.path, metadata: found, content })
+        Ok(Removed { path: entry.path, metadata, content })
     }
 
-    /// Finds what a removal of `path` is about, with all the checks that are made before anything is removed.
-    pub(crate) fn removable(&self, path: &RelPath) -> Result<(Place, Metadata), FsError> {
-        let place = self.place(path)?;
-        let found = place.stat()?.ok_or_else(|| FsError::NotFound { path: place.path.clone() })?;
-        match found.kind {
-            FileKind::Folder => return Err(FsError::NotAFile { path: place.path, kind: found.kind }),
-            FileKind::File => self.check_changeable(&place, &found)?,
+    /// Resolves `path` for a removal, with all the checks that come before one.
+    pub(crate) fn removable(&self, path: &RelPath) -> Result<(DirEntry, Metadata), FsError> {
+        let entry = self.dir_entry(path)?;
+        let metadata = entry.stat()?.ok_or_else(|| FsError::NotFound { path: entry.path.clone() })?;
+        match metadata.kind {
+            FileKind::Folder => return Err(FsError::NotAFile { path: entry.path, kind: metadata.kind }),
+            FileKind::File => self.check_changeable(&entry, &metadata)?,
             _ => {}
         }
-        Ok((place, found))
+        Ok((entry, metadata))
     }
 
     /// Removes an empty folder.
@@ -64,36 +64,37 @@ impl FileRoot {
     /// [`FsError::FolderNotEmpty`], [`FsError::NotAFolder`], and those of every change.
     pub fn remove_empty_folder(&self, path: &RelPath) -> Result<(), FsError> {
         let without_slash = if path.is_root() { path.clone() } else { RelPath::from_bytes(path.as_bytes())? };
-        let place = self.place(&without_slash)?;
-        rustix::fs::unlinkat(&place.folder, &*place.name, AtFlags::REMOVEDIR)
-            .map_err(|errno| FsError::from_errno(errno, &place.path))
+        let entry = self.dir_entry(&without_slash)?;
+        rustix::fs::unlinkat(&entry.folder, &*entry.name, AtFlags::REMOVEDIR)
+            .map_err(|errno| FsError::from_errno(errno, &entry.path))
     }
 }
 
-/// Takes the file aside, looks at it and only then removes it, so that nobody's new version is removed unseen.
-fn remove_expected(place: &Place, expected: &ContentHash) -> Result<OpenFile, FsError> {
-    let aside = new_temp_name();
-    let folder = &place.folder;
-    rename_new((folder, &place.name), (folder, &aside)).map_err(|errno| match errno {
-        Errno::NOENT => FsError::NotFound { path: place.path.clone() },
-        other => place.error(other),
+/// Renames the file to a temporary name, checks its content and only then removes it, so that a version that
+/// another program has just saved is not removed unchecked.
+fn remove_expected(entry: &DirEntry, expected: &ContentHash) -> Result<OpenFile, FsError> {
+    let temp_name = new_temp_name();
+    let folder = &entry.folder;
+    rename_new((folder, &entry.name), (folder, &temp_name)).map_err(|errno| match errno {
+        Errno::NOENT => FsError::NotFound { path: entry.path.clone() },
+        other => entry.error(other),
     })?;
-    let verdict = match place.open_if_content(&aside, expected) {
-        Ok(Some(file)) => match place.remove_temporary(&aside) {
+    let verdict = match entry.open_if_content(&temp_name, expected) {
+        Ok(Some(file)) => match entry.remove_temporary(&temp_name) {
             Ok(()) => return Ok(file),
-            // A removal that failed leaves the file where it was.
-            Err(errno) => place.error(errno),
+            // The removal failed, so the file is renamed back below.
+            Err(errno) => entry.error(errno),
         },
-        Ok(None) => FsError::Changed { path: place.path.clone() },
+        Ok(None) => FsError::Changed { path: entry.path.clone() },
         Err(error) => error,
     };
-    match rename_new((folder, &aside), (folder, &place.name)) {
+    match rename_new((folder, &temp_name), (folder, &entry.name)) {
         Ok(()) => Err(verdict),
-        // The name was taken again, so its author has replaced the version that was taken aside.
+        // The name is taken again: another program has saved a newer version than the one under the temporary name.
         Err(Errno::EXIST) => {
-            let _ = place.unlink_name(&aside);
-            Err(FsError::Changed { path: place.path.clone() })
+            let _ = entry.unlink_name(&temp_name);
+            Err(FsError::Changed { path: entry.path.clone() })
         }
-        Err(_) => Err(place.keep_aside(&aside)),
+        Err(_) => Err(entry.keep_under_new_name(&temp_name)),
     }
 }

@@ -9,8 +9,8 @@ use crate::metadata::FileKind;
 use crate::root::FileRoot;
 
 impl FileRoot {
-    /// Moves the regular file `from` to the name `to` of `to_root`, which may be this root. Never over anything.
-    /// Answers with the canonical new path.
+    /// Moves the regular file `from` to the free name `to` of `to_root`, which may be this root. Returns the new
+    /// canonical path.
     ///
     /// # Errors
     ///
@@ -22,14 +22,14 @@ impl FileRoot {
         to_root: &FileRoot,
         to: &RelPath,
     ) -> Result<RelPath, FsError> {
-        let source = self.place(from)?;
-        let found = source.stat()?.ok_or_else(|| FsError::NotFound { path: source.path.clone() })?;
-        match found.kind {
-            FileKind::File => self.check_changeable(&source, &found)?,
+        let source = self.dir_entry(from)?;
+        let metadata = source.stat()?.ok_or_else(|| FsError::NotFound { path: source.path.clone() })?;
+        match metadata.kind {
+            FileKind::File => self.check_changeable(&source, &metadata)?,
             FileKind::Link => return Err(FsError::IsLink { path: source.path, target: None }),
             kind => return Err(FsError::NotAFile { path: source.path, kind }),
         }
-        let target = to_root.place(to)?;
+        let target = to_root.dir_entry(to)?;
         to_root.check_new_name(&target.path, &target.name)?;
         self.check_folder(&source)?;
         to_root.check_folder(&target)?;

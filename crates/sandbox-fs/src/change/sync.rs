@@ -1,4 +1,4 @@
-//! Making what was written survive a power cut.
+//! Syncing files and folders, so that changes survive a power cut.
 
 use rel_path::RelPath;
 
@@ -9,7 +9,7 @@ use crate::resolve::Last;
 use crate::root::FileRoot;
 
 impl FileRoot {
-    /// Syncs the content of a file. Its name is synced with its folder.
+    /// Syncs the content of a file; [`FileRoot::sync_folder`] syncs its name.
     ///
     /// # Errors
     ///

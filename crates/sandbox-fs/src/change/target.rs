@@ -1,4 +1,4 @@
-//! Finding out what a change would meet, without changing anything.
+//! Dry runs: the checks and the target of a change, without the change.
 
 use rel_path::RelPath;
 
@@ -6,7 +6,7 @@ use crate::error::FsError;
 use crate::metadata::{FileKind, Metadata};
 use crate::root::FileRoot;
 
-/// What a write to a path would meet.
+/// The target of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteTarget {
@@ -14,22 +14,22 @@ pub struct WriteTarget {
     pub path: RelPath,
     /// The regular file that would be replaced, if there is one.
     pub existing: Option<Metadata>,
-    /// The folders on the way that do not exist yet, outermost first.
+    /// The missing parent folders, outermost first.
     pub missing_folders: Vec<RelPath>,
 }
 
 impl FileRoot {
-    /// Finds out what a write to `path` would meet, with all the checks that [`FileRoot::stage`] and
+    /// Returns the target of a write to `path`, after all the checks that [`FileRoot::stage`] and
     /// [`FileRoot::create_dirs`] make before they write.
     ///
     /// # Errors
     ///
-    /// Those of [`FileRoot::stage`], a missing folder apart.
+    /// Those of [`FileRoot::stage`], except for a missing folder.
     pub fn write_target(&self, path: &RelPath) -> Result<WriteTarget, FsError> {
-        match self.place(path) {
-            Ok(place) => {
-                let existing = self.check_replaceable(&place)?;
-                Ok(WriteTarget { path: place.path, existing, missing_folders: Vec::new() })
+        match self.dir_entry(path) {
+            Ok(entry) => {
+                let existing = self.check_replaceable(&entry)?;
+                Ok(WriteTarget { path: entry.path, existing, missing_folders: Vec::new() })
             }
             Err(FsError::ParentMissing { .. }) => {
                 let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
@@ -46,13 +46,13 @@ impl FileRoot {
         }
     }
 
-    /// Finds the canonical path of what [`FileRoot::remove_file`] would remove; a link stands for itself.
+    /// Returns the canonical path of the file or link that [`FileRoot::remove_file`] would remove.
     ///
     /// # Errors
     ///
     /// Those of [`FileRoot::remove_file`].
     pub fn delete_target(&self, path: &RelPath) -> Result<RelPath, FsError> {
-        let (place, _) = self.removable(path)?;
-        Ok(place.path)
+        let (entry, _) = self.removable(path)?;
+        Ok(entry.path)
     }
 }

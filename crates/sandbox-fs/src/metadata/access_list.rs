@@ -1,8 +1,8 @@
-//! POSIX access control lists as Linux keeps them, as far as a change of owner or group makes them mean something else.
+//! POSIX access control lists in Linux's format, and their narrowing when a file changes its owner or group.
 
-/// The attribute with the list that decides access.
+/// The attribute that holds a file's own access list.
 pub(crate) const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
-/// Every attribute that gives access to others.
+/// The attributes that grant access to other users.
 pub(crate) const LISTS: [&[u8]; 2] = [ACCESS_LIST, b"system.posix_acl_default"];
 
 const VERSION: [u8; 4] = 2u32.to_le_bytes();
@@ -12,16 +12,18 @@ const GROUP: u16 = 0x04;
 const MASK: u16 = 0x10;
 const OTHERS: u16 = 0x20;
 
-/// Whose file a new version could not be made.
+/// The ownership that a new version could not take from the replaced file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// The owner: the old one may do no more than the owner could.
+    /// The owner differs: the old owner now falls under group or others, which must not exceed what the owner
+    /// could do.
     pub(crate) owner: bool,
-    /// The group: the new one gets nothing, and others no more than the group had, since the old group is among them.
+    /// The group differs: the new group gets nothing, and others at most what the old group had, since it is
+    /// among them.
     pub(crate) group: bool,
 }
 
-/// Narrows permission bits so that nobody may do more than with the old owner and group.
+/// Narrows permission bits so that no user gains a right that the old owner and group did not grant.
 pub(crate) fn narrow_mode(mode: u32, lost: Lost) -> u32 {
     let (owner, mut group, mut others) = (mode >> 6 & 7, mode >> 3 & 7, mode & 7);
     if lost.owner {
@@ -33,7 +35,7 @@ pub(crate) fn narrow_mode(mode: u32, lost: Lost) -> u32 {
     mode & !0o077 | group << 3 | others
 }
 
-/// Narrows an access list in the same way; `None` if it has no form that is known.
+/// Narrows an access list in the same way; `None` if its format is unknown.
 pub(crate) fn narrow_list(list: &[u8], lost: Lost) -> Option<Vec<u8>> {
     let entries = list.strip_prefix(&VERSION)?;
     if !entries.len().is_multiple_of(ENTRY_BYTES) {
@@ -41,14 +43,15 @@ pub(crate) fn narrow_list(list: &[u8], lost: Lost) -> Option<Vec<u8>> {
     }
     let tag = |entry: &[u8]| u16::from_le_bytes([entry[0], entry[1]]);
     let rights_of = |wanted: u16| {
-        let found = entries.chunks_exact(ENTRY_BYTES).find(|entry| tag(entry) == wanted);
-        found.map(|entry| entry[2] & 7)
+        let entry = entries.chunks_exact(ENTRY_BYTES).find(|entry| tag(entry) == wanted);
+        entry.map(|entry| entry[2] & 7)
     };
     let owner = if lost.owner { rights_of(OWNER)? } else { 7 };
     let group = rights_of(GROUP)? & rights_of(MASK).unwrap_or(7) & owner;
     let mut narrowed = list.to_vec();
     for entry in narrowed[VERSION.len()..].chunks_exact_mut(ENTRY_BYTES) {
         let rights = match tag(entry) {
+            // The mask stays: narrowing it would take rights from named users who may keep theirs.
             OWNER | MASK => continue,
             GROUP if lost.group => 0,
             OTHERS if lost.group => entry[2] & group,

@@ -1,7 +1,7 @@
 //! The extended attributes of a file or folder: access control lists, labels, and what users and programs attach.
 //!
-//! A new version of a file is a new file, so that whatever hangs on the old one has to be carried over. What cannot be
-//! carried refuses the change: nothing is dropped without a word, and no access is widened.
+//! A new version of a file is a new inode, so the old one's attributes have to be copied. A change whose
+//! attributes cannot be copied is refused: none is dropped silently, and access is never widened.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -10,7 +10,7 @@ use rel_path::RelPath;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
-use crate::change::place::Place;
+use crate::change::place::DirEntry;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ, FOLDER_LIST};
 use crate::metadata::FileKind;
@@ -18,62 +18,62 @@ use crate::metadata::access_list::ACCESS_LIST;
 use crate::resolve::Last;
 use crate::root::FileRoot;
 
-/// The longest list of names, and the longest value, that Linux gives.
+/// The longest list of names, and the longest value, that Linux returns.
 const KERNEL_LIMIT_BYTES: usize = 65_536;
 
-/// What the names of nearly every file fit into.
+/// A first buffer that is large enough for the attribute names of nearly every file.
 const USUAL_BYTES: usize = 512;
 
-/// Attributes that say something about one content, or that are the notes of an overlay: no other file has them.
+/// Attributes that are not copied: they describe one content, or are an overlay's own bookkeeping.
 const OWN_NAMES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 const OWN_FAMILIES: [&[u8]; 2] = [b"user.overlay.", b"trusted.overlay."];
 
-/// Marks the form of [`FileAttributes::to_bytes`].
+/// The format version in the first byte of [`FileAttributes::to_bytes`].
 const FORM: u8 = 1;
 
-/// The extended attributes of a file or folder that a new version of it has, too.
+/// The extended attributes of a file or folder that carry over to a new version of it.
 ///
-/// Access control lists (`system.posix_acl_access`, `system.posix_acl_default`) and labels (`security.selinux`) are among
-/// them. Left out are `security.capability`, `security.ima` and `security.evm`, which belong to one content, and the notes
-/// of an overlay.
+/// Includes access control lists (`system.posix_acl_access`, `system.posix_acl_default`) and labels
+/// (`security.selinux`). Excludes `security.capability`, `security.ima` and `security.evm`, which belong to one
+/// content, and the bookkeeping of an overlay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileAttributes {
     values: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl FileAttributes {
-    /// The most bytes that the names and values of one file may have together: 256 KiB. A file with more is not changed.
+    /// The largest total size of one file's names and values: 256 KiB. A file with more is not changed.
     pub const LIMIT_BYTES: usize = 256 * 1024;
 
-    /// Reads those of an open file or folder, which errors call `path`.
+    /// Reads the attributes of an open file or folder; errors name it `path`.
     ///
     /// # Errors
     ///
     /// [`FsError::TooManyAttributes`], and [`FsError::AttributeNotKept`] for one that may not be read.
     pub fn of_open(handle: impl AsFd, path: &RelPath) -> Result<FileAttributes, FsError> {
-        Bearer::open(handle.as_fd(), path).read()
+        AttributeHandle::open(handle.as_fd(), path).read()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     #[must_use]
     pub fn value(&self, name: &[u8]) -> Option<&[u8]> {
         self.values.get(name).map(Vec::as_slice)
     }
 
-    /// The same attributes with another value of one.
+    /// Returns the same attributes with `name` set to `value`.
     #[must_use]
     pub fn with_value(mut self, name: &[u8], value: &[u8]) -> FileAttributes {
         self.values.insert(name.to_vec(), value.to_vec());
         self
     }
 
-    /// Writes the attributes as bytes that [`FileAttributes::from_bytes`] reads, the same for the same attributes.
+    /// Encodes the attributes for [`FileAttributes::from_bytes`]; equal attributes give equal bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORM];
@@ -85,11 +85,12 @@ impl FileAttributes {
         bytes
     }
 
-    /// Reads what [`FileAttributes::to_bytes`] has written; `None` if it has not.
+    /// Decodes the output of [`FileAttributes::to_bytes`]; `None` for any other bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<FileAttributes> {
         let mut rest = bytes.strip_prefix(&[FORM])?;
         let mut values = BTreeMap::new();
+        // Each round consumes at least the eight bytes of two lengths.
         while !rest.is_empty() {
             let name = part(&mut rest)?;
             values.insert(name, part(&mut rest)?);
@@ -109,26 +110,27 @@ fn is_own(name: &[u8]) -> bool {
     OWN_NAMES.contains(&name) || OWN_FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
-/// Something whose attributes are read or written.
-pub(crate) struct Bearer<'a> {
+/// A handle through which attributes are read and written.
+pub(crate) struct AttributeHandle<'a> {
     handle: BorrowedFd<'a>,
-    /// Whether the handle is for resolving only, so that it is named by the system's own link to it.
+    /// True for an `O_PATH` handle: the attribute calls reject it, so it is reached through `/proc/self/fd`.
     by_name: bool,
     path: &'a RelPath,
 }
 
-impl<'a> Bearer<'a> {
-    /// A file or folder that is open for reading or writing.
-    pub(crate) fn open(handle: BorrowedFd<'a>, path: &'a RelPath) -> Bearer<'a> {
-        Bearer { handle, by_name: false, path }
+impl<'a> AttributeHandle<'a> {
+    /// Wraps a file or folder that is open for reading or writing.
+    pub(crate) fn open(handle: BorrowedFd<'a>, path: &'a RelPath) -> AttributeHandle<'a> {
+        AttributeHandle { handle, by_name: false, path }
     }
 
     fn name(&self) -> String {
         format!("/proc/self/fd/{}", self.handle.as_raw_fd())
     }
 
-    /// Reads all attributes but those that belong to this file alone.
+    /// Reads all attributes that carry over to a new version.
     pub(crate) fn read(&self) -> Result<FileAttributes, FsError> {
+        // At most two attempts: a list that grows past the kernel's limit meanwhile is an error.
         let mut names = vec![0; USUAL_BYTES];
         let mut length = self.names(&mut names);
         if length == Err(Errno::RANGE) {
@@ -149,7 +151,8 @@ impl<'a> Bearer<'a> {
             buffer.resize(KERNEL_LIMIT_BYTES, 0);
             let value = match self.value(name, &mut buffer) {
                 Ok(length) => &buffer[..length],
-                // Some file systems list what they do not give, and others may remove one meanwhile.
+                // Some file systems list attributes that they do not return, and another program may remove one
+                // meanwhile.
                 Err(Errno::NODATA | Errno::NOTSUP) => continue,
                 Err(_) => return Err(self.refused(name)),
             };
@@ -178,9 +181,9 @@ impl<'a> Bearer<'a> {
         }
     }
 
-    /// Gives it these attributes. An access list that it has got from its folder and that is not among them goes.
+    /// Sets the attributes to `wanted`. Removes an access list that the file inherited from its folder.
     ///
-    /// The access list comes last, so that nothing else is refused after it has given access to others.
+    /// The access lists come last, so that access is granted only after every other attribute was accepted.
     pub(crate) fn give(&self, wanted: &FileAttributes) -> Result<(), FsError> {
         let has = self.read()?;
         for list in crate::metadata::access_list::LISTS {
@@ -227,8 +230,8 @@ impl<'a> Bearer<'a> {
     }
 }
 
-impl Place {
-    /// The attributes of what has the name: a regular file or a folder. Anything else has none that are kept.
+impl DirEntry {
+    /// Reads the attributes of the regular file or folder with this name; empty for any other kind.
     pub(crate) fn attributes(&self, kind: FileKind) -> Result<FileAttributes, FsError> {
         let flags = match kind {
             FileKind::File => FILE_READ,
@@ -236,7 +239,7 @@ impl Place {
             _ => return Ok(FileAttributes::default()),
         };
         let handle = match handle::open_at(&self.folder, &self.name, flags) {
-            // What may not be read may have attributes all the same.
+            // Reading attributes does not always need permission to read the content.
             Err(Errno::ACCESS | Errno::PERM) => {
                 handle::open_at(&self.folder, &self.name, ANY_PATH).map(|handle| (handle, true))
             }
@@ -248,51 +251,52 @@ impl Place {
             }
             other => self.error(other),
         })?;
-        Bearer { handle: handle.as_fd(), by_name, path: &self.path }.read()
+        AttributeHandle { handle: handle.as_fd(), by_name, path: &self.path }.read()
     }
 }
 
 impl FileRoot {
-    /// The extended attributes of the regular file or folder `path`, without those that belong to its content alone. Links
-    /// and special files have none that are kept.
+    /// Reads the extended attributes of the regular file or folder `path` that carry over to a new version; empty
+    /// for links and special files.
     ///
     /// # Errors
     ///
-    /// [`FsError::NotFound`], [`FsError::TooManyAttributes`], and [`FsError::AttributeNotKept`] for one that may not be read.
+    /// [`FsError::NotFound`], [`FsError::TooManyAttributes`], and [`FsError::AttributeNotKept`] for an unreadable
+    /// attribute.
     pub fn attributes(&self, path: &RelPath) -> Result<FileAttributes, FsError> {
         let (handle, path) = self.resolver.open(path, ANY_PATH, Last::Keep, self.policy.links)?;
         let kind = handle::stat(&handle).map_err(|errno| FsError::from_errno(errno, &path))?.kind;
         if !matches!(kind, FileKind::File | FileKind::Folder) {
             return Ok(FileAttributes::default());
         }
-        let by_name = Bearer { handle: handle.as_fd(), by_name: true, path: &path };
+        let by_name = AttributeHandle { handle: handle.as_fd(), by_name: true, path: &path };
         if kind == FileKind::Folder
             && let Ok(folder) = handle::reopen_folder(&handle)
         {
-            return Bearer::open(folder.as_fd(), &path).read();
+            return AttributeHandle::open(folder.as_fd(), &path).read();
         }
         by_name.read()
     }
 
-    /// Gives the folder `path` these attributes. An access list that it has and that is not among them goes.
+    /// Sets the attributes of the folder `path`, and removes an access list that is not among them.
     ///
     /// # Errors
     ///
     /// [`FsError::AttributeNotKept`], [`FsError::NotAFolder`], [`FsError::NotFound`], and those of every change.
     pub fn set_folder_attributes(&self, path: &RelPath, wanted: &FileAttributes) -> Result<(), FsError> {
-        let place = self.place(path)?;
+        let entry = self.dir_entry(path)?;
         let folder =
-            handle::open_at(&place.folder, &place.name, FOLDER_LIST).map_err(|errno| match errno {
-                Errno::NOENT => FsError::NotFound { path: place.path.clone() },
-                Errno::NOTDIR => FsError::NotAFolder { path: place.path.clone() },
-                Errno::LOOP => FsError::IsLink { path: place.path.clone(), target: None },
-                other => FsError::from_errno(other, &place.path),
+            handle::open_at(&entry.folder, &entry.name, FOLDER_LIST).map_err(|errno| match errno {
+                Errno::NOENT => FsError::NotFound { path: entry.path.clone() },
+                Errno::NOTDIR => FsError::NotAFolder { path: entry.path.clone() },
+                Errno::LOOP => FsError::IsLink { path: entry.path.clone(), target: None },
+                other => FsError::from_errno(other, &entry.path),
             })?;
-        Bearer::open(folder.as_fd(), &place.path).give(wanted)
+        AttributeHandle::open(folder.as_fd(), &entry.path).give(wanted)
     }
 }
 
-/// What a new version may not keep narrows it, see [`crate::metadata::access_list::narrow_list`].
+/// Returns the attributes with the access list narrowed for the lost ownership.
 pub(crate) fn narrowed(
     attributes: &FileAttributes,
     lost: crate::metadata::access_list::Lost,
@@ -300,6 +304,7 @@ pub(crate) fn narrowed(
     let Some(list) = attributes.value(ACCESS_LIST) else { return attributes.clone() };
     match crate::metadata::access_list::narrow_list(list, lost) {
         Some(list) => attributes.clone().with_value(ACCESS_LIST, &list),
+        // The kernel refuses a list in an unknown format, so it cannot grant too much.
         None => attributes.clone(),
     }
 }

@@ -22,7 +22,7 @@ fn list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     [2u32.to_le_bytes().to_vec(), entries.iter().flat_map(entry).collect()].concat()
 }
 
-/// The owner reads and writes, the user 12345 reads, the owning group and everybody else do nothing. As permission bits
+/// The owner reads and writes, user 12345 reads, the owning group and others have no access. As permission bits
 /// it looks like `rw-r-----`.
 fn one_reader() -> Vec<u8> {
     list(&[(1, 6, NONE), (2, 4, 12345), (4, 0, NONE), (0x10, 4, NONE), (0x20, 0, NONE)])
@@ -74,23 +74,23 @@ fn an_edit_keeps_the_access_list_and_other_attributes() {
 }
 
 #[test]
-fn a_version_in_the_making_is_read_by_its_owner_alone() {
+fn a_staged_version_is_readable_by_its_owner_only() {
     let sandbox = Sandbox::new();
     sandbox.file("secret", "old");
     set(&sandbox.at("secret"), ACCESS, &one_reader());
     let root = sandbox.root(METHODS[0]);
     let workspace = sandbox.at("");
-    let mut seen = Vec::new();
-    let mut reader = Spying { workspace: &workspace, seen: &mut seen, left: 3 };
+    let mut modes = Vec::new();
+    let mut reader = Spying { workspace: &workspace, modes: &mut modes, left: 3 };
     let staged = root.stage_reader(&path("secret"), &mut reader, FileMode::Keep).unwrap();
     drop(staged);
-    assert_eq!(seen, [0o600; 3]);
+    assert_eq!(modes, [0o600; 3]);
 }
 
-/// Looks at the mode of the temporary file whenever more is read.
+/// Records the mode of the temporary file at each read.
 struct Spying<'a> {
     workspace: &'a Path,
-    seen: &'a mut Vec<u32>,
+    modes: &'a mut Vec<u32>,
     left: u32,
 }
 
@@ -105,14 +105,14 @@ impl std::io::Read for Spying<'_> {
             .map(|entry| entry.unwrap().path())
             .find(|path| path.file_name().unwrap().to_string_lossy().starts_with(".agentd-tmp-"))
             .unwrap();
-        self.seen.push(mode(&temporary));
+        self.modes.push(mode(&temporary));
         buffer[0] = b'x';
         Ok(1)
     }
 }
 
 #[test]
-fn an_edit_gives_no_rights_from_the_default_list_of_the_folder() {
+fn an_edit_does_not_inherit_the_default_list_of_the_folder() {
     let sandbox = Sandbox::new();
     sandbox.file("d/secret", "old");
     let (folder, file) = (sandbox.at("d"), sandbox.at("d/secret"));
@@ -123,14 +123,14 @@ fn an_edit_gives_no_rights_from_the_default_list_of_the_folder() {
     edit(&root, "d/secret", b"old", b"new").unwrap();
     assert_eq!(value(&file, ACCESS), None);
     assert_eq!(mode(&file), 0o640);
-    // The control: a new file does get what the folder gives.
+    // The control: a new file inherits from the folder.
     root.stage(&path("d/new"), b"", FileMode::Keep).unwrap().publish(Expected::Absent).unwrap();
     let new = value(&sandbox.at("d/new"), ACCESS).expect("a new file has the list of its folder");
     assert_eq!(new, list(&[(1, 6, NONE), (2, 7, 12345), (4, 7, NONE), (0x10, 6, NONE), (0x20, 0, NONE)]));
 }
 
 #[test]
-fn a_recorded_version_comes_back_with_its_rights_and_no_others() {
+fn a_recorded_version_is_restored_with_its_own_rights_only() {
     let sandbox = Sandbox::new();
     sandbox.file("d/secret", "old");
     let (folder, file) = (sandbox.at("d"), sandbox.at("d/secret"));
@@ -157,24 +157,24 @@ fn a_recorded_version_comes_back_with_its_rights_and_no_others() {
 }
 
 #[test]
-fn rights_that_are_taken_away_between_staging_and_publishing_stay_taken_away() {
+fn rights_revoked_between_staging_and_publishing_stay_revoked() {
     let sandbox = Sandbox::new();
     sandbox.file("secret", "old");
     let file = sandbox.at("secret");
     set(&file, ACCESS, &one_reader());
     let root = sandbox.root(METHODS[0]);
     let staged = root.stage(&path("secret"), b"new", FileMode::Keep).unwrap();
-    let nobody = list(&[(1, 6, NONE), (2, 0, 12345), (4, 0, NONE), (0x10, 4, NONE), (0x20, 0, NONE)]);
-    set(&file, ACCESS, &nobody);
+    let no_reader = list(&[(1, 6, NONE), (2, 0, 12345), (4, 0, NONE), (0x10, 4, NONE), (0x20, 0, NONE)]);
+    set(&file, ACCESS, &no_reader);
     let refused = staged.publish(Expected::Content(ContentHash::of(b"old"))).unwrap_err();
     assert_eq!(refused, FsError::Changed { path: path("secret") });
-    assert_eq!((sandbox.read("secret"), value(&file, ACCESS)), ("old".to_owned(), Some(nobody)));
+    assert_eq!((sandbox.read("secret"), value(&file, ACCESS)), ("old".to_owned(), Some(no_reader)));
     assert_eq!(sandbox.leftovers(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
-fn a_group_that_cannot_be_kept_gives_the_new_one_no_rights() {
-    // Only root can make a file of another group and then be somebody who cannot.
+fn a_lost_group_gives_the_new_one_no_rights() {
+    // Only root can create a file of another group and then drop the privilege.
     if !rustix::process::geteuid().is_root() {
         let sandbox = Sandbox::new();
         sandbox.file("own", "old");
@@ -184,7 +184,7 @@ fn a_group_that_cannot_be_kept_gives_the_new_one_no_rights() {
         return;
     }
     let sandbox = Sandbox::new();
-    let plain = [("shared", 0o660, 0o600), ("seen", 0o664, 0o604), ("shut", 0o606, 0o600)];
+    let plain = [("shared", 0o660, 0o600), ("wide", 0o664, 0o604), ("shut", 0o606, 0o600)];
     for (name, before, _) in plain {
         sandbox.file(name, "old");
         std::os::unix::fs::chown(sandbox.at(name), Some(4321), Some(4322)).unwrap();
@@ -211,14 +211,14 @@ fn a_group_that_cannot_be_kept_gives_the_new_one_no_rights() {
         });
     });
     for (name, _, after) in plain {
-        let found = fs::metadata(sandbox.at(name)).unwrap();
-        assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (4321, 4321, after), "{name}");
+        let metadata = fs::metadata(sandbox.at(name)).unwrap();
+        assert_eq!((metadata.uid(), metadata.gid(), metadata.mode() & 0o777), (4321, 4321, after), "{name}");
     }
     let narrowed = list(&[(1, 6, NONE), (2, 4, 12345), (4, 0, NONE), (0x10, 6, NONE), (0x20, 4, NONE)]);
     assert_eq!(value(&sandbox.at("listed"), ACCESS), Some(narrowed));
 }
 
-/// Makes this thread, and no other, an ordinary user without further groups.
+/// Turns this thread only into an ordinary user without supplementary groups.
 fn as_user(number: u32) {
     let (user, group) = (rustix::fs::Uid::from_raw(number), rustix::fs::Gid::from_raw(number));
     rustix::thread::set_thread_groups(&[]).unwrap();
@@ -227,7 +227,7 @@ fn as_user(number: u32) {
 }
 
 #[test]
-fn what_is_no_record_of_attributes_is_not_read_as_one() {
+fn other_bytes_do_not_decode_as_attributes() {
     let one = FileAttributes::default().with_value(b"user.a", b"1").to_bytes();
     assert!(FileAttributes::from_bytes(&one).is_some());
     for cut in 0..one.len() {
@@ -238,7 +238,7 @@ fn what_is_no_record_of_attributes_is_not_read_as_one() {
 }
 
 #[test]
-fn a_file_that_is_marked_says_which_mark_keeps_it() {
+fn a_marked_file_is_refused_with_its_mark() {
     use rustix::fs::IFlags;
     use sandbox_fs::ReadOnlyReason;
     let sandbox = Sandbox::new();
@@ -264,7 +264,7 @@ fn a_file_that_is_marked_says_which_mark_keeps_it() {
             assert_eq!(refused.unwrap_err(), FsError::ReadOnly { path: path("a"), reason });
         }
     }
-    // The control: without a mark both are done.
+    // The control: without a mark both succeed.
     edit(&root, "a", b"x", b"y").unwrap();
     root.remove_file(&path("a"), None).unwrap();
 }

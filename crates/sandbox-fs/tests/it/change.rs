@@ -41,8 +41,8 @@ fn only_the_expected_content_is_removed() {
     let sandbox = Sandbox::new();
     sandbox.file("a.txt", "theirs");
     let root = sandbox.root(METHODS[0]);
-    let seen = ContentHash::of(b"seen");
-    let error = root.remove_file(&path("a.txt"), Some(&seen)).unwrap_err();
+    let expected = ContentHash::of(b"seen");
+    let error = root.remove_file(&path("a.txt"), Some(&expected)).unwrap_err();
     assert_eq!(error, FsError::Changed { path: path("a.txt") });
     assert_eq!(sandbox.read("a.txt"), "theirs");
     let removed = root.remove_file(&path("./a.txt"), Some(&ContentHash::of(b"theirs"))).unwrap();
@@ -51,12 +51,15 @@ fn only_the_expected_content_is_removed() {
     assert!(!sandbox.at("a.txt").exists());
     assert!(sandbox.leftovers().is_empty());
     sandbox.link("l", "a.txt");
-    assert_eq!(root.remove_file(&path("l"), Some(&seen)).unwrap_err(), FsError::Changed { path: path("l") });
+    assert_eq!(
+        root.remove_file(&path("l"), Some(&expected)).unwrap_err(),
+        FsError::Changed { path: path("l") }
+    );
     assert!(fs::symlink_metadata(sandbox.at("l")).unwrap().is_symlink());
 }
 
 #[test]
-fn folders_and_the_root_are_no_files_to_remove() {
+fn folders_and_the_root_are_not_removed_as_files() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.at("d")).unwrap();
     let root = sandbox.root(METHODS[0]);
@@ -83,7 +86,7 @@ fn only_empty_folders_are_removed() {
 }
 
 #[test]
-fn folders_are_created_as_far_as_they_are_missing() {
+fn missing_folders_are_created() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("a/x", "");
@@ -129,7 +132,7 @@ fn refused_folders_leave_nothing_behind() {
 }
 
 #[test]
-fn a_rename_never_covers_anything() {
+fn a_rename_never_overwrites() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file(".agentd/inbox/1.txt", "one");
@@ -163,7 +166,7 @@ fn nothing_is_renamed_from_or_to_a_protected_name() {
 }
 
 #[test]
-fn a_file_gets_its_own_odd_name_back() {
+fn a_file_is_restored_under_its_own_odd_name() {
     let sandbox = Sandbox::new();
     let policy = FsPolicy::default().with_new_names(NewNames::Any);
     let root = sandbox.root_with(METHODS[0], policy);
@@ -196,12 +199,12 @@ fn files_and_folders_are_synced() {
 }
 
 #[test]
-fn a_crash_leaves_nothing_that_is_known_and_loses_nothing_that_is_not() {
+fn a_sweep_removes_known_files_and_keeps_unknown_ones() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         let ours = |digit: &str| format!("d/.agentd-tmp-{}", digit.repeat(32));
         sandbox.file(&ours("1"), "known");
-        sandbox.file(&ours("2"), "somebody's");
+        sandbox.file(&ours("2"), "not ours");
         sandbox.link(&ours("3"), ".agentd-tmp-notes");
         sandbox.file("d/.agentd-tmp-notes", "known");
         let root = sandbox.root(method);
@@ -209,7 +212,7 @@ fn a_crash_leaves_nothing_that_is_known_and_loses_nothing_that_is_not() {
         let swept = root.sweep_leftovers(&path("d"), |file| file.content_hash().unwrap() == known).unwrap();
         assert_eq!((swept.removed, swept.kept.len()), (1, 2));
         let contents: Vec<_> = swept.kept.iter().map(|kept| root.open_file(kept).unwrap()).collect();
-        assert!(contents.iter().any(|file| file.read_to_end(20).unwrap() == b"somebody's"));
+        assert!(contents.iter().any(|file| file.read_to_end(20).unwrap() == b"not ours"));
         let links = swept.kept.iter().filter(|kept| root.link_target(kept).unwrap().is_some());
         assert_eq!(links.count(), 1, "a link is kept, whatever it leads to");
         assert_eq!(
@@ -222,7 +225,7 @@ fn a_crash_leaves_nothing_that_is_known_and_loses_nothing_that_is_not() {
 }
 
 #[test]
-fn a_link_is_put_back_as_it_was() {
+fn a_link_is_restored_verbatim() {
     let sandbox = Sandbox::new();
     sandbox.file("a.txt", "x");
     sandbox.link("l", "../outside/secret.txt");
@@ -240,7 +243,7 @@ fn a_link_is_put_back_as_it_was() {
 }
 
 #[test]
-fn folder_takes_permission_bits_and_nothing_else_does() {
+fn only_folders_take_permission_bits() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         fs::create_dir(sandbox.at("d")).unwrap();
@@ -251,7 +254,7 @@ fn folder_takes_permission_bits_and_nothing_else_does() {
         fs::set_permissions(sandbox.at("d"), fs::Permissions::from_mode(0o1755)).unwrap();
         assert_eq!(root.set_folder_mode(&path("d"), 0o6000).unwrap(), 0o1755);
         assert_eq!(mode(), 0o1000, "special bits stay and none is given");
-        // It cannot be listed now, and is still its owner's.
+        // The owner cannot list the folder now, but can still change its mode.
         assert_eq!(root.set_folder_mode(&path("d"), 0o750).unwrap(), 0o1000);
         assert_eq!(mode(), 0o1750);
         let not_a_folder = root.set_folder_mode(&path("f"), 0o777).unwrap_err();
@@ -264,7 +267,7 @@ fn folder_takes_permission_bits_and_nothing_else_does() {
 }
 
 #[test]
-fn write_bits_decide_unless_they_are_to_be_ignored() {
+fn write_bits_decide_unless_ignored() {
     let sandbox = Sandbox::new();
     sandbox.file("f", "x");
     fs::set_permissions(sandbox.at("f"), fs::Permissions::from_mode(0o444)).unwrap();
@@ -272,8 +275,8 @@ fn write_bits_decide_unless_they_are_to_be_ignored() {
     assert!(matches!(root.stage(&path("f"), b"y", FileMode::Keep), Err(FsError::ReadOnly { .. })));
     assert!(matches!(root.remove_file(&path("f"), None), Err(FsError::ReadOnly { .. })));
     let root = sandbox.root_with(METHODS[0], FsPolicy::default().with_write_bits(WriteBits::Ignore));
-    let seen = Expected::Content(ContentHash::of(b"x"));
-    root.stage(&path("f"), b"y", FileMode::Keep).unwrap().publish(seen).unwrap();
+    let expected = Expected::Content(ContentHash::of(b"x"));
+    root.stage(&path("f"), b"y", FileMode::Keep).unwrap().publish(expected).unwrap();
     assert_eq!(fs::metadata(sandbox.at("f")).unwrap().permissions().mode() & 0o777, 0o444);
     root.remove_file(&path("f"), Some(&ContentHash::of(b"y"))).unwrap();
     assert!(!sandbox.at("f").exists());

@@ -1,4 +1,4 @@
-//! A workspace with something to protect beside it, and what is done in it.
+//! A workspace beside a folder to protect, with shorthands for its files.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 
 pub(crate) use crate::corpus::{CANARY, Sandbox};
 
-/// Both ways of resolving; every claim holds for both.
+/// Both resolve methods; every claim holds for both.
 pub(crate) const METHODS: [ResolveMethod; 2] = [ResolveMethod::Openat2, ResolveMethod::Walker];
 
 impl Sandbox {

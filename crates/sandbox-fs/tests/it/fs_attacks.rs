@@ -1,4 +1,4 @@
-//! The corpus of attacks against a root, with the operations as an engine would build them from this crate.
+//! The corpus of attacks against a root, with operations built from this crate as an engine builds them.
 
 use rel_path::{PathError, RelPath};
 use sandbox_fs::{
@@ -27,14 +27,14 @@ fn the_corpus_holds_for_an_ordinary_user_with_the_walker() {
     run_all::<FileRoot>(ResolveMethod::Walker, User::Ordinary);
 }
 
-/// The most that one reply carries.
+/// The size limit of a reply in bytes.
 const REPLY_BYTES: u64 = 1 << 20;
 const MATCHES: u64 = 100;
 
 #[derive(Debug)]
 pub(crate) enum Refusal {
     File(FsError),
-    /// A version had to be kept under another name; this is what someone had added to it.
+    /// A version was kept under another name; these are the bytes that another program added to it.
     Kept {
         added: Vec<u8>,
     },
@@ -198,7 +198,7 @@ fn search(root: &FileRoot, case: &Case, path: &RelPath) -> Result<Reply, FsError
     Ok(reply)
 }
 
-/// Whether an error is one of those that the corpus's hint allows.
+/// Returns true if the corpus's hint allows the error.
 fn fits(code: &str, error: &FsError) -> bool {
     use FsError as E;
     match code {

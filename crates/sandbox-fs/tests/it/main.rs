@@ -8,6 +8,7 @@ mod change;
 #[path = "../corpus/mod.rs"]
 mod corpus;
 mod corpus_words;
+mod error_texts;
 mod fixture;
 mod fs_attacks;
 mod race;

@@ -1,7 +1,7 @@
-//! Neighbours rename folders and swap links in while the workspace is used.
+//! Other threads rename folders and swap in links while the workspace is used.
 //!
-//! The same race is run against a careless actor that checks a path and then uses its name. That one does escape,
-//! which shows that the race is one.
+//! The control runs the same race against an actor that checks a path and then opens it by name. That one escapes,
+//! which proves that the race is real.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -15,15 +15,15 @@ use crate::fixture::{CANARY, METHODS, Sandbox, path};
 
 const OWN: &str = "own";
 
-/// How many operations of each kind are made with each way of resolving: few in an ordinary run, `SOAK_FACTOR` times
-/// that in a long one. `RACE_OPERATIONS` sets the number for both ways together.
+/// Returns the number of operations of each kind for each resolve method: few in an ordinary run, `SOAK_FACTOR` times
+/// as many in a soak. `RACE_OPERATIONS` sets the number for both methods together.
 fn operations() -> u64 {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let of_both = number("RACE_OPERATIONS").unwrap_or(6_000 * number("SOAK_FACTOR").unwrap_or(1));
     of_both.div_ceil(METHODS.len() as u64)
 }
 
-/// Goes on until both success and refusal have been seen, however the threads are scheduled, but not for ever.
+/// The most rounds of a race; it ends earlier, once both success and refusal have occurred.
 const MOST: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ enum Kind {
     List,
 }
 
-/// Somebody who uses the workspace. `None` is a refusal.
+/// A user of the workspace. `None` is a refusal.
 trait Actor {
     fn read(&self, path: &str) -> Option<Vec<u8>>;
     fn write(&self, path: &str) -> Option<()>;
@@ -53,7 +53,7 @@ impl Actor for FileRoot {
         let folder = file.parent().unwrap().child(b"d").unwrap().child(b"e").unwrap();
         let write = || -> Result<(), FsError> {
             self.stage(&file, b"new", FileMode::Keep)?.publish(Expected::Anything)?;
-            // Where `q` is away for a moment, this would make another one.
+            // While `q` is renamed away, creating folders would make a second `q`.
             if text.starts_with('p') {
                 self.create_dirs(&folder)?;
                 self.remove_empty_folder(&folder)?;
@@ -78,7 +78,7 @@ impl Actor for FileRoot {
     }
 }
 
-/// Resolves, compares and then uses the name, like most programs.
+/// Resolves and compares the path, then opens it by name, like most programs.
 struct Careless {
     root: PathBuf,
 }
@@ -118,7 +118,7 @@ struct Arena {
     inner: [OwnedFd; 2],
 }
 
-/// What came of a race.
+/// The counts of a race.
 #[derive(Debug, Default)]
 struct Figures {
     operations: u64,
@@ -149,7 +149,7 @@ impl Arena {
     fn swap_links(&self) {
         let (one, other) = (self.sandbox.at("p"), self.sandbox.at("p2"));
         rustix::fs::renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
-        // While the actor has taken the file away there is nothing to exchange.
+        // The actor may have removed the file, so there is nothing to exchange.
         let folder = &self.inner[1];
         let _ = rustix::fs::renameat_with(folder, "own.txt", folder, "link.txt", RenameFlags::EXCHANGE);
     }
@@ -159,7 +159,7 @@ impl Arena {
         fs::rename(self.sandbox.at("r"), self.sandbox.at("q")).unwrap();
     }
 
-    /// Puts the files back that were deleted, wherever their folders are now.
+    /// Restores deleted files, whatever name their folders have now.
     fn refill(&self, folder: usize, name: &str) {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let folder = &self.inner[folder];
@@ -168,7 +168,7 @@ impl Arena {
         }
     }
 
-    /// Carries out one operation. Answers whether it succeeded, and whether it escaped.
+    /// Runs one operation. Returns whether it succeeded and whether it escaped.
     fn attempt(&self, kind: Kind, actor: &impl Actor, round: u64) -> (bool, bool) {
         let folder = usize::from(round % 2 == 1);
         let prefix = ["p", "q"][folder];
@@ -214,7 +214,7 @@ impl Arena {
         }
     }
 
-    /// Lets the neighbours in and carries out operations until `is_enough`.
+    /// Starts the other threads and runs operations until `is_enough`.
     fn race(&self, kind: Kind, actor: &(impl Actor + Sync), is_enough: impl Fn(&Figures) -> bool) -> Figures {
         let stop = AtomicBool::new(false);
         let mut figures = Figures::default();
@@ -282,12 +282,12 @@ fn no_raced_delete_reaches_the_outside() {
 }
 
 #[test]
-fn no_raced_listing_shows_the_outside() {
+fn no_raced_listing_contains_the_outside() {
     no_escape(Kind::List);
 }
 
 #[test]
-fn whoever_resolves_by_name_does_escape() {
+fn resolving_by_name_escapes() {
     for kind in [Kind::Read, Kind::Write, Kind::Delete, Kind::List] {
         let arena = Arena::new();
         let careless = Careless { root: fs::canonicalize(arena.sandbox.workspace()).unwrap() };

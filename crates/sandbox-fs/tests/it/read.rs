@@ -1,4 +1,4 @@
-//! Reading: what is opened, what is followed, what never blocks.
+//! Reading: opening, following links, never blocking.
 
 use std::fs;
 use std::io::Read;
@@ -22,16 +22,16 @@ fn links_out_of_the_root_are_refused() {
         sandbox.link("d/up", "../../outside");
         sandbox.link("magic", "/proc/self/root");
         let root = sandbox.root(method);
-        for (asked, link, how) in [
+        for (spelling, link, how) in [
             ("absolute", "absolute", LinkEscape::Absolute),
             ("absolute-inside", "absolute-inside", LinkEscape::Absolute),
             ("magic/etc/passwd", "magic", LinkEscape::Absolute),
             ("up", "up", LinkEscape::ClimbsOut),
             ("d/up/secret.txt", "d/up", LinkEscape::ClimbsOut),
         ] {
-            let error = root.open_file(&path(asked)).unwrap_err();
-            assert_eq!(error, FsError::Escape { path: path(link), how }, "{method}: {asked}");
-            assert!(root.canonical_path(&path(asked)).is_err());
+            let error = root.open_file(&path(spelling)).unwrap_err();
+            assert_eq!(error, FsError::Escape { path: path(link), how }, "{method}: {spelling}");
+            assert!(root.canonical_path(&path(spelling)).is_err());
         }
     }
 }
@@ -44,24 +44,24 @@ fn relative_links_that_stay_inside_are_read_through() {
         sandbox.link("d/link", "e/../e/./a.txt");
         sandbox.link("to-d", "d/");
         let root = sandbox.root(method);
-        for asked in ["d/link", "to-d/link", "to-d/e/a.txt", "to-d/../d/e/a.txt", "./d//e/a.txt"] {
-            assert_eq!(root.canonical_path(&path(asked)).unwrap(), path("d/e/a.txt"));
-            let file = root.open_file(&path(asked)).unwrap();
-            assert_eq!(file.path(), &path("d/e/a.txt"), "{method}: {asked}");
+        for spelling in ["d/link", "to-d/link", "to-d/e/a.txt", "to-d/../d/e/a.txt", "./d//e/a.txt"] {
+            assert_eq!(root.canonical_path(&path(spelling)).unwrap(), path("d/e/a.txt"));
+            let file = root.open_file(&path(spelling)).unwrap();
+            assert_eq!(file.path(), &path("d/e/a.txt"), "{method}: {spelling}");
             assert_eq!(file.read_to_end(10).unwrap(), b"x");
         }
     }
 }
 
 #[test]
-fn parent_steps_follow_the_real_folder() {
+fn parent_steps_start_from_the_resolved_folder() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("a/b/x.txt", "right");
         sandbox.file("x.txt", "wrong");
         sandbox.link("l", "a/b");
         let root = sandbox.root(method);
-        // On paper `l/../x.txt` is `x.txt`; the folder above `a/b` is `a`, and has none.
+        // Textually `l/../x.txt` is `x.txt`; but `l` leads to `a/b`, and its parent `a` has no `x.txt`.
         assert_eq!(
             root.open_file(&path("l/../x.txt")).unwrap_err(),
             FsError::NotFound { path: path("a/x.txt") }
@@ -79,8 +79,8 @@ fn a_root_that_refuses_links_follows_none() {
         sandbox.link("l", "d/a.txt");
         sandbox.link("e", "d");
         let root = sandbox.root_with(method, FsPolicy::default().with_links(LinkRule::Refuse));
-        for (asked, link) in [("l", "l"), ("e/a.txt", "e")] {
-            let error = root.open_file(&path(asked)).unwrap_err();
+        for (spelling, link) in [("l", "l"), ("e/a.txt", "e")] {
+            let error = root.open_file(&path(spelling)).unwrap_err();
             assert_eq!(error, FsError::IsLink { path: path(link), target: None }, "{method}");
         }
         assert!(root.open_file(&path("d/a.txt")).is_ok());
@@ -89,7 +89,7 @@ fn a_root_that_refuses_links_follows_none() {
 }
 
 #[test]
-fn loops_and_long_chains_of_links_end() {
+fn loops_and_long_chains_of_links_are_refused() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("a.txt", "x");
@@ -101,8 +101,11 @@ fn loops_and_long_chains_of_links_end() {
             sandbox.link(&format!("c{number}"), format!("c{}", number - 1));
         }
         let root = sandbox.root(method);
-        for asked in ["self", "one/x", "c41"] {
-            assert_eq!(root.open_file(&path(asked)).unwrap_err(), FsError::LinkLoop { path: path(asked) });
+        for spelling in ["self", "one/x", "c41"] {
+            assert_eq!(
+                root.open_file(&path(spelling)).unwrap_err(),
+                FsError::LinkLoop { path: path(spelling) }
+            );
         }
         assert_eq!(root.open_file(&path("c40")).unwrap().path(), &path("a.txt"));
     }
@@ -116,17 +119,17 @@ fn only_regular_files_are_opened() {
         rustix::fs::mknodat(CWD, sandbox.at("p"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         let _listener = UnixListener::bind(sandbox.at("s")).unwrap();
         let root = sandbox.root(method);
-        for (asked, kind) in [("d", FileKind::Folder), ("p", FileKind::Fifo), ("s", FileKind::Socket)] {
-            let error = root.open_file(&path(asked)).unwrap_err();
-            assert_eq!(error, FsError::NotAFile { path: path(asked), kind }, "{method}");
-            assert_eq!(root.metadata(&path(asked)).unwrap().kind, kind);
+        for (spelling, kind) in [("d", FileKind::Folder), ("p", FileKind::Fifo), ("s", FileKind::Socket)] {
+            let error = root.open_file(&path(spelling)).unwrap_err();
+            assert_eq!(error, FsError::NotAFile { path: path(spelling), kind }, "{method}");
+            assert_eq!(root.metadata(&path(spelling)).unwrap().kind, kind);
         }
         assert!(matches!(root.open_file(&path(".")), Err(FsError::NotAFile { kind: FileKind::Folder, .. })));
     }
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn a_missing_file_or_folder_is_named() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("a.txt", "x");
@@ -188,7 +191,7 @@ fn absolute_paths_under_the_root_are_accepted() {
 }
 
 #[test]
-fn no_error_text_tells_where_the_root_is() {
+fn no_error_text_contains_the_path_of_the_root() {
     let sandbox = Sandbox::new();
     sandbox.link("l", sandbox.outside().join("secret.txt"));
     let root = sandbox.root(METHODS[0]);

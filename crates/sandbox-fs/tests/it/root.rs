@@ -1,4 +1,4 @@
-//! Which folders can be a root, and what becomes of one.
+//! Choosing a root, and its life cycle.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn a_root_given_as_a_link_is_resolved_once() {
 }
 
 #[test]
-fn a_root_follows_a_move_and_notices_its_end() {
+fn a_root_follows_a_move_and_detects_deletion() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("a.txt", "x");
@@ -73,7 +73,7 @@ fn a_root_follows_a_move_and_notices_its_end() {
 }
 
 #[test]
-fn a_subfolder_is_a_root_of_its_own() {
+fn a_subfolder_is_a_separate_root() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file(".agentd/inbox/1.txt", "x");
@@ -99,7 +99,7 @@ fn a_subfolder_is_a_root_of_its_own() {
 }
 
 #[test]
-fn a_handle_of_a_file_is_no_root() {
+fn a_handle_of_a_file_is_refused_as_a_root() {
     let sandbox = Sandbox::new();
     sandbox.file("a.txt", "x");
     let file = fs::File::open(sandbox.at("a.txt")).unwrap();
@@ -110,7 +110,7 @@ fn a_handle_of_a_file_is_no_root() {
 }
 
 #[test]
-fn openat2_is_used_where_the_kernel_has_it() {
+fn openat2_is_used_if_the_kernel_has_it() {
     let sandbox = Sandbox::new();
     let root = FileRoot::open(&sandbox.workspace(), &RootRules::default(), FsPolicy::default()).unwrap();
     let beneath = rustix::fs::ResolveFlags::BENEATH;

@@ -9,7 +9,7 @@ use sandbox_fs::{FileKind, FsError, Visit, WalkEntry, WalkLimits, is_temp_name};
 
 use crate::fixture::{METHODS, Sandbox, path};
 
-fn shown(entries: impl IntoIterator<Item = WalkEntry>) -> Vec<String> {
+fn paths(entries: impl IntoIterator<Item = WalkEntry>) -> Vec<String> {
     entries.into_iter().map(|entry| entry.path.to_string()).collect()
 }
 
@@ -21,7 +21,7 @@ fn the_order_is_that_of_path_bytes() {
             sandbox.file(name, "");
         }
         let root = sandbox.root(method);
-        let walked = shown(root.walk(&path("."), WalkLimits::default()).unwrap());
+        let walked = paths(root.walk(&path("."), WalkLimits::default()).unwrap());
         assert_eq!(walked, ["Z", "a", "a-b", "a.c", "a/b", "a/b.d", "a/b/c", "a/x", "a0"]);
     }
 }
@@ -35,9 +35,9 @@ fn no_link_is_entered_and_special_files_have_their_kind() {
         sandbox.link("out", sandbox.outside());
         rustix::fs::mknodat(CWD, sandbox.at("p"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         let root = sandbox.root(method);
-        let found: Vec<_> = root.walk(&path("."), WalkLimits::default()).unwrap().collect();
+        let entries: Vec<_> = root.walk(&path("."), WalkLimits::default()).unwrap().collect();
         let kinds: Vec<_> =
-            found.iter().map(|entry| (entry.path.to_string(), entry.kind, entry.depth)).collect();
+            entries.iter().map(|entry| (entry.path.to_string(), entry.kind, entry.depth)).collect();
         let expected = [
             ("d".to_owned(), FileKind::Folder, 1),
             ("d/up".to_owned(), FileKind::Link, 2),
@@ -49,7 +49,7 @@ fn no_link_is_entered_and_special_files_have_their_kind() {
 }
 
 #[test]
-fn a_start_that_leads_out_is_refused() {
+fn a_start_folder_outside_the_root_is_refused() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("d/a.txt", "");
@@ -61,12 +61,12 @@ fn a_start_that_leads_out_is_refused() {
         assert!(matches!(root.list(&path("up")), Err(FsError::Escape { .. })));
         assert_eq!(root.list(&path("d/a.txt")).unwrap_err(), FsError::NotAFolder { path: path("d/a.txt") });
         assert_eq!(root.list(&path("nope")).unwrap_err(), FsError::NotFound { path: path("nope") });
-        assert_eq!(shown(root.list(&path("in")).unwrap()), ["d/a.txt"], "{method}");
+        assert_eq!(paths(root.list(&path("in")).unwrap()), ["d/a.txt"], "{method}");
     }
 }
 
 #[test]
-fn the_visitor_decides_what_is_given_out_and_entered() {
+fn the_visitor_decides_which_entries_are_yielded_and_entered() {
     let sandbox = Sandbox::new();
     for name in ["keep/a", "only/a", "pass/a", "skip/a"] {
         sandbox.file(name, "");
@@ -79,31 +79,31 @@ fn the_visitor_decides_what_is_given_out_and_entered() {
         b"skip" => Visit::Skip,
         _ => Visit::Take,
     });
-    assert_eq!(shown(walk), ["keep", "keep/a", "only", "pass/a"]);
+    assert_eq!(paths(walk), ["keep", "keep/a", "only", "pass/a"]);
 }
 
 #[test]
-fn each_limit_ends_the_walk_and_is_told() {
+fn each_limit_ends_the_walk_and_is_reported() {
     let sandbox = Sandbox::new();
     sandbox.file("a/b/c/d", "");
     sandbox.file("e", "");
     let root = sandbox.root(METHODS[0]);
     let walk = |limits: WalkLimits| {
         let mut walk = root.walk(&path("."), limits).unwrap();
-        let found = shown(walk.by_ref());
-        (found, walk.summary())
+        let entries = paths(walk.by_ref());
+        (entries, walk.summary())
     };
-    let (found, summary) = walk(WalkLimits { depth: 2, ..WalkLimits::default() });
-    assert_eq!((found, summary.too_deep), (vec!["a".to_owned(), "a/b".to_owned(), "e".to_owned()], 1));
-    let (found, summary) = walk(WalkLimits { entries: 3, ..WalkLimits::default() });
-    assert_eq!((found.len(), summary.out_of_entries, summary.entries), (3, true, 3));
-    let (found, summary) = walk(WalkLimits { timeout: Duration::ZERO, ..WalkLimits::default() });
-    assert_eq!((found.len(), summary.out_of_time), (0, true));
-    let (found, summary) = walk(WalkLimits { depth: 0, ..WalkLimits::default() });
-    assert_eq!((found.len(), summary.entries), (0, 0));
-    let (found, summary) = walk(WalkLimits::default());
+    let (entries, summary) = walk(WalkLimits { depth: 2, ..WalkLimits::default() });
+    assert_eq!((entries, summary.too_deep), (vec!["a".to_owned(), "a/b".to_owned(), "e".to_owned()], 1));
+    let (entries, summary) = walk(WalkLimits { entries: 3, ..WalkLimits::default() });
+    assert_eq!((entries.len(), summary.out_of_entries, summary.entries), (3, true, 3));
+    let (entries, summary) = walk(WalkLimits { timeout: Duration::ZERO, ..WalkLimits::default() });
+    assert_eq!((entries.len(), summary.out_of_time), (0, true));
+    let (entries, summary) = walk(WalkLimits { depth: 0, ..WalkLimits::default() });
+    assert_eq!((entries.len(), summary.entries), (0, 0));
+    let (entries, summary) = walk(WalkLimits::default());
     assert_eq!(
-        (found.len(), summary.out_of_entries, summary.out_of_time, summary.too_deep),
+        (entries.len(), summary.out_of_entries, summary.out_of_time, summary.too_deep),
         (5, false, false, 0)
     );
 }
@@ -118,13 +118,13 @@ fn mounts_are_counted_and_not_entered() {
         println!("not run here: cannot mount: {errno}");
         return;
     }
-    let found = METHODS.map(|method| {
+    let entries = METHODS.map(|method| {
         let root = sandbox.root(method);
         let mut walk = root.walk(&path("."), WalkLimits::default()).unwrap();
-        (shown(walk.by_ref()), walk.summary().mounts, shown(root.list(&path("mnt")).unwrap()))
+        (paths(walk.by_ref()), walk.summary().mounts, paths(root.list(&path("mnt")).unwrap()))
     });
     rustix::mount::unmount(sandbox.at("mnt"), rustix::mount::UnmountFlags::DETACH).unwrap();
-    for (walked, mounts, listed) in found {
+    for (walked, mounts, listed) in entries {
         assert_eq!((walked, mounts), (vec!["mnt".to_owned()], 1));
         assert_eq!(listed, ["mnt/secret.txt", "mnt/sub"], "asked for by name, it is listed");
     }
@@ -138,7 +138,7 @@ fn our_temporary_files_are_left_out_and_reserved() {
     sandbox.file(&ours, "");
     sandbox.file(".agentd-tmp-notes", "a user's");
     let root = sandbox.root(METHODS[0]);
-    assert_eq!(shown(root.list(&path(".")).unwrap()), [".agentd-tmp-notes"]);
+    assert_eq!(paths(root.list(&path(".")).unwrap()), [".agentd-tmp-notes"]);
     assert!(matches!(root.remove_file(&path(&ours), None), Err(FsError::Protected { .. })));
 }
 
@@ -148,12 +148,12 @@ fn metadata_is_that_of_the_entry_itself() {
     sandbox.file("a.txt", "12345");
     sandbox.link("l", "a.txt");
     let root = sandbox.root(METHODS[0]);
-    let found = root.list(&path(".")).unwrap();
-    assert_eq!(found[0].metadata.unwrap().size_bytes, 5);
-    assert_eq!(found[0].metadata.unwrap(), root.metadata(&path("a.txt")).unwrap());
-    assert_eq!(found[1].metadata.unwrap().kind, FileKind::Link);
+    let entries = root.list(&path(".")).unwrap();
+    assert_eq!(entries[0].metadata.unwrap().size_bytes, 5);
+    assert_eq!(entries[0].metadata.unwrap(), root.metadata(&path("a.txt")).unwrap());
+    assert_eq!(entries[1].metadata.unwrap().kind, FileKind::Link);
     let modified = fs::metadata(sandbox.at("a.txt")).unwrap().modified().unwrap();
-    assert_eq!(found[0].metadata.unwrap().modified(), modified);
+    assert_eq!(entries[0].metadata.unwrap().modified(), modified);
 }
 
 proptest! {

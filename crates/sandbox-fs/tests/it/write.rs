@@ -31,7 +31,7 @@ fn a_write_through_a_link_names_the_target() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_with_its_kind() {
+fn only_regular_files_are_written() {
     let sandbox = Sandbox::new();
     sandbox.file("a.txt", "x");
     sandbox.file("ro.txt", "x");
@@ -71,7 +71,7 @@ fn a_read_only_root_refuses_every_change() {
 }
 
 #[test]
-fn a_new_file_is_published_only_where_there_is_none() {
+fn a_new_file_never_replaces_an_existing_one() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         let root = sandbox.root(method);
@@ -88,15 +88,15 @@ fn a_new_file_is_published_only_where_there_is_none() {
 }
 
 #[test]
-fn a_version_that_the_caller_has_not_seen_is_put_back() {
+fn an_unexpected_version_is_restored() {
     for method in METHODS {
         let sandbox = Sandbox::new();
-        sandbox.file("a.txt", "seen");
+        sandbox.file("a.txt", "expected");
         let inode = fs::metadata(sandbox.at("a.txt")).unwrap().ino();
         let root = sandbox.root(method);
         let staged = root.stage(&path("a.txt"), b"ours", FileMode::Keep).unwrap();
         fs::write(sandbox.at("a.txt"), "theirs").unwrap();
-        let error = staged.publish(Expected::Content(ContentHash::of(b"seen"))).unwrap_err();
+        let error = staged.publish(Expected::Content(ContentHash::of(b"expected"))).unwrap_err();
         assert_eq!(error, FsError::Changed { path: path("a.txt") });
         assert_eq!(sandbox.read("a.txt"), "theirs");
         assert_eq!(fs::metadata(sandbox.at("a.txt")).unwrap().ino(), inode, "theirs is the same file");
@@ -105,12 +105,12 @@ fn a_version_that_the_caller_has_not_seen_is_put_back() {
 }
 
 #[test]
-fn the_version_that_the_caller_saw_is_replaced() {
+fn the_expected_version_is_replaced() {
     let sandbox = Sandbox::new();
-    sandbox.file("a.txt", "seen");
+    sandbox.file("a.txt", "expected");
     let root = sandbox.root(METHODS[0]);
     let staged = root.stage(&path("./a.txt"), b"ours", FileMode::Keep).unwrap();
-    let published = staged.publish_synced(Expected::Content(ContentHash::of(b"seen"))).unwrap();
+    let published = staged.publish_synced(Expected::Content(ContentHash::of(b"expected"))).unwrap();
     assert_eq!(published.method, PublishMethod::Exchanged);
     assert_eq!(published.path, path("a.txt"));
     assert_eq!(published.metadata.inode, fs::metadata(sandbox.at("a.txt")).unwrap().ino());
@@ -119,11 +119,11 @@ fn the_version_that_the_caller_saw_is_replaced() {
 }
 
 #[test]
-fn a_file_that_became_something_else_is_left_alone() {
+fn a_file_that_became_another_kind_is_left_alone() {
     let sandbox = Sandbox::new();
     let root = sandbox.root(METHODS[0]);
-    for expected in [Expected::Content(ContentHash::of(b"seen")), Expected::Anything] {
-        sandbox.file("a.txt", "seen");
+    for expected in [Expected::Content(ContentHash::of(b"expected")), Expected::Anything] {
+        sandbox.file("a.txt", "expected");
         let staged = root.stage(&path("a.txt"), b"ours", FileMode::Keep).unwrap();
         fs::remove_file(sandbox.at("a.txt")).unwrap();
         sandbox.link("a.txt", sandbox.outside().join("secret.txt"));
@@ -150,7 +150,7 @@ fn nothing_is_published_into_a_folder_that_was_moved_out() {
 }
 
 #[test]
-fn dropping_a_staged_version_leaves_nothing() {
+fn dropping_a_staged_version_removes_its_temporary_file() {
     let sandbox = Sandbox::new();
     let root = sandbox.root(METHODS[0]);
     let staged = root.stage(&path("a.txt"), b"ours", FileMode::Keep).unwrap();
@@ -200,7 +200,7 @@ fn a_write_leaves_the_other_hard_links_alone() {
 }
 
 #[test]
-fn a_reader_that_fails_leaves_nothing() {
+fn a_failing_reader_leaves_no_temporary_file() {
     struct Failing;
     impl std::io::Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {

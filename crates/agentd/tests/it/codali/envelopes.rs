@@ -47,7 +47,7 @@ fn parse_prints_what_the_reader_sees() {
     let refused = project
         .run_with_input(&["parse", "codali"], "AGENT_REQUEST v1\nrequest_id: 1\nneeds: [a]\n")
         .exits(2);
-    assert_eq!(refused.json()["warnings"], json!(["invalid_need: a need is no list of fields"]));
+    assert_eq!(refused.json()["warnings"], json!(["invalid_need: a need is not a list of fields"]));
     assert!(!project.base().exists());
 }
 
@@ -239,7 +239,7 @@ fn where_nothing_valid_is_asked_the_exit_code_says_so() {
     let ran = project
         .run_with_input(&["codali"], "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: shell.run\n")
         .exits(2)
-        .says("no need can be answered");
+        .says("the request has no valid need");
     assert!(ran.stdout.starts_with("CODALI_RESPONSE v1\n"), "the agent learns why: {}", ran.stdout);
     assert!(ran.stdout.contains("unsupported_need: shell.run"), "{}", ran.stdout);
 }

@@ -6,27 +6,27 @@ use serde_json::{Map, Value};
 
 use crate::WarningCode;
 
-/// A need that failed, with the fields by which it can be told.
+/// A failed need, with its identifying fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailedResult {
     /// The type of the need; empty if it had none.
     pub need_type: String,
-    /// What was asked for.
+    /// The identifying fields of the need.
     pub fields: Map<String, Value>,
-    /// Why it failed: the name of a [`WarningCode`], or what another implementation says.
+    /// The name of a [`WarningCode`], or the error of another implementation.
     pub error: String,
-    /// What to know about it, in words.
+    /// A message for the agent.
     pub message: Option<String>,
 }
 
 impl FailedResult {
-    /// Returns the code of the failure; `None` if it is none of ours.
+    /// Returns the code of the failure; `None` for an error of another implementation.
     #[must_use]
     pub fn code(&self) -> Option<WarningCode> {
         WarningCode::from_name(&self.error)
     }
 
-    /// Takes the fields if they say that something failed, and else gives them back.
+    /// Reads a failed result; returns the fields if they are not one.
     pub(super) fn from_fields(
         need_type: &str,
         mut fields: Map<String, Value>,

@@ -7,8 +7,7 @@ use wap_core::{AstNode, CodeHit, CodeSymbol, ImpactEdge, UnresolvedImport};
 
 use crate::WebHit;
 
-/// A result with a list that may be cut behind an item: its own fields, and behind them whether it was and how many items
-/// there are.
+/// A result with a list that may be cut: its own fields, then `truncated` and the total number of items.
 macro_rules! cut_list {
     (
         $(#[$about:meta])*
@@ -21,7 +20,7 @@ macro_rules! cut_list {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($fields)*
-            /// Whether something was left out.
+            /// True if items were left out.
             #[serde(default, skip_serializing_if = "Not::not")]
             pub truncated: bool,
             $(#[$about_total])*
@@ -34,17 +33,17 @@ macro_rules! cut_list {
 cut_list! {
     /// Hits of a search, best first.
     pub struct SearchResult {
-        /// What was searched for.
+        /// The query.
         pub query: String,
         /// The hits.
         pub hits: Vec<CodeHit>,
     }
-    /// How many hits there were, if some were left out.
+    /// The total number of hits, if some were left out.
     total_hits
 }
 
 cut_list! {
-    /// What a file defines.
+    /// The definitions of a file.
     #[derive(Eq)]
     pub struct SymbolsResult {
         /// The file.
@@ -52,7 +51,7 @@ cut_list! {
         /// Its definitions, in the order of the file.
         pub symbols: Vec<CodeSymbol>,
     }
-    /// How many definitions there are, if some were left out.
+    /// The total number of definitions, if some were left out.
     total_symbols
 }
 
@@ -65,7 +64,7 @@ cut_list! {
         /// The nodes, parents before children.
         pub nodes: Vec<AstNode>,
     }
-    /// How many nodes there are, if some were left out.
+    /// The total number of nodes, if some were left out.
     total_nodes
 }
 
@@ -79,16 +78,16 @@ cut_list! {
         pub inbound: Vec<ImpactEdge>,
         /// Files that it depends on.
         pub outbound: Vec<ImpactEdge>,
-        /// How many of its imports lead nowhere; absent if that is not known.
+        /// The number of its unresolved imports, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unresolved: Option<u64>,
     }
-    /// How many files there are in both lists, if some were left out.
+    /// The total number of files in both lists, if some were left out.
     total_edges
 }
 
 cut_list! {
-    /// Imports that lead nowhere.
+    /// Unresolved imports.
     #[derive(Eq)]
     pub struct ImpactDiagnosticsResult {
         /// The file; absent for all.
@@ -97,20 +96,20 @@ cut_list! {
         /// The imports, by file and line.
         pub diagnostics: Vec<UnresolvedImport>,
     }
-    /// How many there are, if some were left out.
+    /// The total number of imports, if some were left out.
     total_diagnostics
 }
 
 cut_list! {
-    /// What a search of the web found.
+    /// The results of a web search.
     #[derive(Eq)]
     pub struct WebResult {
-        /// What was searched for.
+        /// The query.
         pub query: String,
-        /// What was found, best first.
+        /// The pages, best first.
         pub results: Vec<WebHit>,
     }
-    /// How much was found, if some was left out.
+    /// The total number of pages, if some were left out.
     total_results
 }
 
@@ -118,14 +117,14 @@ cut_list! {
     /// The files beneath a folder.
     #[derive(Eq)]
     pub struct FileListResult {
-        /// The folder, as it was asked for.
+        /// The folder, as requested.
         pub root: String,
-        /// The glob that was asked for.
+        /// The glob, as requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pattern: Option<String>,
         /// The files, relative to the workspace, sorted by bytes.
         pub files: Vec<String>,
     }
-    /// How many files there are, if some were left out; at least that many, if not all folders could be looked at.
+    /// The total number of files, if some were left out; a lower bound if not all folders could be listed.
     total_files
 }

@@ -1,15 +1,15 @@
-//! A result that is not known here.
+//! A result of unknown type or shape.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// A result of a type, or in a shape, that is not known here.
+/// A result of unknown type or shape, preserved as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherResult {
-    /// Its type; empty if it has none.
+    /// The type; empty if it has none.
     pub result_type: String,
-    /// Everything else.
+    /// The other fields.
     pub fields: Map<String, Value>,
 }
 

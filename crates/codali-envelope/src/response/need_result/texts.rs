@@ -1,4 +1,4 @@
-//! Results that are a text.
+//! Results that consist of a text.
 
 use std::ops::Not;
 
@@ -22,7 +22,7 @@ pub struct SnippetResult {
     /// Lines in the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
-    /// Whether something was left out.
+    /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
     /// The lines.
@@ -33,9 +33,9 @@ pub struct SnippetResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenResult {
-    /// The file as it was asked for, or the file of the piece.
+    /// The file as requested, or the file of the document.
     pub path: String,
-    /// The piece, if the file was asked for by one.
+    /// The document id, if the need had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc_id: Option<String>,
     /// First line of the content, 1-based; absent for a whole file.
@@ -44,10 +44,10 @@ pub struct OpenResult {
     /// Last line of the content, inclusive; absent for a whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_end: Option<u64>,
-    /// Lines in the whole file, if not all of them are shown.
+    /// The total number of lines of the file, if some were left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
-    /// Whether something was left out.
+    /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
     /// The lines.
@@ -61,13 +61,13 @@ pub struct TreeResult {
     /// The folder that the listing begins with; absent for the whole workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Whether something was left out.
+    /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// How many entries there are, if some were left out.
+    /// The total number of entries, if some were left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_entries: Option<u64>,
-    /// One entry a line, indented by two blanks a level, folders with a slash.
+    /// One entry per line, indented by two blanks per level, folders with a slash.
     pub tree: String,
 }
 
@@ -75,29 +75,29 @@ pub struct TreeResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileReadResult {
-    /// The file, as it was asked for.
+    /// The file, as requested.
     pub path: String,
-    /// Whether something was left out.
+    /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// Lines in the whole file, if not all of them are shown.
+    /// The total number of lines of the file, if some were left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
     /// Its text.
     pub content: String,
 }
 
-/// What has changed, as a unified diff.
+/// Changes, as a unified diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileDiffResult {
-    /// Files and folders that were asked for; none for everything.
+    /// The requested files and folders; empty for everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Whether something was left out.
+    /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// Lines of the whole diff, if not all of them are shown.
+    /// The total number of lines of the diff, if some were left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
     /// The diff; empty if nothing has changed.

@@ -1,11 +1,11 @@
-//! Where a quoted text or a flow collection ends.
+//! Finds the end of a quoted text or a flow collection.
 
-/// Follows a text that begins with a quote or a bracket up to where it is closed. Each character is looked at once.
+/// Scans a text that begins with a quote or a bracket up to its end. Each character is scanned once.
 pub(super) struct Gathered {
     deepest: usize,
     depth: usize,
     quote: Option<Quote>,
-    /// The last character that is no blank, which says whether a quote mark begins a text.
+    /// The last non-blank character, which decides whether a quote mark begins a text.
     last: Option<char>,
     is_escaped: bool,
     is_begun: bool,
@@ -22,7 +22,7 @@ impl Gathered {
         Gathered { deepest, depth: 0, quote: None, last: None, is_escaped: false, is_begun: false }
     }
 
-    /// Takes the next piece of the text, as far as it belongs to the value.
+    /// Scans the next piece of the text, up to the end of the value.
     pub(super) fn push(&mut self, piece: &str) {
         for character in piece.chars() {
             if self.is_closed() || self.is_too_deep() {
@@ -50,7 +50,8 @@ impl Gathered {
         }
     }
 
-    /// Within a word, a quote mark is an apostrophe. (A second mark of two goes on with the text before it.)
+    /// Returns true if a quote mark here begins a text; within a word it is an apostrophe. (Of two adjacent marks
+    /// the second continues the text.)
     fn may_begin(&self) -> bool {
         self.last.is_none_or(|last| matches!(last, '[' | '{' | ',' | ':' | '"' | '\''))
     }

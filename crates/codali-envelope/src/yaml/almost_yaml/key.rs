@@ -1,9 +1,9 @@
-//! A key at the start of a line.
+//! Recognizes a key at the start of a line.
 
-/// The longest key, in bytes.
+/// The longest key in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// Fields of needs, in every spelling that is read.
+/// The fields of needs, in every accepted spelling.
 const FIELDS: [&str; 42] = [
     "allowedPaths",
     "allowed_paths",
@@ -49,21 +49,21 @@ const FIELDS: [&str; 42] = [
     "window",
 ];
 
-/// Other keys behind which models leave out the blank.
+/// Other keys after which models omit the blank.
 const OTHER_KEYS: [&str; 8] =
     ["type", "request_id", "requestId", "role", "needs", "context", "summary", "constraints"];
 
-/// Tells whether a key is a field of a need and nothing else.
+/// Returns true if a key is a field of needs only.
 pub(crate) fn is_need_field(key: &str) -> bool {
     FIELDS.binary_search(&key).is_ok()
 }
 
-/// Tells whether a key is known, so that it is one without a blank behind its colon, or in front behind a dash.
+/// Returns true for a known key, which is recognized without a blank after its colon or after a dash.
 pub(crate) fn is_known(key: &str) -> bool {
     is_need_field(key) || OTHER_KEYS.contains(&key)
 }
 
-/// Tells whether a line has a value right behind the colon of its key, and no other key that YAML would see.
+/// Returns true if a value follows the colon of its key directly, and YAML would find no other key in the line.
 pub(crate) fn is_cramped(text: &str) -> bool {
     split_key(text).is_some_and(|(key, value)| {
         let behind = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
@@ -74,7 +74,7 @@ pub(crate) fn is_cramped(text: &str) -> bool {
     })
 }
 
-/// Splits a line into its key and what stands behind the colon, without the blanks in front; `None` if it has no key.
+/// Splits a line into its key and the value after the colon, trimmed at the start; `None` if it has no key.
 pub(crate) fn split_key(text: &str) -> Option<(&str, &str)> {
     let (key, rest) = match text.chars().next()? {
         quote @ ('"' | '\'') => {
