@@ -83,9 +83,9 @@ impl<'a> Adoption<'a> {
 
     /// Returns whether the entry that the exchange moved from the workspace to `location` is the one that
     /// the scan recorded.
-    fn is_expected(&self, location: At<'_>, before: &Stamp, came_out: &Entry) -> Result<bool, Errno> {
+    fn is_expected(&self, location: At<'_>, before: &Stamp, displaced: &Entry) -> Result<bool, Errno> {
         let was_folder = self.change.before.as_ref().is_some_and(Side::is_folder);
-        if !before.is_renamed(came_out) || was_folder != (came_out.kind == Kind::Folder) {
+        if !before.is_renamed(displaced) || was_folder != (displaced.kind == Kind::Folder) {
             return Ok(false);
         }
         if !was_folder {

@@ -28,15 +28,15 @@ pub(crate) enum Exchanged {
 
 /// Inspects the entry that an exchange displaced, just now or before a crash, and returns it to the workspace
 /// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`.
-pub(crate) fn look(
+pub(crate) fn verify(
     ours: At<'_>,
     theirs: At<'_>,
     inode: u64,
     is_expected: &dyn Fn(&Entry) -> Result<bool, Errno>,
 ) -> Result<Exchanged, Errno> {
-    let came_out = handle::stat_at(ours.0, ours.1)?;
-    match came_out {
-        Some(came_out) if !is_expected(&came_out)? => put_back(ours, theirs, inode),
+    let displaced = handle::stat_at(ours.0, ours.1)?;
+    match displaced {
+        Some(displaced) if !is_expected(&displaced)? => put_back(ours, theirs, inode),
         _ => Ok(Exchanged::Done),
     }
 }
@@ -58,7 +58,7 @@ fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Result<Exchanged, Errno
         }
         match handle::stat_at(ours.0, ours.1)? {
             // A version saved since the last check: it is the newest, and goes back again.
-            Some(came_out) if came_out.inode != put_in => put_in = goes_in.inode,
+            Some(displaced) if displaced.inode != put_in => put_in = goes_in.inode,
             _ => return Ok(Exchanged::PutBack),
         }
     }

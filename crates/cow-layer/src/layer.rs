@@ -124,7 +124,7 @@ impl Layer {
     ///
     /// # Errors
     ///
-    /// What the operating system refuses.
+    /// [`LayerError::System`], if the operating system refuses it.
     pub fn renew(&self) -> Result<(), LayerError> {
         remove_tree::remove(&self.folder, WORK)
             .and_then(|()| mkdirat(&self.folder, WORK, Mode::from_raw_mode(0o700)))

@@ -46,14 +46,14 @@ impl Layer {
     ///   removed no other file, since a file that the command renamed to this path looks the same;
     /// - a folder changed that the command removed or replaced: then everything that the command removed in
     ///   it is flagged, because entries that were moved into the folder keep their old times;
-    /// - a folder that the command removed cannot be read, or something in it that it removed is meant.
+    /// - a folder that the command removed cannot be read, or one of the removed entries in it is flagged.
     ///
     /// Not detected are new permissions of a folder that exists on both sides, and saves after the clock was
     /// set back. Entries that appeared at other paths than the changed ones do not conflict, and stay.
     ///
     /// # Errors
     ///
-    /// [`LayerError::TooManyEntries`], and what cannot be read. The layer stays as it is.
+    /// [`LayerError::TooManyEntries`], and those of reading. The layer stays unchanged.
     pub fn changes(&self, rules: ScanRules<'_>) -> Result<LayerChanges, LayerError> {
         let of_layer = LayerError::of_layer;
         let stamp = match handle::create_at(&self.folder, SCANNED, 0o600) {

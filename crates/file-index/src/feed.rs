@@ -22,12 +22,12 @@ pub enum FeedPage {
     /// These paths, or paths beneath them, may have changed, appeared or disappeared since. Empty if none
     /// has.
     Changes {
-        /// Each once for each time that something happened, oldest first.
+        /// Oldest first; a path occurs once for each of its changes.
         paths: Vec<RelPath>,
         /// The position after them.
         next: FeedCursor,
     },
-    /// Anything may have changed: look at everything again, after taking a [cursor](ChangeFeed::cursor).
+    /// Anything may have changed: take a new [cursor](ChangeFeed::cursor), then read everything again.
     Lost,
 }
 

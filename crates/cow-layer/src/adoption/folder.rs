@@ -22,21 +22,21 @@ impl Adoption<'_> {
         let name = Layer::taken_name(self.change);
         let location = (self.layer.taken.as_fd(), name.as_slice());
         let at = |errno| self.error(errno);
-        let is_expected = |came_out: &Entry| self.is_expected(location, &before, came_out);
+        let is_expected = |displaced: &Entry| self.is_expected(location, &before, displaced);
         let taken = handle::stat_at(location.0, location.1).map_err(at)?;
         match (self.current()?, taken) {
             (Some(current), Some(taken)) if current.kind == Kind::Folder && taken.kind != Kind::Folder => {
-                let looked =
-                    exchange::look(location, self.here(), current.inode, &is_expected).map_err(at)?;
-                return self.outcome(looked, Adopted::Already);
+                let verified =
+                    exchange::verify(location, self.here(), current.inode, &is_expected).map_err(at)?;
+                return self.outcome(verified, Adopted::Already);
             }
             (Some(current), _) if self.is_untouched(&current, &before) => {}
             _ => return Err(self.changed()),
         }
         let fresh = self.prepare_folder(location, mode)?;
         self.exchange(location)?;
-        let looked = exchange::look(location, self.here(), fresh.inode, &is_expected).map_err(at)?;
-        self.outcome(looked, Adopted::Now)
+        let verified = exchange::verify(location, self.here(), fresh.inode, &is_expected).map_err(at)?;
+        self.outcome(verified, Adopted::Now)
     }
 
     /// Makes a folder at a free path. It appears with its permissions, in one step.

@@ -35,12 +35,12 @@ impl Adoption<'_> {
         let (ours, before) = (self.change.after_stamp.ok_or_else(|| self.not_in_layer())?, self.before()?);
         let (upper, name) = self.upper_entry()?;
         let location = (upper.as_fd(), name);
-        let is_expected = |came_out: &Entry| self.is_expected(location, &before, came_out);
+        let is_expected = |displaced: &Entry| self.is_expected(location, &before, displaced);
         match self.current()? {
             // A crash may have happened between the exchange and the check.
             Some(current) if current.inode == ours.inode => {
-                let looked = exchange::look(location, self.here(), ours.inode, &is_expected);
-                return self.outcome(looked.map_err(|errno| self.error(errno))?, Adopted::Already);
+                let verified = exchange::verify(location, self.here(), ours.inode, &is_expected);
+                return self.outcome(verified.map_err(|errno| self.error(errno))?, Adopted::Already);
             }
             Some(current) if self.is_untouched(&current, &before) => self.check_empty()?,
             _ => return Err(self.changed()),
@@ -49,7 +49,7 @@ impl Adoption<'_> {
         let _ours_widened = self.prepare(location, &entry)?;
         let _theirs_widened = self.widen_theirs(&before)?;
         self.exchange(location)?;
-        let looked = exchange::look(location, self.here(), ours.inode, &is_expected);
-        self.outcome(looked.map_err(|errno| self.error(errno))?, Adopted::Now)
+        let verified = exchange::verify(location, self.here(), ours.inode, &is_expected);
+        self.outcome(verified.map_err(|errno| self.error(errno))?, Adopted::Now)
     }
 }

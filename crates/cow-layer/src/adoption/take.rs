@@ -46,9 +46,9 @@ impl Adoption<'_> {
             }
             (Some(_), None) => return Err(self.changed()),
         };
-        let came_out =
+        let displaced =
             handle::stat_at(location.0, location.1).map_err(at)?.ok_or_else(|| self.not_in_layer())?;
-        if self.is_expected(location, &before, &came_out).map_err(at)? {
+        if self.is_expected(location, &before, &displaced).map_err(at)? {
             return Ok(done);
         }
         match handle::rename_new(location, self.here()) {
