@@ -119,7 +119,7 @@ impl RelPath {
         let (mut depth, mut count) = (0_usize, 0_usize);
         for part in self.components() {
             count += 1;
-            // Climbing is judged at every component, not at the end: `../root/x` is an escape as well.
+            // Climbing is judged at every component, not at the end: `../top/x` is an escape as well.
             depth = if part == b".." { depth.checked_sub(1).ok_or(PathError::Escape)? } else { depth + 1 };
         }
         if count > MAX_COMPONENTS {
