@@ -13,6 +13,7 @@ mod layering;
 mod lib_files;
 mod machine_paths;
 mod pending_snapshots;
+mod plain_words;
 mod source_code;
 mod unsafe_code;
 
@@ -59,6 +60,7 @@ pub fn check_tree(tree: &Tree, list: &CrateList) -> TidyReport {
         codec_lints::check(tree, list),
         forbidden_code::check(tree),
         machine_paths::check(tree),
+        plain_words::check(tree),
     ];
     TidyReport { findings: findings.concat(), notes: file_size::notes(tree) }
 }

@@ -1,4 +1,4 @@
-//! What durability costs: how often a caller waits for the disk, and for how long.
+//! The cost of durability: the number and length of a caller's waits for the disk.
 //!
 //! The folder is made in `CHANGE_JOURNAL_BENCH_FOLDER`, or where temporary files go.
 
@@ -19,7 +19,7 @@ fn main() {
 
 fn open() -> (TempDir, Journal) {
     let folder = match std::env::var_os("CHANGE_JOURNAL_BENCH_FOLDER") {
-        Some(place) => TempDir::new_in(place),
+        Some(parent) => TempDir::new_in(parent),
         None => TempDir::new(),
     }
     .expect("a folder can be made");
@@ -129,8 +129,8 @@ fn opening_after_runs(bencher: Bencher<'_, '_>, runs: u64) {
         });
     }
     drop(journal);
-    let place = folder.path().join("journal");
-    bencher.bench(|| Journal::open(&place, JournalLimits::default()).expect("the folder is free"));
+    let path = folder.path().join("journal");
+    bencher.bench(|| Journal::open(&path, JournalLimits::default()).expect("the folder is free"));
 }
 
 #[divan::bench]

@@ -4,8 +4,8 @@
 //! cargo run -p change-journal --example at_most_once -- JOURNAL-FOLDER TARGET-FOLDER NAME=TEXT…
 //! ```
 //!
-//! Each `NAME=TEXT` sets a file. Run the same command twice: the second time nothing is done. Stop it in
-//! between and run it again: what was decided is finished, nothing is decided twice.
+//! Each `NAME=TEXT` sets a file. Run the same command twice: the second run changes nothing. Stop it in
+//! between and run it again: it completes the recorded changes, and decides none twice.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (journal, report) = Journal::open(Path::new(&journal_folder), JournalLimits::default())?;
     for lost in &report.set_aside {
-        writeln!(out, "a damaged journal was kept as {}: what was done before is not known", lost.name)?;
+        writeln!(out, "a damaged journal was kept as {}: its record of earlier runs is lost", lost.name)?;
     }
     redo(&journal, Path::new(&target_folder))?;
 
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes again what was decided before the process was stopped.
+/// Redoes the changes that were recorded before the process was stopped.
 fn redo(journal: &Journal, target_folder: &Path) -> Result<(), Box<dyn Error>> {
     for change in journal.reader().unsettled_changes()? {
         let name = String::from_utf8(change.path)?;

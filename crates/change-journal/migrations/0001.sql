@@ -9,7 +9,7 @@ CREATE TABLE opening (
     process_id   INTEGER NOT NULL
 ) STRICT;
 
--- Databases that were found damaged and renamed, until somebody has acknowledged the loss.
+-- Quarantined databases: damaged and renamed, reported until the loss is acknowledged.
 CREATE TABLE set_aside (
     number             INTEGER PRIMARY KEY,
     name               TEXT    NOT NULL UNIQUE,
@@ -44,8 +44,8 @@ CREATE TABLE step (
     CHECK ((finished_at_ms IS NULL) = (outcome IS NULL))
 ) STRICT;
 
--- What a step does to one path. Both kinds NULL cannot be; a NULL kind means "nothing was there".
--- A kind without a content hash means that nobody knows what was there.
+-- The change of one path by a step. At most one kind is NULL, which means that the path did not exist.
+-- A kind without a content hash means that the content is unknown.
 CREATE TABLE change (
     number              INTEGER PRIMARY KEY AUTOINCREMENT,
     run                 INTEGER NOT NULL,

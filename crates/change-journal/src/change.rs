@@ -1,4 +1,4 @@
-//! Owns the words for changes: what one path was and becomes, and how far the change has come.
+//! Owns the types that describe changes: both sides of a path, and the progress of the change.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use crate::hash::ContentHash;
 use crate::run::RunNumber;
 
-/// The number of a change in one journal. Later changes have larger numbers; none is ever used twice.
+/// The number of a change in one journal. Later changes have larger numbers, and no number is reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeNumber(pub u64);
 
@@ -16,7 +16,7 @@ impl fmt::Display for ChangeNumber {
     }
 }
 
-/// What a path leads to.
+/// The kind of entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A regular file; its content is its bytes.
@@ -41,10 +41,10 @@ pub enum Content<'a> {
 /// The extended attributes of one side of a change, as they are handed to the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Attributes<'a> {
-    /// Nobody has looked.
+    /// Not read.
     #[default]
     Unknown,
-    /// These bytes, to be kept; empty where there are no attributes.
+    /// These bytes, to be kept; empty for no attributes.
     Bytes(&'a [u8]),
     /// Attributes as they read back from the journal.
     Recorded(RecordedAttributes),
@@ -53,10 +53,10 @@ pub enum Attributes<'a> {
 /// The extended attributes of one side of a change, as they read back from the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecordedAttributes {
-    /// Nobody has looked.
+    /// Not read.
     #[default]
     Unknown,
-    /// There were none.
+    /// No attributes.
     None,
     /// Those of this content, if it is still held.
     Content(ContentHash),
@@ -65,7 +65,7 @@ pub enum RecordedAttributes {
 /// One side of a change, as it is handed to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryRecord<'a> {
-    /// What the path leads to.
+    /// The kind of entry at the path.
     pub kind: EntryKind,
     /// Its content.
     pub content: Content<'a>,
@@ -76,7 +76,7 @@ pub struct EntryRecord<'a> {
 }
 
 impl<'a> EntryRecord<'a> {
-    /// A regular file with `bytes` in it, its mode and attributes left open.
+    /// Describes a regular file with `bytes` in it, without mode and attributes.
     pub fn file(bytes: &'a [u8]) -> Self {
         Self {
             kind: EntryKind::File,
@@ -89,38 +89,40 @@ impl<'a> EntryRecord<'a> {
 
 /// A change to one path, as it is handed to the journal.
 ///
-/// `before` is `None` where nothing is there yet, `after` where nothing is left. Not both may be `None`.
+/// `before` is `None` for a path that does not exist yet, `after` for one that is removed. At most one of
+/// them is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeRecord<'a> {
     /// The path beneath the workspace's root, in the workspace's own bytes.
     pub path: &'a [u8],
-    /// What is there now.
+    /// The path's current entry.
     pub before: Option<EntryRecord<'a>>,
-    /// What shall be there.
+    /// The path's intended entry.
     pub after: Option<EntryRecord<'a>>,
-    /// How far the change has come already; [`ChangeState::Intended`] unless it is recorded afterwards.
+    /// The progress of the change so far; [`ChangeState::Intended`] unless it is recorded afterwards.
     pub state: ChangeState,
-    /// The earlier change that this one takes back.
+    /// The earlier change that this one undoes.
     pub undoes: Option<ChangeNumber>,
 }
 
 impl<'a> ChangeRecord<'a> {
-    /// An intended change of `path`.
+    /// Describes an intended change of `path`.
     pub fn intended(path: &'a [u8], before: Option<EntryRecord<'a>>, after: Option<EntryRecord<'a>>) -> Self {
         Self { path, before, after, state: ChangeState::Intended, undoes: None }
     }
 }
 
-/// How far a change has come. It only ever moves downwards in this list.
+/// The progress of a change. It only moves downwards in this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeState {
-    /// It is decided. The path may hold either side, or a torn mix after a loss of power.
+    /// The change is decided. The path may hold either side, or a partial write after a loss of power.
     Intended,
-    /// The path was seen to hold the after side, but nothing has been synced.
+    /// The path was observed to hold the after side, but nothing has been synced.
     Published,
     /// The path and its folder have been synced: nothing is left to redo.
     Settled,
-    /// Somebody else changed the path in between: theirs stayed, the after side is kept as content only.
+    /// Another program changed the path in between: its version stayed, and the after side is kept as content
+    /// only.
     Conflicted,
 }
 
@@ -128,9 +130,11 @@ pub enum ChangeState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// What the path leads to.
+    /// The kind of entry at the path.
     pub kind: EntryKind,
-    /// The hash of its content, if it was known. Whether the bytes are held, the content store tells.
+    /// The hash of its content, if known.
+    /// [`JournalReader::holds_content`](crate::JournalReader::holds_content) says whether the bytes are still
+    /// held.
     pub content: Option<ContentHash>,
     /// The length of its content in bytes, if the bytes were handed in.
     pub length_bytes: Option<u64>,
@@ -141,7 +145,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether the content was handed to the journal when this was recorded. It may be gone since.
+    /// Returns whether the content was handed to the journal when this was recorded. It may have been removed
+    /// since.
     pub fn was_kept(&self) -> bool {
         self.length_bytes.is_some() || self.kind == EntryKind::Folder && self.content.is_some()
     }
@@ -159,16 +164,17 @@ pub struct RecordedChange {
     pub step: u32,
     /// The path beneath the workspace's root.
     pub path: Vec<u8>,
-    /// What was there.
+    /// The path's entry before the change.
     pub before: Option<Entry>,
-    /// What is there after it.
+    /// The path's entry after the change.
     pub after: Option<Entry>,
-    /// How far it has come.
+    /// The progress of the change.
     pub state: ChangeState,
-    /// The earlier change that it takes back.
+    /// The earlier change that it undoes.
     pub undoes: Option<ChangeNumber>,
-    /// When it was recorded, to the millisecond.
+    /// The time at which it was recorded, to the millisecond.
     pub recorded_at: SystemTime,
-    /// Whether it was recorded since the machine last started. Files of an earlier start may be torn.
+    /// `true` if it was recorded since the machine last started. Files changed before that may be partial
+    /// writes.
     pub this_boot: bool,
 }

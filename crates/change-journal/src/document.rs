@@ -1,4 +1,4 @@
-//! Owns the words for documents: named values that are replaced as a whole.
+//! Owns the types for documents: named values that are replaced as a whole.
 
 use std::fmt;
 

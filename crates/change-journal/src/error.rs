@@ -6,22 +6,22 @@ use std::io;
 use crate::hash::ContentHash;
 use crate::run::RunNumber;
 
-/// Why a journal cannot be opened.
+/// An error of opening a journal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Another process, or another place in this one, has it open.
+    /// Another process, or another handle in this one, has it open.
     #[error("the journal is in use{}", process_id.map(|id| format!(" by process {id}")).unwrap_or_default())]
     Held {
-        /// The holder, if it could be told.
+        /// The holder, if it could be determined.
         process_id: Option<u32>,
     },
     /// It was written by a newer version of this program.
     #[error("the journal has schema {found}, this program knows schemas up to {supported}")]
     Newer {
-        /// The schema that was found.
+        /// The schema of the database.
         found: u32,
-        /// The newest schema that is understood.
+        /// The schema of the database.
         supported: u32,
     },
     /// It, or its folder, cannot be written.
@@ -31,15 +31,15 @@ pub enum OpenError {
     #[error("access to the journal's folder is denied")]
     Denied,
     /// Its folder, or for a reader the journal itself, does not exist.
-    #[error("there is no journal")]
+    #[error("the journal does not exist")]
     Missing,
     /// The disk is full.
     #[error("no space is left for the journal")]
     NoSpace,
-    /// A reader found it damaged. Opening it to write sets it aside.
+    /// A reader found it damaged. Opening the journal to write quarantines the database.
     #[error("the journal is damaged")]
     Damaged,
-    /// The operating system failed otherwise.
+    /// A reader read damaged pages. Opening the journal to write quarantines the database.
     #[error("the journal's files cannot be used")]
     Io(#[source] io::Error),
     /// The database failed otherwise.
@@ -47,7 +47,7 @@ pub enum OpenError {
     Database(#[source] DatabaseFailure),
 }
 
-/// Why a journal cannot take or give something.
+/// An error of reading from or writing to a journal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -63,7 +63,7 @@ pub enum JournalError {
         /// The run.
         run: RunNumber,
     },
-    /// The step is already there. Nothing of the write was kept.
+    /// The step is already recorded. Nothing of the write was kept.
     #[error("step {index} of run {run} is already recorded")]
     StepRecorded {
         /// The run.
@@ -79,48 +79,48 @@ pub enum JournalError {
         /// The step, 0-based.
         index: u32,
     },
-    /// A run cannot be finished while a step of it waits for its outcome. Nothing of the write was kept.
-    #[error("step {index} of run {run} still waits for its outcome")]
+    /// A run cannot be finished while one of its steps has no outcome. Nothing of the write was kept.
+    #[error("step {index} of run {run} has no outcome yet")]
     StepUnfinished {
         /// The run.
         run: RunNumber,
-        /// The first such step, 0-based.
+        /// The change to undo does not exist.
         index: u32,
     },
     /// Both sides of a change are `None`.
-    #[error("a change needs something before it or after it")]
+    #[error("a change needs a before side or an after side")]
     EmptyChange,
-    /// The change that is to be undone is not there.
-    #[error("there is no such change to undo")]
+    /// The change to undo does not exist.
+    #[error("the change to undo does not exist")]
     UnknownUndo,
     /// Something is larger than the journal's limits allow.
     #[error("{what} of {length_bytes} bytes is over the limit of {limit_bytes}")]
     TooLarge {
-        /// What is too large.
+        /// The kind of value.
         what: Oversized,
         /// Its length in bytes.
         length_bytes: usize,
         /// The limit in bytes, inclusive.
         limit_bytes: usize,
     },
-    /// A content that was said to be held is not, or its file is gone.
+    /// A content that the caller named by its hash is not held, or its file is missing.
     #[error("the content {hash} is not held")]
     ContentMissing {
         /// The content.
         hash: ContentHash,
     },
-    /// A content is not what its name says.
+    /// The bytes of a content do not match its hash.
     #[error("the content {hash} is damaged")]
     ContentDamaged {
         /// The content.
         hash: ContentHash,
     },
-    /// The database is damaged. It takes no more writes, and the next opening will set it aside.
+    /// The database is damaged. It takes no more writes, and the next opening quarantines it.
     #[error("the journal is damaged")]
     Damaged,
-    /// The disk did not take the log, and still does not. Whether the write is kept is only decided when it does: a
-    /// process that is killed before that may leave it. The next write tries again.
-    #[error("the disk does not take the journal's log now; the next write tries again")]
+    /// A sync of the log failed and still fails. The write stays undecided until the log can be synced: a
+    /// process that is killed before that may leave the write in force. The next write retries.
+    #[error("the journal's log cannot be synced now; the next write retries")]
     NotSynced,
     /// The journal was closed meanwhile.
     #[error("the journal is closed")]
@@ -133,7 +133,7 @@ pub enum JournalError {
     Database(#[source] DatabaseFailure),
 }
 
-/// What can be larger than the limits.
+/// The kinds of value with a size limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Oversized {
@@ -155,12 +155,12 @@ impl fmt::Display for Oversized {
     }
 }
 
-/// A failure of SQLite that has no kind of its own here, without the paths that its own text may carry.
+/// A failure of SQLite without a kind of its own, stripped of the paths that its own text may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} (code {code})")]
 pub struct DatabaseFailure {
-    /// SQLite's extended result code; 0 where the failure arose in the binding to it.
+    /// SQLite's extended result code; 0 for a failure in the binding to SQLite.
     pub code: i32,
-    /// The fixed text that SQLite has for that code.
+    /// SQLite's fixed text for that code.
     pub text: &'static str,
 }

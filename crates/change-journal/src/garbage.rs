@@ -1,4 +1,4 @@
-//! Owns removing contents that nobody needs any more, in the order of their age.
+//! Owns removing contents that are no longer needed, oldest first.
 
 mod background;
 
@@ -15,39 +15,41 @@ use crate::error::JournalError;
 use crate::hash::ContentHash;
 use crate::reader::JournalReader;
 use crate::run::RunNumber;
-use crate::store::connection::Place;
+use crate::store::connection::Location;
+
 use crate::store::content_store::BlobFiles;
 use crate::store::failure::Failure;
 use crate::write::work::{Work, Write};
 
-/// Which contents may go.
+/// The rule that decides which contents are removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GarbageRule {
-    /// The most bytes of contents that stay for changes, as far as the rest of the rule allows.
+    /// The most bytes of contents to keep for changes, as far as the rest of the rule allows.
     pub limit_bytes: u64,
-    /// Contents that stay although no change refers to them.
+    /// Contents to keep although no change refers to them.
     pub needed: HashSet<ContentHash>,
-    /// Conversations that go on: what their changes refer to stays.
+    /// Conversations in progress: contents that their changes refer to stay.
     pub conversations: BTreeSet<String>,
 }
 
-/// What was removed and what is left.
+/// The contents and files that a collection removed, and the space that is left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GarbageReport {
-    /// How many contents were removed.
+    /// The number of contents removed.
     pub contents_removed: u64,
     /// Their length in bytes.
     pub contents_bytes: u64,
-    /// How many changes cannot be undone any more, because what was there before them was removed.
+    /// The number of changes that can no longer be undone, because the content before them was removed.
     pub changes_cut: u64,
-    /// How many files without a commit were removed: those of writes that failed or were cut short.
+    /// The number of files without a commit that were removed: left-overs of writes that failed or were
+    /// interrupted.
     pub files_removed: u64,
     /// Their length in bytes.
     pub files_bytes: u64,
     /// The length of all contents that are left, in bytes.
     pub kept_bytes: u64,
-    /// By how many bytes the database has become smaller on the disk.
+    /// The bytes by which the database file shrank.
     pub database_bytes: u64,
 }
 
@@ -56,13 +58,13 @@ pub(crate) struct CollectGarbage {
     pub(crate) rule: GarbageRule,
 }
 
-/// A content and who refers to it.
+/// A content and the runs that refer to it.
 pub(crate) struct Candidate {
     pub(crate) hash: ContentHash,
     pub(crate) length_bytes: u64,
-    /// The newest run with a change that refers to it; `None` if there is none.
+    /// The newest run with a change that refers to it; `None` if no change does.
     pub(crate) newest: Option<RunNumber>,
-    /// Whether all of these runs are finished and all of these changes settled.
+    /// `true` if all of these runs are finished and all of these changes settled.
     pub(crate) is_over: bool,
 }
 
@@ -77,12 +79,13 @@ impl Work for CollectGarbage {
         };
         let protected = protected_contents(&self.rule, write.connection)?;
         candidates.retain(|candidate| candidate.is_over && !protected.contains(&candidate.hash));
-        // What no change refers to goes first, and without regard to the limit.
+        // Contents without a change are removed first, and regardless of the limit.
         candidates.sort_by_key(|candidate| candidate.newest);
         for candidate in candidates {
             if candidate.newest.is_some() && report.kept_bytes <= self.rule.limit_bytes {
                 break;
             }
+            // The changes keep their hashes, so that a later undo can name the missing content.
             report.changes_cut += cut_changes(&candidate.hash, write)?;
             write
                 .connection
@@ -96,7 +99,7 @@ impl Work for CollectGarbage {
     }
 }
 
-/// Returns what stays whatever its age.
+/// Returns the contents that stay whatever their age.
 pub(crate) fn protected_contents(
     rule: &GarbageRule,
     connection: &Connection,
@@ -108,7 +111,7 @@ pub(crate) fn protected_contents(
     Ok(protected)
 }
 
-/// Returns all contents.
+/// Returns all contents, each with the newest run that refers to it.
 pub(crate) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, JournalError> {
     let mut statement = connection.prepare_cached(
         "SELECT content.hash, content.length_bytes, max(run.number) AS newest,
@@ -154,8 +157,8 @@ pub(crate) fn cut_changes(hash: &ContentHash, write: &Write<'_>) -> Result<u64, 
     Ok(statement.query_row([hash], |row| row.get::<_, i64>(0))?.cast_unsigned())
 }
 
-/// Removes the files of contents that the journal does not know, those only that were not used since `unused_since` if that is
-/// given. Returns how many, and their bytes.
+/// Removes the files of contents that the journal does not know; with `unused_since`, only those last used
+/// before that time. Returns the number of files and their bytes.
 pub(crate) fn remove_stray_files(
     blobs: &BlobFiles,
     reader: &JournalReader,
@@ -180,15 +183,15 @@ pub(crate) fn remove_stray_files(
     Ok((count, bytes))
 }
 
-/// Whether a file was last written or found useful before this time; what cannot be found out is no.
+/// Returns whether a file was last written or reused before this time; `false` if that cannot be determined.
 fn was_unused(path: &Path, since: SystemTime) -> bool {
-    fs::symlink_metadata(path).and_then(|found| found.modified()).is_ok_and(|modified| modified < since)
+    fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).is_ok_and(|modified| modified < since)
 }
 
 fn remove(path: &Path) -> Result<Option<u64>, JournalError> {
-    let removed = fs::symlink_metadata(path).and_then(|found| {
+    let removed = fs::symlink_metadata(path).and_then(|metadata| {
         fs::remove_file(path)?;
-        Ok(found.len())
+        Ok(metadata.len())
     });
     match removed {
         Ok(length) => Ok(Some(length)),
@@ -197,13 +200,13 @@ fn remove(path: &Path) -> Result<Option<u64>, JournalError> {
     }
 }
 
-/// Gives the unused space in the database back to the disk. Returns how many bytes.
+/// Returns the unused space of the database to the disk, and the number of bytes.
 ///
 /// # Errors
 ///
 /// Those of the disk; the database is then as it was.
-pub(crate) fn give_back(place: &Place) -> Result<u64, Failure> {
-    let connection = place.connect_to_write()?;
+pub(crate) fn give_back(location: &Location) -> Result<u64, Failure> {
+    let connection = location.connect_to_write()?;
     let number = |name: &str| -> Result<u64, Failure> {
         let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
         Ok(value.cast_unsigned())
@@ -213,7 +216,8 @@ pub(crate) fn give_back(place: &Place) -> Result<u64, Failure> {
         return Ok(0);
     }
     if number("auto_vacuum")? == 0 {
-        // A database of an earlier version is written anew, once. Beside it in memory it might not fit.
+        // A database made before incremental vacuum is rewritten once, in a temporary file because it may not
+        // fit in memory.
         connection.pragma_update(None, "temp_store", "FILE")?;
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.execute_batch("VACUUM")?;
@@ -223,7 +227,7 @@ pub(crate) fn give_back(place: &Place) -> Result<u64, Failure> {
         let mut steps = statement.query([])?;
         while steps.next()?.is_some() {}
     }
-    // The file becomes shorter when the log is folded in. Somebody who reads meanwhile only delays that.
+    // Folding the log in shortens the file. A reader that is active now only delays that.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(before.saturating_sub(number("page_count")?) * number("page_size")?)
 }

@@ -1,4 +1,4 @@
-//! Owns the open journal: opening and closing it, and all writes to it.
+//! Owns the open journal: opening, closing, and every write.
 
 use std::fmt;
 use std::path::Path;
@@ -18,7 +18,8 @@ use crate::reader::JournalReader;
 use crate::run::{RunKey, RunNumber, RunState};
 use crate::step::{StepKind, StepRecord};
 use crate::store::checkpoint::Checkpointer;
-use crate::store::connection::Place;
+use crate::store::connection::Location;
+
 use crate::store::content_store::{BlobFiles, KeepContent};
 use crate::store::counters::{Counters, JournalCounts};
 use crate::store::failure::Failure;
@@ -51,7 +52,8 @@ struct Shared {
     queue: Option<Sender<Box<dyn Job>>>,
     /// `None` only while the journal is being closed.
     writer: Option<JoinHandle<()>>,
-    /// Declared last: fields are dropped in order, and the folder is given up after everything else.
+    /// Declared last: fields are dropped in order, so the folder is unlocked after everything else has
+    /// closed.
     _lock: Option<FolderLock>,
 }
 
@@ -64,10 +66,10 @@ impl fmt::Debug for Journal {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.reader.close_idle();
-        // The writer ends when its queue does, after it has written what nobody waited for.
+        // The writer thread ends when its queue closes, after committing the lazy writes.
         self.queue = None;
         if let Some(writer) = self.writer.take() {
-            // A panic of the writer has been reported by its thread; everything acknowledged is on the disk.
+            // The thread has reported its own panic; every acknowledged write is on the disk.
             let _ = writer.join();
         }
     }
@@ -75,7 +77,8 @@ impl Drop for Shared {
 
 impl Journal {
     /// Opens the journal in `folder`, of which this crate owns every file. The folder is made if its parent
-    /// exists. A damaged database is set aside under another name, a fresh one made, and the report says so.
+    /// exists. A damaged database is quarantined under another name and replaced by a new one, and the report
+    /// says so.
     ///
     /// # Errors
     ///
@@ -87,19 +90,19 @@ impl Journal {
         let opened = open::open_folder(folder, &limits)?;
         let counters = Arc::new(Counters::default());
         let blobs = BlobFiles::new(folder, Arc::clone(&counters));
-        Self::start(Place::Folder(folder.to_owned()), opened, limits, counters, Some(blobs), Some(lock))
+        Self::start(Location::Folder(folder.to_owned()), opened, limits, counters, Some(blobs), Some(lock))
     }
 
-    /// Makes a journal in memory, without a lock and without files, that is gone when it is dropped.
+    /// Makes a journal in memory, without a lock and without files. Dropping it discards it.
     ///
     /// # Errors
     ///
     /// Only if memory or threads run out.
     pub fn in_memory() -> Result<Self, OpenError> {
-        let place = Place::memory();
-        let opened = open::open_memory(&place)?;
+        let location = Location::memory();
+        let opened = open::open_memory(&location)?;
         let counters = Arc::new(Counters::default());
-        Ok(Self::start(place, opened, JournalLimits::default(), counters, None, None)?.0)
+        Ok(Self::start(location, opened, JournalLimits::default(), counters, None, None)?.0)
     }
 
     /// Opens the journal in `folder` to read only; see [`JournalReader::open`].
@@ -112,7 +115,7 @@ impl Journal {
     }
 
     fn start(
-        place: Place,
+        location: Location,
         opened: Opened,
         limits: JournalLimits,
         counters: Arc<Counters>,
@@ -123,8 +126,8 @@ impl Journal {
         let (queue, queued) = channel();
         let writer = Writer {
             connection,
-            checkpointer: Checkpointer::start(&place, &limits)?,
-            place: place.clone(),
+            checkpointer: Checkpointer::start(&location, &limits)?,
+            location: location.clone(),
             opening,
             limits: limits.clone(),
             counters: Arc::clone(&counters),
@@ -138,7 +141,7 @@ impl Journal {
             .map_err(Failure::from)?;
         let shared = Shared {
             limits,
-            reader: JournalReader::new(place),
+            reader: JournalReader::new(location),
             blobs,
             counters,
             open_runs: Arc::new(OpenRuns::new(next_run)),
@@ -149,17 +152,18 @@ impl Journal {
         Ok((Self { shared: Arc::new(shared) }, report))
     }
 
-    /// The way to read this journal.
+    /// Returns the reader of this journal.
     pub fn reader(&self) -> &JournalReader {
         &self.shared.reader
     }
 
-    /// How often anybody has waited for the disk since the journal was opened.
+    /// Returns the number of waits for the disk since the journal was opened.
     pub fn counts(&self) -> JournalCounts {
         self.shared.counters.read()
     }
 
-    /// Begins the run that `key` names, unless it is done, being done, or known under another sequence.
+    /// Begins the run that `key` names, unless it is finished, in progress, or recorded under another
+    /// sequence.
     ///
     /// Nothing is written yet: the run's own row rides with the first thing that the run records.
     ///
@@ -179,8 +183,9 @@ impl Journal {
         self.shared.open_runs.begin(key, true, &self.shared.reader)
     }
 
-    /// Records that a step starts whose end will be recorded by [`finish_step`](Self::finish_step). If the
-    /// process dies in between, the resumed run knows the step as [`Recall::Unknown`](crate::Recall::Unknown).
+    /// Records the start of a step whose outcome follows with [`finish_step`](Self::finish_step). If the
+    /// process dies in between, the resumed run recalls the step as
+    /// [`Recall::Unknown`](crate::Recall::Unknown).
     ///
     /// # Errors
     ///
@@ -237,7 +242,7 @@ impl Journal {
         self.record_steps_at(run, (first_index..).zip(steps))
     }
 
-    /// The same for steps at any indexes (0-based).
+    /// Records steps at any indexes (0-based), like [`record_steps`](Self::record_steps).
     ///
     /// # Errors
     ///
@@ -262,8 +267,8 @@ impl Journal {
         self.wait_for(RecordSteps { run, steps: prepared, rows })
     }
 
-    /// Notes that the paths of these changes were seen to hold their after sides. Lazy: it returns at once
-    /// and rides with the next commit; until then a crash only means that recovery looks again.
+    /// Notes that the paths of these changes were observed to hold their after sides. Lazy: it returns at
+    /// once and rides with the next commit; a crash before that only makes recovery check again.
     ///
     /// # Errors
     ///
@@ -282,9 +287,9 @@ impl Journal {
         self.mark(numbers, ChangeState::Settled)
     }
 
-    /// Notes that somebody else changed the path meanwhile and theirs stayed, and replaces the outcome of the
-    /// change's step by `outcome`. Lazy, like [`publish_changes`](Self::publish_changes); recovery comes to
-    /// the same finding. A change that is settled stays settled.
+    /// Notes that another program changed the path and its version stayed, and replaces the outcome of the
+    /// change's step with `outcome`. Lazy, like [`publish_changes`](Self::publish_changes); recovery would
+    /// reach the same result. A change that is settled stays settled.
     ///
     /// # Errors
     ///
@@ -293,7 +298,8 @@ impl Journal {
         self.conflict_changes(&[number], outcome)
     }
 
-    /// Does the same for several changes of one step at once.
+    /// Marks several changes of one step as conflicted at once, like
+    /// [`conflict_change`](Self::conflict_change).
     ///
     /// # Errors
     ///
@@ -324,7 +330,7 @@ impl Journal {
         Ok(versions)
     }
 
-    /// Finishes a run that nobody can ask for twice, such as one of [`RunKey::once`]. Lazy: it returns at
+    /// Finishes a run that cannot be requested twice, such as one of [`RunKey::once`]. Lazy: it returns at
     /// once and rides with the next commit. A run that recorded nothing leaves no trace.
     ///
     /// # Errors
@@ -335,6 +341,7 @@ impl Journal {
         let preparation = self.preparation();
         let outcome = preparation.outcome(outcome)?;
         let documents = preparation.documents(&[])?;
+        // A run without a row has recorded nothing, so there is nothing to finish.
         if open_run.written.load(Ordering::Acquire) {
             self.enqueue(Queued::new(FinishRun { run: open_run, outcome, documents }, None))?;
         }
@@ -365,7 +372,7 @@ impl Journal {
         self.enqueue(Queued::new(documents, None))
     }
 
-    /// Keeps a content that no change refers to, such as a version of a file that somebody was shown. Lazy: it
+    /// Keeps a content that no change refers to, such as a version of a file that a client received. Lazy: it
     /// returns at once and rides with the next commit, except that a large content is synced as a file first.
     ///
     /// # Errors
@@ -378,18 +385,18 @@ impl Journal {
         Ok(hash)
     }
 
-    /// Removes contents that nobody needs, by the rule: those that no change refers to, then, while there are more bytes than
-    /// the limit, those whose newest change is the oldest. Contents of changes that are not settled, or of runs that are
-    /// not finished, stay. Nobody else may write to the journal meanwhile.
+    /// Removes contents that are no longer needed, by the rule: first those that no change refers to, then,
+    /// while the rest exceeds the limit, those whose newest change is the oldest. Contents of unsettled
+    /// changes and of unfinished runs stay. No other caller may write to the journal meanwhile.
     ///
-    /// Then the space is given back to the disk, as far as the disk has room to do so; else it is used again, and the next
-    /// time gives it back.
+    /// Then it returns the space to the disk, as far as the disk has room to do so. Otherwise the space is
+    /// reused, and the next collection returns it.
     ///
     /// # Errors
     ///
     /// Those of the disk. The contents are removed in one commit; files that are left over go the next time.
     pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
-        // A content that is on its way into a commit has its file already.
+        // The files of contents that are still queued exist already, and must not count as stray.
         self.flush()?;
         let stray = || match &self.shared.blobs {
             Some(blobs) => garbage::remove_stray_files(blobs, &self.shared.reader, None),
@@ -397,29 +404,28 @@ impl Journal {
         };
         let (files_removed, files_bytes) = stray()?;
         let report = self.wait_for(CollectGarbage { rule: rule.clone() })?;
-        // These files belong to contents that have just been counted.
+        // The files of the contents that were just removed are stray now, and already counted.
         stray()?;
         let database_bytes = match &self.shared.blobs {
-            // What was removed is removed, whether or not its space can be given back now.
-            Some(_) => garbage::give_back(self.shared.reader.place()).unwrap_or(0),
+            // The contents stay removed even if their space cannot be returned now.
+            Some(_) => garbage::give_back(self.shared.reader.location()).unwrap_or(0),
             None => 0,
         };
         Ok(GarbageReport { files_removed, files_bytes, database_bytes, ..report })
     }
 
-    /// Writes a copy of the journal, as it is now, into the new folder `folder`, whose parent exists. It can be opened
-    /// there like any other. It knows the runs that are open here, by their numbers, also those of which nothing is
-    /// recorded yet. Large contents, which lie in files of their own, are not copied: the copy says `ContentMissing`
-    /// when it is asked for one.
+    /// Writes a copy of the journal, as it is now, into the new folder `folder`, whose parent exists. The
+    /// copy opens like any other journal. It lists the runs that are open here by their numbers, even those
+    /// that have recorded nothing yet. Large contents, which are files, are not copied: reading one from the
+    /// copy fails with `ContentMissing`.
     ///
     /// # Errors
     ///
-    /// Whatever reading and writing fail with, also if there is a folder of this name already. What was written of the
-    /// copy stays.
+    /// Those of reading and writing, and of a folder that exists already. A partial copy stays.
     pub fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
         self.flush()?;
         self.shared.reader.copy_to(folder)?;
-        let copy = Place::Folder(folder.to_owned()).connect_to_write()?;
+        let copy = Location::Folder(folder.to_owned()).connect_to_write()?;
         self.shared.open_runs.all().iter().try_for_each(|run| Ok(insert_run(&copy, run)?))
     }
 
@@ -432,7 +438,7 @@ impl Journal {
         self.wait_for(Flush)
     }
 
-    /// Notes that somebody has seen which databases were set aside, so that reports no longer list them.
+    /// Acknowledges the databases that were quarantined, so that reports no longer list them.
     ///
     /// # Errors
     ///

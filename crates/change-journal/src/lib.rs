@@ -1,12 +1,12 @@
 //! A durable record of what was done to a folder: runs, their steps, the changes that they make, and named
 //! documents that change together with the end of a run.
 //!
-//! It exists so that a run happens once: a run that is begun twice is resumed, reported or refused, whatever
-//! happened to the process in between. It keeps what was there before each change and what comes after, so
-//! that changes can be redone after a crash and taken back later.
+//! Its purpose is that a run happens once: beginning a run twice resumes, reports or refuses it, even if the
+//! process was killed in between. It keeps both sides of every change, so that changes can be redone after a
+//! crash and undone later.
 //!
-//! What a run asks for and what its outcomes mean is opaque to it, and it never touches the files that it
-//! keeps record of. It lives in one folder of its own: an SQLite database, files for large contents, a lock.
+//! The request of a run and the meaning of its outcomes are opaque to it, and it never touches the files
+//! whose changes it records. It owns one folder: an SQLite database, files for large contents, and a lock.
 //!
 //! # Example
 //!
@@ -17,7 +17,7 @@
 //!
 //! let journal = Journal::in_memory()?;
 //! let key = RunKey { conversation: "demo".into(), sequence: 1, content: ContentHash::of(b"the request") };
-//! let RunState::New(run) = journal.begin_run(&key)? else { panic!("nobody has asked for this yet") };
+//! let RunState::New(run) = journal.begin_run(&key)? else { panic!("a new key begins a new run") };
 //!
 //! let change = ChangeRecord::intended(b"notes.txt", None, Some(EntryRecord::file(b"hello\n")));
 //! let step = StepRecord {
@@ -34,6 +34,7 @@
 //! assert!(matches!(journal.begin_run(&key)?, RunState::Finished { .. }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod change;
 mod clock;

@@ -1,4 +1,4 @@
-//! Owns the numbers that bound what the journal takes and how it batches.
+//! Owns the limits on what the journal accepts and on how it batches.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct JournalLimits {
     pub group_writes: usize,
     /// No further write joins a commit that already carries this many bytes.
     pub group_bytes: usize,
-    /// Writes that nobody waits for reach the disk after this time at the latest, if no commit takes them along.
+    /// The longest time until a lazy write reaches the disk, if no other commit takes it along.
     pub lazy_delay: Duration,
     /// After about this many committed bytes the log is folded into the database in the background.
     pub checkpoint_bytes: usize,

@@ -1,4 +1,4 @@
-//! Owns which runs are open in this process, so that none is done twice at a time.
+//! Owns the set of runs that are open in this process, so that none runs twice at a time.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use crate::run::{RecordedRun, RunKey, RunNumber, RunState};
 use crate::step::ResumedSteps;
 use crate::store::rows::{self, RUN_COLUMNS};
 
-/// A run that is open in this process. Dropping it closes the run; what is recorded of it stays, and
-/// whoever begins the same run later resumes it.
+/// A run that is open in this process. Dropping it closes the run; its record stays, and beginning the same
+/// run later resumes it.
 #[derive(Debug)]
 pub struct Run {
     number: RunNumber,
@@ -22,7 +22,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The number by which the journal's methods know this run.
+    /// Returns the number that the journal's methods take for this run.
     pub fn number(&self) -> RunNumber {
         self.number
     }
@@ -34,13 +34,13 @@ impl Drop for Run {
     }
 }
 
-/// What the writer needs to know of an open run.
+/// The facts about an open run that the writer needs.
 #[derive(Debug)]
 pub(crate) struct OpenRun {
     pub(crate) number: RunNumber,
     pub(crate) key: RunKey,
     pub(crate) began_at_ms: i64,
-    /// Whether a commit has carried the run's own row. It rides with the first thing that the run records.
+    /// Set once a commit has written the run's own row, which rides with the first write of the run.
     pub(crate) written: AtomicBool,
 }
 
@@ -51,34 +51,35 @@ pub(crate) struct OpenRuns {
 }
 
 impl OpenRuns {
-    /// Starts with no run open; new runs get numbers from `next_number` on.
+    /// Creates an empty set; new runs get numbers from `next_number` on.
     pub(crate) fn new(next_number: u64) -> Self {
         Self { next_number: AtomicU64::new(next_number), by_number: Mutex::default() }
     }
 
     /// Decides whether the run that `key` names may be done, and opens it if so.
     ///
-    /// With `again`, content that is known under another sequence is no obstacle.
+    /// With `again`, the same content under another sequence does not prevent the run.
     pub(crate) fn begin(
         self: &Arc<Self>,
         key: &RunKey,
         again: bool,
         reader: &JournalReader,
     ) -> Result<RunState, JournalError> {
-        // The lock is held to the end, so that of two callers with the same key only one gets the run.
+        // The lock is held to the end, so that of two callers with the same key only one opens the run.
         let mut by_number = self.lock();
         if let Some(open_run) = by_number.values().find(|open_run| open_run.key == *key) {
             return Ok(RunState::InProgress { number: open_run.number });
         }
         let recorded = reader.read(|connection| Ok(find_runs(connection, key)?))?;
-        if let Some(found) = recorded.iter().find(|found| found.key == *key) {
-            if let Some(outcome) = &found.outcome {
-                return Ok(RunState::Finished { number: found.number, outcome: outcome.clone() });
+        if let Some(same) = recorded.iter().find(|run| run.key == *key) {
+            if let Some(outcome) = &same.outcome {
+                return Ok(RunState::Finished { number: same.number, outcome: outcome.clone() });
             }
-            let steps = ResumedSteps(reader.steps(found.number)?);
-            let run = self.open(&mut by_number, found.number, key, true);
+            let steps = ResumedSteps(reader.steps(same.number)?);
+            let run = self.open(&mut by_number, same.number, key, true);
             return Ok(RunState::Resumed { run, steps });
         }
+        // A run without a row yet is known to this process only, so both sources are searched.
         let unwritten = by_number.values().filter(|open_run| open_run.key.is_repeated_by(key));
         let elsewhere = unwritten.map(|open_run| (open_run.number, &open_run.key, false));
         let elsewhere =
@@ -122,7 +123,7 @@ impl OpenRuns {
     }
 }
 
-/// All recorded runs of the key's content in its conversation.
+/// Returns all recorded runs of the key's content in its conversation.
 fn find_runs(connection: &Connection, key: &RunKey) -> rusqlite::Result<Vec<RecordedRun>> {
     let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE conversation = ?1 AND content = ?2");
     let mut statement = connection.prepare_cached(&sql)?;

@@ -17,13 +17,14 @@ use crate::error::{JournalError, OpenError};
 use crate::hash::ContentHash;
 use crate::run::{RecordedRun, RunFilter, RunNumber};
 use crate::step::RecordedStep;
-use crate::store::connection::{DATABASE_NAME, Place};
+use crate::store::connection::DATABASE_NAME;
+use crate::store::connection::Location;
 use crate::store::content_store;
 use crate::store::failure::Failure;
 use crate::store::open;
 use crate::store::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
 
-/// Reads a journal. It sees everything whose write was acknowledged, and never waits for the writer.
+/// Reads a journal. It sees every acknowledged write, and never waits for the writer.
 ///
 /// Cheap to clone; usable from any number of threads.
 #[derive(Clone)]
@@ -32,7 +33,7 @@ pub struct JournalReader {
 }
 
 struct Shared {
-    place: Place,
+    location: Location,
     boot_id: String,
     idle: Mutex<Vec<Connection>>,
 }
@@ -48,23 +49,24 @@ impl JournalReader {
     ///
     /// # Errors
     ///
-    /// `Missing` if there is none, `Newer` if its schema is not known, `Damaged` if it cannot be read;
-    /// nothing is set aside or repaired.
+    /// `Missing` if there is no journal, `Newer` if its schema is not supported, `Damaged` if it cannot be
+    /// read; a reader neither quarantines nor repairs.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        Ok(Self::new(open::place_to_read(folder)?))
+        Ok(Self::new(open::location_to_read(folder)?))
     }
 
-    pub(crate) fn new(place: Place) -> Self {
-        let shared = Shared { place, boot_id: clock::boot_id(), idle: Mutex::default() };
+    pub(crate) fn new(location: Location) -> Self {
+        let shared = Shared { location, boot_id: clock::boot_id(), idle: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
 
-    /// Changes after number `after`, exclusive, oldest first, at most `limit` of them.
+    /// Lists the changes after number `after`, exclusive, oldest first, at most `limit` of them.
     pub fn changes(&self, after: ChangeNumber, limit: u32) -> Result<Vec<RecordedChange>, JournalError> {
         self.list_changes("WHERE number > ?2 ORDER BY number LIMIT ?3", params![self.boot_id(), after, limit])
     }
 
-    /// Changes before number `before`, exclusive, or all for `None`, newest first, at most `limit` of them.
+    /// Lists the changes before number `before`, exclusive, or all for `None`, newest first, at most `limit`
+    /// of them.
     pub fn latest_changes(
         &self,
         before: Option<ChangeNumber>,
@@ -76,23 +78,23 @@ impl JournalReader {
         )
     }
 
-    /// One change.
+    /// Returns one change.
     pub fn change(&self, number: ChangeNumber) -> Result<Option<RecordedChange>, JournalError> {
         Ok(self.list_changes("WHERE number = ?2", params![self.boot_id(), number])?.pop())
     }
 
-    /// All changes of a run, oldest first.
+    /// Lists all changes of a run, oldest first.
     pub fn changes_of_run(&self, run: RunNumber) -> Result<Vec<RecordedChange>, JournalError> {
         self.list_changes("WHERE run = ?2 ORDER BY number", params![self.boot_id(), run])
     }
 
-    /// All changes that may still have to be redone, oldest first. Of several changes to one path only the
-    /// last one's after side belongs there.
+    /// Lists all changes that may still have to be redone, oldest first. Of several changes to one path, only
+    /// the last one's after side is current.
     pub fn unsettled_changes(&self) -> Result<Vec<RecordedChange>, JournalError> {
         self.list_changes("WHERE state IN ('intended', 'published') ORDER BY number", params![self.boot_id()])
     }
 
-    /// The latest changes of a path, newest first, at most `limit` of them.
+    /// Lists the latest changes of a path, newest first, at most `limit` of them.
     pub fn changes_of_path(&self, path: &[u8], limit: u32) -> Result<Vec<RecordedChange>, JournalError> {
         self.list_changes(
             "WHERE path = ?2 ORDER BY number DESC LIMIT ?3",
@@ -100,12 +102,12 @@ impl JournalReader {
         )
     }
 
-    /// The changes that took back change `number`, oldest first.
+    /// Lists the changes that undid change `number`, oldest first.
     pub fn changes_undoing(&self, number: ChangeNumber) -> Result<Vec<RecordedChange>, JournalError> {
         self.list_changes("WHERE undoes = ?2 ORDER BY number", params![self.boot_id(), number])
     }
 
-    /// One run.
+    /// Returns one run.
     pub fn run(&self, number: RunNumber) -> Result<Option<RecordedRun>, JournalError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE number = ?1");
         self.read(|connection| {
@@ -113,7 +115,7 @@ impl JournalReader {
         })
     }
 
-    /// The runs that pass `filter`, newest first, at most `limit` of them.
+    /// Lists the runs that pass `filter`, newest first, at most `limit` of them.
     pub fn runs(&self, filter: &RunFilter, limit: u32) -> Result<Vec<RecordedRun>, JournalError> {
         let sql = format!(
             "SELECT {RUN_COLUMNS} FROM run
@@ -125,13 +127,13 @@ impl JournalReader {
         self.list(&sql, params![filter.conversation, filter.before, filter.unfinished, limit], rows::run)
     }
 
-    /// All steps of a run, in order of their index.
+    /// Lists all steps of a run, in order of their index.
     pub fn steps(&self, run: RunNumber) -> Result<Vec<RecordedStep>, JournalError> {
         let sql = format!("SELECT {STEP_COLUMNS} FROM step WHERE run = ?1 ORDER BY step_index");
         self.list(&sql, [run], rows::step)
     }
 
-    /// The steps of a run whose indexes (0-based) lie in a range, in order of their index.
+    /// Lists the steps of a run whose indexes (0-based) lie in a range, in order of their index.
     pub fn steps_within(
         &self,
         run: RunNumber,
@@ -144,50 +146,50 @@ impl JournalReader {
         self.list(&sql, params![run, indexes.start, indexes.end], rows::step)
     }
 
-    /// The bytes whose hash is `hash`, if they are held.
+    /// Returns the bytes whose hash is `hash`, if they are held.
     ///
     /// # Errors
     ///
-    /// `ContentDamaged` or `ContentMissing` if the journal says that it holds them and its file does not.
+    /// `ContentDamaged` or `ContentMissing` if the database lists them and their file is damaged or missing.
     pub fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
-        let found: Option<Option<Vec<u8>>> = self.read(|connection| {
+        let bytes_column: Option<Option<Vec<u8>>> = self.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT bytes FROM content WHERE hash = ?1")?;
             Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
         })?;
-        match (found, &self.shared.place) {
+        match (bytes_column, &self.shared.location) {
             (None, _) => Ok(None),
             (Some(Some(bytes)), _) if ContentHash::of(&bytes) == *hash => Ok(Some(bytes)),
-            (Some(None), Place::Folder(folder) | Place::FrozenFolder(folder)) => {
+            (Some(None), Location::Folder(folder) | Location::FrozenFolder(folder)) => {
                 content_store::read_blob(folder, hash).map(Some)
             }
             (Some(_), _) => Err(JournalError::ContentDamaged { hash: *hash }),
         }
     }
 
-    /// Whether the bytes whose hash is `hash` are held, without reading them.
+    /// Returns whether the bytes whose hash is `hash` are held, without reading them.
     pub fn holds_content(&self, hash: &ContentHash) -> Result<bool, JournalError> {
         self.read(|connection| {
             Ok(connection.prepare_cached("SELECT 1 FROM content WHERE hash = ?1")?.exists([hash])?)
         })
     }
 
-    /// A document.
+    /// Returns a document.
     pub fn document(&self, name: &str) -> Result<Option<Document>, JournalError> {
         let sql = format!("SELECT {DOCUMENT_COLUMNS}, bytes FROM document WHERE name = ?1");
-        let found = self.read(|connection| {
+        let document = self.read(|connection| {
             let read =
                 |row: &Row<'_>| Ok(Document { head: rows::document_head(row)?, bytes: row.get("bytes")? });
             Ok(connection.prepare_cached(&sql)?.query_row([name], read).optional()?)
         })?;
-        match found {
+        match document {
             Some(document) if ContentHash::of(&document.bytes) != document.head.hash => {
                 Err(JournalError::ContentDamaged { hash: document.head.hash })
             }
-            found => Ok(found),
+            document => Ok(document),
         }
     }
 
-    /// The documents whose name starts with `prefix`, without their values, in order of their names.
+    /// Lists the documents whose name starts with `prefix`, without their values, in order of their names.
     pub fn documents(&self, prefix: &str) -> Result<Vec<DocumentHead>, JournalError> {
         let sql = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM document
@@ -196,21 +198,22 @@ impl JournalReader {
         self.list(&sql, [prefix], rows::document_head)
     }
 
-    /// Writes a copy of the database, as it is at one moment, into a new folder.
+    /// Writes a snapshot of the database into a new folder.
     pub(crate) fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
         DirBuilder::new().mode(0o700).create(folder).map_err(Failure::from)?;
         let copy = folder.join(DATABASE_NAME);
         let name =
             copy.to_str().ok_or_else(|| Failure::from(io::Error::from(io::ErrorKind::InvalidFilename)))?;
-        let connection = self.shared.place.connect_to_read()?;
-        // It counts as a change, though it changes nothing here: the file itself is open to read only.
+        let connection = self.shared.location.connect_to_read()?;
+        // SQLite counts `VACUUM INTO` as a write, although it changes nothing here: the file itself is open
+        // read-only.
         connection.pragma_update(None, "query_only", false)?;
         connection.execute("VACUUM INTO ?1", [name])?;
         Ok(())
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.shared.place
+    pub(crate) fn location(&self) -> &Location {
+        &self.shared.location
     }
 
     pub(crate) fn boot_id(&self) -> &str {
@@ -227,14 +230,17 @@ impl JournalReader {
         &self,
         query: impl FnOnce(&Connection) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
+        // The lock is released before the query, so that readers do not wait for each other.
         let idle = self.idle().pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => self.shared.place.connect_to_read()?,
+            None => self.shared.location.connect_to_read()?,
         };
         let answer = query(&connection);
         match &answer {
-            Err(JournalError::Damaged) => self.shared.place.mark_suspect(),
+            Err(JournalError::Damaged) => self.shared.location.mark_suspect(),
+            // A connection that reported damage is dropped instead of reused, so that later reads do not
+            // build on its state.
             _ => self.idle().push(connection),
         }
         answer

@@ -1,4 +1,4 @@
-//! Owns the words for runs: what names one, what beginning one can find, and how one reads back.
+//! Owns the types for runs: the key of a run, the result of beginning one, and its record.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -7,26 +7,26 @@ use crate::hash::ContentHash;
 use crate::open_runs::Run;
 use crate::step::ResumedSteps;
 
-/// What makes a run the same run: who asked, which of their steps it answers, and the text that was asked.
+/// The identity of a run: the conversation, its step that the run answers, and the content of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RunKey {
     /// One client or session.
     pub conversation: String,
     /// The step of the conversation that the run answers.
     pub sequence: u64,
-    /// The hash of everything that the run was asked to do.
+    /// The hash of the whole request.
     pub content: ContentHash,
 }
 
 impl RunKey {
-    /// A key for a caller without sequences, whose every call is a run of its own.
+    /// Returns a key for a caller without sequences, whose every call is a run of its own.
     ///
-    /// `unique` must never come twice in one conversation, such as a random identifier.
+    /// `unique` must never repeat in one conversation; a random identifier serves.
     pub fn once(conversation: impl Into<String>, unique: &[u8]) -> Self {
         Self { conversation: conversation.into(), sequence: 0, content: ContentHash::of(unique) }
     }
 
-    /// Whether `other` asks for the same content in the same conversation under another sequence.
+    /// Returns whether `other` requests the same content in the same conversation under another sequence.
     pub(crate) fn is_repeated_by(&self, other: &Self) -> bool {
         self.conversation == other.conversation
             && self.content == other.content
@@ -44,41 +44,41 @@ impl fmt::Display for RunNumber {
     }
 }
 
-/// What the journal knows about a run that somebody wants to begin.
+/// The state of a run that a caller wants to begin, which decides what the caller may do.
 #[derive(Debug)]
 #[must_use = "the state says whether anything may be done at all"]
 pub enum RunState {
-    /// Nobody has seen it: do all of it.
+    /// The journal has no record of it: do all of it.
     New(Run),
-    /// It was begun and never finished: go on where it stopped, once what
-    /// [`unsettled_changes`](crate::JournalReader::unsettled_changes) lists has been redone.
+    /// It was begun and never finished: resume it, once the changes that
+    /// [`unsettled_changes`](crate::JournalReader::unsettled_changes) lists are redone.
     Resumed {
         /// The run, open again under its old number.
         run: Run,
-        /// What is already decided about its steps.
+        /// The recorded steps.
         steps: ResumedSteps,
     },
-    /// It is done: do nothing, report this.
+    /// It is finished: do nothing, and report this outcome.
     Finished {
         /// The run that did it.
         number: RunNumber,
-        /// What was given to [`Journal::finish_run`](crate::Journal::finish_run).
+        /// The outcome passed to [`Journal::finish_run`](crate::Journal::finish_run).
         outcome: Vec<u8>,
     },
-    /// Somebody in this process is doing it right now: do nothing, unless on behalf of that somebody.
+    /// Another caller in this process is doing it now: do nothing, unless acting on behalf of that caller.
     InProgress {
         /// The run that does it.
         number: RunNumber,
     },
-    /// The same content was asked for under another sequence of this conversation: do nothing unless
-    /// a person or an unmistakable token says so, and then use
+    /// The same content was requested under another sequence of this conversation: do nothing, unless the
+    /// user or an unmistakable token asks for a repetition; then use
     /// [`Journal::begin_run_again`](crate::Journal::begin_run_again).
     KnownElsewhere {
         /// The latest such run.
         number: RunNumber,
         /// Its key.
         key: RunKey,
-        /// Whether it is done.
+        /// `true` if that run is finished.
         finished: bool,
     },
 }
@@ -91,15 +91,15 @@ pub struct RecordedRun {
     pub number: RunNumber,
     /// Its key.
     pub key: RunKey,
-    /// When it was begun, to the millisecond.
+    /// The time at which it began, to the millisecond.
     pub began_at: SystemTime,
-    /// When it was finished, to the millisecond; `None` while it is not.
+    /// The time at which it finished, to the millisecond; `None` for an unfinished run.
     pub finished_at: Option<SystemTime>,
-    /// What it gave; `None` while it is not finished.
+    /// Its outcome; `None` for an unfinished run.
     pub outcome: Option<Vec<u8>>,
 }
 
-/// Which runs to list.
+/// A filter for listing runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Only runs of this conversation.

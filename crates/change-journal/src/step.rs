@@ -1,31 +1,31 @@
-//! Owns the words for steps: what is recorded about one, and what a resumed run remembers.
+//! Owns the types for steps: the record of one, and what a resumed run recalls of it.
 
 use std::time::SystemTime;
 
 use crate::change::ChangeRecord;
 use crate::run::RunNumber;
 
-/// What sort of thing a step does.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepKind {
     /// It changes files.
     FileChange,
-    /// It runs a shell command, and nobody knows how it ended if the process dies meanwhile.
+    /// It runs a shell command. If the process dies during it, its result is unknown.
     ShellCommand,
-    /// It only looks.
+    /// It only reads.
     Reading,
 }
 
 /// A step that is recorded together with its outcome, in one commit.
 #[derive(Clone, Debug)]
 pub struct StepRecord<'a> {
-    /// What sort of step it is.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// One line for people who read the log.
+    /// One line for the log.
     pub description: &'a str,
-    /// What the step gives; opaque to the journal.
+    /// The result of the step; opaque to the journal.
     pub outcome: &'a [u8],
-    /// What it does to paths.
+    /// Its changes to paths.
     pub changes: Vec<ChangeRecord<'a>>,
 }
 
@@ -35,29 +35,29 @@ pub struct StepRecord<'a> {
 pub struct RecordedStep {
     /// The run that it belongs to.
     pub run: RunNumber,
-    /// Its place in the run, 0-based.
+    /// Its index in the run, 0-based.
     pub index: u32,
-    /// What sort of step it is.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// One line for people.
+    /// One line for the log.
     pub description: String,
-    /// When it was started, to the millisecond.
+    /// The time at which it started, to the millisecond.
     pub started_at: SystemTime,
-    /// When its outcome was recorded, to the millisecond.
+    /// The time at which its outcome was recorded, to the millisecond.
     pub finished_at: Option<SystemTime>,
-    /// What it gave; `None` if it was started and its end was never recorded.
+    /// Its outcome; `None` if it started and no outcome was recorded.
     pub outcome: Option<Vec<u8>>,
 }
 
-/// What a resumed run remembers of one step.
+/// The recorded state of one step of a resumed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall<'a> {
-    /// Nothing: do it.
+    /// Not recorded: do it.
     NotStarted,
-    /// It was started and nobody knows how it ended. It must not be done again: record that with
+    /// It started, and its result is unknown. It must not be repeated: record an outcome with
     /// [`Journal::finish_step`](crate::Journal::finish_step).
     Unknown,
-    /// It is done, and this is its outcome.
+    /// It is finished, with this outcome.
     Finished(&'a [u8]),
 }
 
@@ -66,20 +66,20 @@ pub enum Recall<'a> {
 pub struct ResumedSteps(pub(crate) Vec<RecordedStep>);
 
 impl ResumedSteps {
-    /// What is known about the step at `index` (0-based).
+    /// Returns the recorded state of the step at `index` (0-based).
     pub fn recall(&self, index: u32) -> Recall<'_> {
         match self.0.binary_search_by_key(&index, |step| step.index) {
             Err(_) => Recall::NotStarted,
-            Ok(place) => self.0[place].outcome.as_deref().map_or(Recall::Unknown, Recall::Finished),
+            Ok(position) => self.0[position].outcome.as_deref().map_or(Recall::Unknown, Recall::Finished),
         }
     }
 
-    /// The steps whose end is unknown.
+    /// Returns the steps whose result is unknown.
     pub fn unknown(&self) -> impl Iterator<Item = &RecordedStep> {
         self.0.iter().filter(|step| step.outcome.is_none())
     }
 
-    /// All recorded steps.
+    /// Returns all recorded steps.
     pub fn all(&self) -> &[RecordedStep] {
         &self.0
     }

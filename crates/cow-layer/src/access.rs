@@ -1,7 +1,7 @@
 //! Reaching into a layer's own folders when their permission bits forbid it.
 //!
-//! A command may leave folders without permissions behind. They belong to the same user, who can give them
-//! permissions for a moment; root needs none.
+//! A command may leave folders without permissions behind. They belong to the same user, who can widen their
+//! permissions temporarily; root needs none.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -10,21 +10,21 @@ use rustix::io::Errno;
 
 use crate::handle::{self, FOLDER, is_root};
 
-/// What a user needs of a folder of its own to list and to change it.
+/// The permission bits with which an owner can list and change a folder.
 pub(crate) const OWN_FOLDER: u32 = 0o700;
 
 /// A folder of a layer, open, with its permissions widened as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct OpenFolder {
     handle: OwnedFd,
-    /// What it gets back.
+    /// The permissions to restore.
     mode: Option<u32>,
     /// The folders on the way, which were widened too.
     _above: Option<Box<OpenFolder>>,
 }
 
 impl OpenFolder {
-    /// Opens the folder `name`, which is known to be one and which nobody else is using.
+    /// Opens the folder `name`. The caller knows that it is a folder, and that no other process uses it.
     pub(crate) fn open(parent: impl AsFd, name: &[u8], mode: u32) -> Result<OpenFolder, Errno> {
         let is_closed = !is_root() && mode & OWN_FOLDER != OWN_FOLDER;
         if is_closed {
@@ -41,6 +41,7 @@ impl OpenFolder {
         for name in path.components() {
             let mode = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?.mode;
             let mut below = OpenFolder::open(&folder, name, mode)?;
+            // The folders above stay widened as long as this one, because restoring them would close the way.
             below._above = Some(Box::new(folder));
             folder = below;
         }
@@ -63,7 +64,7 @@ impl Drop for OpenFolder {
     }
 }
 
-/// A folder of the workspace whose owner opens it for a moment, as the command did.
+/// A closed folder of the workspace, widened while this value lives, as the command did.
 #[derive(Debug)]
 pub(crate) struct Widened {
     handle: OwnedFd,
@@ -71,7 +72,8 @@ pub(crate) struct Widened {
 }
 
 impl Widened {
-    /// Takes a folder that has exactly these permissions; `None` if it has others, or needs none for root.
+    /// Widens a folder that has exactly these permissions; returns `None` if it has others, or if this
+    /// process is root.
     pub(crate) fn open(handle: impl AsFd, mode: u32) -> Result<Option<Widened>, Errno> {
         let is_closed = !is_root() && mode & OWN_FOLDER != OWN_FOLDER;
         if !is_closed || handle::stat(&handle)?.mode != mode {

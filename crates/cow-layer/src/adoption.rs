@@ -1,4 +1,4 @@
-//! One change on its way into the workspace.
+//! The adoption of one change into the workspace.
 
 pub(crate) mod adopt;
 mod before_image;
@@ -27,13 +27,13 @@ use crate::rights::Rights;
 use crate::scan::change::{LayerChange, Side, Stamp};
 use crate::tree;
 
-/// One change on its way: the workspace's folder, held open, and the name in it.
+/// One change on its way: the handle of the workspace's folder, and the name in it.
 pub(crate) struct Adoption<'a> {
     layer: &'a Layer,
     change: &'a LayerChange,
     folder: OwnedFd,
     name: &'a [u8],
-    /// The folder again, if it had to be opened for this.
+    /// Restores the folder's permissions, if they had to be widened.
     _widened: Option<Widened>,
 }
 
@@ -50,7 +50,8 @@ impl<'a> Adoption<'a> {
             FsError::NotAFolder { .. } | FsError::IsLink { .. } => changed(),
             other => AdoptError::Workspace(other),
         })?;
-        // The command opened the folder, changed what is in it, and closed it again; so does this.
+        // The command opened the closed folder, changed its entries and closed it again; adoption does the
+        // same.
         let widened = change.closed_parent.map(|mode| Widened::open(&folder, mode)).transpose();
         let widened = widened.map_err(|errno| AdoptError::at(&change.path, errno))?.flatten();
         Ok(Adoption { layer, change, folder, name, _widened: widened })
@@ -72,7 +73,7 @@ impl<'a> Adoption<'a> {
         (self.folder.as_fd(), self.name)
     }
 
-    fn found(&self) -> Result<Option<Entry>, AdoptError> {
+    fn current(&self) -> Result<Option<Entry>, AdoptError> {
         handle::stat_at(&self.folder, self.name).map_err(|errno| self.error(errno))
     }
 
@@ -80,30 +81,32 @@ impl<'a> Adoption<'a> {
         self.change.before_stamp.ok_or_else(|| self.not_in_layer())
     }
 
-    /// Whether the workspace's entry is what it was when the layer was looked at.
-    fn is_untouched(&self, found: &Entry, before: &Stamp) -> bool {
-        let is_renamed = before.is_renamed(found);
-        // A folder changes with what is adopted in it, a file with several names with each of them.
-        before.is(found) || is_renamed && (found.kind == Kind::Folder || found.links > 1)
+    /// Returns whether the workspace's entry is unchanged since the scan.
+    fn is_untouched(&self, current: &Entry, before: &Stamp) -> bool {
+        let is_renamed = before.is_renamed(current);
+        // Adopting inside a folder changes the folder, and adopting one name of a file changes its other
+        // names.
+        before.is(current) || is_renamed && (current.kind == Kind::Folder || current.links > 1)
     }
 
-    /// Whether what came out of the workspace, and is at `place` now, is what it was when the layer was looked at.
-    fn is_expected(&self, place: At<'_>, before: &Stamp, came_out: &Entry) -> Result<bool, Errno> {
+    /// Returns whether the entry that the exchange moved from the workspace to `location` is the one that
+    /// the scan recorded.
+    fn is_expected(&self, location: At<'_>, before: &Stamp, displaced: &Entry) -> Result<bool, Errno> {
         let was_folder = self.change.before.as_ref().is_some_and(Side::is_folder);
-        if !before.is_renamed(came_out) || was_folder != (came_out.kind == Kind::Folder) {
+        if !before.is_renamed(displaced) || was_folder != (displaced.kind == Kind::Folder) {
             return Ok(false);
         }
         if !was_folder {
             return Ok(true);
         }
         if self.change.tree.is_some() {
-            return Ok(!tree::has_changed_since(place.0, place.1, self.change.seen_at)?);
+            return Ok(!tree::has_changed_since(location.0, location.1, self.change.seen_at)?);
         }
-        Ok(handle::names(handle::open_at(place.0, place.1, FOLDER)?)?.is_empty())
+        Ok(handle::names(handle::open_at(location.0, location.1, FOLDER)?)?.is_empty())
     }
 
-    fn exchange(&self, place: At<'_>) -> Result<(), AdoptError> {
-        handle::exchange(place, self.here()).map_err(|errno| match errno {
+    fn exchange(&self, location: At<'_>) -> Result<(), AdoptError> {
+        handle::exchange(location, self.here()).map_err(|errno| match errno {
             Errno::NOENT => self.changed(),
             other => self.error(other),
         })
@@ -117,7 +120,7 @@ impl<'a> Adoption<'a> {
         }
     }
 
-    /// A folder that a file takes the place of must be empty by now, unless it goes with all that is in it.
+    /// Checks that a folder which a file replaces is empty by now, unless it is replaced as a tree.
     fn check_empty(&self) -> Result<(), AdoptError> {
         let was_folder = self.change.before.as_ref().is_some_and(Side::is_folder);
         if !was_folder || self.change.tree.is_some() {
@@ -131,51 +134,52 @@ impl<'a> Adoption<'a> {
         AdoptError::FolderNotEmpty { path: self.change.path.clone() }
     }
 
-    fn upper_place(&self) -> Result<(OpenFolder, &'a [u8]), AdoptError> {
-        self.layer.upper_place(&self.change.path).map_err(|errno| match errno {
+    fn upper_entry(&self) -> Result<(OpenFolder, &'a [u8]), AdoptError> {
+        self.layer.upper_entry(&self.change.path).map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => self.not_in_layer(),
             other => self.error(other),
         })
     }
 
-    /// What entries at this place of the workspace may have. What is there now may be the layer's own already, which has
-    /// no more than that.
+    /// Returns the rights that the adopted entry may have. The current entry may already be the layer's own,
+    /// which has no more than that.
     fn rights(&self) -> Result<Rights, AdoptError> {
         let around = handle::stat(&self.folder).map_err(|errno| self.error(errno))?;
-        Ok(Rights::within(&around).replacing(self.found()?.as_ref()))
+        Ok(Rights::within(&around).replacing(self.current()?.as_ref()))
     }
 
-    /// The layer's entry, if it is the one that was looked at.
-    fn own_entry(&self, place: At<'_>, ours: &Stamp) -> Result<Entry, AdoptError> {
-        let found = handle::stat_at(place.0, place.1).map_err(|errno| self.error(errno))?;
-        let mut entry = found.filter(|found| found.inode == ours.inode).ok_or_else(|| self.not_in_layer())?;
+    /// Returns the layer's entry, if it is still the scanned one.
+    fn own_entry(&self, location: At<'_>, ours: &Stamp) -> Result<Entry, AdoptError> {
+        let current = handle::stat_at(location.0, location.1).map_err(|errno| self.error(errno))?;
+        let mut entry =
+            current.filter(|current| current.inode == ours.inode).ok_or_else(|| self.not_in_layer())?;
         if entry.kind == Kind::Device {
             return Err(AdoptError::Device { path: self.change.path.clone() });
         }
-        // A crash may have come while it was prepared. Bits that the workspace is not to have are not given back: the
-        // same file may be there already under another name.
+        // A crash may have interrupted its preparation. Bits that the workspace must not get are not
+        // restored: the same file may already be there under another name.
         let mode = self.rights()?.mode(entry.kind, ours.mode);
         if entry.kind != Kind::Link && entry.mode != mode {
-            handle::set_mode_at(place.0, place.1, mode).map_err(|errno| self.error(errno))?;
+            handle::set_mode_at(location.0, location.1, mode).map_err(|errno| self.error(errno))?;
             entry.mode = mode;
         }
         Ok(entry)
     }
 
-    /// Makes the layer's entry fit for the workspace. A folder that its owner could not move is widened, and the
-    /// permissions that it is to have are given back.
-    fn prepare(&self, place: At<'_>, entry: &Entry) -> Result<Option<Widened>, AdoptError> {
+    /// Prepares the layer's entry for the workspace. A folder that its owner could not move is widened until
+    /// the returned value is dropped.
+    fn prepare(&self, location: At<'_>, entry: &Entry) -> Result<Option<Widened>, AdoptError> {
         let at = |errno| self.error(errno);
         if entry.kind != Kind::Folder {
-            tree::prepare_entry(place.0, place.1, entry, &self.rights()?).map_err(at)?;
+            tree::prepare_entry(location.0, location.1, entry, &self.rights()?).map_err(at)?;
             return Ok(None);
         }
-        tree::prepare(place.0, place.1, entry, &self.rights()?).map_err(at)?;
-        let folder = handle::open_at(place.0, place.1, FOLDER_PATH).map_err(at)?;
+        tree::prepare(location.0, location.1, entry, &self.rights()?).map_err(at)?;
+        let folder = handle::open_at(location.0, location.1, FOLDER_PATH).map_err(at)?;
         Widened::open(folder, entry.mode).map_err(at)
     }
 
-    /// Lets the owner of a closed folder of the workspace move it, with everything in it.
+    /// Widens a closed folder of the workspace, so that its owner can move it with everything in it.
     fn widen_theirs(&self, before: &Stamp) -> Result<Option<Widened>, AdoptError> {
         if self.change.tree.is_none() || !self.change.before.as_ref().is_some_and(Side::is_folder) {
             return Ok(None);

@@ -1,18 +1,18 @@
-//! Why something about a layer did not happen.
+//! The errors of layers.
 
 use rel_path::RelPath;
 use rustix::io::Errno;
 use sandbox_fs::FsError;
 
-/// Why there are no layers over a folder. Nothing was left behind.
+/// The reason why no layers can be made over a folder. Nothing was left behind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// The workspace was opened from a handle, and a mount needs its path.
     #[error("the workspace has no path to mount")]
     NoPath,
-    /// The layers' folder is not where its path says, or the path leads through a link.
-    #[error("the folder for layers is not at the path that was given for it")]
+    /// The layers' folder is no longer at its path, or the path leads through a link.
+    #[error("the folder for layers is not at the given path")]
     FolderMoved,
     /// Names cannot be exchanged between the layers' folder and the workspace, for instance because they lie on two
     /// file systems.
@@ -21,7 +21,7 @@ pub enum Unavailable {
         /// The error number, as in `errno.h`.
         errno: i32,
     },
-    /// The file system's times are so coarse that what was saved meanwhile could not be told.
+    /// The file system's times are so coarse that concurrent saves could not be detected.
     #[error("the file system's times are too coarse")]
     CoarseTimes,
     /// Nothing can be written in the layers' folder or in the workspace, or the workspace is gone.
@@ -32,26 +32,26 @@ pub enum Unavailable {
     },
 }
 
-/// Why something about a layer as a whole did not happen.
+/// An error about a layer as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayerError {
     /// A layer with this name exists.
-    #[error("a layer with this name exists")]
+    #[error("a layer with this name exists already")]
     Exists,
-    /// There is no layer with this name.
-    #[error("there is no layer with this name")]
+    /// No layer has this name.
+    #[error("the layer does not exist")]
     NotFound,
-    /// A part of the layer is missing or cannot be read: it was being made, or being removed, when the program ended.
+    /// A part of the layer is missing or unreadable: the program ended while making or removing it.
     #[error("the layer is incomplete")]
     Incomplete,
-    /// More entries than [`ScanLimits::entries`](crate::ScanLimits::entries) would have had to be looked at.
-    #[error("more than {limit} files would have to be looked at")]
+    /// The scan would read more entries than [`ScanLimits::entries`](crate::ScanLimits::entries).
+    #[error("the layer has more entries than the limit of {limit}")]
     TooManyEntries {
         /// The limit.
         limit: u64,
     },
-    /// The file system's times are so coarse that what was saved meanwhile could not be told.
+    /// The file system's times are so coarse that concurrent saves could not be detected.
     #[error("the file system's times are too coarse")]
     CoarseTimes,
     /// No space, no inodes or no quota left.
@@ -63,7 +63,7 @@ pub enum LayerError {
     /// The operating system refused something.
     #[error("cannot use the layer at `{path}`: {}", errno_text(*.errno))]
     System {
-        /// Where in the layer; the root for the layer itself.
+        /// The path in the layer; the root for the layer itself.
         path: RelPath,
         /// The error number, as in `errno.h`.
         errno: i32,
@@ -83,44 +83,45 @@ impl LayerError {
     }
 }
 
-/// Why one change was not adopted. The path is in one of its two states, or as somebody else left it.
+/// The reason why one change was not adopted. The path is in one of its two states, or as another program
+/// left it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdoptError {
-    /// Somebody saved, made or removed something at this path since the layer was made. Theirs is in its place; the
-    /// layer still holds its own.
-    #[error("`{path}` was changed by someone else")]
+    /// Another program saved, made or removed the path since the layer was made. The workspace keeps that
+    /// version; the layer still holds its own.
+    #[error("`{path}` was changed by another program")]
     Changed {
         /// The path.
         path: RelPath,
     },
-    /// A folder that was to be replaced or removed holds entries of somebody else, or some that were not adopted.
+    /// A folder to replace or remove still holds entries, made by another program or not adopted.
     #[error("the folder `{path}` is not empty")]
     FolderNotEmpty {
         /// The path.
         path: RelPath,
     },
-    /// The folder that it would be in does not exist, because its own change was not adopted.
+    /// The parent folder does not exist, because its own change was not adopted.
     #[error("the folder `{folder}` does not exist")]
     ParentMissing {
         /// The folder.
         folder: RelPath,
     },
-    /// The layer does not hold what the change says: it is a change of another layer, or the layer was damaged.
+    /// The layer does not hold the entry: the change belongs to another layer, or the layer was damaged.
     #[error("the layer does not hold `{path}`")]
     NotInLayer {
         /// The path.
         path: RelPath,
     },
-    /// It is a device, and those are not adopted.
-    #[error("`{path}` is a device, which does not come into the workspace")]
+    /// It is a device, and devices are not adopted.
+    #[error("`{path}` is a device, and devices are not adopted")]
     Device {
         /// The path.
         path: RelPath,
     },
-    /// Somebody kept saving while versions were exchanged. Their last one is in the layer, and
+    /// Another program kept saving during the exchange. Its last version is in the layer, and
     /// [`Layer::open_before`](crate::Layer::open_before) opens it.
-    #[error("`{path}` kept changing while it was put in its place")]
+    #[error("`{path}` kept changing while it was adopted")]
     KeepsChanging {
         /// The path.
         path: RelPath,
@@ -132,7 +133,7 @@ pub enum AdoptError {
         path: RelPath,
     },
     /// No space, no inodes or no quota left.
-    #[error("no space is left to put `{path}` in its place")]
+    #[error("no space is left to adopt `{path}`")]
     NoSpace {
         /// The path.
         path: RelPath,
@@ -141,7 +142,7 @@ pub enum AdoptError {
     #[error(transparent)]
     Workspace(FsError),
     /// The operating system refused something else.
-    #[error("cannot put `{path}` in its place: {}", errno_text(*.errno))]
+    #[error("cannot adopt `{path}`: {}", errno_text(*.errno))]
     System {
         /// The path.
         path: RelPath,

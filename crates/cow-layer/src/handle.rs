@@ -11,16 +11,16 @@ const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
 pub(crate) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// A folder to resolve names in. Needs no permission to list it.
 pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
-/// A file to read, which must not block when it turns out to be something else.
+/// A file to read, without blocking if it turns out to be a pipe.
 pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// What kind of thing an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
     Folder,
     Link,
-    /// A character device with the numbers 0 and 0: what an overlay puts in the place of a removed entry.
+    /// A character device with the numbers 0 and 0, with which an overlay marks a removed entry.
     Whiteout,
     /// Any other device.
     Device,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Special,
 }
 
-/// What the system says about an entry itself.
+/// The metadata of an entry itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) kind: Kind,
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub(crate) group: u32,
     /// Nanoseconds since 1970.
     pub(crate) modified: i128,
-    /// When content, names or permissions last changed, in nanoseconds since 1970.
+    /// The time of the last change of content, names or permissions, in nanoseconds since 1970.
     pub(crate) changed: i128,
 }
 
@@ -87,12 +87,12 @@ pub(crate) fn create_at(folder: impl AsFd, name: &[u8], mode: u32) -> Result<Own
     retry_on_intr(|| rustix::fs::openat(folder.as_fd(), name, flags, Mode::from_raw_mode(mode)))
 }
 
-/// Asks about what is behind a handle.
+/// Reads the metadata of the entry behind a handle.
 pub(crate) fn stat(handle: impl AsFd) -> Result<Entry, Errno> {
     rustix::fs::fstat(handle).map(|stat| Entry::from_stat(&stat))
 }
 
-/// Asks about the entry `name` of `folder` itself; `None` if there is none.
+/// Reads the metadata of the entry `name` of `folder` itself; `None` if it does not exist.
 pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Entry>, Errno> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(Entry::from_stat(&stat))),
@@ -104,7 +104,7 @@ pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Entry>, E
 /// The names in a folder that was opened with [`FOLDER`], sorted by their bytes.
 pub(crate) fn names(folder: impl AsFd) -> Result<Vec<Vec<u8>>, Errno> {
     let mut names = Vec::new();
-    // A handle of its own: the position in the list belongs to whoever reads it.
+    // `read_from` opens a description of its own, so concurrent readers of the handle keep their positions.
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
@@ -116,7 +116,7 @@ pub(crate) fn names(folder: impl AsFd) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(names)
 }
 
-/// Where a link leads, as it is written.
+/// Reads the target of a link, verbatim.
 pub(crate) fn link_target(folder: impl AsFd, name: &[u8]) -> Result<Vec<u8>, Errno> {
     rustix::fs::readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes)
 }
@@ -155,9 +155,9 @@ pub(crate) fn path_at(folder: impl AsFd, name: &[u8]) -> Vec<u8> {
     path
 }
 
-/// Gives what is behind a handle to the owner and the group of something else, as far as this user may.
+/// Gives the entry behind a handle the owner and the group of another one, as far as this user may.
 ///
-/// An ordinary user in somebody else's folder gives nothing away, and works with what the group may do.
+/// An ordinary user in another user's folder keeps its own files, and relies on the permissions of the group.
 pub(crate) fn give_like(handle: impl AsFd, model: &Entry) -> Result<(), Errno> {
     let own = stat(&handle)?;
     if (own.user, own.group) == (model.user, model.group) {
@@ -170,17 +170,17 @@ pub(crate) fn give_like(handle: impl AsFd, model: &Entry) -> Result<(), Errno> {
     }
 }
 
-/// Gives what is behind a handle these permission bits; one for resolving is enough.
+/// Sets the permission bits of the entry behind a handle; an `O_PATH` handle is enough.
 pub(crate) fn set_mode(handle: impl AsFd, mode: u32) -> Result<(), Errno> {
     rustix::fs::chmod(path_of(handle), Mode::from_raw_mode(mode))
 }
 
-/// A path to what is behind a handle, for the calls that do not take handles for resolving.
+/// Returns a path to the entry behind a handle, for calls that do not take `O_PATH` handles.
 pub(crate) fn path_of(handle: impl AsFd) -> String {
     format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
 }
 
-/// Whether this process may do everything to every file, whatever its permission bits.
+/// Returns whether this process ignores permission bits.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -23,7 +23,7 @@ use crate::{remove_tree, xattr};
 
 pub(crate) const UPPER: &[u8] = b"upper";
 const WORK: &[u8] = b"work";
-/// Holds what was taken out of the workspace because the command removed it.
+/// Holds the entries that were moved out of the workspace because the command removed them.
 pub(crate) const TAKEN: &[u8] = b"taken";
 const MOMENT: &[u8] = b"moment";
 pub(crate) const SEAL: &[u8] = b"changes";
@@ -50,7 +50,7 @@ impl Layer {
         })?;
         let made = Layer::furnish(store, name);
         if made.is_err() {
-            // What is left can be discarded by its name.
+            // If this fails, the remains can be discarded by name.
             let _ = remove_tree::remove(&store.folder, text);
         }
         made
@@ -64,6 +64,7 @@ impl Layer {
                 mkdirat(&folder, part, Mode::from_raw_mode(0o700))?;
             }
             imitate(store, &handle::open_at(&folder, UPPER, FOLDER)?)?;
+            // The moment is taken last, so that a layer with a readable moment is complete.
             let stamp = handle::create_at(&folder, MOMENT, 0o600)?;
             let moment = Moment::take(&stamp)?;
             if let Some(moment) = moment {
@@ -101,12 +102,13 @@ impl Layer {
         })
     }
 
-    /// The layer's name.
+    /// Returns the layer's name.
     pub fn name(&self) -> &LayerName {
         &self.name
     }
 
-    /// What is to be mounted. A layer can be mounted once; [`Layer::renew`] lets it be mounted again.
+    /// Returns the folders to mount. A layer can be mounted once; [`Layer::renew`] prepares it for another
+    /// mount.
     pub fn mount_spec(&self) -> MountSpec {
         MountSpec {
             lower: self.workspace_path.clone(),
@@ -115,40 +117,41 @@ impl Layer {
         }
     }
 
-    /// Makes a layer that was mounted and unmounted ready to be mounted once more, with what is in it.
+    /// Prepares a layer that was mounted and unmounted for another mount, keeping its content.
     ///
-    /// An overlay that is mounted without syncing refuses its folders a second time, because it cannot know whether
-    /// the machine failed in between. Whoever calls this knows that it did not.
+    /// An overlay that is mounted without syncing refuses its folders a second time, because it cannot know
+    /// whether the machine failed in between. The caller asserts that it did not.
     ///
     /// # Errors
     ///
-    /// What the operating system refuses.
+    /// [`LayerError::System`], if the operating system refuses it.
     pub fn renew(&self) -> Result<(), LayerError> {
         remove_tree::remove(&self.folder, WORK)
             .and_then(|()| mkdirat(&self.folder, WORK, Mode::from_raw_mode(0o700)))
             .map_err(LayerError::of_layer)
     }
 
-    /// Opens the file that the layer has at `path`, to be read: what the command left there. Links are not followed.
+    /// Opens the file that the command left at `path` in the layer, for reading. Links are not followed.
     ///
-    /// After [`Layer::adopt`] the layer holds there what the workspace had before.
+    /// After [`Layer::adopt`] the layer holds the workspace's previous version there.
     ///
     /// # Errors
     ///
-    /// [`LayerError::System`], with `ENOENT` if the layer has nothing there and `EINVAL` if it is no regular file.
+    /// [`LayerError::System`], with `ENOENT` if the layer has no entry there and `EINVAL` if the entry is not
+    /// a regular file.
     pub fn open_file(&self, path: &RelPath) -> Result<File, LayerError> {
         let open = || -> Result<OwnedFd, Errno> {
-            let (folder, name) = self.upper_place(path)?;
-            let found = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?;
-            if found.kind != Kind::File {
+            let (folder, name) = self.upper_entry(path)?;
+            let entry = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?;
+            if entry.kind != Kind::File {
                 return Err(Errno::INVAL);
             }
-            open_own(&folder, name, found.mode)
+            open_own(&folder, name, entry.mode)
         };
         open().map(File::from).map_err(|errno| LayerError::at(path, errno))
     }
 
-    /// The extended attributes of a file or folder of the layer, without the notes of the overlay.
+    /// Reads the extended attributes of a file or folder of the layer, without those of the overlay.
     ///
     /// # Errors
     ///
@@ -156,13 +159,13 @@ impl Layer {
     pub fn attributes(&self, path: &RelPath) -> Result<FileAttributes, LayerError> {
         let open = || -> Result<FileAttributes, FsError> {
             let at = |errno: Errno| FsError::Io { path: path.clone(), errno: errno.raw_os_error() };
-            let (folder, name) = self.upper_place(path).map_err(at)?;
-            let found =
-                handle::stat_at(&folder, name).and_then(|found| found.ok_or(Errno::NOENT)).map_err(at)?;
-            match found.kind {
-                Kind::File => FileAttributes::of_open(open_own(&folder, name, found.mode).map_err(at)?, path),
+            let (folder, name) = self.upper_entry(path).map_err(at)?;
+            let entry =
+                handle::stat_at(&folder, name).and_then(|entry| entry.ok_or(Errno::NOENT)).map_err(at)?;
+            match entry.kind {
+                Kind::File => FileAttributes::of_open(open_own(&folder, name, entry.mode).map_err(at)?, path),
                 Kind::Folder => {
-                    FileAttributes::of_open(OpenFolder::open(&folder, name, found.mode).map_err(at)?, path)
+                    FileAttributes::of_open(OpenFolder::open(&folder, name, entry.mode).map_err(at)?, path)
                 }
                 _ => Ok(FileAttributes::default()),
             }
@@ -170,8 +173,8 @@ impl Layer {
         open().map_err(LayerError::Workspace)
     }
 
-    /// The folder of the layer that holds `path`, and the path's last component.
-    pub(crate) fn upper_place<'a>(&self, path: &'a RelPath) -> Result<(OpenFolder, &'a [u8]), Errno> {
+    /// Opens the folder of the layer that holds `path`, and returns the path's last component.
+    pub(crate) fn upper_entry<'a>(&self, path: &'a RelPath) -> Result<(OpenFolder, &'a [u8]), Errno> {
         let name = path.file_name().ok_or(Errno::INVAL)?;
         let parent = path.parent().ok_or(Errno::INVAL)?;
         Ok((OpenFolder::open_beneath(&self.folder, UPPER, &parent)?, name))
@@ -190,17 +193,18 @@ impl Layer {
         remove_tree::remove(&self.store_folder, self.name.as_str().as_bytes()).map_err(LayerError::of_layer)
     }
 
-    /// The workspace's folder `path`, resolved beneath its root and through no link.
+    /// Opens the workspace's folder `path`, resolved beneath its root and through no link.
     pub(crate) fn lower_folder(&self, path: &RelPath) -> Result<OwnedFd, FsError> {
         let folder = self.workspace.subfolder(path, sandbox_fs::FsPolicy::private())?;
-        // Its handle is for resolving; listing and syncing take more, and not every folder allows it.
+        // The handle only resolves names; listing and syncing need a new one, which not every folder allows.
         let clone = handle::open_at(&folder, b".", FOLDER)
             .or_else(|_| rustix::io::fcntl_dupfd_cloexec(folder.handle(), 0));
         clone.map_err(|_| FsError::OsPermission { path: path.clone() })
     }
 }
 
-/// Gives the upper folder what commands see as the workspace's own: owner, permissions, access lists.
+/// Gives the upper folder, which commands see as the workspace's root, the workspace's owner, permissions and
+/// access lists.
 fn imitate(store: &LayerStore, upper: &OwnedFd) -> Result<(), Errno> {
     let workspace = handle::stat(store.workspace.handle())?;
     handle::give_like(upper, &workspace)?;

@@ -7,16 +7,16 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LayerName(String);
 
-/// A text is not the name of a layer.
+/// The error for a text that is not a layer's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a layer's name has 1 to {} lower-case letters, digits and hyphens", LayerName::MAX_BYTES)]
 pub struct NameRejected;
 
 impl LayerName {
-    /// How long a name may be.
+    /// The greatest length of a name, in bytes.
     pub const MAX_BYTES: usize = 64;
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

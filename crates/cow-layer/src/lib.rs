@@ -1,13 +1,15 @@
-//! A copy-on-write layer over a folder: made for one command, asked what the command changed, adopted or dropped.
+//! A copy-on-write layer over a folder: made for one command, scanned for the command's changes, then adopted
+//! or discarded.
 //!
-//! A [`LayerStore`] keeps layers in a folder on the same file system as the workspace. A [`Layer`] is two empty
-//! folders and the moment at which it was made; whoever runs the command mounts them over the workspace as its
-//! [`MountSpec`] says. Nothing reaches the workspace until the command and all its descendants have ended:
+//! A [`LayerStore`] keeps layers in a folder on the same file system as the workspace. A [`Layer`] is two
+//! empty folders and the moment at which it was made; the program that runs the command mounts them over the
+//! workspace as its [`MountSpec`] says. Nothing reaches the workspace until the command and all its
+//! descendants have ended:
 //!
-//! 1. [`Layer::changes`] lists what is different, each path with what was there before and what is there after.
+//! 1. [`Layer::changes`] lists the changed paths, each with its side before and after.
 //! 2. [`Layer::seal`] writes that list down, on a disk, so that a crash can be recovered from.
-//! 3. [`Layer::adopt`] puts one path in its place by an exchange of names, so that the layer then holds what was
-//!    there before. What somebody saved in the meantime stays, and is said.
+//! 3. [`Layer::adopt`] applies one change by an exchange of names, so that the layer then holds the previous
+//!    version. A version that another program saved in the meantime stays, and the error reports it.
 //! 4. [`Layer::discard`] removes the layer with everything in it.
 //!
 //! The crate mounts nothing, runs nothing, and knows no protocol. It decides about no name: which changes are

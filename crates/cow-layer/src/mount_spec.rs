@@ -1,8 +1,9 @@
-//! What is mounted where.
+//! The folders of a mount.
 
 use std::path::PathBuf;
 
-/// The folders of one overlay mount: plain data for whoever mounts it. Every path is absolute and without links.
+/// The folders of one overlay mount, as plain data for the program that mounts it. Every path is absolute and
+/// without links.
 ///
 /// The mount keeps its notes in the extended attributes `user.overlay.*` (`userxattr`), for every user: that is the
 /// only family that an ordinary user may write, and one family makes one reader. Redirects, partial copies and the

@@ -1,6 +1,7 @@
-//! Trying out whether names can be exchanged between the layers' folder and the workspace.
+//! A probe for exchanging names between the layers' folder and the workspace.
 //!
-//! Numbers of devices do not tell: two mounts of one file system have the same number and refuse renames.
+//! Device numbers cannot decide this: two mounts of one file system have the same number and refuse renames
+//! between them.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -9,7 +10,7 @@ use sandbox_fs::ContentHash;
 
 use crate::handle::{FOLDER, Kind, create_at, exchange, names, open_at, rename_new, stat_at, unlink_at};
 
-/// How the names of files begin by which the folder for layers is tried out.
+/// The prefix of the files with which the layers' folder is probed.
 const PREFIX: &[u8] = b"probe-";
 
 /// Exchanges an empty file of the layers' folder with one in the workspace, for a moment, and removes both.
@@ -20,26 +21,27 @@ pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt:
     let name = temp_name(&random[..32]);
     let other = [PREFIX, &random.as_bytes()[..32]].concat();
     let result = try_out(layers, workspace, &name, &other);
-    // The file that tells what the others are called comes first and goes last, so that a crash leaves none unknown.
+    // The file in `layers` whose name leads to the other two is made first and removed last, so that a crash
+    // leaves no unknown file.
     for (folder, name) in [(workspace, &name), (layers, &name), (layers, &other)] {
-        if matches!(stat_at(folder, name), Ok(Some(found)) if found.size_bytes == 0)
+        if matches!(stat_at(folder, name), Ok(Some(entry)) if entry.size_bytes == 0)
             && unlink_at(folder, name).is_err()
         {
-            // The next probe sees to what is left.
+            // The next probe removes the rest.
             break;
         }
     }
     result
 }
 
-/// Removes what a crash has left of earlier probes.
+/// Removes the left-overs of earlier probes that a crash interrupted.
 pub(crate) fn sweep(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>) -> Result<(), Errno> {
     for probe in names(open_at(layers, b".", FOLDER)?)? {
         let Some(random) = probe.strip_prefix(PREFIX) else { continue };
         let name = std::str::from_utf8(random).map(temp_name).unwrap_or_default();
         for (folder, name) in [(workspace, &name), (layers, &name), (layers, &probe)] {
-            let found = if name.is_empty() { None } else { stat_at(folder, name)? };
-            if found.is_some_and(|found| found.kind == Kind::File && found.size_bytes == 0) {
+            let entry = if name.is_empty() { None } else { stat_at(folder, name)? };
+            if entry.is_some_and(|entry| entry.kind == Kind::File && entry.size_bytes == 0) {
                 unlink_at(folder, name)?;
             }
         }

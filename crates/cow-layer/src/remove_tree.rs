@@ -1,4 +1,4 @@
-//! Removing a tree of the layer, whatever a command made of it.
+//! Removing a tree of the layer, whatever its depth and permissions.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use crate::access::OWN_FOLDER;
 use crate::handle::{self, FOLDER, Kind};
 
-/// How many folders are open at one time. What lies deeper is first moved up.
+/// The greatest number of folders open at a time. Deeper folders are first moved up.
 const DEPTH: usize = 64;
 
 /// A folder that is being emptied.
@@ -18,7 +18,7 @@ struct Level {
 }
 
 impl Level {
-    /// Opens a folder, which gets all permissions that its owner can have, for good.
+    /// Opens a folder and widens its permissions for good, since it is about to be removed.
     fn enter(parent: impl AsFd, name: &[u8], mode: u32) -> Result<Level, Errno> {
         if mode & OWN_FOLDER != OWN_FOLDER {
             handle::set_mode_at(&parent, name, mode | OWN_FOLDER)?;
@@ -29,14 +29,14 @@ impl Level {
     }
 }
 
-/// Removes the entry `name` of `parent` with everything in it; one that is not there is no error.
+/// Removes the entry `name` of `parent` with everything in it; a missing entry is not an error.
 pub(crate) fn remove(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
     let parent = parent.as_fd();
-    let Some(found) = handle::stat_at(parent, name)? else { return Ok(()) };
-    if found.kind != Kind::Folder {
+    let Some(entry) = handle::stat_at(parent, name)? else { return Ok(()) };
+    if entry.kind != Kind::Folder {
         return handle::unlink_at(parent, name);
     }
-    let mut levels = vec![Level::enter(parent, name, found.mode)?];
+    let mut levels = vec![Level::enter(parent, name, entry.mode)?];
     let mut moved_up = 0_u64;
     while let Some(level) = levels.last_mut() {
         let Some(child) = level.pending.pop() else {
@@ -46,21 +46,23 @@ pub(crate) fn remove(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
             handle::remove_folder_at(above, &name)?;
             continue;
         };
+        // Most entries are files, so unlinking first saves a `stat` for each of them.
         match handle::unlink_at(&level.folder, &child) {
             Ok(()) | Err(Errno::NOENT) => continue,
             Err(Errno::ISDIR | Errno::PERM) => {}
             Err(other) => return Err(other),
         }
-        let found = handle::stat_at(&level.folder, &child)?.ok_or(Errno::BUSY)?;
-        if found.kind != Kind::Folder {
+        let entry = handle::stat_at(&level.folder, &child)?.ok_or(Errno::BUSY)?;
+        if entry.kind != Kind::Folder {
             return Err(Errno::PERM);
         }
         if levels.len() < DEPTH {
             let folder = &levels[levels.len() - 1].folder;
-            let below = Level::enter(folder, &child, found.mode)?;
+            let below = Level::enter(folder, &child, entry.mode)?;
             levels.push(below);
         } else {
-            let name = move_up(&levels, &child, found.mode, &mut moved_up)?;
+            // Moving up bounds the number of open folders without recursion on a path of any depth.
+            let name = move_up(&levels, &child, entry.mode, &mut moved_up)?;
             levels[0].pending.push(name);
         }
     }

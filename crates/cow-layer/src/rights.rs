@@ -1,4 +1,4 @@
-//! What an entry of a layer may not bring into the workspace: rights that the user has not given.
+//! Rights that an entry of a layer may not bring into the workspace, because the user has not granted them.
 //!
 //! A set-user-ID or set-group-ID bit lets others run a file with its owner's rights, a file capability with some of
 //! root's. A device reaches past the file system, and a file of another owner is not the user's any more.
@@ -12,10 +12,10 @@ use crate::handle::{self, Entry, Kind};
 
 /// The set-user-ID and the set-group-ID bit.
 pub(crate) const SET_ID_BITS: u32 = 0o6000;
-/// The one of the two that a new folder has from the folder around it.
+/// The bit of the two that a new folder inherits from its parent.
 const SET_GROUP_ID: u32 = 0o2000;
 
-/// Where the kernel keeps a file's capabilities.
+/// The attribute in which the kernel keeps a file's capabilities.
 const CAPABILITY: &str = "security.capability";
 
 /// A user's and a group's number.
@@ -29,29 +29,29 @@ pub enum Right {
     SetIdBits,
     /// File capabilities; the file comes without them.
     Capabilities,
-    /// An owner or a group that is neither this user's, nor that of what was there or of the folder around it; the
-    /// entry comes with this user's.
+    /// An owner or a group other than this user's, the replaced entry's or the parent folder's; the entry
+    /// comes with this user's.
     Owner,
     /// A device, which does not come at all.
     Device,
 }
 
-/// What the entries at one place may have.
+/// The rights that entries in one folder may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rights {
     /// The set-ID bits that folders may have.
     folder_bits: u32,
-    /// Whose they may be besides this user's.
+    /// The owners that entries may have besides this user.
     owners: [Option<Owner>; 2],
 }
 
 impl Rights {
-    /// For new entries in the workspace's folder `around`.
+    /// Returns the rights of new entries in the workspace's folder `around`.
     pub(crate) fn within(around: &Entry) -> Rights {
         Rights { folder_bits: around.mode & SET_GROUP_ID, owners: [Some((around.user, around.group)), None] }
     }
 
-    /// The same for entries in the place of `before`.
+    /// Extends the rights by those of the replaced entry `before`.
     pub(crate) fn replacing(self, before: Option<&Entry>) -> Rights {
         let had =
             before.filter(|before| before.kind == Kind::Folder).map_or(0, |before| before.mode & SET_ID_BITS);
@@ -61,13 +61,14 @@ impl Rights {
         }
     }
 
-    /// The permission bits with which an entry of this kind comes.
+    /// Returns the permission bits with which an entry of this kind is adopted.
     pub(crate) fn mode(&self, kind: Kind, mode: u32) -> u32 {
         let allowed = if kind == Kind::Folder { self.folder_bits } else { 0 };
         mode & !(SET_ID_BITS & !allowed)
     }
 
-    /// The rights of an entry of the layer that it does not bring. Links have none that count.
+    /// Returns the rights of an entry of the layer that exceed the allowed ones. A link's own rights have no
+    /// effect.
     pub(crate) fn beyond(&self, folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<Vec<Right>, Errno> {
         let mut beyond = Vec::new();
         if entry.kind == Kind::Device {
@@ -85,13 +86,15 @@ impl Rights {
         Ok(beyond)
     }
 
-    /// Takes from an entry of the layer what it does not bring, its bits apart: its owner and its capabilities.
-    pub(crate) fn mend(&self, folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
+    /// Removes the excess rights of an entry of the layer, apart from its bits: its owner and its
+    /// capabilities.
+    pub(crate) fn strip_excess(&self, folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
         if let Some((user, group)) = self.owner(entry) {
             give(&folder, name, Some(user), Some(group))?;
         }
         if has_capabilities(&folder, name, entry)? {
-            // To remove the attribute takes a capability. A change of owner removes it, also one that changes none.
+            // Removing the attribute takes a capability. Any change of owner removes it, even to the same
+            // owner.
             give(&folder, name, None, None)?;
             if has_capabilities(&folder, name, entry)? {
                 return Err(Errno::PERM);
@@ -100,7 +103,7 @@ impl Rights {
         Ok(())
     }
 
-    /// Whose an entry of the layer becomes; `None` if it may stay whose it is.
+    /// Returns the owner to give to an entry of the layer; `None` if it may keep its own.
     pub(crate) fn owner(&self, entry: &Entry) -> Option<Owner> {
         let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         let allowed = || self.owners.iter().flatten().chain([&own]);
@@ -120,7 +123,7 @@ fn has_capabilities(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<boo
         return Ok(false);
     }
     match rustix::fs::lgetxattr(handle::path_at(folder, name), CAPABILITY, &mut [0_u8; 64][..]) {
-        // One that cannot be read in this user's namespace is one all the same.
+        // An attribute that cannot be decoded in this user's namespace still grants rights.
         Ok(_) | Err(Errno::RANGE | Errno::OVERFLOW) => Ok(true),
         Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(false),
         Err(other) => Err(other),

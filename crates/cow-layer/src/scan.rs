@@ -1,4 +1,4 @@
-//! What is different in a layer: the two trees, the layer's and the one beneath it, walked together by handle.
+//! The scan for changes: it walks the layer's tree and the workspace's together, by handle.
 //!
 //! A path has at most 64 components, which bounds how deep the walk goes and how many folders are open.
 
@@ -32,37 +32,37 @@ use crate::scan::moment::Moment;
 use crate::scan::rules::ScanRules;
 use crate::xattr::{self, Opacity};
 
-/// The file that tells when the layer was looked at.
-const SEEN: &[u8] = b"seen";
+/// The file whose time records the moment of the scan.
+const SCANNED: &[u8] = b"seen";
 
 impl Layer {
-    /// Lists what is different in the layer, once the command with all its descendants has ended and the layer is not
-    /// mounted any more, and before anything is adopted.
+    /// Lists the changes in the layer. Call it once the command and all its descendants have ended and the
+    /// layer is unmounted, and before anything is adopted.
     ///
-    /// A file or link that is the same as beneath, byte for byte and with the same permissions, is no change. Times,
-    /// owners and attributes alone are no change either. A file that a command wrote to is a file of its own: other
-    /// hard links of the one beneath keep what they had.
+    /// An entry that equals the one beneath it, byte for byte and with the same permissions, is not a change,
+    /// nor are times, owners and attributes alone. A file that a command wrote to is a separate file: other
+    /// hard links of the one beneath keep their content.
     ///
     /// `saved_meanwhile` is set where, since the layer was made,
     ///
-    /// - the workspace's entry got another content, name, permissions or number of links, or appeared: its own time of
-    ///   change tells;
-    /// - the original of a copied folder or file is gone. For a file this is told only if the command removed no other
-    ///   file, since a file that it renamed to this place looks the same;
-    /// - a folder changed that the command removed or made anew: then all that it removed in there is meant, because
-    ///   what was moved into the folder has its old times;
-    /// - a folder that the command removed cannot be read, or something in it that it removed is meant.
+    /// - the workspace's entry appeared, or its content, name, permissions or number of links changed, by its
+    ///   time of change;
+    /// - the original of a copied folder or file is gone. For a file, this is detected only if the command
+    ///   removed no other file, since a file that the command renamed to this path looks the same;
+    /// - a folder changed that the command removed or replaced: then everything that the command removed in
+    ///   it is flagged, because entries that were moved into the folder keep their old times;
+    /// - a folder that the command removed cannot be read, or one of the removed entries in it is flagged.
     ///
-    /// Not seen are new permissions of a folder that is on both sides, and saves after the clock was set back. What
-    /// appeared at other paths than those that are different in the layer is no conflict and stays.
+    /// Not detected are new permissions of a folder that exists on both sides, and saves after the clock was
+    /// set back. Entries that appeared at other paths than the changed ones do not conflict, and stay.
     ///
     /// # Errors
     ///
-    /// [`LayerError::TooManyEntries`], and what cannot be read. The layer stays as it is.
+    /// [`LayerError::TooManyEntries`], and those of reading. The layer stays unchanged.
     pub fn changes(&self, rules: ScanRules<'_>) -> Result<LayerChanges, LayerError> {
         let of_layer = LayerError::of_layer;
-        let stamp = match handle::create_at(&self.folder, SEEN, 0o600) {
-            Err(Errno::EXIST) => handle::open_at(&self.folder, SEEN, OFlags::WRONLY),
+        let stamp = match handle::create_at(&self.folder, SCANNED, 0o600) {
+            Err(Errno::EXIST) => handle::open_at(&self.folder, SCANNED, OFlags::WRONLY),
             other => other,
         };
         let seen_at = stamp.and_then(Moment::take).map_err(of_layer)?.ok_or(LayerError::CoarseTimes)?;
@@ -71,6 +71,8 @@ impl Layer {
         let beneath = handle::stat(&lower).map_err(of_layer)?;
         let above = handle::stat_at(&self.folder, UPPER).map_err(of_layer)?.ok_or(LayerError::Incomplete)?;
         let upper = OpenFolder::open(&self.folder, UPPER, above.mode).map_err(of_layer)?;
+        // The rights of the root's children depend on the workspace's root alone; deeper ones follow their
+        // folder.
         let mut scan = Scan::new(self.moment, seen_at, rules);
         let rights = Rights::within(&beneath);
         scan.folder(&root, (&upper, &above), (lower.as_fd(), &beneath), Context::new(rights))?;
@@ -78,16 +80,17 @@ impl Layer {
     }
 }
 
-/// What holds for everything in a folder.
+/// Facts that hold for every entry of a folder.
 #[derive(Clone, Copy, Debug)]
 struct Context {
-    /// Somebody changed a folder above in a way that makes everything in it theirs.
+    /// `true` if another program changed a folder above, so that everything in it counts as saved by that
+    /// program.
     saved_meanwhile: bool,
-    /// A folder above stands in the place of the one beneath it, so nothing beneath is seen here either.
+    /// `true` if a folder above hides the one beneath it, so nothing beneath is visible here either.
     is_opaque: bool,
-    /// The permissions that the folder has or gets, if its owner may not change what is in it.
+    /// The permissions that the folder has or gets, if its owner may not change its entries.
     closed: Option<u32>,
-    /// What entries that are new may have.
+    /// The rights that new entries may have.
     rights: Rights,
 }
 
@@ -101,8 +104,8 @@ impl Context {
     }
 }
 
-/// One side of a change, and the entry it was taken from.
-struct Found {
+/// One side of a change, and its entry.
+struct SideEntry {
     side: Side,
     entry: Entry,
 }
@@ -115,7 +118,8 @@ struct Scan<'a> {
     unnameable: u64,
     left_out: Vec<LeftOut>,
     looked_at: u64,
-    /// Whether any file of the workspace is gone from its place, so that a copied file may have come from there.
+    /// `true` if a file of the workspace is gone from its path, so that a copied file may be that file,
+    /// renamed.
     has_removed_files: bool,
     /// The paths of copied files that have nothing beneath them, in a folder that changed meanwhile.
     orphans: HashSet<RelPath>,
@@ -136,7 +140,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A folder that is on both sides.
+    /// Scans a folder that exists on both sides.
     fn folder(
         &mut self,
         path: &RelPath,
@@ -146,7 +150,7 @@ impl<'a> Scan<'a> {
     ) -> Result<(), LayerError> {
         let at = |errno| LayerError::at(path, errno);
         let (above, beneath) = (upper.1, lower.1);
-        // Only the outermost of the folders that hide what is beneath them says so.
+        // Of nested folders that hide the ones beneath, only the outermost carries the attribute.
         let opacity =
             if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
         let is_changed = self.moment.is_before(beneath.changed);
@@ -154,14 +158,14 @@ impl<'a> Scan<'a> {
             let saved_meanwhile = context.saved_meanwhile || is_changed;
             return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
         }
-        // A folder that was there has no more than it had.
+        // An existing folder gains no set-ID bits.
         let mode = above.mode & !(SET_ID_BITS & !beneath.mode);
         if mode != above.mode {
             self.leave_out(path, Right::SetIdBits);
         }
         if mode != beneath.mode {
             let [before, after] = [(beneath, beneath.mode), (above, mode)]
-                .map(|(entry, mode)| Some(Found { side: Side::Folder { mode }, entry: *entry }));
+                .map(|(entry, mode)| Some(SideEntry { side: Side::Folder { mode }, entry: *entry }));
             let change = self.change(path, before, after, false, context);
             self.changes.push(change);
         }
@@ -169,7 +173,7 @@ impl<'a> Scan<'a> {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
             is_opaque: opacity == Opacity::Opaque,
             closed: closed(above.mode),
-            // As the folder is when it is adopted itself, which is before what is in it.
+            // The rights follow the folder as adopted, because it is adopted before its children.
             rights: Rights::within(&Entry { mode, ..*beneath }),
         };
         let names = handle::names(upper.0).map_err(at)?;
@@ -177,6 +181,7 @@ impl<'a> Scan<'a> {
             self.entry(path, name, (upper.0, opacity), lower, inside)?;
         }
         if opacity == Opacity::Opaque {
+            // An opaque folder has no whiteouts: every entry beneath it that is not made anew was removed.
             for name in handle::names(lower.0).map_err(at)? {
                 if names.binary_search(&name).is_err() {
                     self.removed(path, lower.0, &name, inside)?;
@@ -186,7 +191,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// One entry that the layer has in a folder that is on both sides.
+    /// Scans one entry of the layer in a folder that exists on both sides.
     fn entry(
         &mut self,
         parent: &RelPath,
@@ -198,6 +203,7 @@ impl<'a> Scan<'a> {
         self.look()?;
         let at = |errno| LayerError::at(parent, errno);
         let Some(above) = handle::stat_at(upper.0, name).map_err(at)? else { return Ok(()) };
+        // A whiteout carries no metadata of the removed entry, which is read from the workspace instead.
         if xattr::is_whiteout(upper.0, name, &above, upper.1) {
             return self.removed(parent, lower.0, name, context).map(drop);
         }
@@ -206,7 +212,7 @@ impl<'a> Scan<'a> {
             return Ok(());
         };
         let beneath =
-            handle::stat_at(lower.0, name).map_err(at)?.filter(|found| found.kind != Kind::Whiteout);
+            handle::stat_at(lower.0, name).map_err(at)?.filter(|entry| entry.kind != Kind::Whiteout);
         let context = Context { rights: context.rights.replacing(beneath.as_ref()), ..context };
         if above.kind == Kind::Folder {
             return self.folder_entry(&path, name, (upper.0, &above), (lower.0, beneath), context);
@@ -231,7 +237,7 @@ impl<'a> Scan<'a> {
                     }
                     Err(_) => Tally::unknown(),
                 };
-                // An entry that cannot be named stays, and so does its folder.
+                // An entry that cannot be named stays in the workspace, and its folder with it.
                 saved_meanwhile |= inside.saved_meanwhile || inside.is_incomplete;
             }
             Some(_) => self.has_removed_files = true,
@@ -247,7 +253,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// A folder that the layer has in a folder that is on both sides.
+    /// Scans a folder of the layer whose parent exists on both sides.
     fn folder_entry(
         &mut self,
         path: &RelPath,
@@ -264,14 +270,14 @@ impl<'a> Scan<'a> {
         {
             return match handle::open_at(lower, name, FOLDER) {
                 Ok(lower) => self.folder(path, (&folder, above), (lower.as_fd(), &beneath), context),
-                // What is different in a folder that may not be listed cannot be told.
+                // The changes in a folder that cannot be listed are unknown.
                 Err(_) => {
                     self.unnameable += 1;
                     Ok(())
                 }
             };
         }
-        // Only new folders can be moved inside a layer, so one that was copied had its original here.
+        // Within a layer only new folders can be renamed, so a copied one has its original at this path.
         let is_orphan = lower.1.is_none()
             && !context.is_opaque
             && xattr::opacity(&folder).map_err(at)? != Opacity::Opaque
@@ -285,7 +291,7 @@ impl<'a> Scan<'a> {
         self.new_folder(path, (&folder, above), before, context).map(drop)
     }
 
-    /// A folder that the command removed as a whole and made anew, and that is one change.
+    /// Scans a folder that the command replaced as a whole, as one change.
     fn replaced_tree(
         &mut self,
         path: &RelPath,
@@ -296,7 +302,7 @@ impl<'a> Scan<'a> {
         let (first, unnameable) = (self.changes.len(), self.unnameable);
         let removed = self.removed_children(path, lower.0, context)?;
         self.changes.truncate(first);
-        let before = Found { side: Side::Folder { mode: lower.1.mode }, entry: *lower.1 };
+        let before = SideEntry { side: Side::Folder { mode: lower.1.mode }, entry: *lower.1 };
         let saved_meanwhile = context.saved_meanwhile || removed.saved_meanwhile;
         let context = Context { saved_meanwhile, ..context };
         let tally = self.new_folder(path, upper, Some(before), context)?;
@@ -305,7 +311,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Notes what an entry of the layer does not bring.
+    /// Records the rights that an entry of the layer does not bring.
     fn look_at_rights(
         &mut self,
         path: &RelPath,
@@ -334,27 +340,28 @@ impl<'a> Scan<'a> {
         beneath.is_some_and(|beneath| self.moment.is_before(beneath.changed))
     }
 
-    /// Whether a file with nothing beneath it is a copy of something that was there, or was renamed to this place.
-    fn is_orphan(&self, place: (&OpenFolder, &[u8]), above: &Entry, parent: &Entry) -> bool {
-        above.links == 1 && self.moment.is_before(parent.changed) && xattr::is_copied_up(place.0, place.1)
+    /// Returns whether a file with nothing beneath it is a copy of a file that is gone, or was renamed to
+    /// this path.
+    fn is_orphan(&self, upper: (&OpenFolder, &[u8]), above: &Entry, parent: &Entry) -> bool {
+        above.links == 1 && self.moment.is_before(parent.changed) && xattr::is_copied_up(upper.0, upper.1)
     }
 
     fn change(
         &self,
         path: &RelPath,
-        before: Option<Found>,
-        after: Option<Found>,
+        before: Option<SideEntry>,
+        after: Option<SideEntry>,
         saved_meanwhile: bool,
         context: Context,
     ) -> LayerChange {
         let (before_stamp, after_stamp) = (
-            before.as_ref().map(|found| Stamp::of(&found.entry)),
-            after.as_ref().map(|found| Stamp::of(&found.entry)),
+            before.as_ref().map(|side| Stamp::of(&side.entry)),
+            after.as_ref().map(|side| Stamp::of(&side.entry)),
         );
         LayerChange {
             path: path.clone(),
-            before: before.map(|found| found.side),
-            after: after.map(|found| found.side),
+            before: before.map(|side| side.side),
+            after: after.map(|side| side.side),
             saved_meanwhile,
             tree: None,
             closed_parent: context.closed,
@@ -364,11 +371,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Makes the changes from `first` on, which are a folder and what is in it, one change, if they are too many or
+    /// Merges the changes from `first` on, a folder and its children, into one change if they are too many or
     /// some of them cannot be named.
     fn collapse(&mut self, first: usize, is_whole: bool, inside: &Tally) -> bool {
         let is_one = is_whole || inside.is_incomplete || inside.size.entries > self.rules.limits.tree_entries;
         if is_one {
+            // The folder's own change stays; those of its children are part of the tree now.
             self.changes.truncate(first + 1);
             self.changes[first].tree = Some(inside.size);
         }
@@ -376,12 +384,14 @@ impl<'a> Scan<'a> {
     }
 
     fn finish(mut self) -> LayerChanges {
-        // A copied file with nothing beneath it can only have been renamed if another file is gone from its place.
+        // A copied file with nothing beneath it can be the target of a rename only if another file is gone
+        // from its path.
         if !self.has_removed_files {
             for change in &mut self.changes {
                 change.saved_meanwhile |= self.orphans.contains(&change.path);
             }
         }
+        // The walk visits folders depth first, which differs from the order of path bytes.
         self.changes.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
         LayerChanges {
             list: self.changes,
@@ -396,21 +406,26 @@ fn closed(mode: u32) -> Option<u32> {
     (mode & OWN_FOLDER != OWN_FOLDER).then_some(mode)
 }
 
-/// One side as the layer has it: without the bits that are not adopted.
-fn own_side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry, rights: &Rights) -> Result<Found, Errno> {
-    let mut found = side_of(folder, name, entry)?;
-    if let Side::File { mode, .. } = &mut found.side {
+/// Describes the layer's side, without the bits that are not adopted.
+fn own_side_of(
+    folder: BorrowedFd<'_>,
+    name: &[u8],
+    entry: &Entry,
+    rights: &Rights,
+) -> Result<SideEntry, Errno> {
+    let mut own = side_of(folder, name, entry)?;
+    if let Side::File { mode, .. } = &mut own.side {
         *mode = rights.mode(entry.kind, *mode);
     }
-    Ok(found)
+    Ok(own)
 }
 
-fn side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<Found, Errno> {
+fn side_of(folder: BorrowedFd<'_>, name: &[u8], entry: &Entry) -> Result<SideEntry, Errno> {
     let side = match entry.kind {
         Kind::File => Side::File { mode: entry.mode, size_bytes: entry.size_bytes },
         Kind::Folder => Side::Folder { mode: entry.mode },
         Kind::Link => Side::Symlink { target: handle::link_target(folder, name)? },
         Kind::Whiteout | Kind::Device | Kind::Special => Side::Special,
     };
-    Ok(Found { side, entry: *entry })
+    Ok(SideEntry { side, entry: *entry })
 }

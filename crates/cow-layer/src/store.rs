@@ -1,4 +1,4 @@
-//! Where layers are kept.
+//! The folder in which layers are kept.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ pub struct LayerStore {
 }
 
 impl LayerStore {
-    /// Takes the open folder `folder`, which is at `folder_path`, for layers over `workspace`.
+    /// Opens a store in the open folder `folder`, which is at `folder_path`, for layers over `workspace`.
     ///
-    /// Finds out by trying whether names can be exchanged between the two: for a moment there is an empty file with
-    /// the name of a temporary file in the workspace. Layers that are there from before stay.
+    /// Probes whether names can be exchanged between the two: for a moment the workspace holds an empty
+    /// temporary file. Existing layers stay.
     ///
     /// # Errors
     ///
@@ -50,18 +50,19 @@ impl LayerStore {
         let at_path = rustix::fs::open(&folder_path, flags, Mode::empty())
             .and_then(handle::stat)
             .map_err(|_| Unavailable::FolderMoved)?;
+        // The mount uses the path and adoption the handle: both must mean the same folder.
         if (held.device, held.inode) != (at_path.device, at_path.inode) {
             return Err(Unavailable::FolderMoved);
         }
-        // Taken anew: the handle that was given may be one for resolving only.
+        // Opened again, because the given handle may be an `O_PATH` one.
         let folder = handle::open_at(&folder, b".", FOLDER).map_err(system)?;
         let store = LayerStore { folder, folder_path, workspace, workspace_path };
         probe::sweep(store.folder.as_fd(), store.workspace.handle()).map_err(system)?;
-        store.try_out()?;
+        store.probe()?;
         Ok(store)
     }
 
-    fn try_out(&self) -> Result<(), Unavailable> {
+    fn probe(&self) -> Result<(), Unavailable> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let system = |errno: Errno| Unavailable::System { errno: errno.raw_os_error() };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -79,8 +80,8 @@ impl LayerStore {
         })
     }
 
-    /// Makes an empty layer. It is over the workspace as it is now: what is saved there from now on is seen as saved
-    /// meanwhile.
+    /// Makes an empty layer over the workspace as it is now. Later saves in the workspace count as
+    /// concurrent.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl LayerStore {
         Layer::create(self, name)
     }
 
-    /// The names of the layers that are there, sorted; damaged ones too.
+    /// Lists the names of the existing layers, sorted; damaged ones too.
     ///
     /// # Errors
     ///
@@ -99,8 +100,8 @@ impl LayerStore {
         let listed = handle::open_at(&self.folder, b".", FOLDER).and_then(handle::names);
         let names = listed.map_err(LayerError::of_layer)?;
         let is_folder = |name: &LayerName| {
-            let found = handle::stat_at(&self.folder, name.as_str().as_bytes());
-            found.is_ok_and(|found| found.is_some_and(|found| found.kind == handle::Kind::Folder))
+            let entry = handle::stat_at(&self.folder, name.as_str().as_bytes());
+            entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.kind == handle::Kind::Folder))
         };
         Ok(names
             .iter()
@@ -109,7 +110,7 @@ impl LayerStore {
             .collect())
     }
 
-    /// Opens a layer that was made before, in this process or in one that has ended.
+    /// Opens an existing layer, made by this process or by one that has ended.
     ///
     /// # Errors
     ///
@@ -118,16 +119,16 @@ impl LayerStore {
         Layer::reopen(self, name)
     }
 
-    /// Removes a layer with everything in it, whatever state it is in; one that is not there is no error.
+    /// Removes a layer with everything in it, whatever its state; a missing one is not an error.
     ///
-    /// It copes with folders without permissions and with any depth. It must not be mounted.
+    /// It handles folders without permissions and of any depth. The layer must not be mounted.
     ///
     /// # Errors
     ///
     /// What the operating system refuses. The rest of the layer stays and can be discarded again.
     pub fn discard(&self, name: &LayerName) -> Result<(), LayerError> {
         let name = name.as_str().as_bytes();
-        // First of all it can no longer be taken for one whose adoption is to go on.
+        // The seal is removed first, so that the layer cannot be taken for one whose adoption has to resume.
         match handle::open_at(&self.folder, name, FOLDER) {
             Ok(folder) => match handle::unlink_at(&folder, crate::layer::SEAL) {
                 Ok(()) | Err(Errno::NOENT) => {}

@@ -10,22 +10,22 @@ use crate::rights::Rights;
 use crate::scan::moment::Moment;
 use crate::xattr;
 
-/// How deep a tree is walked: every level holds a folder open.
+/// The greatest depth of a walk: every level holds a folder open.
 const DEPTH: usize = 256;
 
-/// Whether anything beneath the folder changed after `moment`, or cannot be looked at. The folder itself does not
-/// count: a rename changes it.
+/// Returns whether anything beneath the folder changed after `moment`, or cannot be read. The folder itself
+/// does not count: a rename changes it.
 pub(crate) fn has_changed_since(parent: impl AsFd, name: &[u8], moment: Moment) -> Result<bool, Errno> {
     changed_beneath(&handle::open_at(parent, name, FOLDER)?, moment, 0)
 }
 
 fn changed_beneath(folder: impl AsFd, moment: Moment, depth: usize) -> Result<bool, Errno> {
     for name in handle::names(&folder)? {
-        let Some(found) = handle::stat_at(&folder, &name)? else { return Ok(true) };
-        if moment.is_before(found.changed) {
+        let Some(beneath) = handle::stat_at(&folder, &name)? else { return Ok(true) };
+        if moment.is_before(beneath.changed) {
             return Ok(true);
         }
-        if found.kind == Kind::Folder {
+        if beneath.kind == Kind::Folder {
             let Ok(below) = handle::open_at(&folder, &name, FOLDER) else { return Ok(true) };
             if depth == DEPTH || changed_beneath(&below, moment, depth + 1)? {
                 return Ok(true);
@@ -35,8 +35,8 @@ fn changed_beneath(folder: impl AsFd, moment: Moment, depth: usize) -> Result<bo
     Ok(false)
 }
 
-/// Does something to an entry of the layer and, if it is a folder, to everything beneath it first. What lies deeper
-/// than [`DEPTH`] is left out.
+/// Calls `visitor` for an entry of the layer and, if it is a folder, for everything beneath it first. Entries
+/// deeper than [`DEPTH`] are skipped.
 pub(crate) fn visit(
     parent: impl AsFd,
     name: &[u8],
@@ -46,7 +46,7 @@ pub(crate) fn visit(
     visit_at(&parent, name, entry, visitor, 0)
 }
 
-/// Gets the folder, the name in it, and what is known about the entry.
+/// Receives the folder, the name in it, and the metadata of the entry.
 pub(crate) type Visitor<'v> = dyn FnMut(&dyn AsFd, &[u8], &Entry) -> Result<(), Errno> + 'v;
 
 fn visit_at(
@@ -59,16 +59,16 @@ fn visit_at(
     if entry.kind == Kind::Folder && depth < DEPTH {
         let folder = OpenFolder::open(parent, name, entry.mode)?;
         for child in handle::names(&folder)? {
-            if let Some(found) = handle::stat_at(&folder, &child)? {
-                visit_at(&folder, &child, &found, visitor, depth + 1)?;
+            if let Some(below) = handle::stat_at(&folder, &child)? {
+                visit_at(&folder, &child, &below, visitor, depth + 1)?;
             }
         }
     }
     visitor(parent, name, entry)
 }
 
-/// Makes a tree of the layer fit for the workspace: without an overlay's notes, without the marks of removed entries,
-/// without devices, and without rights that are not among these.
+/// Prepares a tree of the layer for the workspace: removes an overlay's attributes, whiteouts, devices, and
+/// excess rights.
 pub(crate) fn prepare(parent: impl AsFd, name: &[u8], entry: &Entry, rights: &Rights) -> Result<(), Errno> {
     visit(parent, name, entry, &mut |folder, name, entry| {
         if matches!(entry.kind, Kind::Whiteout | Kind::Device) {
@@ -78,7 +78,7 @@ pub(crate) fn prepare(parent: impl AsFd, name: &[u8], entry: &Entry, rights: &Ri
     })
 }
 
-/// The same for a single entry.
+/// Prepares a single entry, like [`prepare`].
 pub(crate) fn prepare_entry(
     folder: impl AsFd,
     name: &[u8],
@@ -86,8 +86,8 @@ pub(crate) fn prepare_entry(
     rights: &Rights,
 ) -> Result<(), Errno> {
     xattr::strip(&folder, name, entry)?;
-    // A change of owner takes bits away, too: those that stay are given last.
-    rights.mend(&folder, name, entry)?;
+    // A change of owner clears set-ID bits, so the permitted ones are set last.
+    rights.strip_excess(&folder, name, entry)?;
     let mode = rights.mode(entry.kind, entry.mode);
     if entry.kind != Kind::Link && entry.mode != mode {
         handle::set_mode_at(&folder, name, mode)?;

@@ -1,4 +1,4 @@
-//! The notes that an overlay keeps in extended attributes.
+//! The extended attributes in which an overlay keeps its notes.
 
 use std::os::fd::AsFd;
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::handle::{self, Entry, Kind, is_root};
 
-/// What every such attribute begins with.
+/// The prefix of every such attribute.
 const PREFIX: &[u8] = b"user.overlay.";
 /// In a folder: the one beneath it is not seen through it (`y`), or it may hold removed entries that are files (`x`).
 const OPAQUE: &str = "user.overlay.opaque";
@@ -16,23 +16,24 @@ const ORIGIN: &str = "user.overlay.origin";
 /// On an empty file, in a folder with `x`: the entry was removed.
 const WHITEOUT: &str = "user.overlay.whiteout";
 
-/// How a folder of the layer stands to the one beneath it.
+/// The relation of a folder of the layer to the one beneath it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opacity {
-    /// Both are seen as one.
+    /// Both are merged.
     Merged,
-    /// It stands in the other's place.
+    /// It hides the one beneath.
     Opaque,
-    /// Both are seen as one, and removed entries may be marked by an attribute.
+    /// Both are merged, and removed entries may be marked by an attribute.
     MarkedWhiteouts,
 }
 
-/// Reads how a folder stands to the one beneath it.
+/// Reads the relation of a folder to the one beneath it.
 pub(crate) fn opacity(folder: impl AsFd) -> Result<Opacity, Errno> {
     let mut value = [0_u8; 8];
     match rustix::fs::fgetxattr(folder, OPAQUE, &mut value[..]) {
         Ok(length) => Ok(match &value[..length] {
             b"y" => Opacity::Opaque,
+            // An overlay writes `x` on folders whose whiteouts are marked by attributes.
             b"x" => Opacity::MarkedWhiteouts,
             _ => Opacity::Merged,
         }),
@@ -41,28 +42,29 @@ pub(crate) fn opacity(folder: impl AsFd) -> Result<Opacity, Errno> {
     }
 }
 
-/// Whether an entry says that the one beneath it was removed.
+/// Returns whether an entry marks the one beneath it as removed.
 pub(crate) fn is_whiteout(folder: impl AsFd, name: &[u8], entry: &Entry, opacity: Opacity) -> bool {
     let may_be_marked =
         opacity == Opacity::MarkedWhiteouts && entry.kind == Kind::File && entry.size_bytes == 0;
     entry.kind == Kind::Whiteout || may_be_marked && has(folder, name, WHITEOUT)
 }
 
-/// Whether an entry was copied from beneath. Without the right to read the attribute, no.
+/// Returns whether an entry was copied from beneath; `false` if the attribute cannot be read.
 pub(crate) fn is_copied_up(folder: impl AsFd, name: &[u8]) -> bool {
     has(folder, name, ORIGIN)
 }
 
 fn has(folder: impl AsFd, name: &[u8], attribute: &str) -> bool {
     let mut value = [0_u8; 256];
-    let found = lgetxattr(handle::path_at(folder, name), attribute, &mut value[..]);
-    matches!(found, Ok(_) | Err(Errno::RANGE))
+    let result = lgetxattr(handle::path_at(folder, name), attribute, &mut value[..]);
+    // A value longer than the buffer exists all the same.
+    matches!(result, Ok(_) | Err(Errno::RANGE))
 }
 
-/// Removes an overlay's notes from an entry. `entry` is what is known about it.
+/// Removes an overlay's attributes from an entry with the metadata `entry`.
 pub(crate) fn strip(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(), Errno> {
     if matches!(entry.kind, Kind::Link | Kind::Special | Kind::Device | Kind::Whiteout) {
-        // Such files cannot have attributes of this family.
+        // Entries of these kinds cannot have attributes of this family.
         return Ok(());
     }
     let path = handle::path_at(&folder, name);
@@ -70,7 +72,7 @@ pub(crate) fn strip(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(),
     if notes.is_empty() {
         return Ok(());
     }
-    // Only who may write a file may change its attributes.
+    // Changing the attributes of a file takes write permission.
     let is_closed = !is_root() && entry.mode & 0o200 == 0;
     if is_closed {
         handle::set_mode_at(&folder, name, entry.mode | 0o200)?;
@@ -96,9 +98,10 @@ fn notes(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(names.filter(|name| name.starts_with(PREFIX)).map(<[u8]>::to_vec).collect())
 }
 
-/// Gives one folder the access lists of another. Most folders have none.
+/// Copies the access lists of one folder to another. Most folders have none.
 ///
-/// Permission bits alone would say something else: those of the group are what a list gives to others at most.
+/// Permission bits alone would mean something else: on a folder with a list, the group's bits are the mask of
+/// the list.
 pub(crate) fn copy_access_lists(from: impl AsFd, to: impl AsFd) -> Result<(), Errno> {
     let (from, to) = (handle::path_of(from), handle::path_of(to));
     let mut value = vec![0_u8; 1 << 16];

@@ -1,50 +1,54 @@
-//! What has changed, for whoever keeps something about files.
+//! The feed of changes, for readers that keep data about files.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use rel_path::RelPath;
 
-/// How many changes are kept for those who are behind.
+/// The number of changes kept for readers that are behind.
 const MOST_CHANGES: usize = 50_000;
 
-/// A place in the row of changes.
+/// A position in the sequence of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedCursor {
-    /// Which list of files the changes are of.
+    /// The list of files that the changes belong to; each restart begins another one.
     incarnation: u64,
     number: u64,
 }
 
-/// Changes since a place.
+/// The changes since a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeedPage {
-    /// These paths, or what is beneath them, may have changed, come or gone since. None, if nothing has.
+    /// These paths, or paths beneath them, may have changed, appeared or disappeared since. Empty if none
+    /// has.
     Changes {
-        /// Each once for each time that something happened, oldest first.
+        /// Oldest first; a path occurs once for each of its changes.
         paths: Vec<RelPath>,
-        /// The place behind them.
+        /// The position after them.
         next: FeedCursor,
     },
-    /// Anything may have changed: look at everything again, after taking a [cursor](ChangeFeed::cursor).
+    /// Anything may have changed: take a new [cursor](ChangeFeed::cursor), then read everything again.
     Lost,
 }
 
 /// Changes of files that can be pulled.
 ///
-/// The reader takes a [cursor](ChangeFeed::cursor), then looks at all files, and from then on asks for the
-/// [changes since](ChangeFeed::changes_since). What was done before the question is told then, or later where much has happened
-/// at once; nothing is left out. A path is a hint: what is there now, the reader finds out.
+/// The reader takes a [cursor](ChangeFeed::cursor), then reads all files, and from then on asks for the
+/// [changes since](ChangeFeed::changes_since). Changes made before that call are reported by it, or by a
+/// later call if there are many at once; none is omitted. A path is a hint: the reader checks its current
+/// state.
 pub trait ChangeFeed: Send + Sync {
-    /// The place behind everything that has happened so far; `None` while changes are not noticed yet.
+    /// Returns the position after all changes so far; `None` while changes are not tracked yet.
     fn cursor(&self) -> Option<FeedCursor>;
 
-    /// What has happened since, at most `limit` changes.
+    /// Returns the changes since a position, at most `limit` of them.
     fn changes_since(&self, after: FeedCursor, limit: usize) -> FeedPage;
 
-    /// Waits for `time` at most until something may have happened since, and tells whether it may have.
+    /// Waits until something may have changed since, or until `time` has passed; returns `true` in the first
+    /// case.
     ///
-    /// Waiting is no question: a feed may rest although somebody waits. Then nothing happens until somebody asks.
+    /// Waiting does not count as use: a feed may go to rest while a reader waits, and then reports nothing
+    /// until the next request.
     fn wait(&self, after: FeedCursor, time: Duration) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! What git ignores, read from the `.gitignore` files that a walk comes by.
+//! Git's ignore rules, read from the `.gitignore` files on the path of a walk.
 //!
 //! The rules are those of the repository itself: every `.gitignore` from the root down, the nearest deciding, and
 //! `.git/info/exclude` of the root. The user's own file of patterns lies outside of the folder and is not read.
@@ -16,7 +16,8 @@ const LIMIT_BYTES: u64 = 256 << 10;
 
 /// The ignore rules of a tree, loaded folder by folder as a walk goes through it.
 ///
-/// They stand in the folder itself, so they can only ever leave something out: nobody may take them for a permission.
+/// The rules are files of the folder itself, so they may only ever exclude paths; they never grant a
+/// permission.
 #[derive(Debug)]
 pub struct GitIgnores<'a> {
     root: &'a FileRoot,
@@ -25,13 +26,13 @@ pub struct GitIgnores<'a> {
 }
 
 impl<'a> GitIgnores<'a> {
-    /// The rules of the files beneath a root. Nothing is read yet.
+    /// Returns the rules beneath a root, without reading anything yet.
     #[must_use]
     pub fn new(root: &'a FileRoot) -> GitIgnores<'a> {
         GitIgnores { root, levels: Vec::new() }
     }
 
-    /// Tells whether git would ignore `path`, provided that it does not ignore the folders that `path` is in. `.git`
+    /// Returns whether git would ignore `path`, provided that it does not ignore the folders above. `.git`
     /// itself counts as ignored.
     pub fn ignores(&mut self, path: &RelPath, is_folder: bool) -> bool {
         if path.file_name() == Some(b".git") {
@@ -42,13 +43,14 @@ impl<'a> GitIgnores<'a> {
         let nearest = self.levels.iter().rev().find_map(|(folder, rules)| {
             let beneath = if folder.is_root() { 0 } else { folder.as_bytes().len() + 1 };
             let relative = Path::new(OsStr::from_bytes(&path.as_bytes()[beneath..]));
-            let found = rules.as_ref()?.matched(relative, is_folder);
-            (!found.is_none()).then(|| found.is_ignore())
+            let matched = rules.as_ref()?.matched(relative, is_folder);
+            (!matched.is_none()).then(|| matched.is_ignore())
         });
         nearest.unwrap_or(false)
     }
 
-    /// Makes the levels those from the root to `folder`. A walk in the order of paths loads each folder once.
+    /// Sets the levels to those from the root to `folder`. A walk in the order of paths loads each folder
+    /// once.
     fn enter(&mut self, folder: &RelPath) {
         while self.levels.last().is_some_and(|(last, _)| !folder.starts_with(last)) {
             self.levels.pop();
@@ -68,20 +70,20 @@ impl<'a> GitIgnores<'a> {
 
 fn load(root: &FileRoot, folder: &RelPath) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new("");
-    let mut found = false;
+    let mut has_rules = false;
     if folder.is_root() {
-        // Rules of one clone alone have the lowest rank, so they come first.
-        found |= add(&mut builder, root, &RelPath::parse(".git/info/exclude").ok()?);
+        // The rules of this clone have the lowest precedence, so they come first.
+        has_rules |= add(&mut builder, root, &RelPath::parse(".git/info/exclude").ok()?);
     }
-    found |= add(&mut builder, root, &folder.child(b".gitignore").ok()?);
-    if found { builder.build().ok() } else { None }
+    has_rules |= add(&mut builder, root, &folder.child(b".gitignore").ok()?);
+    if has_rules { builder.build().ok() } else { None }
 }
 
 fn add(builder: &mut GitignoreBuilder, root: &FileRoot, path: &RelPath) -> bool {
     let Ok(bytes) = root.open_file(path).and_then(|file| file.read_to_end(LIMIT_BYTES)) else { return false };
     let text = String::from_utf8_lossy(&bytes);
     for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
-        // A line that is no glob is passed over, as git does.
+        // A line that is not a glob is skipped, as git does.
         let _ = builder.add_line(None, line);
     }
     true

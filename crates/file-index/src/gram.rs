@@ -1,12 +1,12 @@
 //! The runs of three bytes in a content, as numbers.
 
-/// How many bits the number of a gram has.
+/// The number of bits of a gram's number.
 pub(crate) const GRAM_BITS: u32 = 20;
 
 /// A run of three bytes, as a number below `1 << GRAM_BITS`. Several runs share one.
 pub(crate) type Gram = u32;
 
-/// The number of a run of three bytes.
+/// Returns the number of a run of three bytes.
 pub(crate) fn gram_of(bytes: [u8; 3]) -> Gram {
     number(u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]))
 }
@@ -18,19 +18,20 @@ fn number(run: u32) -> Gram {
 /// Collects the grams of one content after the other.
 #[derive(Debug)]
 pub(crate) struct GramCollector {
-    is_seen: Box<[u64]>,
-    seen: Vec<Gram>,
+    is_collected: Box<[u64]>,
+    grams: Vec<Gram>,
 }
 
 impl GramCollector {
     pub(crate) fn new() -> GramCollector {
-        GramCollector { is_seen: vec![0; 1 << (GRAM_BITS - 6)].into(), seen: Vec::new() }
+        GramCollector { is_collected: vec![0; 1 << (GRAM_BITS - 6)].into(), grams: Vec::new() }
     }
 
-    /// The different grams of a content, in no order. Runs with a line feed are left out: no search spans lines.
+    /// Returns the distinct grams of a content, unordered. Runs with a line feed are left out: no search
+    /// spans lines.
     pub(crate) fn collect(&mut self, content: &[u8]) -> &[Gram] {
-        for gram in self.seen.drain(..) {
-            self.is_seen[gram as usize / 64] = 0;
+        for gram in self.grams.drain(..) {
+            self.is_collected[gram as usize / 64] = 0;
         }
         for line in content.split(|byte| *byte == b'\n').filter(|line| line.len() > 2) {
             let mut run = u32::from_be_bytes([0, 0, line[0], line[1]]);
@@ -38,12 +39,12 @@ impl GramCollector {
                 run = (run << 8 | u32::from(*byte)) & 0xff_ffff;
                 let gram = number(run);
                 let (word, bit) = (gram as usize / 64, 1 << (gram % 64));
-                if self.is_seen[word] & bit == 0 {
-                    self.is_seen[word] |= bit;
-                    self.seen.push(gram);
+                if self.is_collected[word] & bit == 0 {
+                    self.is_collected[word] |= bit;
+                    self.grams.push(gram);
                 }
             }
         }
-        &self.seen
+        &self.grams
     }
 }

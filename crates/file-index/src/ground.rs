@@ -1,4 +1,4 @@
-//! What an index is about.
+//! The configuration of an index.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use sandbox_fs::FileRoot;
 
 use crate::rules::{IndexLimits, IndexRules};
 
-/// What an index is about.
-pub(crate) struct Ground {
+/// The folder of an index, with its rules and limits.
+pub(crate) struct IndexContext {
     pub root: Arc<FileRoot>,
     pub rules: Box<dyn IndexRules>,
     pub limits: IndexLimits,

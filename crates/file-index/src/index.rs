@@ -12,31 +12,32 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use sandbox_fs::FileRoot;
 
 use crate::feed::{ChangeFeed, FeedCursor, FeedPage};
-use crate::ground::Ground;
+use crate::ground::IndexContext;
 use crate::keeper::Keeper;
 use crate::report::IndexReport;
 use crate::rules::{IndexLimits, IndexRules};
 use crate::state::State;
 use crate::view::View;
 
-/// How long a question waits while the thread looks at something. It may have been put aside by the system for longer.
-const PATIENCE: Duration = Duration::from_millis(2);
+/// The longest that a request waits for the thread's lock. The operating system may suspend the caller for
+/// longer.
+const LONGEST_WAIT: Duration = Duration::from_millis(2);
 
-/// How many entries a question looks at itself. What is more is left to the thread.
-const QUESTION_ENTRIES: usize = 1000;
+/// The number of entries that a request checks itself. The thread checks the rest.
+const REQUEST_ENTRIES: usize = 1000;
 
-/// One list of the files beneath a root, one watcher, and what texts files can contain.
+/// One list of the files beneath a root, one watcher, and a signature of each file's content.
 ///
-/// A thread of its own lists, reads and watches once somebody has asked; it works with the least priority. Dropping the index ends the thread and
-/// gives everything back. Threads may share an index.
+/// A thread of the lowest priority lists, reads and watches, from the first request on. Dropping the index
+/// ends the thread and frees all memory. Threads may share an index.
 pub struct FileIndex {
     shared: Arc<Shared>,
     keeper: Option<JoinHandle<()>>,
 }
 
-/// What the questions and the thread share.
+/// The state that callers and the thread share.
 pub(crate) struct Shared {
-    pub ground: Ground,
+    pub context: IndexContext,
     state: Mutex<State>,
     pub ends: AtomicBool,
     /// Wakes the thread.
@@ -44,7 +45,7 @@ pub(crate) struct Shared {
 }
 
 impl FileIndex {
-    /// Starts the thread. It begins to list and to read when somebody has asked for the first time.
+    /// Starts the thread. It begins to list and to read at the first request.
     ///
     /// # Errors
     ///
@@ -55,23 +56,23 @@ impl FileIndex {
         limits: IndexLimits,
     ) -> io::Result<FileIndex> {
         let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let ground = Ground { root, rules: Box::new(rules), limits };
-        let shared = Shared { ground, state: Mutex::new(State::new()), ends: AtomicBool::new(false), bell };
+        let context = IndexContext { root, rules: Box::new(rules), limits };
+        let shared = Shared { context, state: Mutex::new(State::new()), ends: AtomicBool::new(false), bell };
         let shared = Arc::new(shared);
         let keeper = Keeper::new(Arc::clone(&shared));
         let keeper = thread::Builder::new().name("file-index".to_owned()).spawn(move || keeper.run())?;
         Ok(FileIndex { shared, keeper: Some(keeper) })
     }
 
-    /// The list, after everything that was done before this call; `None` if that would take waiting. Whoever asks then looks
-    /// for itself.
+    /// Returns the list, up to date with every change made before this call; `None` if that would take
+    /// waiting. The caller then walks the folder itself.
     pub fn view(&self) -> Option<View<'_>> {
         self.shared.fresh().map(View::new)
     }
 
-    /// What the index is doing.
+    /// Reports the state of the index.
     pub fn report(&self) -> IndexReport {
-        self.shared.lock().report(&self.shared.ground)
+        self.shared.lock().report(&self.shared.context)
     }
 }
 
@@ -83,8 +84,8 @@ impl ChangeFeed for FileIndex {
     fn changes_since(&self, after: FeedCursor, limit: usize) -> FeedPage {
         let mut state = self.shared.lock();
         state.last_used = Some(Instant::now());
-        // What cannot be looked at yet is told later, behind what can.
-        state.refresh(&self.shared.ground, QUESTION_ENTRIES);
+        // Changes beyond the budget are reported later, in order.
+        state.refresh(&self.shared.context, REQUEST_ENTRIES);
         if state.is_lost() || state.has_work() || state.has_unread() {
             self.shared.ring();
         }
@@ -100,13 +101,14 @@ impl ChangeFeed for FileIndex {
             state.watcher().and_then(|watcher| watcher.queue().try_clone_to_owned().ok())
         };
         let Some(queue) = queue else {
+            // Without a queue, as while the index rests, only time can pass.
             thread::sleep(time);
             return false;
         };
-        let mut asked = [PollFd::new(&queue, PollFlags::IN)];
+        let mut polled = [PollFd::new(&queue, PollFlags::IN)];
         let time = Timespec::try_from(time).ok();
-        // A signal may end it before its time: looking once too often does no harm.
-        rustix::event::poll(&mut asked, time.as_ref()) != Ok(0)
+        // A signal may end the wait early; one check too many does no harm.
+        rustix::event::poll(&mut polled, time.as_ref()) != Ok(0)
     }
 }
 
@@ -115,13 +117,15 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, if it can be known soon that nothing is missing from it.
+    /// Returns the state, once it is certain to be complete; `None` if that would take waiting.
     fn fresh(&self) -> Option<MutexGuard<'_, State>> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LONGEST_WAIT;
         let mut state = loop {
             match self.state.try_lock() {
                 Ok(state) => break state,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                // The thread holds the lock for short pieces of work; polling bounds the wait, which a
+                // blocking lock cannot.
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     thread::sleep(Duration::from_micros(50));
                 }
@@ -129,8 +133,10 @@ impl Shared {
             }
         };
         state.last_used = Some(Instant::now());
-        let is_fresh = state.has_listed() && state.refresh(&self.ground, QUESTION_ENTRIES);
-        // What this question has noticed, the thread is not told of by the queue any more.
+        // Reading the kernel's queue here is what makes the answer current: every earlier change has its
+        // notice in it.
+        let is_fresh = state.has_listed() && state.refresh(&self.context, REQUEST_ENTRIES);
+        // This request has drained the queue, so the thread has to be woken for the rest of the work.
         if !is_fresh || state.has_work() || state.has_unread() {
             self.ring();
         }
@@ -138,7 +144,7 @@ impl Shared {
     }
 
     pub(crate) fn ring(&self) {
-        // If it cannot be rung any more, it has been often enough.
+        // The write fails only if the counter is at its maximum, when the thread is due to wake anyway.
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that keeps an index.
+//! The thread that keeps an index up to date.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,25 +11,26 @@ use crate::gram::GramCollector;
 use crate::index::Shared;
 use crate::state::State;
 
-/// How many entries are looked at under one lock.
+/// The number of entries that are checked while the lock is held once.
 const ENTRIES_AT_ONCE: usize = 200;
 
-/// How many files are read between two locks.
+/// The number of files that are read between two locks.
 const FILES_AT_ONCE: usize = 32;
 
-/// How long nothing is read after a change, so that a file which is written all the time is not read all the time.
+/// The pause after a change before contents are read, so that a file which is written all the time is not
+/// read all the time.
 const CALM: Duration = Duration::from_millis(300);
 
-/// The least time between two beginnings after something was not told.
+/// The least time between two restarts after changes were lost.
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
-/// Lists, reads and watches until it is told to end.
+/// The thread's work: lists, reads and watches until the index is dropped.
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
     collector: GramCollector,
-    /// When everything was compared with what is there.
+    /// The time of the last full comparison of the list with the disk.
     compared: Instant,
-    /// When all of it was known for the first time since it was begun.
+    /// The time at which the list and all contents were first complete.
     whole_since: Option<Instant>,
 }
 
@@ -39,13 +40,14 @@ impl Keeper {
     }
 
     pub(crate) fn run(mut self) {
-        // Those who ask come first. Where it cannot be had, it is a thread like others.
+        // Callers come first. If the priority cannot be lowered, the thread runs with the usual one.
         let _ = rustix::process::nice(19);
         while !self.ends() {
+            // All work happens in small pieces under the lock, so that callers get in between.
             let is_whole = self.work();
-            let limits = &self.shared.ground.limits;
+            let limits = &self.shared.context.limits;
             let mut state = self.shared.lock();
-            // What took long to be made is kept as long as what did not.
+            // A list that took long to make is kept as long as any other.
             let is_new = self.whole_since.is_some_and(|since| since.elapsed() < limits.rest_after);
             if !state.is_resting() && !state.is_used_within(limits.rest_after) && !is_new {
                 state.rest();
@@ -67,7 +69,7 @@ impl Keeper {
         self.shared.ends.load(Ordering::SeqCst)
     }
 
-    /// Does what there is to do. Answers whether it came to an end.
+    /// Works until everything is processed; returns whether it got there.
     fn work(&mut self) -> bool {
         loop {
             if self.ends() {
@@ -78,10 +80,12 @@ impl Keeper {
                 return false;
             }
             if state.is_resting() {
-                if !state.is_used_within(self.shared.ground.limits.rest_after) {
+                // Without requests there is nothing to keep up to date, so the thread sleeps until the bell
+                // rings.
+                if !state.is_used_within(self.shared.context.limits.rest_after) {
                     return false;
                 }
-                state.start(&self.shared.ground);
+                state.start(&self.shared.context);
                 self.whole_since = None;
                 self.compared = Instant::now();
                 continue;
@@ -89,75 +93,78 @@ impl Keeper {
             if state.is_lost() {
                 state.rest();
                 drop(state);
-                // Whatever overflows the queue is likely to go on.
+                // The writes that overflowed the queue are likely to continue.
                 self.pause(RESTART_PAUSE);
                 self.restart();
                 continue;
             }
-            state.refresh(&self.shared.ground, ENTRIES_AT_ONCE);
+            state.refresh(&self.shared.context, ENTRIES_AT_ONCE);
             if state.is_lost() || state.has_work() {
                 continue;
             }
+            // Files are read without the lock; `accept` drops results that became stale meanwhile.
             let jobs = state.take_jobs(FILES_AT_ONCE);
             drop(state);
             if jobs.is_empty() {
                 self.whole_since.get_or_insert_with(Instant::now);
                 return true;
             }
-            let ground = &self.shared.ground;
+            let context = &self.shared.context;
             let read = jobs.into_iter().map(|job| {
-                let outcome = job.read(ground, &mut self.collector);
+                let outcome = job.read(context, &mut self.collector);
                 (job, outcome)
             });
             let outcomes = read.collect();
-            self.shared.lock().accept(ground, outcomes);
+            self.shared.lock().accept(context, outcomes);
         }
     }
 
     fn restart(&mut self) {
         self.compared = Instant::now();
-        self.shared.lock().restart(&self.shared.ground);
+        self.shared.lock().restart(&self.shared.context);
     }
 
-    /// Compares everything with what is there.
+    /// Compares the whole list with the disk.
     fn compare(&mut self) {
+        // Numbers up to the bound cover every folder; one that appears later has been listed recently anyway.
         let bound = self.shared.lock().tree.folders.bound();
         for folder in 0..bound {
             let mut state = self.shared.lock();
             if self.ends() || state.is_off() || state.is_resting() || state.is_lost() {
                 break;
             }
-            state.compare(&self.shared.ground, folder as u32);
+            state.compare(&self.shared.context, folder as u32);
         }
         self.compared = Instant::now();
     }
 
-    /// Waits until something is noticed or the bell rings, and a little longer, so that more can come.
+    /// Waits for a notice or the bell, and then a little longer, so that further notices arrive.
     fn wait(&self, longest: Option<Duration>) {
+        // The queue is duplicated, so that the lock is free while this thread waits for it.
         let queue: Option<OwnedFd> = {
             let state: &State = &self.shared.lock();
             state.watcher().and_then(|watcher| watcher.queue().try_clone_to_owned().ok())
         };
-        let mut asked = vec![PollFd::new(&self.shared.bell, PollFlags::IN)];
+        let mut polled = vec![PollFd::new(&self.shared.bell, PollFlags::IN)];
         if let Some(queue) = &queue {
-            asked.push(PollFd::new(queue, PollFlags::IN));
+            polled.push(PollFd::new(queue, PollFlags::IN));
         }
-        let _ = rustix::event::poll(&mut asked, longest.and_then(timespec).as_ref());
-        let is_rung = asked.first().is_some_and(|bell| bell.revents().contains(PollFlags::IN));
-        drop(asked);
+        let _ = rustix::event::poll(&mut polled, longest.and_then(timespec).as_ref());
+        let is_rung = polled.first().is_some_and(|bell| bell.revents().contains(PollFlags::IN));
+        drop(polled);
         if is_rung {
             let _ = rustix::io::read(&self.shared.bell, &mut [0_u8; 8]);
         } else {
-            self.pause(self.shared.ground.limits.collect);
-            self.shared.lock().refresh(&self.shared.ground, ENTRIES_AT_ONCE);
-            self.pause(CALM.saturating_sub(self.shared.ground.limits.collect));
+            self.pause(self.shared.context.limits.collect);
+            self.shared.lock().refresh(&self.shared.context, ENTRIES_AT_ONCE);
+            self.pause(CALM.saturating_sub(self.shared.context.limits.collect));
         }
     }
 
     /// Waits, unless the bell rings.
     fn pause(&self, time: Duration) {
-        let mut asked = [PollFd::new(&self.shared.bell, PollFlags::IN)];
-        let _ = rustix::event::poll(&mut asked, timespec(time).as_ref());
+        let mut polled = [PollFd::new(&self.shared.bell, PollFlags::IN)];
+        let _ = rustix::event::poll(&mut polled, timespec(time).as_ref());
     }
 }
 

@@ -1,21 +1,22 @@
-//! One list of a folder's files, one watcher, and which files can contain a text.
+//! One list of a folder's files, one watcher, and the files that can contain a text.
 //!
-//! A [`FileIndex`] lists the files beneath a [`FileRoot`](sandbox_fs::FileRoot) in the background, watches the folders, and
-//! keeps a small signature of each file's content. Whoever asks takes a [`View`]: the list after everything that was done
-//! before the question. From it come walks in the order of paths, entries by name, and the files in which a query can match
-//! at all ([`Needle`]). The last are candidates: they have to be read to know.
+//! A [`FileIndex`] lists the files beneath a [`FileRoot`](sandbox_fs::FileRoot) in the background, watches
+//! the folders, and keeps a small signature of each file's content. A caller takes a [`View`]: the list, up
+//! to date with every change made before the call. It offers walks in the order of paths, entries by name,
+//! and the files in which a query can match at all ([`Needle`]). The last are candidates: only reading them
+//! shows whether they match.
 //!
-//! - **A view is right, or there is none.** What the kernel has queued about changes is read before a question is answered.
-//!   Where that does not tell everything, as while files are listed, after the queue has overflowed, or in folders that are
-//!   left out, the answer is `None`, and the caller looks for itself.
-//! - **Nobody waits.** Listing and reading are the work of one thread with the least priority; a question gives up after two
+//! - **A view is exact, or there is none.** The kernel's queue of changes is read before each request is
+//!   answered. While that is not enough, as during listing, after the queue has overflowed, or in excluded
+//!   folders, the answer is `None`, and the caller walks the folder itself.
+//! - **Callers do not wait.** One thread of the lowest priority lists and reads; a request gives up after two
 //!   milliseconds.
-//! - **It takes little, and says how much** ([`IndexReport`]). Past the limit, contents are scanned; when nobody asks for
-//!   long, everything is given back.
-//! - Others pull changes from the same watcher ([`ChangeFeed`]).
-//! - Whoever walks by itself asks [`GitIgnores`] what git leaves out.
+//! - **Memory is bounded and reported** ([`IndexReport`]). Contents beyond the limit are scanned instead; an
+//!   index without requests frees all memory after a while.
+//! - Other readers pull changes from the same watcher ([`ChangeFeed`]).
+//! - Programs that walk by themselves ask [`GitIgnores`] which paths git ignores.
 //!
-//! What no watcher is told is in `docs/decisions/0007-warm-search.md`.
+//! The changes that no watcher reports are in `docs/decisions/0007-warm-search.md`.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod feed;

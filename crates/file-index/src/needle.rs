@@ -1,26 +1,26 @@
-//! What must be in a file so that a query can match in it.
+//! The texts that a file must contain so that a query can match in it.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::gram::{Gram, gram_of};
 
-/// The most grams of one text that are looked for; more tell no more.
+/// The most grams of one text that are looked up; more add no selectivity.
 const MOST_OF_A_TEXT: usize = 64;
 
 /// The most grams of a query. One with more is answered by scanning.
 const MOST_GRAMS: usize = 1024;
 
-/// The most different texts that a part of an expression is taken apart into.
+/// The most texts into which a part of an expression is expanded.
 const MOST_TEXTS: usize = 32;
 
 /// The most bytes of those texts together.
 const MOST_TEXT_BYTES: usize = 128 << 10;
 
-/// The largest class of characters that is taken apart.
+/// The largest class of characters that is expanded.
 const LARGEST_CLASS: usize = 16;
 
-/// What must be in a file so that a query can match on one of its lines.
+/// The texts that a file must contain so that a query can match on one of its lines.
 ///
 /// ```
 /// use file_index::Needle;
@@ -43,14 +43,14 @@ enum Part {
 }
 
 impl Needle {
-    /// For a query that is a text.
+    /// Returns the needle of a literal query.
     #[must_use]
     pub fn literal(text: &[u8]) -> Needle {
         Needle(grams_of(text)).bounded()
     }
 
-    /// For a regular expression of the crate `regex` that matches within lines. One that cannot be parsed can match
-    /// anywhere.
+    /// Returns the needle of a regular expression of the crate `regex` that matches within lines. If it
+    /// cannot be parsed, any file can match.
     #[must_use]
     pub fn expression(expression: &str) -> Needle {
         let parsed = ParserBuilder::new().utf8(false).multi_line(true).crlf(true).build().parse(expression);
@@ -58,19 +58,19 @@ impl Needle {
         Needle(part).bounded()
     }
 
-    /// For a query about which nothing is known.
+    /// Returns the needle of an unknown query: any file can match.
     #[must_use]
     pub fn anything() -> Needle {
         Needle(Part::Anything)
     }
 
-    /// Whether there are files that cannot match.
+    /// Returns whether the needle rules out any file.
     #[must_use]
     pub fn is_selective(&self) -> bool {
         self.0 != Part::Anything
     }
 
-    /// The files that can match, as a bit each. `row` gives the files that have a gram.
+    /// Returns the files that can match, as a bit each. `row` returns the files that have a gram.
     pub(crate) fn lanes(&self, row: &impl Fn(Gram) -> u64) -> u64 {
         self.0.lanes(row)
     }
@@ -109,6 +109,7 @@ impl Part {
 
     fn and(self, other: Part) -> Part {
         match (self, other) {
+            // "Anything" adds no requirement to a conjunction, and makes a disjunction useless.
             (Part::Anything, part) | (part, Part::Anything) => part,
             (Part::All(mut parts), Part::All(more)) => {
                 parts.extend(more.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
@@ -142,9 +143,10 @@ impl Part {
     }
 }
 
-/// All grams of a text; of a long one, some from everywhere in it.
+/// Returns all grams of a text; of a long one, a sample spread over its length.
 fn grams_of(text: &[u8]) -> Part {
     let Some(count) = text.len().checked_sub(2).filter(|count| *count > 0) else { return Part::Anything };
+    // The sample is spread over the text, because neighbouring grams of prose tend to occur together.
     let step = count.div_ceil(MOST_OF_A_TEXT);
     let mut parts: Vec<Part> = Vec::new();
     for run in text.windows(3).step_by(step) {
@@ -156,21 +158,21 @@ fn grams_of(text: &[u8]) -> Part {
     if parts.len() == 1 { parts.remove(0) } else { Part::All(parts) }
 }
 
-/// One of the texts is there.
+/// Requires one of the texts.
 fn any_of(texts: &[Vec<u8>]) -> Part {
     texts.iter().map(|text| grams_of(text)).reduce(Part::or).unwrap_or(Part::Anything)
 }
 
-/// What is known about the texts that an expression matches.
+/// Facts about the texts that an expression matches.
 #[derive(Clone, Debug)]
 struct Language {
     /// Exactly these texts, if they are few.
     exact: Option<Vec<Vec<u8>>>,
-    /// Each text begins with one of these. Where `exact` is known, nothing is said here.
+    /// Each text begins with one of these. Empty where `exact` is set.
     beginnings: Vec<Vec<u8>>,
     /// Each text ends with one of these.
     endings: Vec<Vec<u8>>,
-    /// What each text has within it.
+    /// The grams that each text contains.
     part: Part,
 }
 
@@ -184,13 +186,15 @@ impl Language {
             HirKind::Repetition(repetition) => {
                 let sub = || Language::of(&repetition.sub);
                 match (repetition.min, repetition.max) {
+                    // An optional part may be absent, so nothing in it is required; the empty text says so.
                     (0, Some(1)) => sub().or(Language::exactly(vec![Vec::new()])),
+                    // With zero repetitions allowed, no text of the part is required.
                     (0, _) => Language::unknown(),
                     (min, Some(max)) if min == max && min <= 8 => {
                         let sub = sub();
                         (1..min).fold(sub.clone(), |all, _| all.then(sub.clone()))
                     }
-                    // It begins and ends with what is repeated, whatever is between.
+                    // It begins and ends with the repeated part, whatever comes between.
                     _ => sub().opened(),
                 }
             }
@@ -212,7 +216,7 @@ impl Language {
         Language { exact: None, beginnings: nothing.clone(), endings: nothing, part: Part::Anything }
     }
 
-    /// The same without exact texts.
+    /// Converts exact texts into beginnings, endings and grams.
     fn opened(self) -> Language {
         match self.exact {
             None => self,
@@ -226,14 +230,17 @@ impl Language {
     }
 
     fn then(self, next: Language) -> Language {
+        // As long as both parts are short lists of texts, the whole can be listed as well, which keeps every
+        // gram.
         if let (Some(texts), Some(more)) = (&self.exact, &next.exact)
             && let Some(both) = joined(texts, more)
         {
             return Language::exactly(both);
         }
-        // Where the two meet there are grams of both.
+        // A text that spans the seam of both has grams of its own.
         let last = self.exact.as_ref().unwrap_or(&self.endings);
         let first = next.exact.as_ref().unwrap_or(&next.beginnings);
+        // The texts of both sides meet at the seam; those of an open side are cut to two bytes.
         let meeting = joined(last, first);
         let part = meeting.as_deref().map_or(Part::Anything, any_of);
         let first_texts = match (&self.exact, &meeting) {
@@ -266,7 +273,7 @@ impl Language {
     }
 }
 
-/// Every text followed by every other; `None` if those are too many.
+/// Concatenates every text with every other; returns `None` if there are too many.
 fn joined(texts: &[Vec<u8>], more: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let bytes = |texts: &[Vec<u8>]| texts.iter().map(Vec::len).sum::<usize>();
     let all_bytes = bytes(texts) * more.len() + bytes(more) * texts.len();
@@ -276,7 +283,7 @@ fn joined(texts: &[Vec<u8>], more: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     Some(texts.iter().flat_map(|text| more.iter().map(|more| [text.as_slice(), more].concat())).collect())
 }
 
-/// The first two bytes of each: no more of them can make a gram with what comes before.
+/// Returns the first two bytes of each: a gram that spans the seam has no more of them.
 fn beginnings(texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     few(texts, |text| text.truncate(2))
 }
@@ -289,10 +296,11 @@ fn few(mut texts: Vec<Vec<u8>>, shorten: impl Fn(&mut Vec<u8>)) -> Vec<Vec<u8>> 
     texts.iter_mut().for_each(shorten);
     texts.sort_unstable();
     texts.dedup();
+    // The empty text stands for "anything": too many beginnings select no better.
     if texts.len() > MOST_TEXTS { vec![Vec::new()] } else { texts }
 }
 
-/// The characters of a class, if they are few.
+/// Returns the characters of a class, if they are few.
 fn texts_of(class: &Class) -> Option<Vec<Vec<u8>>> {
     match class {
         Class::Unicode(class) => {
@@ -336,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_query_must_find_is_known() {
+    fn expressions_with_required_text_are_selective() {
         let selective = [
             "needle",
             r"fn \w+_ledger\(",
@@ -358,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn file_without_the_text_is_no_candidate() {
+    fn file_without_the_text_is_not_a_candidate() {
         let cases = [
             ("needle", "haystack"),
             ("fn .*_ledger", "fn reconcile_ledgre"),

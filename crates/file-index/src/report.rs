@@ -1,27 +1,27 @@
-//! What an index is doing.
+//! The state of an index.
 
-/// What an index is doing.
+/// The phase of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPhase {
-    /// Files are listed. Nothing is answered.
+    /// Files are being listed. Requests get no answer.
     Listing,
-    /// Files are listed and changes are noticed, but contents are still read.
+    /// All files are listed and changes are tracked, but contents are still being read.
     Reading,
-    /// All that can be known is.
+    /// Everything within the limits is listed and read.
     Ready,
-    /// Nobody has asked for long, and everything was given back. The next question begins anew.
+    /// There was no request for long, and all memory is freed. The next request starts the listing again.
     Resting,
-    /// There is none, for a reason that lasts.
+    /// The index is off, for a reason that lasts.
     Off(OffReason),
 }
 
-/// Why there is no index.
+/// The reason why the index is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OffReason {
-    /// The file system does not tell of changes.
+    /// The file system does not report changes.
     FileSystem,
-    /// This system lacks what watching takes.
+    /// The system does not support watching.
     System,
     /// The system lets this user watch fewer folders.
     TooManyFolders,
@@ -30,21 +30,21 @@ pub enum OffReason {
     TooManyFiles,
 }
 
-/// What an index is doing, and what it takes.
+/// The state of an index and its use of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexReport {
-    /// What it is doing.
+    /// The current phase.
     pub phase: IndexPhase,
-    /// Files, links and other things that are no folders.
+    /// Files, links and other entries except folders.
     pub files: usize,
     /// Folders, those that were left out included.
     pub folders: usize,
-    /// Files that are to be read.
+    /// Files that are still to be read.
     pub unread: usize,
-    /// Bytes of memory that it takes, about.
+    /// About how many bytes of memory it takes.
     pub memory_bytes: usize,
-    /// Bytes of memory that it may take.
+    /// The limit on its memory, in bytes.
     pub memory_limit_bytes: usize,
-    /// How often everything had to be listed again, because changes had not been told.
+    /// The number of times that everything had to be listed again, because changes were lost.
     pub restarts: u64,
 }

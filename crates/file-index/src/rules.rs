@@ -1,48 +1,52 @@
-//! What its user decides about an index.
+//! The settings that the owner of an index chooses.
 
 use std::time::Duration;
 
 use rel_path::RelPath;
 
-/// What the files mean to those who search them.
+/// The rules for the files of one index.
 pub trait IndexRules: Send + Sync {
-    /// Whether a path does not exist for anybody. What is beneath it does not either.
+    /// Returns whether a path is invisible to every caller, with everything beneath it.
     fn hides(&self, path: &RelPath) -> bool;
 
-    /// Whether a folder is not looked into in advance. Whoever asks for what is in it is told that it is not known.
+    /// Returns whether a folder is excluded from listing. Requests for its entries get no answer.
     fn leaves_out(&self, folder: &RelPath) -> bool;
 
-    /// What the whole content of a file is to a search.
+    /// Classifies the whole content of a file for searches.
     fn content_kind(&self, path: &RelPath, content: &[u8]) -> ContentKind;
 }
 
-/// What a content is to a search.
+/// The treatment of a content by searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentKind {
-    /// Exactly these bytes are searched, and each line of them by itself. A mark at their beginning may be left out.
+    /// Searches read exactly these bytes, line by line. A byte-order mark may be skipped.
     Text,
-    /// Something else is searched, or nobody can tell: it is looked at each time.
+    /// Searches read something else than these bytes, or that cannot be determined: the file is scanned each
+    /// time.
     Unknown,
-    /// It is never searched, and counted as binary.
+    /// It is never searched, and counts as binary.
     Binary,
-    /// It is never searched, and counted as undecodable.
+    /// It is never searched, and counts as undecodable.
     Undecodable,
 }
 
-/// What an index may cost.
+/// The limits of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexLimits {
-    /// Bytes of memory for everything. A list that needs more is given up; contents that would need more are scanned.
+    /// The limit on memory for everything, in bytes. A list that needs more is discarded; contents that would
+    /// need more are scanned.
     pub memory_bytes: usize,
-    /// The largest file whose content is known, in bytes. Larger ones are scanned.
+    /// The largest file that gets a signature, in bytes. Larger ones are scanned.
     pub file_bytes: u64,
-    /// How many files and folders are listed; with more, there is no index.
+    /// The largest number of files and folders that are listed; with more, the index is off.
     pub entries: usize,
-    /// How long changes are collected before the thread looks at them. Whoever asks does not wait for that.
+    /// The time for which changes are collected before the thread processes them. Requests do not wait for
+    /// that.
     pub collect: Duration,
-    /// How long after the last question everything is given back. The next question begins anew.
+    /// The time without a request after which all memory is freed. The next request starts the listing again.
     pub rest_after: Duration,
-    /// How often the list and the files are compared with what is there, in case something was not told.
+    /// The interval at which the list and the files are compared with the disk, in case a change was not
+    /// reported.
     pub compare_every: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Which files can contain which grams.
+//! Signatures: which grams each file can contain.
 //!
 //! Every file has a *signature*: a row of bits, and each of its grams sets one of them. A file whose signature lacks the
 //! bit of a gram lacks the gram; a file that has the bits of all grams of a query is a candidate, no more. Signatures of
@@ -8,22 +8,22 @@
 use crate::gram::{GRAM_BITS, Gram};
 use crate::needle::Needle;
 
-/// How many bits a signature has for each gram. One bit of four is set then.
+/// The number of bits of a signature for each gram. One bit of four is set then.
 const BITS_FOR_A_GRAM: f64 = 3.5;
 
-/// How many grams the shortest signature is made for.
+/// The number of grams for which the shortest signature is sized.
 const FEWEST_GRAMS: f64 = 24.0;
 
-/// How many times as many grams the next longer signature is made for.
+/// The growth in grams from one length of signature to the next.
 const STEP: f64 = 1.25;
 
-/// From how many rows on a block holds eight files, so that the rest of a block costs little.
+/// The number of rows from which a block holds eight files, so that a partly filled block wastes little.
 const NARROW_FROM_ROWS: usize = 16 << 10;
 
-/// No file.
-const NOBODY: u32 = u32::MAX;
+/// Marks a free lane.
+const FREE_LANE: u32 = u32::MAX;
 
-/// Where a file's signature is.
+/// The position of a file's signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     shelf: u8,
@@ -60,7 +60,7 @@ struct Block {
 }
 
 impl Signatures {
-    /// Puts a file in. `file` is any number but the largest.
+    /// Adds a file. `file` is any number but the largest.
     pub(crate) fn add(&mut self, file: u32, grams: &[Gram]) -> Slot {
         let number = shelf_for(grams.len());
         while self.shelves.len() <= number {
@@ -71,24 +71,25 @@ impl Signatures {
         let (rows, lanes) = (shelf.rows, shelf.lanes);
         let block = &mut shelf.blocks[block_number as usize];
         let lane =
-            block.files.iter().position(|file| *file == NOBODY).expect("an open block has a free lane");
+            block.files.iter().position(|file| *file == FREE_LANE).expect("an open block has a free lane");
         block.files[lane] = file;
         block.used += 1;
         for gram in grams {
             block.bits[row_of(*gram, rows) * lanes / 8 + lane / 8] |= 1 << (lane % 8);
         }
+        // A block with a free lane takes the next file, so that blocks fill up before another is allocated.
         if block.used < lanes {
             shelf.open.push(block_number);
         }
         Slot { shelf: number as u8, block: block_number, lane: lane as u8 }
     }
 
-    /// Takes a file out, and gives memory back that nobody uses then.
+    /// Removes a file, and frees its block once that is empty.
     pub(crate) fn remove(&mut self, slot: Slot) {
         let shelf = &mut self.shelves[usize::from(slot.shelf)];
         let (lanes, lane) = (shelf.lanes, usize::from(slot.lane));
         let block = &mut shelf.blocks[slot.block as usize];
-        block.files[lane] = NOBODY;
+        block.files[lane] = FREE_LANE;
         block.used -= 1;
         if block.used == 0 {
             self.bytes -= block.bytes();
@@ -96,6 +97,7 @@ impl Signatures {
             shelf.vacant.push(slot.block);
             return;
         }
+        // Clearing the column removes the file from every later query, without moving its neighbours.
         for row in 0..shelf.rows {
             block.bits[row * lanes / 8 + lane / 8] &= !(1 << (lane % 8));
         }
@@ -104,15 +106,16 @@ impl Signatures {
         }
     }
 
-    /// Calls `each` with the files that may have what is looked for: all that do, and a few that do not.
+    /// Calls `each` with the files that may match: every file that does, and a few that do not.
     pub(crate) fn candidates(&self, needle: &Needle, mut each: impl FnMut(u32)) {
         for shelf in &self.shelves {
             for block in shelf.blocks.iter().filter(|block| block.used > 0) {
+                // One pass over the rows answers for all files of a block; the bits left are the candidates.
                 let mut lanes = needle.lanes(&|gram| block.row(row_of(gram, shelf.rows), shelf.lanes));
                 while lanes != 0 {
                     let lane = lanes.trailing_zeros() as usize;
                     lanes &= lanes - 1;
-                    if let Some(file) = block.files.get(lane).filter(|file| **file != NOBODY) {
+                    if let Some(file) = block.files.get(lane).filter(|file| **file != FREE_LANE) {
                         each(*file);
                     }
                 }
@@ -120,7 +123,7 @@ impl Signatures {
         }
     }
 
-    /// How many bytes the signatures take.
+    /// Returns the number of bytes that the signatures take.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -145,7 +148,7 @@ impl Shelf {
         }
         let block = Block {
             bits: vec![0; self.rows * self.lanes / 8].into(),
-            files: vec![NOBODY; self.lanes].into(),
+            files: vec![FREE_LANE; self.lanes].into(),
             used: 0,
         };
         *bytes += block.bytes();
@@ -167,7 +170,7 @@ impl Block {
         self.bits.len() + self.files.len() * size_of::<u32>() + size_of::<Block>()
     }
 
-    /// A row as a word with a bit for each file.
+    /// Returns a row as a word with a bit for each file.
     fn row(&self, row: usize, lanes: usize) -> u64 {
         if lanes == 8 {
             return u64::from(self.bits[row]);
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_the_text_is_a_candidate_until_taken_out() {
+    fn a_file_with_the_text_is_a_candidate_until_it_is_removed() {
         let mut signatures = Signatures::default();
         let mut collector = GramCollector::new();
         let content =

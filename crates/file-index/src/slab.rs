@@ -1,6 +1,6 @@
-//! Values by small numbers that are given again.
+//! A slab: values addressed by small, reusable numbers.
 
-/// Values, each with a number until it is taken out.
+/// A slab of values. A removed value's number is reused.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     values: Vec<Option<T>>,
@@ -29,6 +29,7 @@ impl<T> Slab<T> {
 
     pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
         let value = self.values.get_mut(number as usize)?.take()?;
+        // Reusing numbers keeps the vector as long as the greatest number of live values.
         self.free.push(number);
         Some(value)
     }
@@ -45,17 +46,17 @@ impl<T> Slab<T> {
         self.values.iter().enumerate().filter_map(|(number, value)| Some((number as u32, value.as_ref()?)))
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> usize {
         self.values.len() - self.free.len()
     }
 
-    /// One more than the largest number that was given.
+    /// Returns the exclusive upper bound of the numbers in use.
     pub(crate) fn bound(&self) -> usize {
         self.values.len()
     }
 
-    /// How many bytes are held, what the values point at apart.
+    /// Returns the number of bytes held, without those that the values point at.
     pub(crate) fn bytes(&self) -> usize {
         self.values.capacity() * size_of::<Option<T>>() + self.free.capacity() * size_of::<u32>()
     }

@@ -1,8 +1,8 @@
 //! The list, the watches and the signatures, kept in step.
 //!
-//! What has been noticed is first written down, then looked at: an entry that may have changed is asked about by name, a new
-//! folder is watched and then listed. Whatever happens after an entry was looked at is noticed again, so when all notices
-//! until some moment have been looked at, the list is what was there at that moment or later.
+//! Notices are recorded first and processed later: an entry that may have changed is looked up by name, a new
+//! folder is watched and then listed. A change after the look-up causes another notice. So once all notices
+//! up to a moment are processed, the list is the state at that moment or a later one.
 
 mod content;
 mod listing;
@@ -14,13 +14,13 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FolderAt, Metadata, OpenFolder};
 
 use crate::feed::Feed;
-use crate::ground::Ground;
+use crate::ground::IndexContext;
 use crate::report::{IndexPhase, IndexReport, OffReason};
 use crate::signatures::Signatures;
 use crate::tree::{Child, Folder, FolderNumber, FolderState, Gone, LeafNumber, LeafState, ROOT, Tree};
-use crate::watcher::{Notice, Watcher, is_told_of_changes};
+use crate::watcher::{Notice, Watcher, reports_all_changes};
 
-/// Names that were noticed, each with whether a folder of that name is to be looked at anew in any case.
+/// Names with a pending notice, each with whether a folder of that name must be listed again in any case.
 type Touched = HashMap<Box<[u8]>, bool>;
 
 /// The list, the watches and the signatures.
@@ -29,20 +29,21 @@ pub(crate) struct State {
     pub tree: Tree,
     pub signatures: Signatures,
     pub feed: Feed,
-    /// When somebody asked last.
+    /// The time of the last request.
     pub last_used: Option<Instant>,
     watcher: Option<Watcher>,
     off: Option<OffReason>,
-    /// What was noticed and not looked at yet.
+    /// Notices that are not processed yet.
     touched: BTreeMap<FolderNumber, Touched>,
     new_folders: VecDeque<FolderNumber>,
-    /// Leaves that became unread; some may be gone, or be another leaf now.
+    /// Leaves that became unread; some may be gone, or their number reused, by now.
     unread: VecDeque<LeafNumber>,
-    /// Whether something may have happened anywhere.
+    /// Set if changes may have been lost, so that anything may have changed.
     is_lost: bool,
-    /// Whether all folders have been listed once.
+    /// Set once all folders have been listed.
     has_listed: bool,
-    /// Changes whenever a known folder may have got another name, so that paths through it mean something else.
+    /// Incremented whenever a known folder may have been renamed, because paths through it then mean
+    /// something else.
     structure: u64,
     next_epoch: u64,
     restarts: u64,
@@ -68,14 +69,14 @@ impl State {
         }
     }
 
-    /// Forgets everything and begins to list.
-    pub(crate) fn start(&mut self, ground: &Ground) {
+    /// Discards everything and starts listing.
+    pub(crate) fn start(&mut self, context: &IndexContext) {
         self.rest();
-        if !is_told_of_changes(&ground.root) {
+        if !reports_all_changes(&context.root) {
             self.turn_off(OffReason::FileSystem);
             return;
         }
-        match Watcher::new(&ground.root) {
+        match Watcher::new(&context.root) {
             Ok(watcher) => {
                 self.watcher = Some(watcher);
                 self.new_folders.push_back(ROOT);
@@ -84,14 +85,15 @@ impl State {
         }
     }
 
-    /// Begins anew after something was not told.
-    pub(crate) fn restart(&mut self, ground: &Ground) {
+    /// Starts again after changes were lost.
+    pub(crate) fn restart(&mut self, context: &IndexContext) {
         self.restarts += 1;
-        self.start(ground);
+        self.start(context);
     }
 
-    /// Gives everything back.
+    /// Frees all memory, and invalidates the cursors of the feed.
     pub(crate) fn rest(&mut self) {
+        // The feed survives with a new incarnation, so that readers with old cursors notice the gap.
         let mut feed = std::mem::take(&mut self.feed);
         feed.restart();
         *self = State {
@@ -105,7 +107,7 @@ impl State {
         };
     }
 
-    /// Whether somebody has asked within that time.
+    /// Returns whether there was a request within that time.
     pub(crate) fn is_used_within(&self, time: std::time::Duration) -> bool {
         self.last_used.is_some_and(|last| last.elapsed() < time)
     }
@@ -135,16 +137,17 @@ impl State {
         self.watcher.as_ref()
     }
 
-    /// Takes what has been noticed, and looks at as much of it as `budget` entries allow. Answers whether everything that
-    /// was done before the call has been looked at, folders apart that are still new.
-    pub(crate) fn refresh(&mut self, ground: &Ground, mut budget: usize) -> bool {
+    /// Records the kernel's notices, and processes as many as `budget` entries allow. Returns whether every
+    /// change made before the call is processed, apart from folders that are still new.
+    pub(crate) fn refresh(&mut self, context: &IndexContext, mut budget: usize) -> bool {
         self.take_notices();
         while budget > 0 && !self.is_lost {
+            // Known folders come first: a caller needs them current, and new ones may take long.
             if let Some((folder, names)) = self.touched.pop_first() {
                 budget = budget.saturating_sub(names.len());
-                self.look_at(ground, folder, names);
+                self.check_entries(context, folder, names);
             } else if let Some(folder) = self.new_folders.pop_front() {
-                budget = budget.saturating_sub(1 + self.list(ground, folder));
+                budget = budget.saturating_sub(1 + self.list(context, folder));
             } else {
                 break;
             }
@@ -155,17 +158,17 @@ impl State {
         !self.is_resting() && !self.is_lost && self.touched.is_empty()
     }
 
-    /// Whether there are folders to be listed or entries to be looked at.
+    /// Returns whether folders are waiting to be listed or entries to be looked up.
     pub(crate) fn has_work(&self) -> bool {
         !self.touched.is_empty() || !self.new_folders.is_empty()
     }
 
-    /// Whether there are files to be read.
+    /// Returns whether files are waiting to be read.
     pub(crate) fn has_unread(&self) -> bool {
         !self.unread.is_empty()
     }
 
-    /// Writes down what has been noticed.
+    /// Records the kernel's notices.
     fn take_notices(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         for notice in watcher.take() {
@@ -174,7 +177,7 @@ impl State {
                 Notice::Rights(folder, name) => self.touch(folder, name, true),
                 Notice::Content(folder, name) => match self.tree.child(folder, &name) {
                     Some(Child::Leaf(leaf)) => {
-                        self.tell(folder, &name);
+                        self.push_change(folder, &name);
                         self.set_unread(leaf);
                     }
                     _ => self.touch(folder, name, false),
@@ -187,12 +190,13 @@ impl State {
 
     fn touch(&mut self, folder: FolderNumber, name: Box<[u8]>, is_thorough: bool) {
         if matches!(self.tree.child(folder, &name), Some(Child::Folder(_))) {
+            // Reads in progress may have followed the old name, so their results must not count.
             self.structure += 1;
         }
-        let is_watched = |found: &Folder| match found.state {
+        let is_watched = |node: &Folder| match node.state {
             FolderState::Listed => true,
-            // It is being listed right now.
-            FolderState::New => found.watch.is_some(),
+            // A new folder that is watched is being listed right now.
+            FolderState::New => node.watch.is_some(),
             FolderState::LeftOut | FolderState::Unreadable | FolderState::Mount | FolderState::Odd => false,
         };
         if self.tree.folders.get(folder).is_some_and(is_watched) {
@@ -200,11 +204,11 @@ impl State {
         }
     }
 
-    /// The folder is to be looked at anew.
+    /// Marks a folder to be listed again.
     fn touch_folder(&mut self, folder: FolderNumber) {
         match self.tree.folders.get(folder) {
-            Some(found) if folder != ROOT => {
-                let (parent, name) = (found.parent, found.name.clone());
+            Some(node) if folder != ROOT => {
+                let (parent, name) = (node.parent, node.name.clone());
                 self.touch(parent, name, true);
             }
             Some(_) => self.is_lost = true,
@@ -213,21 +217,22 @@ impl State {
     }
 
     fn unwatched(&mut self, folder: FolderNumber) {
-        if let Some(found) = self.tree.folders.get_mut(folder) {
-            found.watch = None;
+        if let Some(node) = self.tree.folders.get_mut(folder) {
+            node.watch = None;
         }
         self.touch_folder(folder);
     }
 
-    /// Looks at entries of a folder by name.
-    fn look_at(&mut self, ground: &Ground, folder: FolderNumber, names: Touched) {
-        let Some(found) = self.tree.folders.get(folder) else { return };
-        if found.state != FolderState::Listed {
+    /// Looks up entries of a folder by name.
+    fn check_entries(&mut self, context: &IndexContext, folder: FolderNumber, names: Touched) {
+        let Some(node) = self.tree.folders.get(folder) else { return };
+        if node.state != FolderState::Listed {
             return;
         }
-        let inode = found.inode;
+        // A path may lead to another folder by now; the inode shows whether it is still the listed one.
+        let inode = node.inode;
         let Some(path) = self.tree.path(folder) else { return self.touch_folder(folder) };
-        let open = match ground.root.folder_at(&path) {
+        let open = match context.root.folder_at(&path) {
             Ok(FolderAt::Folder(open)) => open,
             _ => return self.touch_folder(folder),
         };
@@ -235,17 +240,17 @@ impl State {
             return self.touch_folder(folder);
         }
         for (name, is_thorough) in names {
-            if self.look_at_entry(ground, folder, &path, &open, &name, is_thorough).is_none() {
+            if self.check_entry(context, folder, &path, &open, &name, is_thorough).is_none() {
                 self.set_folder_state(folder, FolderState::Odd);
                 return;
             }
         }
     }
 
-    /// `None` if the entry cannot be asked about, or is one that no path can name.
-    fn look_at_entry(
+    /// Returns `None` if the entry cannot be looked up, or has a name that no path can hold.
+    fn check_entry(
         &mut self,
-        ground: &Ground,
+        context: &IndexContext,
         folder: FolderNumber,
         folder_path: &RelPath,
         open: &OpenFolder,
@@ -253,22 +258,22 @@ impl State {
         is_thorough: bool,
     ) -> Option<()> {
         let path = folder_path.child(name).ok()?;
-        if ground.rules.hides(&path) {
+        if context.rules.hides(&path) {
             return Some(());
         }
         let now = open.entry(name).ok()?;
         match (self.tree.child(folder, name), now) {
-            (Some(Child::Folder(known)), Some(now))
-                if now.kind == FileKind::Folder && !is_thorough && self.is_kept(known, &now) => {}
-            (Some(Child::Leaf(known)), Some(now))
-                if self.tree.leaves.get(known).is_some_and(|leaf| leaf.kind == now.kind) =>
+            (Some(Child::Folder(number)), Some(now))
+                if now.kind == FileKind::Folder && !is_thorough && self.is_kept(number, &now) => {}
+            (Some(Child::Leaf(number)), Some(now))
+                if self.tree.leaves.get(number).is_some_and(|leaf| leaf.kind == now.kind) =>
             {
-                self.set_unread(known);
+                self.set_unread(number);
             }
             (_, now) => {
                 self.remove(folder, name);
                 if let Some(now) = now {
-                    let child = self.new_child(ground, folder, &path, name, now.kind);
+                    let child = self.new_child(context, folder, &path, name, now.kind);
                     self.tree.insert(folder, child);
                 }
             }
@@ -279,10 +284,10 @@ impl State {
         Some(())
     }
 
-    /// Whether a folder is the one that has been watched all the time, or about which nothing is known anyway.
+    /// Returns whether a folder has been watched all the time, or has no known content to keep up to date.
     fn is_kept(&self, folder: FolderNumber, now: &Metadata) -> bool {
-        self.tree.folders.get(folder).is_some_and(|found| match found.state {
-            FolderState::Listed => found.watch.is_some() && found.inode == now.inode,
+        self.tree.folders.get(folder).is_some_and(|node| match node.state {
+            FolderState::Listed => node.watch.is_some() && node.inode == now.inode,
             FolderState::New | FolderState::LeftOut => true,
             FolderState::Unreadable | FolderState::Mount | FolderState::Odd => false,
         })
@@ -290,7 +295,7 @@ impl State {
 
     fn new_child(
         &mut self,
-        ground: &Ground,
+        context: &IndexContext,
         folder: FolderNumber,
         path: &RelPath,
         name: &[u8],
@@ -304,7 +309,7 @@ impl State {
             }
             return Child::Leaf(leaf);
         }
-        let is_left_out = ground.rules.leaves_out(path);
+        let is_left_out = context.rules.leaves_out(path);
         let state = if is_left_out { FolderState::LeftOut } else { FolderState::New };
         let number = self.tree.new_folder(folder, name, state);
         if !is_left_out {
@@ -313,7 +318,7 @@ impl State {
         Child::Folder(number)
     }
 
-    /// Takes an entry out, with what is beneath it.
+    /// Removes an entry with everything beneath it.
     fn remove(&mut self, folder: FolderNumber, name: &[u8]) {
         let State { tree, watcher, signatures, .. } = self;
         tree.remove(folder, name, &mut |gone| match gone {
@@ -331,16 +336,17 @@ impl State {
     }
 
     fn set_folder_state(&mut self, folder: FolderNumber, state: FolderState) {
-        if let Some(found) = self.tree.folders.get_mut(folder) {
-            found.state = state;
+        if let Some(node) = self.tree.folders.get_mut(folder) {
+            node.state = state;
         }
     }
 
-    /// Takes note that something may have happened to a leaf.
+    /// Marks a leaf as possibly changed.
     fn set_unread(&mut self, number: LeafNumber) {
         self.next_epoch += 1;
         let Some(leaf) = self.tree.leaves.get_mut(number) else { return };
         leaf.epoch = self.next_epoch;
+        // An unread file is queued already, and its new epoch invalidates a read in progress.
         if leaf.kind != FileKind::File || leaf.state == LeafState::Unread {
             return;
         }
@@ -351,8 +357,8 @@ impl State {
         self.unread.push_back(number);
     }
 
-    /// Tells those who pull changes.
-    fn tell(&mut self, folder: FolderNumber, name: &[u8]) {
+    /// Adds a change to the feed.
+    fn push_change(&mut self, folder: FolderNumber, name: &[u8]) {
         if self.has_listed
             && let Some(path) = self.tree.path(folder).and_then(|path| path.child(name).ok())
         {
@@ -360,12 +366,12 @@ impl State {
         }
     }
 
-    /// How many bytes everything takes, about.
+    /// Returns about how many bytes the state takes.
     pub(crate) fn bytes(&self) -> usize {
         self.tree.bytes() + self.signatures.bytes() + self.unread.capacity() * size_of::<LeafNumber>()
     }
 
-    pub(crate) fn report(&self, ground: &Ground) -> IndexReport {
+    pub(crate) fn report(&self, context: &IndexContext) -> IndexReport {
         let phase = match self.off {
             Some(reason) => IndexPhase::Off(reason),
             None if self.is_resting() => IndexPhase::Resting,
@@ -379,7 +385,7 @@ impl State {
             folders: self.tree.folders.len(),
             unread: self.unread.len(),
             memory_bytes: self.bytes() + self.feed.bytes(),
-            memory_limit_bytes: ground.limits.memory_bytes,
+            memory_limit_bytes: context.limits.memory_bytes,
             restarts: self.restarts,
         }
     }

@@ -1,4 +1,4 @@
-//! The list of files: folders and what is in them, in memory.
+//! The list of files: folders and their entries, in memory.
 
 use rel_path::RelPath;
 use sandbox_fs::FileKind;
@@ -12,7 +12,7 @@ pub(crate) type LeafNumber = u32;
 /// The number of the root.
 pub(crate) const ROOT: FolderNumber = 0;
 
-/// What an allocation takes beyond what was asked for, about.
+/// About how many bytes an allocation takes beyond its requested size.
 const ALLOCATION_BYTES: usize = 16;
 
 /// Folders, and everything else as leaves.
@@ -32,26 +32,26 @@ pub(crate) struct Folder {
     /// Ordered by name.
     pub children: Vec<Child>,
     pub state: FolderState,
-    /// The number of its inode when it was listed.
+    /// The inode when it was listed.
     pub inode: u64,
-    /// By which number its events come, while they do.
+    /// The number of its watch, while it is watched.
     pub watch: Option<i32>,
 }
 
-/// What is known about what is in a folder.
+/// The listing state of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FolderState {
-    /// Nothing yet.
+    /// Not listed yet.
     New,
-    /// Everything, and changes are noticed.
+    /// Listed and watched.
     Listed,
-    /// Nothing, because that was asked for.
+    /// Excluded by the rules.
     LeftOut,
     /// A walk would count it as unreadable.
     Unreadable,
     /// A walk would not enter it.
     Mount,
-    /// Nothing, and only a walk can tell.
+    /// Unknown, and only a walk can determine it.
     Odd,
 }
 
@@ -62,20 +62,20 @@ pub(crate) struct Leaf {
     pub name: Box<[u8]>,
     pub kind: FileKind,
     pub state: LeafState,
-    /// Changes whenever something may have happened to it; never the same for two leaves.
+    /// Changes with every notice about the leaf; unique across leaves.
     pub epoch: u64,
-    /// What the system said about the file when it was read, as one number.
+    /// The metadata of the file when it was read, as one number.
     pub stamp: u64,
 }
 
-/// What is known about the content of a file.
+/// The state of a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeafState {
-    /// Nothing, or nothing any more.
+    /// Not read, or changed since.
     Unread,
-    /// Nothing that would spare reading it: it is large, or may change without notice, or there is no room.
+    /// Unknown, so that searches read it: it is large, or may change without a notice, or memory is short.
     Unknown,
-    /// It is text, and its grams are known.
+    /// Text, with a signature.
     Text(Slot),
     Binary,
     Undecodable,
@@ -88,7 +88,7 @@ pub(crate) enum Child {
 }
 
 impl Tree {
-    /// A tree with a root about which nothing is known.
+    /// Creates a tree with an unlisted root.
     pub(crate) fn new() -> Tree {
         let mut tree = Tree { folders: Slab::default(), leaves: Slab::default(), bytes: 0 };
         let root = tree.folders.insert(Folder::new(ROOT, b"", FolderState::New));
@@ -105,24 +105,24 @@ impl Tree {
 
     pub(crate) fn child(&self, folder: FolderNumber, name: &[u8]) -> Option<Child> {
         let children = &self.folders.get(folder)?.children;
-        let place = children.binary_search_by(|child| self.name(*child).cmp(name)).ok()?;
-        children.get(place).copied()
+        let position = children.binary_search_by(|child| self.name(*child).cmp(name)).ok()?;
+        children.get(position).copied()
     }
 
-    /// The path of a folder; `None` if it is no longer there, or too long.
+    /// Returns the path of a folder; `None` if the folder is gone, or its path too long.
     pub(crate) fn path(&self, folder: FolderNumber) -> Option<RelPath> {
         let mut names = Vec::new();
         let mut at = folder;
         while at != ROOT {
-            let found = self.folders.get(at)?;
-            names.push(&*found.name);
-            at = found.parent;
+            let node = self.folders.get(at)?;
+            names.push(&*node.name);
+            at = node.parent;
         }
         names.reverse();
         if names.is_empty() { Some(RelPath::root()) } else { RelPath::from_bytes(&names.join(&b'/')).ok() }
     }
 
-    /// The folder at a canonical path.
+    /// Finds the folder at a canonical path.
     pub(crate) fn find(&self, path: &RelPath) -> Option<FolderNumber> {
         path.components().try_fold(ROOT, |folder, name| match self.child(folder, name)? {
             Child::Folder(number) => Some(number),
@@ -130,24 +130,24 @@ impl Tree {
         })
     }
 
-    /// Puts a new child in its place. There must be none of that name.
+    /// Inserts a new child in the order of names. The name must be free.
     pub(crate) fn insert(&mut self, folder: FolderNumber, child: Child) {
         let name = self.name(child);
-        let Some(found) = self.folders.get(folder) else { return };
-        let place = found.children.partition_point(|other| self.name(*other) < name);
-        if let Some(found) = self.folders.get_mut(folder) {
-            found.children.insert(place, child);
+        let Some(node) = self.folders.get(folder) else { return };
+        let position = node.children.partition_point(|other| self.name(*other) < name);
+        if let Some(node) = self.folders.get_mut(folder) {
+            node.children.insert(position, child);
             self.bytes += size_of::<Child>();
         }
     }
 
-    /// Gives a folder all of its children at once.
+    /// Sets all children of a folder at once.
     pub(crate) fn set_children(&mut self, folder: FolderNumber, mut children: Vec<Child>) {
         children.sort_unstable_by(|a, b| self.name(*a).cmp(self.name(*b)));
         children.shrink_to_fit();
         self.bytes += children.len() * size_of::<Child>();
-        if let Some(found) = self.folders.get_mut(folder) {
-            found.children = children;
+        if let Some(node) = self.folders.get_mut(folder) {
+            node.children = children;
         }
     }
 
@@ -179,13 +179,14 @@ impl Tree {
         })
     }
 
-    /// Takes a child out with everything beneath it, which `gone` is told of.
+    /// Removes a child with everything beneath it, and calls `gone` for each entry.
     pub(crate) fn remove(&mut self, folder: FolderNumber, name: &[u8], gone: &mut dyn FnMut(Gone)) {
         let Some(child) = self.child(folder, name) else { return };
-        if let Some(found) = self.folders.get_mut(folder) {
-            found.children.retain(|other| *other != child);
+        if let Some(node) = self.folders.get_mut(folder) {
+            node.children.retain(|other| *other != child);
             self.bytes -= size_of::<Child>();
         }
+        // An explicit stack, because the depth of a tree is not under our control.
         let mut left = vec![child];
         while let Some(child) = left.pop() {
             match child {
@@ -205,13 +206,13 @@ impl Tree {
         }
     }
 
-    /// How many bytes the list takes, about.
+    /// Returns about how many bytes the list takes.
     pub(crate) fn bytes(&self) -> usize {
         self.folders.bytes() + self.leaves.bytes() + self.bytes
     }
 }
 
-/// Something that was taken out.
+/// A removed entry.
 #[derive(Debug)]
 pub(crate) enum Gone {
     Folder(FolderNumber, Folder),

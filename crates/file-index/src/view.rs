@@ -1,4 +1,4 @@
-//! The list at one moment.
+//! A view of the list at one moment.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -11,9 +11,9 @@ use crate::needle::Needle;
 use crate::state::State;
 use crate::tree::{Child, FolderNumber, FolderState, LeafState, ROOT};
 
-/// The list as it is after everything that was done before it was asked for.
+/// The list, up to date with every change made before it was requested.
 ///
-/// While it is held nothing is noticed, so it is held for a short time, and files are read afterwards.
+/// Holding it blocks the thread, so it is held briefly, and files are read afterwards.
 pub struct View<'a> {
     state: MutexGuard<'a, State>,
 }
@@ -24,16 +24,16 @@ pub struct View<'a> {
 pub struct ListEntry {
     /// Its canonical path.
     pub path: RelPath,
-    /// What it is; a link is a link.
+    /// Its kind; links are not followed.
     pub kind: FileKind,
-    /// What a search would find in it.
+    /// Its treatment by searches.
     pub content: ListedContent,
 }
 
-/// What a search would find in a file.
+/// The treatment of a file by searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListedContent {
-    /// Only reading it tells; of what is no file, nothing.
+    /// Unknown until it is read; also for entries other than files.
     Unknown,
     /// It is binary.
     Binary,
@@ -41,35 +41,36 @@ pub enum ListedContent {
     Undecodable,
 }
 
-/// What a walk of the list came by and did not give out.
+/// The entries that a walk of the list skipped or only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListSummary {
     /// Folders that cannot be read.
     pub unreadable: u64,
-    /// Folders where something else is mounted.
+    /// Folders that are mount points.
     pub mounts: u64,
-    /// Entries beyond those that were asked for.
+    /// Entries beyond the requested number.
     pub counted: u64,
 }
 
-/// Where to walk, and what to leave out.
+/// The scope of a walk and its callbacks.
 pub struct ListWalk<'w> {
-    /// The canonical path of the folder where it begins, which is not given out itself.
+    /// The canonical path of the folder to walk, which is not listed itself.
     pub start: &'w RelPath,
-    /// How many levels beneath it are given out.
+    /// The number of levels beneath it that are listed.
     pub depth: usize,
-    /// Decides about every entry before it is given out and before anything beneath it.
+    /// Called for every entry, before the entry is listed and before anything beneath it.
     pub visitor: &'w mut dyn FnMut(&RelPath, FileKind) -> Visit,
-    /// Whether the visitor is asked about folders only, and everything else is taken.
+    /// Set if the visitor is called for folders only, and every other entry is taken.
     pub takes_leaves: bool,
-    /// How many entries are given out. The others are counted, which takes little time where nobody is asked about them.
+    /// The number of entries to list. The others are counted, which is cheap where the visitor is not called
+    /// for them.
     pub most: usize,
-    /// Takes the entries, in the order of path bytes.
+    /// Receives the entries, in the order of path bytes.
     pub each: &'w mut dyn FnMut(ListEntry),
 }
 
-/// Which children are walked.
+/// The children to walk.
 struct Marks {
     folders: Vec<bool>,
     leaves: Vec<bool>,
@@ -78,7 +79,7 @@ struct Marks {
 struct Level<'s> {
     path: RelPath,
     children: std::iter::Peekable<std::slice::Iter<'s, Child>>,
-    /// Folders that are still to be entered, the next one last.
+    /// Folders still to be entered, the next one last.
     entering: Vec<(FolderNumber, RelPath)>,
 }
 
@@ -89,13 +90,13 @@ impl<'a> View<'a> {
 
     /// Walks a folder as [`sandbox_fs::FileRoot::walk`] would.
     ///
-    /// `None` if the walk comes to something that is not in the list: then it has to be walked. What was given out until
-    /// then does not count.
+    /// Returns `None` if the walk reaches a folder that is not listed: then the caller has to walk the disk,
+    /// and discards the entries listed so far.
     pub fn walk(&self, walk: ListWalk<'_>) -> Option<ListSummary> {
         self.walk_marked(walk, None)
     }
 
-    /// Walks only to files in which a query may match, and to those that a search would skip.
+    /// Walks only to files in which a query may match, and to those whose content is unknown or not text.
     ///
     /// `None` as with [`View::walk`].
     pub fn candidates(&self, needle: &Needle, walk: ListWalk<'_>) -> Option<ListSummary> {
@@ -112,6 +113,7 @@ impl<'a> View<'a> {
         let tree = &self.state.tree;
         let mut marks = self.no_marks();
         self.state.signatures.candidates(needle, |leaf| marks.leaves[leaf as usize] = true);
+        // Files without a signature may match, so they are candidates too.
         for (number, leaf) in tree.leaves.iter() {
             let marked = &mut marks.leaves[number as usize];
             *marked |= leaf.kind == FileKind::File && !matches!(leaf.state, LeafState::Text(_));
@@ -122,7 +124,7 @@ impl<'a> View<'a> {
         self.walk_marked(walk, Some(&marks))
     }
 
-    /// Walks only to entries with a name that is wanted.
+    /// Walks only to entries whose name `is_wanted` accepts.
     ///
     /// `None` as with [`View::walk`].
     pub fn named(&self, is_wanted: &dyn Fn(&[u8]) -> bool, walk: ListWalk<'_>) -> Option<ListSummary> {
@@ -136,7 +138,7 @@ impl<'a> View<'a> {
         for (number, _) in tree.folders.iter().filter(|(_, folder)| is_wanted(&folder.name)) {
             self.mark_folder(&mut marks, number);
         }
-        // Folders on the way are given out by the walk too, so it cannot count.
+        // The walk also lists the folders on the way, so its own count would be too high.
         let (mut left, mut counted) = (most, 0);
         let mut each = |entry: ListEntry| {
             if !entry.path.file_name().is_some_and(is_wanted) {
@@ -156,7 +158,7 @@ impl<'a> View<'a> {
         Some(ListSummary { counted, ..summary })
     }
 
-    /// Marks nothing but what a walk has to come by in any case.
+    /// Marks only the folders that a walk has to visit in any case.
     fn no_marks(&self) -> Marks {
         let tree = &self.state.tree;
         let mut marks =
@@ -167,7 +169,7 @@ impl<'a> View<'a> {
         marks
     }
 
-    /// Marks a folder and those that it is in.
+    /// Marks a folder and its ancestors.
     fn mark_folder(&self, marks: &mut Marks, folder: FolderNumber) {
         let mut at = folder;
         while !marks.folders[at as usize] {
@@ -175,8 +177,8 @@ impl<'a> View<'a> {
             if at == ROOT {
                 return;
             }
-            let Some(found) = self.state.tree.folders.get(at) else { return };
-            at = found.parent;
+            let Some(node) = self.state.tree.folders.get(at) else { return };
+            at = node.parent;
         }
     }
 
@@ -191,6 +193,8 @@ impl<'a> View<'a> {
         }
         while let Some(level) = levels.last_mut() {
             let next = level.children.peek().copied().copied();
+            // The order is that of whole paths, where `/` sorts between other bytes: the content of `a` comes
+            // after `a-b`, so entering a folder waits for its turn among its siblings.
             let enters = match (level.entering.last(), next) {
                 (Some((_, path)), Some(child)) => {
                     entering_order(path.file_name().unwrap_or_default(), tree.name(child)) == Ordering::Less
@@ -198,6 +202,7 @@ impl<'a> View<'a> {
                 (entering, _) => entering.is_some(),
             };
             if enters && let Some((folder, path)) = level.entering.pop() {
+                // The folder itself is listed, but lies at the greatest requested depth.
                 if levels.len() >= depth {
                     continue;
                 }
@@ -222,6 +227,7 @@ impl<'a> View<'a> {
                 continue;
             }
             let is_taken = takes_leaves && matches!(child, Child::Leaf(_));
+            // Counting needs no path, which makes the rest of a long list cheap.
             if is_taken && left == 0 {
                 summary.counted += 1;
                 continue;
@@ -242,11 +248,11 @@ impl<'a> View<'a> {
             let visit = if is_taken { Visit::Take } else { visitor(&path, kind) };
             if let (Child::Folder(number), Visit::Take | Visit::Pass) = (child, visit) {
                 let name = path.file_name().unwrap_or_default();
-                let place = level.entering.partition_point(|(_, other)| {
+                let position = level.entering.partition_point(|(_, other)| {
                     let other = other.file_name().unwrap_or_default();
                     other.iter().chain(b"/").cmp(name.iter().chain(b"/")) == Ordering::Greater
                 });
-                level.entering.insert(place, (number, path.clone()));
+                level.entering.insert(position, (number, path.clone()));
             }
             if matches!(visit, Visit::Take | Visit::TakeOnly) {
                 match left.checked_sub(1) {
@@ -262,15 +268,15 @@ impl<'a> View<'a> {
     }
 
     fn level(&self, folder: FolderNumber, path: RelPath) -> Option<Level<'_>> {
-        let found = self.state.tree.folders.get(folder)?;
-        if found.state != FolderState::Listed {
+        let node = self.state.tree.folders.get(folder)?;
+        if node.state != FolderState::Listed {
             return None;
         }
-        Some(Level { path, children: found.children.iter().peekable(), entering: Vec::new() })
+        Some(Level { path, children: node.children.iter().peekable(), entering: Vec::new() })
     }
 }
 
-/// What is in the folder `entering` comes before the entry `name` or behind it, by the bytes of whole paths.
+/// Compares the entries of the folder `entering` with the entry `name`, by the bytes of whole paths.
 fn entering_order(entering: &[u8], name: &[u8]) -> Ordering {
     entering.iter().chain(b"/").cmp(name)
 }

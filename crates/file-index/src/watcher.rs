@@ -1,7 +1,7 @@
-//! What the kernel says about changes in folders.
+//! The kernel's notices about changes in folders.
 //!
-//! A watch is put on an open folder, not on a name. The kernel queues what happens before the call that did it returns,
-//! so whoever reads the queue to its end knows of everything that was done before.
+//! A watch is set on an open folder, not on a name. The kernel queues a notice before the system call that
+//! caused it returns, so reading the queue to its end yields every change made before.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,25 +18,25 @@ use sandbox_fs::{FileRoot, OpenFolder};
 
 use crate::tree::FolderNumber;
 
-/// The most notices that are taken at once.
+/// The most notices that one call takes.
 const MOST_NOTICES: usize = 100_000;
 
-/// Something that may have happened.
+/// A possible change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// An entry came, went, or is another one now.
+    /// An entry appeared, disappeared or was replaced.
     Entry(FolderNumber, Box<[u8]>),
-    /// The content or the permissions of a file.
+    /// The content or the permissions of a file changed.
     Content(FolderNumber, Box<[u8]>),
-    /// The permissions of a folder within this one.
+    /// The permissions of a subfolder changed.
     Rights(FolderNumber, Box<[u8]>),
-    /// The folder is no longer watched.
+    /// The folder is not watched any more.
     Unwatched(FolderNumber),
-    /// Anything.
+    /// Notices were lost: anything may have changed.
     Lost,
 }
 
-/// Watches over folders.
+/// The watches on folders, and the queue of their notices.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     queue: OwnedFd,
@@ -50,18 +50,18 @@ impl Watcher {
         Ok(Watcher { queue, folders: HashMap::new(), mounts: Mounts::new(root)? })
     }
 
-    /// The queue, to wait for.
+    /// Returns the queue, for polling.
     pub(crate) fn queue(&self) -> BorrowedFd<'_> {
         self.queue.as_fd()
     }
 
-    /// Watches a folder from now on. Answers with the number of the watch, and with the folder that had it before.
+    /// Watches a folder from now on. Returns the number of the watch, and the folder that had it before.
     pub(crate) fn watch(
         &mut self,
         open: &OpenFolder,
         number: FolderNumber,
     ) -> io::Result<(i32, Option<FolderNumber>)> {
-        // By the handle, so that it is this folder whatever its name means now.
+        // The path goes through the handle, so that the watch is on this folder whatever its name means now.
         let path = format!("/proc/self/fd/{}", open.as_fd().as_raw_fd());
         let wanted = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -77,16 +77,16 @@ impl Watcher {
         Ok((watch, before))
     }
 
-    /// Watches no longer what `number` is, if the watch is still its own.
+    /// Stops watching the folder `number`, if the watch is still its own.
     pub(crate) fn forget(&mut self, watch: i32, number: FolderNumber) {
         if self.folders.get(&watch) == Some(&number) {
             self.folders.remove(&watch);
-            // The folder may be gone, and the watch with it.
+            // This fails if the folder is gone, and the watch with it.
             let _ = inotify::remove_watch(&self.queue, watch);
         }
     }
 
-    /// Takes everything that has been queued until now.
+    /// Takes all notices queued so far.
     pub(crate) fn take(&mut self) -> Vec<Notice> {
         let mut notices = Vec::new();
         if self.mounts.have_changed() {
@@ -109,6 +109,7 @@ impl Watcher {
                 notices.push(Notice::Lost);
                 continue;
             }
+            // Notices of a removed watch may still be queued.
             let Some(folder) = self.folders.get(&event.wd()).copied() else { continue };
             if what.contains(ReadFlags::IGNORED) {
                 self.folders.remove(&event.wd());
@@ -116,7 +117,7 @@ impl Watcher {
                 continue;
             }
             let Some(name) = event.file_name().map(|name| Box::from(name.to_bytes())) else {
-                // What happens to a folder itself is told by the folder that it is in. The root is in none.
+                // Changes to a folder itself are reported by its parent. The root has none.
                 if folder == crate::tree::ROOT && what.contains(ReadFlags::ATTRIB) {
                     notices.push(Notice::Lost);
                 }
@@ -131,7 +132,7 @@ impl Watcher {
             } else {
                 Notice::Content(folder, name)
             };
-            // A program that writes piece by piece says the same thing again and again.
+            // A program that writes in small pieces causes the same notice many times.
             if notices.last() != Some(&notice) {
                 notices.push(notice);
             }
@@ -144,12 +145,12 @@ impl Watcher {
     }
 }
 
-/// What is mounted beneath the root. The watches say nothing about that.
+/// The mounts beneath the root, which the watches do not cover.
 #[derive(Debug)]
 struct Mounts {
     table: File,
     root: OwnedFd,
-    known: u64,
+    last_digest: u64,
 }
 
 impl Mounts {
@@ -157,34 +158,36 @@ impl Mounts {
         let mut mounts = Mounts {
             table: File::open("/proc/self/mountinfo")?,
             root: root.handle().try_clone_to_owned()?,
-            known: 0,
+            last_digest: 0,
         };
-        mounts.known = mounts.digest()?;
+        mounts.last_digest = mounts.digest()?;
         Ok(mounts)
     }
 
     fn have_changed(&mut self) -> bool {
-        let mut asked = [PollFd::new(&self.table, PollFlags::PRI | PollFlags::ERR)];
+        let mut polled = [PollFd::new(&self.table, PollFlags::PRI | PollFlags::ERR)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        match rustix::event::poll(&mut asked, Some(&now)) {
+        // The kernel marks the open table after a change of mounts; reading it is only needed then.
+        match rustix::event::poll(&mut polled, Some(&now)) {
             Ok(0) => return false,
             Ok(_) => {}
             Err(_) => return true,
         }
-        let before = self.known;
+        let before = self.last_digest;
         match self.digest() {
-            Ok(known) => self.known = known,
+            Ok(digest) => self.last_digest = digest,
             Err(_) => return true,
         }
-        self.known != before
+        self.last_digest != before
     }
 
-    /// One number for all lines about places beneath the root.
+    /// Condenses all mounts beneath the root into one number.
     fn digest(&self) -> io::Result<u64> {
         let root = std::fs::read_link(format!("/proc/self/fd/{}", self.root.as_raw_fd()))?;
         let mut beneath = Vec::new();
         for byte in root.as_os_str().as_bytes() {
             match byte {
+                // The kernel escapes these bytes in the table, so the root's path has to be escaped alike.
                 b' ' | b'\t' | b'\n' | b'\\' => beneath.extend(format!("\\{byte:03o}").bytes()),
                 other => beneath.push(*other),
             }
@@ -193,8 +196,8 @@ impl Mounts {
         let table = std::fs::read("/proc/self/mountinfo")?;
         let mut digest = DefaultHasher::new();
         for line in table.split(|byte| *byte == b'\n') {
-            let place = line.split(|byte| *byte == b' ').nth(4).unwrap_or_default();
-            if place.starts_with(&beneath) {
+            let mount_point = line.split(|byte| *byte == b' ').nth(4).unwrap_or_default();
+            if mount_point.starts_with(&beneath) {
                 line.hash(&mut digest);
             }
         }
@@ -202,9 +205,9 @@ impl Mounts {
     }
 }
 
-/// Whether the kernel tells of every change on the file system of the root: on those that others can change, too, it does
-/// not.
-pub(crate) fn is_told_of_changes(root: &FileRoot) -> bool {
+/// Returns whether the kernel reports every change on the root's file system. On one that other machines can
+/// change, it does not.
+pub(crate) fn reports_all_changes(root: &FileRoot) -> bool {
     // ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, overlays, bcachefs, ZFS, ramfs, JFS.
     const LOCAL: [u64; 10] = [
         0xef53,
@@ -218,5 +221,5 @@ pub(crate) fn is_told_of_changes(root: &FileRoot) -> bool {
         0x8584_58f6,
         0x3153_464a,
     ];
-    rustix::fs::fstatfs(root).is_ok_and(|found| LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff)))
+    rustix::fs::fstatfs(root).is_ok_and(|stat| LOCAL.contains(&(stat.f_type as u64 & 0xffff_ffff)))
 }

@@ -1,16 +1,16 @@
-//! Why a text is not a path beneath a root.
+//! The error for a text that is not a path beneath a root.
 
 use crate::limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
 
-/// Why a text or a name was not accepted as a path beneath a root.
+/// The reason why a text or a name is not a path beneath a root.
 ///
-/// No variant carries the offending text: an absolute path would tell about the machine, and the caller has the
-/// text anyway.
+/// No variant carries the offending text: an absolute path would reveal the machine's layout, and the caller
+/// has the text anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// The text is empty. Where a listing is asked for, [`RelPath::parse_folder`](crate::RelPath::parse_folder)
-    /// takes it as the root.
+    /// The text is empty. For listings, [`RelPath::parse_folder`](crate::RelPath::parse_folder) takes it as
+    /// the root.
     #[error("the path is empty")]
     Empty,
     /// The text is absolute and not beneath any spelling of the root.
@@ -25,7 +25,7 @@ pub enum PathError {
     /// The whole path is too long.
     #[error("the path has {bytes} bytes, more than {MAX_PATH_BYTES}")]
     TooLong {
-        /// How many bytes the path has.
+        /// The length of the path in bytes.
         bytes: usize,
     },
     /// The path has too many components.
@@ -34,9 +34,9 @@ pub enum PathError {
     /// One component is too long.
     #[error("component {component} of the path has {bytes} bytes, more than {MAX_COMPONENT_BYTES}")]
     ComponentTooLong {
-        /// Which component, 1-based.
+        /// The number of the component, 1-based.
         component: usize,
-        /// How many bytes it has.
+        /// Its length in bytes.
         bytes: usize,
     },
     /// A name given as a single component is not one: it is `.` or `..`, or contains a slash.

@@ -1,9 +1,9 @@
-//! Bytes that cannot be shown, as `\xNN`, and back.
+//! Unprintable bytes as `\xNN`, and back.
 //!
-//! What is escaped: bytes that are not UTF-8, and every character that would be invisible, move the cursor or turn
-//! the reading direction. What is read back: exactly the bytes that rendering can produce, so that a path typed with
-//! a backslash keeps its meaning, and so that no escape can smuggle in a slash or a NUL.
-//! A name that really contains such a text has its backslash rendered as `\x5c`, which makes the round trip exact.
+//! Escaped are bytes that are not UTF-8, and every character that would be invisible, move the cursor or turn
+//! the reading direction. Unescaped are exactly the bytes that rendering can produce, so that a path typed
+//! with a backslash keeps its meaning, and so that no escape can smuggle in a slash or a NUL. If a name
+//! really contains such a text, its backslash is rendered as `\x5c`, which makes the round trip exact.
 
 use core::fmt::{self, Write};
 
@@ -17,6 +17,7 @@ pub(crate) fn render(bytes: &[u8], out: &mut fmt::Formatter<'_>) -> fmt::Result 
             let here = &valid.as_bytes()[index..index + character.len_utf8()];
             if is_invisible(character) {
                 render_escaped(here, out)?;
+            // A literal backslash is escaped only where the text would otherwise be read back as an escape.
             } else if character == '\\' && escaped_byte(&valid.as_bytes()[index..]).is_some() {
                 render_escaped(b"\\", out)?;
             } else {
@@ -51,11 +52,13 @@ fn render_escaped(bytes: &[u8], out: &mut fmt::Formatter<'_>) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(out, "\\x{byte:02x}"))
 }
 
-/// The byte that `text` begins with in escaped form, if rendering could have written it.
+/// Decodes the escape at the beginning of `text`, if rendering could have written it.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     let [b'\\', b'x', high, low, ..] = text else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let value = u8::try_from(digit(*high)? * 16 + digit(*low)?).expect("two hexadecimal digits fit a byte");
+    // Other values are never rendered escaped, so reading them back would give one path two spellings, and
+    // `\x2f` or `\x00` would smuggle in a separator.
     let rendered_escaped = value >= 0x80 || value == b'\\' || (value != 0 && value.is_ascii_control());
     rendered_escaped.then_some(value)
 }

@@ -1,8 +1,8 @@
 //! A path beneath a root, parsed once.
 //!
-//! [`RelPath`] is the only form in which a path travels between the crates of this workspace. Whoever holds one
-//! knows that it is relative, that it does not climb above its root on paper, that it holds no NUL and that it is
-//! within the limits. What it means on a disk, links included, is for the owner of the folder to find out.
+//! [`RelPath`] is the only form in which a path travels between the crates of this workspace. It is relative,
+//! does not climb above its root on paper, holds no NUL and keeps the limits. Its meaning on a disk, links
+//! included, is resolved by the owner of the folder.
 //!
 //! This crate does no I/O and never looks at the machine it runs on: paths are bytes between slashes everywhere.
 //!

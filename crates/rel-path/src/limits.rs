@@ -1,4 +1,4 @@
-//! How long a path may be.
+//! The limits on the length of a path.
 
 /// The most components that a path may have, `..` steps included.
 pub const MAX_COMPONENTS: usize = 64;

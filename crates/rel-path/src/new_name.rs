@@ -1,9 +1,9 @@
-//! Which names may be given to files and folders that do not exist yet.
+//! Rules for the names of new files and folders.
 //!
 //! Existing names are read and edited as they are. A new one must look like what it is on every screen and mean
 //! the same on every platform.
 
-/// Why a name is not given to a new file or folder.
+/// The reason why a name is refused for a new file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -29,11 +29,11 @@ pub enum NameError {
 
 /// Checks that `name` may be given to a new file or folder.
 ///
-/// `name` is one component. Whether it is short enough was decided when its path was parsed.
+/// `name` is one component. Its length was checked when its path was parsed.
 ///
 /// # Errors
 ///
-/// The first character that is refused, with its kind.
+/// The kind of the first refused character.
 pub fn check_new_name(name: &[u8]) -> Result<(), NameError> {
     let name = core::str::from_utf8(name).map_err(|_| NameError::NotUtf8)?;
     for character in name.chars() {
@@ -47,6 +47,7 @@ pub fn check_new_name(name: &[u8]) -> Result<(), NameError> {
             return Err(NameError::ZeroWidth(character));
         }
         match character {
+            // Both are legal here, but make a checkout on Windows fail or write elsewhere.
             '\\' => return Err(NameError::Backslash),
             ':' => return Err(NameError::Colon),
             _ => {}
@@ -55,12 +56,12 @@ pub fn check_new_name(name: &[u8]) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Whether a character leaves no mark of its own on a screen.
+/// Returns whether a character is invisible on a screen.
 pub(crate) fn is_invisible(character: char) -> bool {
     is_control(character) || is_bidirectional(character) || is_zero_width(character)
 }
 
-/// Controls, and the two separators that break a line where a line feed would.
+/// Returns whether a character is a control, or one of the two separators that break a line like a line feed.
 fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
@@ -69,7 +70,8 @@ fn is_bidirectional(character: char) -> bool {
     matches!(character, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Zero-width and default-ignorable characters. Variation selectors are left alone: emoji in names carry them.
+/// Returns whether a character is zero-width or default-ignorable. Variation selectors are allowed: emoji in
+/// names carry them.
 fn is_zero_width(character: char) -> bool {
     matches!(character,
         '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'

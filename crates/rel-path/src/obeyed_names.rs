@@ -1,9 +1,9 @@
 //! The names that other programs obey, each with its list and the reason.
 //!
-//! *Never* is for what starts a program of an editor, an agent or a version control system unasked, as soon as a folder is
-//! opened or looked at, and for what `agentd setup` writes. Everything else is *asked*: people want it edited, and should
-//! see that it was. What the user runs by a command of its own, a `Makefile` or a script of `package.json`, is on neither
-//! list.
+//! *Never* is for names from which an editor, an agent or a version control system starts a program by
+//! itself, as soon as a folder is opened or listed, and for files that `agentd setup` writes. Everything else
+//! is *reported*: people want it edited, and should notice every change. Files that the user runs by an
+//! explicit command, a `Makefile` or a script of `package.json`, are on neither list.
 
 use crate::protected_name::NameRule::{self, Asked, Never};
 
@@ -166,7 +166,7 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
         "chooses the programs that run",
     ),
     (&["rust-toolchain", "rust-toolchain.toml"], Asked, "chooses the compiler that runs"),
-    // Package managers and builds, which read these beside what the user asks of them.
+    // Package managers and builds, which read these files in addition to the user's command.
     (&[".cargo/config", ".cargo/config.toml"], Asked, "cargo runs the programs that it names"),
     (
         &[

@@ -25,13 +25,13 @@ pub struct RelPath {
 }
 
 impl RelPath {
-    /// The root itself, shown as `.`.
+    /// Returns the root itself, displayed as `.`.
     pub const fn root() -> RelPath {
         RelPath { bytes: Vec::new(), names_folder: false }
     }
 
-    /// Parses a relative, `/`-separated path. `.` components and doubled slashes are dropped, and `\xNN` stands for
-    /// the byte that cannot be shown.
+    /// Parses a relative, `/`-separated path. `.` components and doubled slashes are dropped, and `\xNN`
+    /// stands for an unprintable byte.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl RelPath {
     /// Parses like [`RelPath::parse`], and accepts an absolute path that begins with one of `root_spellings` by
     /// removing that prefix.
     ///
-    /// Spellings are absolute paths as bytes, for instance the root as the user gave it and its canonical form. The
-    /// prefix is compared component by component, so `/srv/a` is no prefix of `/srv/a-evil/x`.
+    /// Spellings are absolute paths as bytes, for instance the root as the user gave it and its canonical
+    /// form. The prefix is compared component by component, so `/srv/a` does not match `/srv/a-evil/x`.
     ///
     /// # Errors
     ///
@@ -65,7 +65,8 @@ impl RelPath {
         RelPath::from_bytes_beneath(&escape::unescape(text), root_spellings)
     }
 
-    /// Takes a path as the system spells it: bytes, no escapes. For link targets and names read from a folder.
+    /// Parses a path as the system spells it: bytes, no escapes. For link targets and names read from a
+    /// folder.
     ///
     /// # Errors
     ///
@@ -82,6 +83,8 @@ impl RelPath {
             return Err(PathError::Nul);
         }
         if bytes[0] == b'/' {
+            // The prefix is removed before any `..` is counted, so a path cannot climb out of the root and
+            // back in.
             let rest = root_spellings.iter().find_map(|root| rest_beneath(bytes, root));
             return RelPath::from_components(rest.ok_or(PathError::Absolute)?);
         }
@@ -99,7 +102,7 @@ impl RelPath {
         Ok(path)
     }
 
-    /// Adds a component without looking at the limits that hold for the whole path.
+    /// Adds a component without checking the limits on the whole path.
     fn push(&mut self, part: &[u8]) -> Result<(), PathError> {
         if part.len() > MAX_COMPONENT_BYTES {
             let component = self.components().count() + 1;
@@ -116,6 +119,7 @@ impl RelPath {
         let (mut depth, mut count) = (0_usize, 0_usize);
         for part in self.components() {
             count += 1;
+            // Climbing is judged at every component, not at the end: `../top/x` is an escape as well.
             depth = if part == b".." { depth.checked_sub(1).ok_or(PathError::Escape)? } else { depth + 1 };
         }
         if count > MAX_COMPONENTS {
@@ -127,7 +131,7 @@ impl RelPath {
         Ok(())
     }
 
-    /// The path of the entry `name` in the folder that this path names.
+    /// Returns the path of the entry `name` in the folder that this path names.
     ///
     /// # Errors
     ///
@@ -146,7 +150,7 @@ impl RelPath {
         Ok(path)
     }
 
-    /// The path that `other` names when it is read from the folder that this path names.
+    /// Returns the path that `other` names when it is resolved from the folder that this path names.
     ///
     /// # Errors
     ///
@@ -164,7 +168,8 @@ impl RelPath {
         Ok(path)
     }
 
-    /// The path without its last component; `None` for the root. On paper only: the parent of `a/..` is `a`.
+    /// Returns the path without its last component; `None` for the root. On paper only: the parent of `a/..`
+    /// is `a`.
     pub fn parent(&self) -> Option<RelPath> {
         if self.is_root() {
             return None;
@@ -173,42 +178,42 @@ impl RelPath {
         Some(RelPath { bytes: self.bytes[..end].to_vec(), names_folder: false })
     }
 
-    /// The last component, unless the path is the root or ends in `..`.
+    /// Returns the last component, unless the path is the root or ends in `..`.
     pub fn file_name(&self) -> Option<&[u8]> {
         self.components().next_back().filter(|name| *name != b"..")
     }
 
-    /// The components from the root downwards, `..` steps included.
+    /// Iterates over the components from the root downwards, `..` steps included.
     pub fn components(&self) -> Components<'_> {
         Components::new(&self.bytes)
     }
 
-    /// The path as bytes, without a trailing slash; empty for the root.
+    /// Returns the path as bytes, without a trailing slash; empty for the root.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The path as text if it is UTF-8; empty for the root. What a reader sees is what `Display` writes.
+    /// Returns the path as text if it is UTF-8; empty for the root. `Display` writes the form for readers.
     pub fn to_str(&self) -> Option<&str> {
         core::str::from_utf8(&self.bytes).ok()
     }
 
-    /// Whether this is the root itself.
+    /// Returns whether this is the root itself.
     pub fn is_root(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Whether the text ended in a way that only a folder can have: `d/`, `d/.` or `d/..`.
+    /// Returns whether the text ended in a way that only a folder can have: `d/`, `d/.` or `d/..`.
     pub fn names_folder(&self) -> bool {
         self.names_folder
     }
 
-    /// Whether any component is a `..` step.
+    /// Returns whether any component is a `..` step.
     pub fn has_parent_steps(&self) -> bool {
         self.components().any(|part| part == b"..")
     }
 
-    /// Whether this path is `folder` or beneath it, on paper.
+    /// Returns whether this path is `folder` or beneath it, on paper.
     pub fn starts_with(&self, folder: &RelPath) -> bool {
         match self.bytes.strip_prefix(folder.bytes.as_slice()) {
             Some(rest) => folder.is_root() || rest.is_empty() || rest[0] == b'/',
@@ -220,7 +225,7 @@ impl RelPath {
     ///
     /// # Errors
     ///
-    /// The first reason found; see [`check_new_name`], which looks at one component.
+    /// The reason for the first refused component; see [`check_new_name`], which checks one component.
     pub fn check_new_name(&self) -> Result<(), NameError> {
         self.components().try_for_each(check_new_name)
     }
@@ -234,7 +239,7 @@ impl FromStr for RelPath {
     }
 }
 
-/// Shows the path on one line: bytes that are not UTF-8 and characters that cannot be seen as `\xNN`, the root as
+/// Renders the path on one line: bytes that are not UTF-8 and invisible characters as `\xNN`, the root as
 /// `.`, a trailing slash where the text had one. [`RelPath::parse`] reads it back as the same value.
 impl fmt::Display for RelPath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -242,6 +247,7 @@ impl fmt::Display for RelPath {
             return out.write_str(".");
         }
         escape::render(&self.bytes, out)?;
+        // After `..` a slash adds no meaning, and parsing the text gives the same value without it.
         let needs_slash = self.names_folder && self.file_name().is_some();
         out.write_str(if needs_slash { "/" } else { "" })
     }
@@ -253,12 +259,12 @@ impl fmt::Debug for RelPath {
     }
 }
 
-/// The components that move: neither empty nor `.`.
+/// Splits a path into its components, without empty ones and `.`.
 fn meaningful(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."))
 }
 
-/// What is left of `path` after the components of `root`.
+/// Strips the components of `root` from `path`.
 fn rest_beneath<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
     let mut rest = path;
     for expected in meaningful(root) {
@@ -267,6 +273,7 @@ fn rest_beneath<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
             let (part, after) =
                 end.map_or((rest, &rest[rest.len()..]), |end| (&rest[..end], &rest[end + 1..]));
             let skipped = matches!(part, b"" | b".");
+            // A prefix must end at a component: `/srv/a` does not begin `/srv/a-evil`.
             if !skipped && part != expected || end.is_none() && skipped {
                 return None;
             }

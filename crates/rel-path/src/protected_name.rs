@@ -1,11 +1,11 @@
 //! One name that other programs obey.
 
-/// What is done about a name that other programs obey.
+/// The rule for a name that other programs obey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameRule {
     /// Nothing is written, deleted or renamed there.
     Never,
-    /// Changes are made, and pointed out to the user.
+    /// Changes are made, and reported to the user.
     Asked,
 }
 
@@ -25,35 +25,38 @@ impl ProtectedName {
         &self.pattern
     }
 
-    /// Returns what is done about it.
+    /// Returns its rule.
     pub fn rule(&self) -> NameRule {
         self.rule
     }
 
-    /// Returns why, as a clause: what obeys the name, and how.
+    /// Returns the reason as a clause: the program that obeys the name, and its effect.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// Whether these folded names begin with it.
+    /// Returns whether these folded names begin with it.
     pub(crate) fn begins(&self, names: &[String]) -> bool {
         names.len() >= self.folded.len()
             && names.iter().zip(&self.folded).all(|(name, wanted)| fits(name, wanted))
     }
 }
 
-/// Whether a folded name is what a component of a pattern means, or its short form.
+/// Returns whether a folded name matches a component of a pattern, or is its short form.
 fn fits(name: &str, wanted: &str) -> bool {
     let is_same = if wanted.contains('*') { fits_pattern(name, wanted) } else { name == wanted };
+    // Every short name contains a tilde, so the costlier comparison is rare.
     is_same || name.contains('~') && is_short_form(name, wanted)
 }
 
-/// Matches `*` as any number of characters. Patterns come from the user and have few of them; the time is at most the
-/// product of both lengths.
+/// Matches `*` as any number of characters. Patterns come from the user and are short; the time is at most
+/// the product of both lengths.
 fn fits_pattern(name: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };
+    // The first and the last piece are anchored; those between match at their first occurrence, which leaves
+    // the most room for the rest.
     let mut pieces: Vec<&str> = pieces.collect();
     let Some(last) = pieces.pop() else { return rest.is_empty() };
     for piece in pieces {
@@ -65,9 +68,9 @@ fn fits_pattern(name: &str, pattern: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether `name` could be the 8.3 name that a FAT or NTFS volume gives to `wanted`: at most six characters of the
-/// stem without dots, `~` and a digit, and at most three of the extension. Of a pattern only what is in front of the
-/// first `*` is known of each.
+/// Returns whether `name` could be the 8.3 name that a FAT or NTFS volume gives to `wanted`: at most six
+/// characters of the stem without dots, `~` and a digit, and at most three of the extension. A pattern is
+/// compared only up to its first `*`.
 fn is_short_form(name: &str, wanted: &str) -> bool {
     let (wanted_stem, wanted_extension) = match wanted.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, extension),
@@ -76,7 +79,7 @@ fn is_short_form(name: &str, wanted: &str) -> bool {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     let Some((base, digit)) = stem.split_once('~') else { return false };
     let one_digit = digit.len() == 1 && digit.bytes().all(|byte| matches!(byte, b'1'..=b'9'));
-    // A stem that already is a valid short name gets none, unless a leading dot or its length made it invalid.
+    // A valid short name has no other one, unless a leading dot or its length made it invalid.
     let shortened = wanted_stem.starts_with('.')
         || wanted.contains('*')
         || wanted_stem.len() > 8
@@ -87,7 +90,7 @@ fn is_short_form(name: &str, wanted: &str) -> bool {
         && is_cut(extension, wanted_extension.chars(), 3)
 }
 
-/// Whether `short` is the first `length` characters of what is `wanted`, as far as a `*` lets them be known.
+/// Returns whether `short` is the first `length` characters of `wanted`, up to a `*`.
 fn is_cut(short: &str, wanted: impl Iterator<Item = char>, length: usize) -> bool {
     let mut short = short.chars();
     for wanted in wanted.take(length) {

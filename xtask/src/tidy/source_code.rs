@@ -1,28 +1,53 @@
 //! Rust source without its comments and texts.
 
+/// A comment or a literal of a source.
+pub(super) struct Piece<'s> {
+    /// The piece with its marks or quotes.
+    pub(super) text: &'s str,
+    /// The line in which it begins, 0-based.
+    pub(super) line_index: usize,
+}
+
 /// Returns a source in which comments, texts and characters are blanks. Lines stay where they are.
 ///
 /// It knows nested comments, raw texts and lifetimes, and nothing else of the language; for looking for words this is
 /// enough.
 pub(super) fn code_only(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
+    split(source, |piece, is_code| {
+        if is_code {
+            code.push_str(piece);
+        } else {
+            code.extend(piece.chars().map(|character| if character == '\n' { '\n' } else { ' ' }));
+        }
+    });
+    code
+}
+
+/// Returns the comments, texts and characters of a source, which [`code_only`] leaves out.
+pub(super) fn pieces(source: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut line_index = 0;
+    split(source, |text, is_code| {
+        if !is_code {
+            pieces.push(Piece { text, line_index });
+        }
+        line_index += text.matches('\n').count();
+    });
+    pieces
+}
+
+/// Calls `each` with the parts of a source in their order: single characters of code, and whole comments and literals.
+fn split<'s>(source: &'s str, mut each: impl FnMut(&'s str, bool)) {
     let mut rest = source;
     let mut previous = ' ';
     while let Some(first) = rest.chars().next() {
-        let skipped =
-            if is_word(previous) { prefixed_length(rest, false) } else { prefixed_length(rest, true) };
-        let length = skipped.unwrap_or(first.len_utf8());
-        let (piece, after) = rest.split_at(length);
-        if skipped.is_some() {
-            code.extend(piece.chars().map(|character| if character == '\n' { '\n' } else { ' ' }));
-            previous = ' ';
-        } else {
-            code.push_str(piece);
-            previous = first;
-        }
+        let skipped = prefixed_length(rest, !is_word(previous));
+        let (piece, after) = rest.split_at(skipped.unwrap_or(first.len_utf8()));
+        each(piece, skipped.is_none());
+        previous = if skipped.is_some() { ' ' } else { first };
         rest = after;
     }
-    code
 }
 
 /// Tells whether a character can be part of a name.

@@ -252,6 +252,51 @@ fn a_path_of_a_machine_is_found() {
 }
 
 #[test]
+fn a_word_that_a_plainer_one_replaced_is_found_in_a_cleaned_crate() {
+    let source = r#"//! Sets files
+//! aside.
+
+/// Whether nobody is told.
+struct TornPage;
+
+// somebody may say so here: this is no doc comment
+fn tell(known: u32, unknown: u32, told_twice: u32) {
+    let text = "is no answer, there is no answer, is no longer";
+    let unix_place = Place::default();
+}
+"#;
+    finds(
+        &[("crates/file-index/src/x.rs", source)],
+        &[
+            "crates/file-index/src/x.rs:5: the name `torn`: say partial write (plain words)",
+            "crates/file-index/src/x.rs:8: the name `tell`: say report, render, notify (plain words)",
+            "crates/file-index/src/x.rs:8: the name `known`: say state, or the noun itself (plain words)",
+            "crates/file-index/src/x.rs:8: the name `told`: say report, render, notify (plain words)",
+            "crates/file-index/src/x.rs:10: the name `place`: say entry, position, scope, location (plain words)",
+            "crates/file-index/src/x.rs:4: a doc comment opens with `whether`: open with a verb or the noun (plain words)",
+            "crates/file-index/src/x.rs:4: `nobody`: say name the role (plain words)",
+            "crates/file-index/src/x.rs:4: `told`: say reported (plain words)",
+            "crates/file-index/src/x.rs:9: `is no`: say is not (plain words)",
+            "crates/file-index/: the exception for `ground` is not needed any more (plain words)",
+        ],
+    );
+    // The control: a crate that is not on the list yet may say all of it.
+    finds(&[("crates/wap-core/src/x.rs", source)], &[]);
+}
+
+#[test]
+fn a_phrase_over_two_lines_is_found_and_an_exception_covers_its_own_word_only() {
+    let source = "//! The databases that were set\n//! aside.\nmod ground;\nmod place;\n";
+    finds(
+        &[("crates/file-index/src/x.rs", source)],
+        &[
+            "crates/file-index/src/x.rs:4: the name `place`: say entry, position, scope, location (plain words)",
+            "crates/file-index/src/x.rs:1: `set aside`: say quarantined (plain words)",
+        ],
+    );
+}
+
+#[test]
 fn the_crates_of_this_repository_keep_their_layers() {
     let list = CrateList::read(&root()).unwrap();
     let report = check_tree(&Tree::of([("README.md", "")]), &list);

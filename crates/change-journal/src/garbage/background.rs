@@ -1,5 +1,5 @@
-//! Owns removing contents beyond a limit while others go on reading and writing: a few at a time, each few in a commit of their
-//! own, and nothing that somebody could just be about to refer to.
+//! Owns removing contents beyond a limit while other threads read and write. Each commit removes a few
+//! contents, and none that a caller may be about to refer to.
 
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -16,22 +16,23 @@ use crate::reader::JournalReader;
 use crate::run::RunNumber;
 use crate::write::work::{Work, Write};
 
-/// How many contents are removed in one commit.
+/// The number of contents removed in one commit.
 const STEP_CONTENTS: usize = 16;
 
-/// How long others have the journal to themselves between two commits.
+/// The pause between two commits, in which other callers have the journal to themselves.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A content that no change refers to stays this long: a client may have been shown it, and may soon speak of its lines.
+/// The time for which a content stays although no change refers to it: a client that received it may soon
+/// edit its lines.
 const YOUNG: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A file stays this long after it was last used: the commit that refers to it may be on its way.
 const YOUNG_FILE: Duration = Duration::from_secs(10 * 60);
 
-/// Removes a few contents, if they may still go.
+/// Removes a few contents, skipping those that came into use again.
 struct RemoveSome {
     hashes: Vec<ContentHash>,
-    /// Runs after this one were not there when it was looked which contents may go.
+    /// The newest run at the time when the candidates were chosen; contents of later runs stay.
     last_run: RunNumber,
     /// Contents without a change stay if they were stored after this, in milliseconds since 1970.
     stored_before_ms: i64,
@@ -41,6 +42,8 @@ impl Work for RemoveSome {
     type Value = GarbageReport;
 
     fn apply(&self, write: &Write<'_>) -> Result<GarbageReport, JournalError> {
+        // A content may have come into use since it was chosen, so each one is checked again inside the
+        // transaction.
         let mut report = GarbageReport::default();
         for hash in &self.hashes {
             let Some(length_bytes) = self.length_if_removable(hash, write)? else { continue };
@@ -70,8 +73,8 @@ impl RemoveSome {
                          OR run.number > ?3))",
         )?;
         let parameters = params![hash, self.stored_before_ms, self.last_run];
-        let found: Option<i64> = statement.query_row(parameters, |row| row.get(0)).optional()?;
-        Ok(found.map(i64::cast_unsigned))
+        let length_bytes: Option<i64> = statement.query_row(parameters, |row| row.get(0)).optional()?;
+        Ok(length_bytes.map(i64::cast_unsigned))
     }
 }
 
@@ -97,40 +100,43 @@ impl JournalReader {
 }
 
 impl Journal {
-    /// Removes contents, those whose newest change is the oldest first, until at most `rule.limit_bytes` are left, as far as the
-    /// rule allows. It does not hold up others: they read and write meanwhile, between steps of a few contents. Before each
-    /// step `goes_on` is asked; what was removed by then is removed.
+    /// Removes contents, those whose newest change is the oldest first, until at most `rule.limit_bytes` are
+    /// left, as far as the rule allows. It does not hold up other callers: they read and write between the
+    /// commits, each of which removes a few contents. It calls `goes_on` before each commit and stops when
+    /// that returns `false`; contents removed until then stay removed.
     ///
     /// What [`collect_garbage`](Self::collect_garbage) keeps stays, and besides that contents of runs that began meanwhile, and those
     /// that no change refers to for a day. The space in the database is used again and not given back to the disk.
     ///
     /// # Errors
     ///
-    /// Those of the disk. What was committed by then stays removed; files that are left over go the next time.
+    /// Those of the disk. Contents removed by earlier commits stay removed; stray files are removed the next
+    /// time.
     pub fn collect_in_background(
         &self,
         rule: &GarbageRule,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<GarbageReport, JournalError> {
-        // What is written lazily counts, too.
+        // Lazy writes that are still queued count as well.
         self.flush()?;
         let reader = self.reader();
         let mut report = GarbageReport { kept_bytes: reader.held_bytes()?, ..GarbageReport::default() };
         if report.kept_bytes <= rule.limit_bytes {
             return Ok(report);
         }
-        // A run that begins from here on stays as a whole, and so does what it refers to.
+        // Contents of runs that begin from here on stay.
         let last_run = reader.last_run()?;
         let young_ms = i64::try_from(YOUNG.as_millis()).unwrap_or(i64::MAX);
         let stored_before_ms = crate::clock::now_ms().saturating_sub(young_ms);
         let mut removable: Vec<Candidate> = reader.read(|connection| {
             let protected = protected_contents(rule, connection)?;
-            let mut found = candidates(connection)?;
-            found.retain(|candidate| candidate.is_over && !protected.contains(&candidate.hash));
-            Ok(found)
+            let mut removable = candidates(connection)?;
+            removable.retain(|candidate| candidate.is_over && !protected.contains(&candidate.hash));
+            Ok(removable)
         })?;
         removable.sort_by_key(|candidate| candidate.newest);
         let mut left = removable.into_iter();
+        // Small commits with pauses keep the writer responsive to other callers.
         while report.kept_bytes > rule.limit_bytes && goes_on() {
             let hashes = few(&mut left, report.kept_bytes - rule.limit_bytes);
             if hashes.is_empty() {
@@ -151,7 +157,7 @@ impl Journal {
     }
 }
 
-/// Takes the next few contents, no more than bring it below the limit.
+/// Takes the next few contents, and stops once enough bytes are chosen.
 fn few(left: &mut impl Iterator<Item = Candidate>, excess_bytes: u64) -> Vec<ContentHash> {
     let (mut hashes, mut bytes) = (Vec::new(), 0);
     while hashes.len() < STEP_CONTENTS && bytes < excess_bytes {

@@ -1,4 +1,4 @@
-//! Owns where the database lies and how every connection to it is set up.
+//! Owns the location of the database and the setup of every connection to it.
 //!
 //! Nothing in this crate may open the database file by other means while a connection lives: closing any
 //! descriptor of it would drop the locks that SQLite holds through the others.
@@ -19,22 +19,22 @@ use crate::store::schema;
 /// The database's file in the journal's folder.
 pub(crate) const DATABASE_NAME: &str = "journal.db";
 
-/// A file that asks the next opening to check every page.
+/// A file that requests a check of every page by the next opening.
 const SUSPECT_NAME: &str = "suspect";
 
-/// Where a journal keeps its database.
+/// The location of a journal's database.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// In this folder.
     Folder(PathBuf),
-    /// In this folder on media that cannot change, where not even SQLite's shared index can be made.
+    /// In this folder on read-only media, which cannot even hold SQLite's shared index.
     FrozenFolder(PathBuf),
     /// In memory, under this name.
     Memory(String),
 }
 
-impl Place {
-    /// A place in memory that no other journal uses.
+impl Location {
+    /// Returns a location in memory that no other journal uses.
     pub(crate) fn memory() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self::Memory(format!("change-journal-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
@@ -72,17 +72,17 @@ impl Place {
         Ok(connection)
     }
 
-    /// The current length of the write-ahead log in bytes.
+    /// Returns the current length of the write-ahead log in bytes.
     pub(crate) fn log_bytes(&self) -> u64 {
         match self {
             Self::Folder(folder) => {
-                fs::metadata(with_suffix(&folder.join(DATABASE_NAME), "-wal")).map_or(0, |found| found.len())
+                fs::metadata(with_suffix(&folder.join(DATABASE_NAME), "-wal")).map_or(0, |log| log.len())
             }
             Self::FrozenFolder(_) | Self::Memory(_) => 0,
         }
     }
 
-    /// Asks the next opening to check every page, as far as the disk still takes that note.
+    /// Requests a check of every page by the next opening, if the disk still takes the request.
     pub(crate) fn mark_suspect(&self) {
         if let Self::Folder(folder) = self {
             // A failure changes nothing that could still be done here: the caller reports the damage itself.
@@ -91,18 +91,18 @@ impl Place {
     }
 }
 
-/// Whether an earlier process asked for a check of every page.
+/// Returns whether an earlier process requested a check of every page.
 pub(crate) fn is_suspect(folder: &Path) -> bool {
     folder.join(SUSPECT_NAME).exists()
 }
 
-/// Takes the request for a check back after the check.
+/// Withdraws the request for a check after the check.
 pub(crate) fn clear_suspect(folder: &Path) {
     // If it cannot be removed, the next opening merely checks again.
     let _ = fs::remove_file(folder.join(SUSPECT_NAME));
 }
 
-/// `path` with `suffix` appended to its last name.
+/// Returns `path` with `suffix` appended to its last name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(suffix);
@@ -117,6 +117,8 @@ pub(crate) fn connect_file(path: &Path, flags: OpenFlags) -> Result<Connection, 
 
 /// Sets what every connection needs. `synchronous` belongs to the connection and not to the file.
 pub(crate) fn configure(connection: &Connection) -> Result<(), Failure> {
+    // FULL syncs the log on every commit, and DEFENSIVE keeps SQL from damaging the file: both are part of
+    // the promise that an acknowledged write survives.
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -126,7 +128,7 @@ pub(crate) fn configure(connection: &Connection) -> Result<(), Failure> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // These answer with a row, so they cannot be plain updates.
+    // These settings return a row, so `pragma_update` would fail.
     for setting in ["mmap_size = 0", "wal_autocheckpoint = 0", "journal_size_limit = 16777216"] {
         connection.query_row(&format!("PRAGMA {setting}"), [], |_| Ok(())).or_else(no_row_is_fine)?;
     }
@@ -134,7 +136,8 @@ pub(crate) fn configure(connection: &Connection) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A virtual file system without memory mapping answers the setting with no row at all.
+/// Accepts a setting that returns no row, as `mmap_size` does on a virtual file system without memory
+/// mapping.
 fn no_row_is_fine(error: rusqlite::Error) -> Result<(), rusqlite::Error> {
     match error {
         rusqlite::Error::QueryReturnedNoRows => Ok(()),

@@ -1,4 +1,4 @@
-//! Owns the bytes that are kept by hash: which ride in a commit and which become files of their own.
+//! Owns the bytes that are kept by hash: small contents ride in a commit, large ones become files.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -29,7 +29,7 @@ pub(crate) struct ContentRow {
 }
 
 impl ContentRow {
-    /// Makes sure that the content is in the database.
+    /// Inserts the content unless the database has it.
     pub(crate) fn insert(&self, write: &crate::write::work::Write<'_>) -> Result<(), JournalError> {
         let mut statement = write.connection.prepare_cached(
             "INSERT INTO content (hash, length_bytes, stored_at_ms, bytes) VALUES (?1, ?2, ?3, ?4)
@@ -40,7 +40,7 @@ impl ContentRow {
     }
 }
 
-/// Keeps a content that no change refers to.
+/// Stores a content that no change refers to.
 pub(crate) struct KeepContent {
     pub(crate) row: ContentRow,
 }
@@ -62,8 +62,9 @@ impl Work for KeepContent {
 pub(crate) struct BlobFiles {
     folder: PathBuf,
     counters: Arc<Counters>,
-    /// One writer at a time, so that a file that is found under its final name is complete and synced. Holds the folders
-    /// whose own names this process has synced: one that is there may have been made by a process that died before that.
+    /// Admits one writer at a time, so that a file under its final name is complete and synced. Holds the
+    /// folders whose own names this process has synced: the process that made an existing folder may have
+    /// died before it synced that name.
     writing: Mutex<HashSet<PathBuf>>,
 }
 
@@ -72,24 +73,32 @@ impl BlobFiles {
         Self { folder: journal_folder.join(BLOBS_NAME), counters, writing: Mutex::default() }
     }
 
-    /// Makes sure that a synced file holds `bytes`. `known` says that a commit already refers to it.
-    pub(crate) fn keep(&self, hash: &ContentHash, bytes: &[u8], known: bool) -> Result<(), JournalError> {
+    /// Ensures that a synced file holds `bytes`. `has_commit` means that a commit already refers to it.
+    pub(crate) fn keep(
+        &self,
+        hash: &ContentHash,
+        bytes: &[u8],
+        has_commit: bool,
+    ) -> Result<(), JournalError> {
         let mut synced = self.writing.lock().expect("no code panics while it writes a blob");
         let path = path_of(&self.folder, hash);
+        // Two hex digits as the folder keep every folder small.
         let shelf = path.parent().expect("a blob lies in a folder of the blobs' folder");
-        let complete = fs::metadata(&path).is_ok_and(|found| found.len() == bytes.len() as u64)
-            // Found useful: whoever removes files that no commit refers to leaves it until this commit is there.
+        let complete = fs::metadata(&path).is_ok_and(|metadata| metadata.len() == bytes.len() as u64)
+            // A fresh modification time keeps `remove_stray_files` from removing the file before this commit
+            // refers to it.
             && File::options().write(true).open(&path).is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok());
-        if complete && known {
+        if complete && has_commit {
             return Ok(());
         }
         let kept = self
             .make_folders(shelf, &mut synced)
             .and_then(|()| if complete { Ok(()) } else { self.write(shelf, &path, bytes) })
-            // A complete file without a commit may be the work of a process that died before it synced the folder.
+            // A complete file without a commit may come from a process that died before it synced the folder.
             .and_then(|()| self.sync_folder(shelf));
-        if kept.is_err() && !known {
-            // Were it found here the next time, its folder would be synced once more, which proves nothing after a failure.
+        if kept.is_err() && !has_commit {
+            // If the file stayed, the next call would only sync its folder again, which proves nothing after
+            // a failed sync.
             let _ = fs::remove_file(&path);
         }
         Ok(kept.map_err(Failure::from)?)
@@ -110,7 +119,7 @@ impl BlobFiles {
         Ok(())
     }
 
-    /// Makes the folders on the way to a blob where they are missing, and sees to it that their names are on the disk.
+    /// Makes the folders of a blob where they are missing, and syncs their names.
     fn make_folders(&self, shelf: &Path, synced: &mut HashSet<PathBuf>) -> io::Result<()> {
         for folder in [self.folder.as_path(), shelf] {
             match DirBuilder::new().mode(0o700).create(folder) {
@@ -121,7 +130,7 @@ impl BlobFiles {
             }
             let parent = folder.parent().expect("a folder in the journal's folder");
             if let Err(error) = self.sync_folder(parent) {
-                // An empty one is made anew the next time, so that there is something to sync then.
+                // Without the folder, the next attempt makes it again and has a name to sync.
                 let _ = fs::remove_dir(folder);
                 return Err(error);
             }
@@ -143,9 +152,10 @@ impl BlobFiles {
                 Counters::add(&self.counters.file_syncs);
                 file.sync_all()
             })
+            // The final name appears only once the content is synced, so a file under it is always complete.
             .and_then(|()| fs::rename(&unfinished, path));
         if written.is_err() {
-            // The space is needed more than the half of a content; a failure here changes nothing.
+            // A partial file only wastes space; the next write truncates it if it cannot be removed.
             let _ = fs::remove_file(&unfinished);
         }
         written
@@ -157,7 +167,7 @@ impl BlobFiles {
     }
 }
 
-/// What lies in a folder; nothing if it is not there or is none.
+/// Returns the entries of a folder, or none if it does not exist or is not a folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -169,7 +179,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     entries.map(|entry| entry.map(|entry| entry.path())).collect()
 }
 
-/// Reads a large content back and proves that it is what its name says.
+/// Reads a large content and verifies it against its hash.
 pub(crate) fn read_blob(journal_folder: &Path, hash: &ContentHash) -> Result<Vec<u8>, JournalError> {
     match fs::read(path_of(&journal_folder.join(BLOBS_NAME), hash)) {
         Ok(bytes) if ContentHash::of(&bytes) == *hash => Ok(bytes),

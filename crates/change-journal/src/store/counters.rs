@@ -1,14 +1,14 @@
-//! Owns the counts by which the cost of durability is measured.
+//! Owns the counters that measure the cost of durability.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How often a journal has made a caller, or the background, wait for the disk since it was opened.
+/// The number of waits for the disk, by callers and in the background, since a journal was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalCounts {
     /// Commits that at least one caller waited for. Each syncs the log once.
     pub commits: u64,
-    /// Commits of lazy writes that nobody waited for.
+    /// Commits of lazy writes only, for which no caller waited.
     pub background_commits: u64,
     /// Syncs of content files and their folders, all of which a caller waited for.
     pub file_syncs: u64,

@@ -1,4 +1,4 @@
-//! Owns the translation of SQLite's and the operating system's failures into the kinds of this crate.
+//! Owns the translation of failures of SQLite and the operating system into the error kinds of this crate.
 
 use std::io;
 
@@ -6,23 +6,24 @@ use rusqlite::ffi;
 
 use crate::error::{DatabaseFailure, JournalError, OpenError};
 
-/// What a failure means for the journal, before it is told to anyone.
+/// The meaning of a failure for the journal, before it becomes a public error.
 #[derive(Debug)]
 pub(crate) enum Failure {
     NoSpace,
     ReadOnly,
     Denied,
     Missing,
-    /// The database's pages make no sense.
+    /// The database's pages are inconsistent.
     Damaged,
-    /// A sync failed: the kernel may have dropped the pages, so that syncing them once more would prove nothing.
+    /// A sync failed. The kernel may have dropped the pages, so a second sync would prove nothing.
     SyncLost(DatabaseFailure),
     Io(io::Error),
     Database(DatabaseFailure),
 }
 
 impl DatabaseFailure {
-    /// Whether one write broke a rule of the schema, which says nothing about the writes beside it.
+    /// Returns whether one write broke a rule of the schema, which leaves the other writes of the group
+    /// unharmed.
     pub(crate) fn is_constraint(self) -> bool {
         self.code & 0xff == ffi::SQLITE_CONSTRAINT
     }
@@ -32,7 +33,7 @@ impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         let code = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => failure.extended_code,
-            // A column of the wrong type in a strict table can only come from damaged pages.
+            // In a strict table, a column of the wrong type means damaged pages.
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
@@ -41,7 +42,7 @@ impl From<rusqlite::Error> for Failure {
         };
         let failure = DatabaseFailure { code, text: ffi::code_to_str(code) };
         match (code & 0xff, code) {
-            // The shared index only ever fails to grow when there is no space for it.
+            // The shared index fails to grow only for lack of space.
             (ffi::SQLITE_FULL, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Self::NoSpace,
             (ffi::SQLITE_READONLY, _) => Self::ReadOnly,
             (ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB, _) | (_, ffi::SQLITE_IOERR_SHORT_READ) => {

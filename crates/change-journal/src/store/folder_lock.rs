@@ -1,4 +1,4 @@
-//! Owns the exclusive hold on a journal's folder.
+//! Owns the exclusive lock on a journal's folder.
 //!
 //! The operating system drops the lock when its holder ends, however it ends, so there are no stale locks.
 
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use crate::error::OpenError;
 use crate::store::failure::Failure;
 
-/// The lock's file in the journal's folder. It stays there; only the lock on it comes and goes.
+/// The name of the lock file in the journal's folder. The file stays; only the lock on it comes and goes.
 const LOCK_NAME: &str = "lock";
 
-/// How long a holder that has ended is waited for. A process that is killed while it starts another one leaves the lock
-/// to that one until it starts its own program, or has died as well.
+/// The longest wait for the lock of a process that has ended. A process killed between `fork` and `exec`
+/// leaves the lock to its child until the child calls `exec` or dies.
 const LAST_CHILD_LIMIT: Duration = Duration::from_secs(5);
 
-/// The hold on a folder, until it is dropped.
+/// The exclusive lock on a folder, held until dropped.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
     file: File,
@@ -27,14 +27,14 @@ pub(crate) struct FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // Closing would not be enough: a child that another thread has just forked shares the lock until it
-        // starts its own program. If this fails, closing is what remains.
+        // Closing the file is not enough: a child that another thread has just forked shares the lock until
+        // it calls `exec`. If unlocking fails, closing is the fallback.
         let _ = self.file.unlock();
     }
 }
 
 impl FolderLock {
-    /// Takes the lock or tells who holds it.
+    /// Takes the lock, or fails with the holder's process id.
     pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
         let mut file = OpenOptions::new()
             .read(true)
@@ -52,12 +52,14 @@ impl FolderLock {
                 Err(TryLockError::Error(error)) => return Err(Failure::from(error).into()),
             }
             let holder = holder(&mut file);
+            // A live holder is reported at once; only the child of a dead one is worth waiting for.
             if !holder.is_some_and(has_ended) || started.elapsed() > LAST_CHILD_LIMIT {
                 return Err(OpenError::Held { process_id: holder });
             }
             thread::sleep(Duration::from_millis(2));
         }
-        // The number serves the message and the patience above only, so it is neither synced nor trusted.
+        // The process id only serves the error message and the wait above, so it is neither synced nor
+        // trusted.
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()))
@@ -66,7 +68,7 @@ impl FolderLock {
     }
 }
 
-/// The process whose number the holder has left.
+/// Reads the process id that the holder wrote.
 fn holder(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.rewind().ok()?;
@@ -74,7 +76,7 @@ fn holder(file: &mut File) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// Whether there is no such process any more, or only what is left of it until its parent looks.
+/// Returns whether the process is gone, or is a zombie that its parent has not reaped.
 fn has_ended(process_id: u32) -> bool {
     if !Path::new("/proc/self").exists() {
         return false;

@@ -1,4 +1,4 @@
-//! Owns opening a journal's folder: what is found there, what is made of it, and what is said about it.
+//! Owns opening a journal's folder: inspecting it, repairing or replacing its database, and reporting that.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -12,34 +12,35 @@ use crate::clock;
 use crate::error::OpenError;
 use crate::limits::JournalLimits;
 use crate::store::checkpoint;
-use crate::store::connection::{self, DATABASE_NAME, Place, with_suffix};
+use crate::store::connection::Location;
+use crate::store::connection::{self, DATABASE_NAME, with_suffix};
 use crate::store::failure::Failure;
 use crate::store::schema;
 use crate::store::set_aside::{self, SetAside};
 
-/// What an opening found.
+/// The state of a journal when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenReport {
     /// A new, empty database was made.
     pub created: bool,
-    /// Databases that were found damaged, now or earlier, and that nobody has acknowledged yet: what they
-    /// knew is lost, and with it the knowledge of what was already done.
+    /// Damaged databases, quarantined now or earlier, that are not acknowledged yet. Their record of
+    /// completed runs is lost.
     pub set_aside: Vec<SetAside>,
-    /// The last process that had the journal open did not close it.
+    /// The last process that opened the journal did not close it.
     pub after_crash: bool,
-    /// The machine was started anew since the journal was last open, so files may be torn.
+    /// The machine restarted since the journal was last open, so files may be partial writes.
     pub after_restart: bool,
-    /// How many runs were begun and never finished.
+    /// The number of runs that were begun and never finished.
     pub unfinished_runs: u64,
-    /// How many changes may still have to be redone.
+    /// The number of changes that may still have to be redone.
     pub unsettled_changes: u64,
 }
 
-/// What lies in a journal's folder.
-enum Found {
+/// The state of the database in a journal's folder.
+enum Inspection {
     Sound(Connection),
-    Nothing,
+    Missing,
     Damaged,
 }
 
@@ -63,100 +64,107 @@ pub(crate) fn ensure_folder(folder: &Path) -> Result<(), OpenError> {
 
 /// Opens the database in `folder`, whose lock the caller holds.
 pub(crate) fn open_folder(folder: &Path, limits: &JournalLimits) -> Result<Opened, OpenError> {
-    let place = Place::Folder(folder.to_owned());
-    match inspect(folder, &place, limits)? {
-        Found::Sound(connection) => {
+    let location = Location::Folder(folder.to_owned());
+    match inspect(folder, &location, limits)? {
+        Inspection::Sound(connection) => {
             renew_log(&connection)?;
             register(connection, false)
         }
-        Found::Nothing => {
+        Inspection::Missing => {
             create(folder, &set_aside::names(folder)?)?;
-            register(place.connect_to_write()?, true)
+            register(location.connect_to_write()?, true)
         }
-        Found::Damaged => {
+        Inspection::Damaged => {
             set_aside::move_away(folder)?;
             create(folder, &set_aside::names(folder)?)?;
             connection::clear_suspect(folder);
-            register(place.connect_to_write()?, true)
+            register(location.connect_to_write()?, true)
         }
     }
 }
 
-/// Opens a database of its own in memory.
-pub(crate) fn open_memory(place: &Place) -> Result<Opened, OpenError> {
-    let connection = place.connect_to_write()?;
+/// Opens a private database in memory.
+pub(crate) fn open_memory(location: &Location) -> Result<Opened, OpenError> {
+    let connection = location.connect_to_write()?;
     schema::migrate(&connection, 0)?;
     register(connection, true)
 }
 
-/// Finds out how the database in `folder` can be read.
-pub(crate) fn place_to_read(folder: &Path) -> Result<Place, OpenError> {
+/// Determines how the database in `folder` can be read.
+pub(crate) fn location_to_read(folder: &Path) -> Result<Location, OpenError> {
     let database = folder.join(DATABASE_NAME);
     if fs::metadata(&database).map_err(Failure::from)?.len() == 0 {
         return Err(OpenError::Damaged);
     }
     let has_log = fs::metadata(with_suffix(&database, "-wal")).is_ok_and(|log| log.len() > 0);
-    // Media that cannot change need, and allow, no shared index. Elsewhere a writer may come at any time.
+    // Read-only media need, and allow, no shared index. Elsewhere a writer may start at any time.
     let is_frozen = OpenOptions::new()
         .append(true)
         .open(folder.join("lock"))
         .is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem);
-    let place = match is_frozen {
+    let location = match is_frozen {
         true if has_log => return Err(OpenError::ReadOnly),
-        true => Place::FrozenFolder(folder.to_owned()),
-        false => Place::Folder(folder.to_owned()),
+        true => Location::FrozenFolder(folder.to_owned()),
+        false => Location::Folder(folder.to_owned()),
     };
-    let found = schema::version(&place.connect_to_read()?)?;
-    match found {
-        1..=schema::SUPPORTED => Ok(place),
-        _ => Err(OpenError::Newer { found, supported: schema::SUPPORTED }),
+    let version = schema::version(&location.connect_to_read()?)?;
+    match version {
+        1..=schema::SUPPORTED => Ok(location),
+        _ => Err(OpenError::Newer { found: version, supported: schema::SUPPORTED }),
     }
 }
 
-fn inspect(folder: &Path, place: &Place, limits: &JournalLimits) -> Result<Found, OpenError> {
+fn inspect(folder: &Path, location: &Location, limits: &JournalLimits) -> Result<Inspection, OpenError> {
     let database = folder.join(DATABASE_NAME);
     let length = match fs::metadata(&database) {
-        Ok(found) => found.len(),
+        Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A log without its database is what is left of one that was taken away.
+            // A log without its database is left over from a database that was removed.
             let orphaned = with_suffix(&database, "-wal").exists();
-            return Ok(if orphaned { Found::Damaged } else { Found::Nothing });
+            return Ok(if orphaned { Inspection::Damaged } else { Inspection::Missing });
         }
         Err(error) => return Err(Failure::from(error).into()),
     };
-    // A database only gets its name once it is complete, so an empty one has lost everything.
+    // A database is renamed into place once it is complete, so an empty one has lost its content.
     if length == 0 {
-        return Ok(Found::Damaged);
+        return Ok(Inspection::Damaged);
     }
-    match check(folder, place, length, limits) {
-        Ok(connection) => return Ok(Found::Sound(connection)),
+    match check(folder, location, length, limits) {
+        Ok(connection) => return Ok(Inspection::Sound(connection)),
         Err(OpenError::Damaged) => {}
         Err(error) => return Err(error),
     }
-    // A page that could not be read for a moment looks like a damaged one, and a journal that is set aside is lost to
-    // whoever asks what was done. So it has to be readable and damaged all the same.
+    // A transient read error looks like damage, and quarantining a journal loses its record of what was done.
+    // So the files must be readable and still fail the check.
     for name in [database.clone(), with_suffix(&database, "-wal")] {
         match File::open(name).and_then(|mut file| io::copy(&mut file, &mut io::sink())) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Failure::from(error).into()),
             _ => {}
         }
     }
-    match check(folder, place, length, limits) {
-        Ok(connection) => Ok(Found::Sound(connection)),
-        Err(OpenError::Damaged) => Ok(Found::Damaged),
+    match check(folder, location, length, limits) {
+        Ok(connection) => Ok(Inspection::Sound(connection)),
+        Err(OpenError::Damaged) => Ok(Inspection::Damaged),
         Err(error) => Err(error),
     }
 }
 
-fn check(folder: &Path, place: &Place, length: u64, limits: &JournalLimits) -> Result<Connection, OpenError> {
-    let connection = place.connect_to_write()?;
-    // Until it is known to be ours and sound, closing it must not fold its log in.
+fn check(
+    folder: &Path,
+    location: &Location,
+    length: u64,
+    limits: &JournalLimits,
+) -> Result<Connection, OpenError> {
+    let connection = location.connect_to_write()?;
+    // Until the database proves to be a sound journal, closing it must not fold its log in.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(Failure::from)?;
-    let found = schema::version(&connection)?;
-    if found > schema::SUPPORTED {
-        return Err(OpenError::Newer { found, supported: schema::SUPPORTED });
+    let version = schema::version(&connection)?;
+    if version > schema::SUPPORTED {
+        return Err(OpenError::Newer { found: version, supported: schema::SUPPORTED });
     }
-    schema::migrate(&connection, found)?;
+    schema::migrate(&connection, version)?;
+    // A large database is checked only if its pages may have been lost: a reader reported damage, or the
+    // machine restarted while the journal was open.
     let suspect = connection::is_suspect(folder);
     if suspect || length <= limits.check_bytes || !closed_or_same_boot(&connection)? {
         let verdict: String =
@@ -172,21 +180,22 @@ fn check(folder: &Path, place: &Place, length: u64, limits: &JournalLimits) -> R
     Ok(connection)
 }
 
-/// After a process that did not close the journal, nothing says that its log ever reached the disk: a sync may have
-/// failed, and the kernel then shows bytes that it no longer means to write. Commits on top of them would be lost with
-/// them. So all of it is written once more, into the database, and the log begins anew.
+/// Renews the log of a journal that was not closed. A sync of that log may have failed, and the kernel then
+/// returns bytes that it will never write; commits on top of them would be lost with them. So the whole log
+/// is folded into the database, and a new log begins.
 fn renew_log(connection: &Connection) -> Result<(), Failure> {
     if last_opening(connection)?.is_none_or(|(closed, _)| closed) {
         return Ok(());
     }
     match checkpoint::fold_all(connection) {
         Err(failure @ Failure::SyncLost(_)) => Err(failure),
-        // Without the space for it, or beside a reader that is in the way, the log stays as it is.
+        // Without space for that, or while a reader is active, the log stays as it is.
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// Whether nothing worse than the end of a process has happened to the journal since it was last open.
+/// Returns whether the last opening was closed, or at worst its process was killed without a restart of the
+/// machine.
 fn closed_or_same_boot(connection: &Connection) -> Result<bool, Failure> {
     let last = last_opening(connection)?;
     Ok(last.is_none_or(|(closed, boot_id)| closed || boot_id == clock::boot_id()))
@@ -197,10 +206,11 @@ fn last_opening(connection: &Connection) -> Result<Option<(bool, String)>, Failu
     Ok(connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Makes a complete database under another name and only then gives it the real one.
+/// Makes a complete database under a temporary name, then renames it into place.
 fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
     let database = folder.join(DATABASE_NAME);
     let unfinished = with_suffix(&database, ".new");
+    // A crash during an earlier creation may have left these files behind.
     for suffix in ["", "-wal", "-shm", "-journal"] {
         match fs::remove_file(with_suffix(&unfinished, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -209,10 +219,10 @@ fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
             _ => {}
         }
     }
-    // SQLite gives its other files the mode of this one. Before-images are nobody else's business.
+    // SQLite gives its other files the mode of this one. Before-images must stay private to the user.
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).map_err(Failure::from)?;
     let connection = connection::connect_file(&unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Only before anything is in it: what is removed later can then be given back to the disk.
+    // This setting takes effect only in an empty database. It lets later removals return space to the disk.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(Failure::from)?;
     connection::configure(&connection)?;
     let made = schema::migrate(&connection, 0).and_then(|()| {
@@ -230,7 +240,7 @@ fn create(folder: &Path, set_aside: &[String]) -> Result<(), OpenError> {
         .map_err(|error| Failure::from(error).into())
 }
 
-/// Writes down that the journal is open now, which also proves that it can be written.
+/// Records that the journal is open now, which also proves that it can be written.
 fn register(connection: Connection, created: bool) -> Result<Opened, OpenError> {
     let opened = connection.execute_batch("BEGIN IMMEDIATE").map_err(Failure::from).and_then(|()| {
         let last = last_opening(&connection)?;

@@ -1,4 +1,4 @@
-//! Owns the translation between the database's rows and the words of this crate.
+//! Owns the translation between the database's rows and the types of this crate.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
@@ -46,7 +46,7 @@ impl FromSql for RecordedAttributes {
     }
 }
 
-/// Numbers are unsigned 64-bit words, which SQLite stores as signed ones of the same bits.
+/// Maps unsigned 64-bit numbers to the signed ones of the same bits that SQLite stores.
 macro_rules! number_column {
     ($($number:ident),*) => {$(
         impl ToSql for $number {
@@ -65,7 +65,7 @@ macro_rules! number_column {
 
 number_column!(RunNumber, ChangeNumber, DocumentVersion);
 
-/// Closed lists of words, which the schema checks too.
+/// Maps enums to words, which the schema checks as well.
 macro_rules! word_column {
     ($type:ident { $($variant:ident = $word:literal),* $(,)? }) => {
         impl ToSql for $type {

@@ -1,10 +1,10 @@
-//! Owns the database's schema: its versions and the way from one to the next.
+//! Owns the database's schema: its versions, and the migration from each to the next.
 
 use rusqlite::Connection;
 
 use crate::store::failure::Failure;
 
-/// Tells a journal from any other SQLite database.
+/// Distinguishes a journal from any other SQLite database.
 const APPLICATION_ID: i32 = 0x6167_6a6c;
 
 /// The step from each version to the next; the first one starts from nothing.
@@ -24,12 +24,12 @@ pub(crate) fn version(connection: &Connection) -> Result<u32, Failure> {
     Ok(version)
 }
 
-/// Lets a connection that only reads see a database of an earlier version as one of the newest: what was not recorded
-/// then is unknown. Such a database may lie where nothing can be written.
+/// Presents a database of an earlier schema to a read-only connection as one of the newest: values that it
+/// did not record yet read as unknown. Such a database may lie on read-only media, so it cannot be migrated.
 pub(crate) fn show_as_newest(connection: &Connection) -> Result<(), Failure> {
     let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if version == 1 {
-        // If somebody brings the database up to date meanwhile, the columns of the table come first.
+        // If a writer migrates the database meanwhile, the table's own columns take precedence.
         connection.execute_batch(
             "CREATE TEMP VIEW change AS
                  SELECT *, NULL AS before_attributes, NULL AS after_attributes FROM main.change",

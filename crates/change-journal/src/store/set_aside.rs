@@ -1,4 +1,4 @@
-//! Owns what happens to a damaged database: it is renamed, never deleted, and remembered until acknowledged.
+//! Owns quarantining a damaged database: it is renamed, never deleted, and reported until acknowledged.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,27 +11,27 @@ use crate::clock::time_of;
 use crate::store::connection::{DATABASE_NAME, with_suffix};
 use crate::store::failure::Failure;
 
-/// What stands between the database's name and a number in the name of a damaged one.
+/// The separator between the database's name and the number of a quarantined one.
 const MARK: &str = ".damaged-";
 
-/// A damaged database that was renamed so that a fresh one could take its place.
+/// A quarantined database: damaged, and renamed so that a new one could be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {
     /// Its name in the journal's folder now.
     pub name: String,
-    /// When it was found, to the millisecond.
+    /// The time at which the damage was detected, to the millisecond.
     pub found_at: SystemTime,
 }
 
-/// Renames the database and its log to the next free name.
+/// Renames the database and its log to the next free number.
 pub(crate) fn move_away(folder: &Path) -> Result<(), Failure> {
     let database = folder.join(DATABASE_NAME);
     let free = (1_u32..)
         .map(|number| with_suffix(&database, &format!("{MARK}{number}")))
         .find(|path| !path.exists() && !with_suffix(path, "-wal").exists())
         .expect("the numbers outlast the names in a folder");
-    // The log goes first: a fresh database must never meet the log of another one.
+    // The log is renamed first: a new database must never meet the log of another one.
     for suffix in ["-wal", ""] {
         match fs::rename(with_suffix(&database, suffix), with_suffix(&free, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
@@ -46,14 +46,15 @@ pub(crate) fn move_away(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The names of all databases that were ever set aside and still lie in `folder`, without their logs' names.
+/// Lists the names of all quarantined databases in `folder`, without the names of their logs.
 ///
-/// A process may end between renaming a damaged database and making the fresh one, so the folder itself is
-/// asked and not the memory of one process.
+/// The list comes from the folder, because a process may end between renaming a damaged database and
+/// recording that in the new one.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     let start = format!("{DATABASE_NAME}{MARK}");
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
+        // A log may remain without its database, so both names count.
         if let Ok(name) = entry?.file_name().into_string()
             && let Some(number) = name.strip_prefix(&start)
             && number.trim_end_matches("-wal").parse::<u32>().is_ok()
@@ -66,7 +67,7 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// What nobody has acknowledged yet.
+/// Lists the quarantined databases that are not acknowledged yet.
 pub(crate) fn unacknowledged(connection: &Connection) -> Result<Vec<SetAside>, Failure> {
     let mut statement = connection.prepare(
         "SELECT name, found_at_ms FROM set_aside WHERE acknowledged_at_ms IS NULL ORDER BY number",

@@ -1,5 +1,5 @@
-//! Owns making rows of what callers hand in: lengths are checked, contents hashed and large ones put away
-//! before the writer ever hears of them.
+//! Owns making rows of the caller's values: lengths are checked, contents hashed and large ones stored as
+//! files before the writer thread receives them.
 
 use std::collections::HashSet;
 
@@ -13,11 +13,11 @@ use crate::store::content_store::{BlobFiles, ContentRow};
 use crate::write::run_writes::{DocumentRow, WriteDocuments};
 use crate::write::step_writes::{ChangeRow, ChangeRows, EntryRow};
 
-/// What making rows needs to know of the journal.
+/// The parts of the journal that making rows needs.
 pub(crate) struct Preparation<'a> {
     pub(crate) limits: &'a JournalLimits,
     pub(crate) reader: &'a JournalReader,
-    /// `None` where there are no files, so that every content rides in the commit.
+    /// `None` without a folder, so that every content rides in the commit.
     pub(crate) blobs: Option<&'a BlobFiles>,
 }
 
@@ -34,7 +34,7 @@ impl Preparation<'_> {
                 return Err(JournalError::EmptyChange);
             }
             let mut side = |record: Option<EntryRecord<'_>>| {
-                record.map(|record| self.entry(&record, &mut rows.seen, &mut rows.contents)).transpose()
+                record.map(|record| self.entry(&record, &mut rows.hashes, &mut rows.contents)).transpose()
             };
             let (before, after) = (side(change.before)?, side(change.after)?);
             rows.changes.push(ChangeRow {
@@ -52,16 +52,18 @@ impl Preparation<'_> {
     fn entry(
         &self,
         record: &EntryRecord<'_>,
-        seen: &mut HashSet<ContentHash>,
+        hashes: &mut HashSet<ContentHash>,
         contents: &mut Vec<ContentRow>,
     ) -> Result<EntryRow, JournalError> {
         let (content, length_bytes, must_be_held) = match record.content {
+            // Whether the journal holds it is checked inside the transaction, since a collection may run
+            // until then.
             Content::Held(hash) => (Some(hash), None, true),
             Content::NotKept(hash) => (hash, None, false),
             Content::Bytes(bytes) => {
                 check(Oversized::Content, bytes.len(), self.limits.content_bytes)?;
                 let hash = ContentHash::of(bytes);
-                if seen.insert(hash) {
+                if hashes.insert(hash) {
                     contents.push(self.content(hash, bytes)?);
                 }
                 (Some(hash), Some(bytes.len()), false)
@@ -73,7 +75,7 @@ impl Preparation<'_> {
             Attributes::Bytes(bytes) => {
                 check(Oversized::Content, bytes.len(), self.limits.content_bytes)?;
                 let hash = ContentHash::of(bytes);
-                if seen.insert(hash) {
+                if hashes.insert(hash) {
                     contents.push(self.content(hash, bytes)?);
                 }
                 RecordedAttributes::Content(hash)
@@ -100,7 +102,7 @@ impl Preparation<'_> {
         self.content(ContentHash::of(bytes), bytes)
     }
 
-    /// Takes an outcome that is within the limits.
+    /// Checks the limit on an outcome and copies it.
     pub(crate) fn outcome(&self, outcome: &[u8]) -> Result<Vec<u8>, JournalError> {
         check(Oversized::Outcome, outcome.len(), self.limits.outcome_bytes)?;
         Ok(outcome.to_owned())

@@ -1,4 +1,4 @@
-//! Owns the writes about the end of runs and about documents.
+//! Owns the writes that finish runs and set documents.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl WriteDocuments {
     ) -> Result<Vec<Option<DocumentVersion>>, JournalError> {
         let mut versions = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
-            // Taking the row away first gives the next value a fresh number, which is its version.
+            // Deleting the row first gives the next value a fresh row number, which is its version.
             let mut removal = write.connection.prepare_cached("DELETE FROM document WHERE name = ?1")?;
             removal.execute([&document.name])?;
             versions.push(match &document.value {
@@ -97,7 +97,7 @@ impl Work for FinishRun {
     }
 }
 
-/// Notes that somebody has seen which databases were set aside.
+/// Marks every quarantined database as acknowledged.
 pub(crate) struct AcknowledgeSetAside;
 
 impl Work for AcknowledgeSetAside {

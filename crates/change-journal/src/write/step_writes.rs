@@ -21,7 +21,7 @@ pub(crate) struct EntryRow {
     pub(crate) length_bytes: Option<usize>,
     pub(crate) mode: Option<u32>,
     pub(crate) attributes: RecordedAttributes,
-    /// The caller relies on the journal's holding the content already.
+    /// Set if the caller passed only the hash, so that recording fails unless the journal holds the content.
     pub(crate) must_be_held: bool,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct ChangeRows {
     pub(crate) changes: Vec<ChangeRow>,
     pub(crate) contents: Vec<ContentRow>,
     /// The hashes of `contents`.
-    pub(crate) seen: HashSet<ContentHash>,
+    pub(crate) hashes: HashSet<ContentHash>,
 }
 
 impl ChangeRows {
@@ -96,7 +96,7 @@ fn insert_change(run: &OpenRun, change: &ChangeRow, write: &Write<'_>) -> Result
     Ok(ChangeNumber(write.connection.last_insert_rowid().cast_unsigned()))
 }
 
-/// The length of a side's content, which the content's row knows where the caller named only its hash.
+/// Returns the length of a side's content. Where the caller passed only the hash, the content's row knows it.
 fn length_of(entry: Option<&EntryRow>, write: &Write<'_>) -> Result<Option<i64>, JournalError> {
     let Some(EntryRow { content: Some(hash), must_be_held: true, .. }) = entry else {
         return Ok(entry.and_then(|entry| entry.length_bytes).map(|length| length as i64));
@@ -222,7 +222,7 @@ fn insert_step(
     Ok(())
 }
 
-/// Moves changes to a later state. A change that is already there or further stays as it is.
+/// Moves changes to a later state. A change that is already in that state or a later one stays as it is.
 pub(crate) struct MarkChanges {
     pub(crate) numbers: Vec<ChangeNumber>,
     pub(crate) state: ChangeState,
@@ -247,7 +247,8 @@ impl Work for MarkChanges {
     }
 }
 
-/// Marks changes of one step as conflicted and replaces the outcome of the step, which had promised otherwise.
+/// Marks changes of one step as conflicted and replaces the outcome of the step, which claimed that they
+/// apply.
 pub(crate) struct ConflictChanges {
     pub(crate) numbers: Vec<ChangeNumber>,
     pub(crate) outcome: Vec<u8>,
@@ -269,6 +270,7 @@ impl Work for ConflictChanges {
         for number in &self.numbers {
             if conflicted.exists([number])? {
                 statement.execute(params![number, self.outcome])?;
+                // All changes belong to one step, so one update replaces its outcome.
                 break;
             }
         }

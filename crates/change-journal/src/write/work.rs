@@ -1,4 +1,5 @@
-//! Owns what a write is to the writer thread: something to apply in a transaction, and somebody who may wait.
+//! Owns the writes in the writer thread's queue: the work to apply in a transaction, and the reply to its
+//! caller.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,7 +19,7 @@ pub(crate) struct Write<'a> {
 }
 
 impl Write<'_> {
-    /// Makes sure that the run's own row is there: it rides with the first thing that the run records.
+    /// Inserts the run's own row if it is missing: it rides with the first write of the run.
     pub(crate) fn ensure_run(&self, run: &OpenRun) -> Result<(), JournalError> {
         if run.written.load(Ordering::Acquire) {
             return Ok(());
@@ -27,7 +28,7 @@ impl Write<'_> {
     }
 }
 
-/// Writes the row of a run, unless it is there.
+/// Inserts the row of a run unless it exists.
 pub(crate) fn insert_run(connection: &Connection, run: &OpenRun) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO run (number, conversation, sequence, content, began_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -39,19 +40,19 @@ pub(crate) fn insert_run(connection: &Connection, run: &OpenRun) -> rusqlite::Re
     Ok(())
 }
 
-/// A write. It may be applied several times, each time after everything of the last time was rolled back.
+/// A write. It may be applied several times, each time after a rollback of the last attempt.
 pub(crate) trait Work: Send + 'static {
-    /// What the caller gets when the commit is on the disk.
+    /// The result for the caller once the commit is on the disk.
     type Value: Send + 'static;
 
     fn apply(&self, write: &Write<'_>) -> Result<Self::Value, JournalError>;
 
-    /// About how many bytes it writes.
+    /// Returns about how many bytes it writes.
     fn weight_bytes(&self) -> usize {
         256
     }
 
-    /// The run whose row it brings along.
+    /// Returns the run whose row rides with this write.
     fn run(&self) -> Option<&Arc<OpenRun>> {
         None
     }
@@ -61,9 +62,10 @@ pub(crate) trait Work: Send + 'static {
 pub(crate) trait Job: Send {
     fn apply(&mut self, write: &Write<'_>) -> Result<(), JournalError>;
     fn weight_bytes(&self) -> usize;
-    /// Whether somebody waits for it. A write that nobody waits for rides with the next commit.
+    /// Returns whether a caller waits for it. A write without a waiting caller rides with the next commit.
     fn is_awaited(&self) -> bool;
-    /// Tells the one who waits that it is on the disk, or why nothing of it is.
+    /// Reports to the waiting caller that the write is on the disk, or the failure after which nothing of it
+    /// was kept.
     fn answer(&mut self, failure: Option<JournalError>);
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct Queued<W: Work> {
 }
 
 impl<W: Work> Queued<W> {
-    /// A write that `reply` waits for, or that nobody waits for.
+    /// Creates a write that reports to `reply`, or a lazy one without.
     pub(crate) fn new(work: W, reply: Option<SyncSender<Result<W::Value, JournalError>>>) -> Self {
         Self { work, value: None, reply }
     }
@@ -82,6 +84,7 @@ impl<W: Work> Queued<W> {
 
 impl<W: Work> Job for Queued<W> {
     fn apply(&mut self, write: &Write<'_>) -> Result<(), JournalError> {
+        // A retry follows a rollback, so the result of the earlier attempt must not survive.
         self.value = None;
         if let Some(run) = self.work.run() {
             write.ensure_run(run)?;
@@ -111,13 +114,13 @@ impl<W: Work> Job for Queued<W> {
                     Ok(self.value.take().expect("a write is answered without an error only once applied"))
                 }
             };
-            // Whoever waited may have ended; what is committed stays committed.
+            // The caller may have gone; the commit stays either way.
             let _ = reply.send(answer);
         }
     }
 }
 
-/// A write of nothing, whose answer says that everything before it is on the disk.
+/// An empty write. Its reply means that everything before it is on the disk.
 pub(crate) struct Flush;
 
 impl Work for Flush {

@@ -1,4 +1,4 @@
-//! Owns the one thread that writes: it lets waiting writes share a commit and carries lazy ones along.
+//! Owns the writer thread: it groups waiting writes into commits and takes lazy ones along.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,48 +11,50 @@ use crate::clock;
 use crate::error::JournalError;
 use crate::limits::JournalLimits;
 use crate::store::checkpoint::{self, Checkpointer};
-use crate::store::connection::Place;
+use crate::store::connection::Location;
+
 use crate::store::counters::Counters;
 use crate::store::failure::Failure;
 use crate::write::work::{Job, Write};
 
-/// The largest number of lazy writes that are held back, whatever the delay.
+/// The largest number of lazy writes that wait for another commit, whatever the delay.
 const LAZY_WRITES: usize = 1024;
 
-/// The most bytes of lazy writes that are kept while nothing can be committed, and how many they may be. Later ones are
-/// then lost, as they would be in a crash.
+/// The limits on lazy writes that are kept while nothing can be committed. Later ones are lost, as they would
+/// be in a crash.
 const MOST_LAZY_BYTES: usize = 64 << 20;
 const MOST_LAZY_WRITES: usize = 16 * LAZY_WRITES;
 
-/// How often the log is begun anew for one group of writes. After that they fail, and the next group tries again.
+/// The number of times that the log is renewed for one group of writes. After that they fail, and the next
+/// group tries again.
 const RENEWALS: u32 = 3;
 
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     pub(crate) opening: i64,
     pub(crate) limits: JournalLimits,
     pub(crate) counters: Arc<Counters>,
     pub(crate) checkpointer: Checkpointer,
-    /// Writes that nobody waits for, until a commit takes them along or the delay is over.
+    /// Writes for which no caller waits, until a commit takes them along or the delay ends.
     pub(crate) lazy: Vec<Box<dyn Job>>,
-    /// When the oldest lazy write shall be on the disk.
+    /// The deadline for committing the oldest lazy write.
     pub(crate) lazy_due: Option<Instant>,
     /// Set while nothing can be committed.
     pub(crate) stopped: Option<Stop>,
 }
 
-/// Why a writer commits nothing.
+/// The reason why a writer commits nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The database is damaged, which only the next opening can see to.
+    /// The database is damaged, which only the next opening can handle.
     Damaged,
-    /// It is not known what of the log is on the disk, until it is begun anew.
+    /// The synced part of the log is unknown until the log is renewed.
     SyncLost,
 }
 
 impl Writer {
-    /// Writes until the queue is closed, then writes what is left and closes the journal.
+    /// Commits writes until the queue closes, then commits the rest and closes the journal.
     pub(crate) fn run(mut self, queue: &Receiver<Box<dyn Job>>) {
         loop {
             let received = match self.lazy_due {
@@ -66,12 +68,13 @@ impl Writer {
             }
         }
         self.write_lazy();
-        // A write that failed must not come back, so the log is not left as it is.
-        let _ = self.go_on(&mut 1);
+        // A write that failed must not come back at the next opening, so the log is renewed before the
+        // journal closes.
+        let _ = self.ensure_writable(&mut 1);
         self.close();
     }
 
-    /// Takes what already waits, as far as it fits into one commit.
+    /// Takes the writes that already wait, as far as they fit into one commit.
     fn gather(&self, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
         let mut weight_bytes = first.weight_bytes();
         let mut jobs = vec![first];
@@ -99,7 +102,7 @@ impl Writer {
         if self.commit_renewing(&mut batch, &mut renewals, |counters| &counters.commits).is_ok() {
             return;
         }
-        // One write may have been too much for all: each gets its own try, and the lazy ones wait further.
+        // One write may have made the whole group fail, so each is tried alone. The lazy ones stay queued.
         let (awaited, lazy): (Vec<_>, Vec<_>) = batch.into_iter().partition(|job| job.is_awaited());
         self.hold_back(lazy);
         for job in awaited {
@@ -112,8 +115,8 @@ impl Writer {
         }
     }
 
-    /// Commits `jobs` and answers them, or keeps nothing of any and answers none. If the disk does not take the log, that
-    /// is begun anew before they are tried again.
+    /// Commits `jobs` and replies to them, or keeps nothing of any and replies to none. If the log cannot be
+    /// synced, it is renewed and the commit retried.
     fn commit_renewing(
         &mut self,
         jobs: &mut [Box<dyn Job>],
@@ -121,7 +124,7 @@ impl Writer {
         counter: impl Fn(&Counters) -> &AtomicU64,
     ) -> Result<(), JournalError> {
         loop {
-            self.go_on(renewals)?;
+            self.ensure_writable(renewals)?;
             match self.commit(jobs, &counter) {
                 Err(_) if self.stopped == Some(Stop::SyncLost) && *renewals > 0 => {}
                 ended => return ended,
@@ -141,7 +144,7 @@ impl Writer {
         }
     }
 
-    /// Keeps lazy writes for a later commit, the oldest ones if they are too many.
+    /// Keeps lazy writes for a later commit, the oldest ones if there are too many.
     fn hold_back(&mut self, mut lazy: Vec<Box<dyn Job>>) {
         if self.stopped == Some(Stop::Damaged) || lazy.is_empty() {
             return;
@@ -157,11 +160,11 @@ impl Writer {
         self.lazy = lazy;
     }
 
-    /// Makes sure that something can be committed.
+    /// Ensures that commits are possible, renewing the log if necessary.
     ///
-    /// After a failed sync, syncing the same file again proves nothing, because the kernel may have given up its pages. The
-    /// log is therefore begun anew, as long as `renewals` are left.
-    fn go_on(&mut self, renewals: &mut u32) -> Result<(), JournalError> {
+    /// After a failed sync, syncing the same file again proves nothing, because the kernel may have dropped
+    /// its pages. The log is therefore renewed, as long as `renewals` are left.
+    fn ensure_writable(&mut self, renewals: &mut u32) -> Result<(), JournalError> {
         match self.stopped {
             None => Ok(()),
             Some(Stop::Damaged) => Err(JournalError::Damaged),
@@ -170,7 +173,7 @@ impl Writer {
                 *renewals -= 1;
                 let renewed = self.renew();
                 if let Err(Failure::Damaged) = renewed {
-                    self.place.mark_suspect();
+                    self.location.mark_suspect();
                     self.stopped = Some(Stop::Damaged);
                 }
                 renewed.map_err(|failure| match failure {
@@ -181,14 +184,16 @@ impl Writer {
         }
     }
 
-    /// Goes on with a fresh connection and an empty log.
+    /// Continues with a fresh connection and an empty log.
     ///
-    /// What was committed is folded from the log into the database, which is synced; a write whose sync failed is not in
-    /// force and goes with the log. Should its bytes come back because even the emptied log is lost with the power, the
-    /// commit at the end has made them invalid: it begins the log's next generation.
+    /// Committed writes are folded from the log into the database, which is synced; a write whose sync failed
+    /// is not valid and vanishes with the log. Its bytes could come back if the truncation of the log is lost
+    /// in a power failure, but the commit at the end makes them invalid: it begins the next generation of the
+    /// log.
     fn renew(&mut self) -> Result<(), Failure> {
-        let fresh = self.place.connect_to_write()?;
-        // This joins it to the index of the log, which knows what is in force, before the old connection leaves that.
+        let fresh = self.location.connect_to_write()?;
+        // This query attaches the new connection to the log's shared index, which records the valid writes,
+        // before the old connection releases it.
         fresh.query_row("SELECT max(number) FROM opening", [], |_| Ok(()))?;
         drop(std::mem::replace(&mut self.connection, fresh));
         checkpoint::fold_all(&self.connection)?;
@@ -213,16 +218,18 @@ impl Writer {
                 for (job, refusal) in jobs.iter_mut().zip(refusals) {
                     job.answer(refusal);
                 }
-                self.checkpointer.committed(weight_bytes, &self.place, &self.connection);
+                self.checkpointer.committed(weight_bytes, &self.location, &self.connection);
                 Ok(())
             }
             Err(failure) => {
+                // A connection that cannot even roll back is in an unknown state, and is replaced like one
+                // after a failed sync.
                 if !self.connection.is_autocommit() && self.connection.execute_batch("ROLLBACK").is_err() {
                     self.stopped = Some(Stop::SyncLost);
                 }
                 match &failure {
                     Failure::Damaged => {
-                        self.place.mark_suspect();
+                        self.location.mark_suspect();
                         self.stopped = Some(Stop::Damaged);
                     }
                     Failure::SyncLost(_) => self.stopped = Some(Stop::SyncLost),
@@ -233,12 +240,14 @@ impl Writer {
         }
     }
 
-    /// Applies each of `jobs` in one transaction. A refused one leaves no trace and does not hinder the others.
+    /// Applies each of `jobs` in one transaction. A refused one leaves no trace and does not affect the
+    /// others.
     fn apply_all(&self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Option<JournalError>>, Failure> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let write = Write { connection: &self.connection, opening: self.opening, now_ms: clock::now_ms() };
         let mut refusals = Vec::with_capacity(jobs.len());
         for job in jobs.iter_mut() {
+            // A savepoint for each write lets a refused one be undone without losing the others of the group.
             self.run_cached("SAVEPOINT job")?;
             let refusal = match job.apply(&write) {
                 Ok(()) => None,
@@ -269,8 +278,8 @@ impl Writer {
         let Self { connection, checkpointer, opening, stopped, .. } = self;
         checkpointer.finish();
         if stopped.is_none() {
-            // Neither is needed for safety: the next opening then says that this one was not closed, and the
-            // log is folded in later.
+            // Neither is needed for safety: without them the next opening counts as one after a crash, and
+            // folds the log in.
             let closing = params![clock::now_ms(), opening];
             let _ = connection.execute("UPDATE opening SET closed_at_ms = ?1 WHERE number = ?2", closing);
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -154,7 +154,7 @@ fn conflicts_of_one_step_replace_its_outcome_together() {
     assert_eq!(states, [Settled, Conflicted, Intended]);
     let outcome = journal.reader().steps(run.number()).unwrap().remove(0).outcome;
     assert_eq!(outcome.as_deref(), Some(&b"exit 0, but"[..]));
-    // What is settled came about, and its step did as it said.
+    // A settled change was applied, so its step keeps its outcome.
     journal.conflict_changes(&numbers[..1], b"no").unwrap();
     journal.flush().unwrap();
     let outcome = journal.reader().steps(run.number()).unwrap().remove(0).outcome;

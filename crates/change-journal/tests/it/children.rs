@@ -20,12 +20,12 @@ pub(crate) fn child(name: &str, folder: &Path) -> Command {
     command
 }
 
-/// Runs the ignored tests `names` one after the other in namespaces of their own, where a file system of
-/// `kib` KiB lies over `folder`. It can only be read while the last one runs, if `then_read_only` says so.
+/// Runs the ignored tests `names` one after the other in namespaces of their own, with a file system of `kib`
+/// KiB mounted over `folder`. With `then_read_only`, it is read-only for the last test.
 pub(crate) fn in_small_file_system(names: &[&str], kib: u32, folder: &Path, then_read_only: bool) {
     let mut script = format!("mount -t tmpfs -o size={kib}k none \"$FOLDER\"");
-    for (name, place) in names.iter().zip(1..) {
-        if then_read_only && place == names.len() {
+    for (name, number) in names.iter().zip(1..) {
+        if then_read_only && number == names.len() {
             script.push_str(" && mount -o remount,bind,ro \"$FOLDER\"");
         }
         script.push_str(&format!(" && \"$BINARY\" --exact {name} --ignored --nocapture"));

@@ -62,7 +62,7 @@ fn large_content_that_is_already_held_costs_no_further_sync() {
 }
 
 #[test]
-fn damaged_or_missing_content_is_said_and_mended_when_it_comes_again() {
+fn damaged_or_missing_content_is_reported_and_repaired_when_it_is_kept_again() {
     let folder = Folder::new();
     let (journal, _) = Journal::open(&folder.path(), small_limits()).unwrap();
     let run = begin_new(&journal, &key(1, "a"));

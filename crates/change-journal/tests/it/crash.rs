@@ -1,4 +1,4 @@
-//! What was acknowledged survives `kill -9` at any point.
+//! An acknowledged write survives `kill -9` at any point.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -35,9 +35,9 @@ fn key(round: u64, thread: u64, sequence: u64) -> RunKey {
     }
 }
 
-fn content(key: &RunKey, place: usize) -> Vec<u8> {
-    let mut bytes = format!("{}/{}/{place}\n", key.conversation, key.sequence).into_bytes();
-    bytes.resize(20 + (key.sequence as usize * 977 + place * 1013) % 4000, b'.');
+fn content(key: &RunKey, index: usize) -> Vec<u8> {
+    let mut bytes = format!("{}/{}/{index}\n", key.conversation, key.sequence).into_bytes();
+    bytes.resize(20 + (key.sequence as usize * 977 + index * 1013) % 4000, b'.');
     bytes
 }
 
@@ -80,12 +80,12 @@ fn acknowledged_writes_survive_kill_9() {
     }
 }
 
-/// How often to kill: `usual` times, or as often as a longer run asks for.
+/// Returns the number of kills: `usual`, or more in a longer run.
 fn rounds(usual: u64) -> u64 {
     std::env::var("CHANGE_JOURNAL_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Checks that the journal knows at least what was acknowledged.
+/// Checks that the journal holds at least every acknowledged write.
 fn check(journal: &Journal, key: &RunKey, what: &str) {
     let (rank, number) = match journal.begin_run(key).unwrap() {
         RunState::Finished { number, outcome } => {
@@ -106,11 +106,11 @@ fn check(journal: &Journal, key: &RunKey, what: &str) {
         other => panic!("{what} was acknowledged for {key:?} and is {other:?}"),
     };
     let ranks = ["recorded", "started", "ended", "finished"];
-    let place = |word| ranks.iter().position(|rank| *rank == word).unwrap();
-    assert!(place(rank) >= place(what), "{what} was acknowledged for {key:?}, found {rank}");
-    for (change, place) in journal.reader().changes_of_run(number).unwrap().iter().zip(0..) {
+    let position = |word| ranks.iter().position(|rank| *rank == word).unwrap();
+    assert!(position(rank) >= position(what), "{what} was acknowledged for {key:?}, found {rank}");
+    for (change, index) in journal.reader().changes_of_run(number).unwrap().iter().zip(0..) {
         let hash = change.after.unwrap().content.unwrap();
-        assert!(journal.reader().content(&hash).unwrap().unwrap() == content(key, place));
+        assert!(journal.reader().content(&hash).unwrap().unwrap() == content(key, index));
     }
 }
 
@@ -151,7 +151,7 @@ fn write_run(journal: &Journal, round: u64, thread: u64, sequence: u64) {
     let say = |what: &str| println!("ack {thread} {sequence} {what}");
     let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!() };
     let run: &Run = &run;
-    let contents: Vec<_> = (0..4).map(|place| content(&key, place)).collect();
+    let contents: Vec<_> = (0..4).map(|index| content(&key, index)).collect();
     let steps: Vec<_> = contents[..3].iter().map(|bytes| file_step("x", bytes, "ok")).collect();
     let numbers = journal.record_steps(run.number(), 0, &steps).unwrap();
     say("recorded");

@@ -1,5 +1,5 @@
-//! A disk that does not take the log: what was acknowledged is there, what was refused is not, and work goes on when the
-//! disk takes writes again, without the journal being opened again.
+//! A log that cannot be synced: acknowledged writes are kept, refused ones are not, and the journal resumes
+//! without being reopened once syncs succeed.
 //!
 //! `strace` makes the calls fail, in a process of its own.
 
@@ -13,7 +13,7 @@ use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, RunSta
 use crate::children::{child, folder_of_child};
 use crate::support::{Folder, begin_new, file_step, key};
 
-/// How many documents a child writes.
+/// The number of documents that a child writes.
 const WRITES: u32 = 6;
 
 /// Runs an ignored test in a process in which `fault` is what becomes of the syncs of `name` in the journal's folder, for
@@ -48,8 +48,8 @@ fn succeeds(mut command: Command) -> String {
     text
 }
 
-/// What the child said of its writes: those that were acknowledged and those that were refused.
-fn told(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+/// Parses the child's report into acknowledged and refused writes.
+fn reported(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let all = |word: &str| {
         text.split_whitespace().filter_map(|said| said.strip_prefix(word)).map(str::to_owned).collect()
     };
@@ -74,7 +74,7 @@ fn one_failed_sync_of_the_log_is_made_good_without_a_restart() {
         command.env("KILLED", "1");
         let output = command.output().expect("this test needs the program strace");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (kept, refused) = told(&text);
+        let (kept, refused) = reported(&text);
         assert_eq!(refused, BTreeSet::new(), "sync {number}: {text}");
         if text.contains("not opened") {
             continue;
@@ -87,7 +87,7 @@ fn one_failed_sync_of_the_log_is_made_good_without_a_restart() {
 }
 
 #[test]
-fn what_was_refused_while_no_sync_came_through_is_not_there_later() {
+fn writes_refused_while_syncs_failed_do_not_appear_later() {
     let folder = Folder::new();
     drop(folder.journal());
     // The fourth sync of the writing thread and the next nine: more than are tried for one write.
@@ -97,7 +97,7 @@ fn what_was_refused_while_no_sync_came_through_is_not_there_later() {
         "journal.db-wal",
         "error=EIO:when=4..13",
     );
-    let (kept, refused) = told(&succeeds(command));
+    let (kept, refused) = reported(&succeeds(command));
     assert!(!refused.is_empty() && !kept.is_empty(), "{kept:?} {refused:?}");
     assert_eq!(injected(&folder), 10);
     assert!(kept.contains("last"), "{kept:?}");

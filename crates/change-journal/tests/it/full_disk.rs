@@ -1,4 +1,5 @@
-//! A full or read-only disk is a clear error, nothing is half-written, and work goes on when there is space.
+//! A full or read-only disk is a clear error, nothing is half-written, and writes succeed again once there is
+//! space.
 
 use std::fs;
 use std::path::Path;
@@ -13,18 +14,18 @@ fn mount_point() -> tempfile::TempDir {
 }
 
 #[test]
-fn full_file_system_is_said_and_survived() {
+fn full_file_system_is_reported_and_survived() {
     in_small_file_system(&["full_disk::child_fills_the_file_system"], 3000, mount_point().path(), false);
 }
 
 #[test]
-#[ignore = "runs as a child of full_file_system_is_said_and_survived"]
+#[ignore = "runs as a child of full_file_system_is_reported_and_survived"]
 fn child_fills_the_file_system() {
     let Some(folder) = folder_of_child() else { return };
     let filler = folder.join("filler");
     fs::write(&filler, vec![1; 1_200_000]).unwrap();
-    let place = folder.join("journal");
-    let (journal, _) = Journal::open(&place, JournalLimits::default()).unwrap();
+    let path = folder.join("journal");
+    let (journal, _) = Journal::open(&path, JournalLimits::default()).unwrap();
     let run = begin_new(&journal, &key(1, "a"));
     let content =
         |index: u32| -> Vec<u8> { (0..60_000).map(|byte: u32| (byte * 31 + index) as u8).collect() };
@@ -49,7 +50,7 @@ fn child_fills_the_file_system() {
     // A content with a file of its own meets the same end.
     let large = journal.record_steps(run.number(), index, &[file_step("x", &vec![2; 1_100_000], "ok")]);
     assert!(matches!(large, Err(JournalError::NoSpace)), "{large:?}");
-    assert!(no_file_is_named(&place.join("blobs"), "unfinished"));
+    assert!(no_file_is_named(&path.join("blobs"), "unfinished"));
 
     fs::remove_file(&filler).unwrap();
     journal.record_steps(run.number(), index, &[file_step("x", &content(index), "ok")]).unwrap();
@@ -58,7 +59,7 @@ fn child_fills_the_file_system() {
     journal.finish_run(run.number(), b"done", &[]).unwrap();
     drop(journal);
 
-    let (journal, report) = Journal::open(&place, JournalLimits::default()).unwrap();
+    let (journal, report) = Journal::open(&path, JournalLimits::default()).unwrap();
     assert!(report.set_aside.is_empty() && !report.after_crash);
     assert!(matches!(journal.begin_run(&key(1, "a")).unwrap(), RunState::Finished { .. }));
 }
@@ -103,12 +104,12 @@ fn child_writes_large_and_small() {
 }
 
 #[test]
-fn opening_on_a_full_file_system_is_said_and_harms_nothing() {
+fn opening_on_a_full_file_system_is_reported_and_harms_nothing() {
     in_small_file_system(&["full_disk::child_opens_without_space"], 1000, mount_point().path(), false);
 }
 
 #[test]
-#[ignore = "runs as a child of opening_on_a_full_file_system_is_said_and_harms_nothing"]
+#[ignore = "runs as a child of opening_on_a_full_file_system_is_reported_and_harms_nothing"]
 fn child_opens_without_space() {
     let Some(folder) = folder_of_child() else { return };
     let (old, new) = (folder.join("old"), folder.join("new"));
@@ -120,8 +121,8 @@ fn child_opens_without_space() {
     let filler = folder.join("filler");
     // It is as large as it can be: the write fails when the space ends, and what fitted stays.
     fs::write(&filler, vec![1; 2_000_000]).unwrap_err();
-    for place in [&old, &new] {
-        let refused = Journal::open(place, JournalLimits::default());
+    for path in [&old, &new] {
+        let refused = Journal::open(path, JournalLimits::default());
         assert!(matches!(refused, Err(OpenError::NoSpace)), "{refused:?}");
     }
     fs::remove_file(&filler).unwrap();
@@ -132,13 +133,13 @@ fn child_opens_without_space() {
 }
 
 #[test]
-fn read_only_file_system_is_said_and_can_still_be_read() {
+fn read_only_file_system_is_reported_and_can_still_be_read() {
     let names = ["full_disk::child_makes_a_journal", "full_disk::child_finds_it_read_only"];
     in_small_file_system(&names, 3000, mount_point().path(), true);
 }
 
 #[test]
-#[ignore = "runs as a child of read_only_file_system_is_said_and_can_still_be_read"]
+#[ignore = "runs as a child of read_only_file_system_is_reported_and_can_still_be_read"]
 fn child_makes_a_journal() {
     let Some(folder) = folder_of_child() else { return };
     let (journal, _) = Journal::open(&folder.join("journal"), JournalLimits::default()).unwrap();
@@ -147,12 +148,12 @@ fn child_makes_a_journal() {
 }
 
 #[test]
-#[ignore = "runs as a child of read_only_file_system_is_said_and_can_still_be_read"]
+#[ignore = "runs as a child of read_only_file_system_is_reported_and_can_still_be_read"]
 fn child_finds_it_read_only() {
     let Some(folder) = folder_of_child() else { return };
-    for place in ["journal", "new"] {
-        let refused = Journal::open(&folder.join(place), JournalLimits::default());
-        assert!(matches!(refused, Err(OpenError::ReadOnly)), "{place}: {refused:?}");
+    for path in ["journal", "new"] {
+        let refused = Journal::open(&folder.join(path), JournalLimits::default());
+        assert!(matches!(refused, Err(OpenError::ReadOnly)), "{path}: {refused:?}");
     }
     let reader = Journal::open_read_only(&folder.join("journal")).unwrap();
     assert_eq!(reader.runs(&Default::default(), 9).unwrap().len(), 1);

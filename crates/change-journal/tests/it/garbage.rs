@@ -1,4 +1,4 @@
-//! What nobody needs goes, oldest first, and what somebody needs stays whatever the limit.
+//! Unneeded contents are removed, oldest first, and needed ones stay whatever the limit.
 
 use std::collections::HashSet;
 use std::fs;
@@ -82,11 +82,11 @@ fn contents_that_may_have_to_be_redone_stay_whatever_the_limit() {
 #[test]
 fn contents_without_a_change_go_unless_they_are_needed() {
     let journal = Journal::in_memory().unwrap();
-    let needed: HashSet<_> = [journal.keep_content(b"shown").unwrap()].into();
-    journal.keep_content(b"shown long ago").unwrap();
+    let needed: HashSet<_> = [journal.keep_content(b"received").unwrap()].into();
+    journal.keep_content(b"received long ago").unwrap();
     let rule = GarbageRule { limit_bytes: u64::MAX, needed, ..GarbageRule::default() };
     assert_eq!(journal.collect_garbage(&rule).unwrap().contents_removed, 1);
-    assert!(holds(&journal, b"shown") && !holds(&journal, b"shown long ago"));
+    assert!(holds(&journal, b"received") && !holds(&journal, b"received long ago"));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn files_go_with_their_contents_and_stray_ones_too() {
 }
 
 #[test]
-fn space_of_what_was_removed_goes_back_to_the_disk() {
+fn space_of_removed_contents_returns_to_the_disk() {
     let folder = Folder::new();
     let limits = JournalLimits::default();
     let journal = Journal::open(&folder.path(), limits.clone()).unwrap().0;
@@ -130,7 +130,7 @@ fn space_of_what_was_removed_goes_back_to_the_disk() {
     let report = journal.collect_garbage(&rule).unwrap();
     assert!(report.database_bytes > 5_000_000, "{report:?}");
     assert!(length() < 300_000, "{}", length());
-    // Reading and writing go on, and there is nothing more to give back.
+    // Reading and writing still work, and no space is left to return.
     assert!(holds(&journal, b"kept before") && !holds(&journal, &long(b'a', 200_000)));
     replace(&journal, "later", b"more", b"and more");
     assert_eq!(journal.collect_garbage(&rule).unwrap().database_bytes % 4096, 0);
@@ -171,13 +171,13 @@ fn a_database_that_was_made_without_giving_back_learns_it() {
     assert!(fs::metadata(&database).unwrap().len() < 300_000);
     assert!(holds(&journal, b"kept before"));
     // Versions of documents are what they were.
-    assert_eq!(journal.reader().document("a").unwrap().map(|found| found.head.version), document[0]);
+    assert_eq!(journal.reader().document("a").unwrap().map(|document| document.head.version), document[0]);
     drop(journal);
     assert_eq!(mode(), 2);
 }
 
 #[test]
-fn collecting_in_the_background_keeps_what_collecting_keeps_and_what_is_young() {
+fn collecting_in_the_background_keeps_the_same_and_recent_contents() {
     let journal = Journal::in_memory().unwrap();
     let [a, b, c, d] = [b'a', b'b', b'c', b'd'].map(|letter| long(letter, 100));
     replace(&journal, "over", &a, &b);
@@ -185,28 +185,28 @@ fn collecting_in_the_background_keeps_what_collecting_keeps_and_what_is_young() 
     begin(&journal, "over", b"not", b"settled");
     replace(&journal, "over", &c, &d);
     let needed: HashSet<_> = [journal.keep_content(b"needed").unwrap()].into();
-    journal.keep_content(b"shown a moment ago").unwrap();
+    journal.keep_content(b"received a moment ago").unwrap();
     let rule = GarbageRule { needed, conversations: ["open".to_owned()].into(), limit_bytes: 0 };
-    let asked = std::cell::Cell::new(0);
+    let calls = std::cell::Cell::new(0);
     let goes_on = || {
-        asked.set(asked.get() + 1);
+        calls.set(calls.get() + 1);
         true
     };
     let report = journal.collect_in_background(&rule, &goes_on).unwrap();
-    assert!(asked.get() > 0);
+    assert!(calls.get() > 0);
     assert_eq!((report.contents_removed, report.contents_bytes), (2, 200), "{report:?}");
     assert_eq!(report.kept_bytes, journal.reader().held_bytes().unwrap());
     assert_eq!([&a, &b, &c, &d].map(|bytes| holds(&journal, bytes)), [false, true, true, false]);
-    for kept in [&b"not"[..], b"settled", b"needed", b"shown a moment ago"] {
+    for kept in [&b"not"[..], b"settled", b"needed", b"received a moment ago"] {
         assert!(holds(&journal, kept), "{kept:?}");
     }
-    // The control: asked for by a person, what was only shown goes too.
+    // The control: an explicit collection removes received contents too.
     journal.collect_garbage(&rule).unwrap();
-    assert!(!holds(&journal, b"shown a moment ago"));
+    assert!(!holds(&journal, b"received a moment ago"));
 }
 
 #[test]
-fn collecting_in_the_background_stops_at_the_limit_and_when_it_is_told() {
+fn collecting_in_the_background_stops_at_the_limit_and_on_request() {
     let journal = Journal::in_memory().unwrap();
     for letter in b'a'..=b'z' {
         replace(&journal, "over", &long(letter, 1_000), b"x");
@@ -222,7 +222,7 @@ fn collecting_in_the_background_stops_at_the_limit_and_when_it_is_told() {
 }
 
 #[test]
-fn others_write_while_contents_are_collected_in_the_background() {
+fn callers_write_while_contents_are_collected_in_the_background() {
     let folder = Folder::new();
     let limits = JournalLimits { inline_content_bytes: 10, ..JournalLimits::default() };
     let journal = Journal::open(&folder.path(), limits).unwrap().0;
@@ -244,10 +244,10 @@ fn others_write_while_contents_are_collected_in_the_background() {
     // What the journal says that it holds is there, whole.
     for number in 0..60 {
         let hash = ContentHash::of(&content(number));
-        let found = journal.reader().content(&hash).unwrap();
-        assert_eq!(found.is_some(), journal.reader().holds_content(&hash).unwrap());
+        let content = journal.reader().content(&hash).unwrap();
+        assert_eq!(content.is_some(), journal.reader().holds_content(&hash).unwrap());
     }
-    // A file that was just used stays for a while; asked for by a person it goes.
+    // A recently used file survives a background collection; an explicit one removes it.
     let before = journal.collect_in_background(&GarbageRule::default(), &|| true).unwrap();
     assert_eq!(before.files_removed, 0);
     assert!(journal.collect_garbage(&GarbageRule::default()).unwrap().files_removed > 0);

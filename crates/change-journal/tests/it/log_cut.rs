@@ -1,4 +1,4 @@
-//! A log that lost its end, as after a loss of power, gives a prefix of what was committed.
+//! A log that lost its end, as after a loss of power, yields a prefix of the commits.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -46,7 +46,7 @@ fn open_after_loss(template: &TempDir, lose: impl FnOnce(&Path)) -> (usize, bool
     let mut runs = journal.reader().runs(&RunFilter::default(), 1000).unwrap();
     runs.reverse();
     for (run, sequence) in runs.iter().zip(1..) {
-        assert_eq!(run.key.sequence, sequence, "the runs are no prefix");
+        assert_eq!(run.key.sequence, sequence, "the runs are not a prefix");
         let changes = journal.reader().changes_of_run(run.number).unwrap();
         assert_eq!(changes.len(), 2);
         for change in changes {
@@ -67,8 +67,8 @@ fn lost_log_gives_an_empty_journal_that_is_not_damaged() {
     assert_eq!(open_after_loss(&template(), |log| fs::remove_file(log).unwrap()).0, 0);
 }
 
-/// Loses a part of the log at 40 random places, given as parts of its length.
-fn lose_at_random_places(lose: impl Fn(&Path, f64)) {
+/// Loses a part of the log at 40 random offsets, given as fractions of its length.
+fn lose_at_random_offsets(lose: impl Fn(&Path, f64)) {
     let template = template();
     let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
@@ -82,7 +82,7 @@ fn lose_at_random_places(lose: impl Fn(&Path, f64)) {
 
 #[test]
 fn cut_log_gives_a_prefix_of_the_runs() {
-    lose_at_random_places(|log, part| {
+    lose_at_random_offsets(|log, part| {
         let length = fs::metadata(log).unwrap().len();
         let file = OpenOptions::new().write(true).open(log).unwrap();
         file.set_len((length as f64 * part) as u64).unwrap();
@@ -91,7 +91,7 @@ fn cut_log_gives_a_prefix_of_the_runs() {
 
 #[test]
 fn zeroed_page_in_the_log_gives_a_prefix_of_the_runs() {
-    lose_at_random_places(|log, part| {
+    lose_at_random_offsets(|log, part| {
         let length = fs::metadata(log).unwrap().len();
         let mut file = OpenOptions::new().write(true).open(log).unwrap();
         file.seek(SeekFrom::Start(((length - 4096) as f64 * part) as u64)).unwrap();

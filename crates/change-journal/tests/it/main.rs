@@ -13,6 +13,7 @@ mod garbage;
 mod log_cut;
 mod opening;
 mod reading;
+mod rendered_log;
 mod runs;
 mod sharing;
 mod steps;

@@ -59,7 +59,7 @@ fn first_opening_creates_and_later_ones_do_not() {
 }
 
 #[test]
-fn changes_of_an_earlier_start_of_the_machine_are_told_apart() {
+fn changes_of_an_earlier_boot_are_marked() {
     let folder = Folder::new();
     {
         let journal = folder.journal();
@@ -110,7 +110,7 @@ fn database_is_in_write_ahead_mode() {
 }
 
 #[test]
-fn second_opening_is_told_who_holds_the_journal() {
+fn second_opening_reports_the_holder_of_the_journal() {
     let folder = Folder::new();
     let journal = folder.journal();
     let refused = Journal::open(&folder.path(), JournalLimits::default()).unwrap_err();
@@ -155,8 +155,8 @@ fn journal_of_the_first_schema_is_read_as_it_is_and_brought_up_to_date_by_a_writ
     assert_eq!(attributes(&reader), RecordedAttributes::Unknown);
     let version = |expected: u32| {
         let connection = Connection::open(folder.database()).unwrap();
-        let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(found, expected);
+        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, expected);
     };
     version(1);
     let journal = folder.journal();
@@ -205,7 +205,7 @@ const DAMAGES: &[(&str, Damage)] = &[
 ];
 
 #[test]
-fn damaged_database_is_set_aside_and_a_fresh_one_made() {
+fn damaged_database_is_quarantined_and_replaced() {
     for (name, damage) in DAMAGES {
         let folder = filled();
         damage(&folder);
@@ -222,7 +222,7 @@ fn damaged_database_is_set_aside_and_a_fresh_one_made() {
         journal.finish_run(run.number(), b"done", &[]).unwrap();
         drop(journal);
 
-        // It is said until somebody has seen it.
+        // Every opening reports it until it is acknowledged.
         let (journal, report) = folder.open();
         assert_eq!((report.created, report.set_aside.len()), (false, 1), "{name}");
         assert!(matches!(journal.begin_run(&key(1, "a")).unwrap(), RunState::Finished { .. }), "{name}");
@@ -245,7 +245,7 @@ fn second_damage_takes_the_next_name() {
 }
 
 #[test]
-fn loss_is_said_even_if_the_process_died_before_the_fresh_database_was_made() {
+fn loss_is_reported_even_if_the_process_died_before_making_the_new_database() {
     let folder = filled();
     fs::rename(folder.database(), folder.path().join("journal.db.damaged-1")).unwrap();
     fs::write(folder.path().join("journal.db.new"), b"half made").unwrap();
@@ -255,7 +255,7 @@ fn loss_is_said_even_if_the_process_died_before_the_fresh_database_was_made() {
 }
 
 #[test]
-fn damage_that_is_found_while_reading_is_set_aside_by_the_next_opening() {
+fn damage_detected_while_reading_is_quarantined_by_the_next_opening() {
     let folder = filled();
     // Larger than the bound for a check on opening, so that the damage goes unseen at first.
     let limits = JournalLimits { check_bytes: 0, ..JournalLimits::default() };
@@ -265,13 +265,13 @@ fn damage_that_is_found_while_reading_is_set_aside_by_the_next_opening() {
     }
     match Journal::open(&folder.path(), limits.clone()) {
         Ok((journal, report)) if report.set_aside.is_empty() => {
-            let found = journal.reader().steps(change_journal::RunNumber(1));
-            assert!(matches!(found, Err(JournalError::Damaged)), "{found:?}");
+            let steps = journal.reader().steps(change_journal::RunNumber(1));
+            assert!(matches!(steps, Err(JournalError::Damaged)), "{steps:?}");
             drop(journal);
             let (_, report) = Journal::open(&folder.path(), limits).unwrap();
             assert_eq!(report.set_aside.len(), 1);
         }
-        // The opening's own row needs pages too, which is as good a place to find the damage.
+        // The opening's own row needs pages too, so the damage may surface there.
         other => assert!(other.is_ok_and(|(_, report)| report.set_aside.len() == 1)),
     }
 }
@@ -286,29 +286,29 @@ fn missing_parent_is_an_error_of_its_own() {
 #[test]
 fn no_error_text_names_a_path_of_the_host() {
     let folder = Folder::new();
-    let place = folder.path();
+    let path = folder.path();
     let mut errors: Vec<OpenError> = vec![
-        Journal::open(&place.join("deeper"), JournalLimits::default()).unwrap_err(),
-        Journal::open_read_only(&place).unwrap_err(),
+        Journal::open(&path.join("deeper"), JournalLimits::default()).unwrap_err(),
+        Journal::open_read_only(&path).unwrap_err(),
     ];
-    fs::write(&place, b"a file, not a folder").unwrap();
-    errors.push(Journal::open(&place, JournalLimits::default()).unwrap_err());
-    fs::remove_file(&place).unwrap();
-    fs::create_dir_all(place.join("journal.db")).unwrap();
-    errors.push(Journal::open(&place, JournalLimits::default()).unwrap_err());
-    errors.push(Journal::open_read_only(&place).unwrap_err());
-    fs::remove_dir(place.join("journal.db")).unwrap();
+    fs::write(&path, b"a file, not a folder").unwrap();
+    errors.push(Journal::open(&path, JournalLimits::default()).unwrap_err());
+    fs::remove_file(&path).unwrap();
+    fs::create_dir_all(path.join("journal.db")).unwrap();
+    errors.push(Journal::open(&path, JournalLimits::default()).unwrap_err());
+    errors.push(Journal::open_read_only(&path).unwrap_err());
+    fs::remove_dir(path.join("journal.db")).unwrap();
     let _journal = folder.journal();
-    errors.push(Journal::open(&place, JournalLimits::default()).unwrap_err());
+    errors.push(Journal::open(&path, JournalLimits::default()).unwrap_err());
     for error in errors {
         let text = whole_text(&error);
-        let parent = place.parent().unwrap().to_str().unwrap();
+        let parent = path.parent().unwrap().to_str().unwrap();
         assert!(!text.contains(parent) && !text.contains("journal.db"), "{text}");
     }
 }
 
 #[test]
-fn closing_keeps_what_many_clones_wrote() {
+fn closing_keeps_the_writes_of_every_clone() {
     let folder = Folder::new();
     let journal = folder.journal();
     std::thread::scope(|scope| {

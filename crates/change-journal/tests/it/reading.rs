@@ -7,7 +7,7 @@ use change_journal::{Journal, JournalLimits, OpenError, RunFilter, RunState};
 use crate::support::{Folder, begin_new, file_step, key};
 
 #[test]
-fn reader_beside_the_writer_sees_what_was_acknowledged() {
+fn reader_beside_the_writer_sees_every_acknowledged_write() {
     let folder = Folder::new();
     let journal = folder.journal();
     let reader = Journal::open_read_only(&folder.path()).unwrap();
@@ -48,7 +48,7 @@ fn reader_needs_no_lock() {
 }
 
 #[test]
-fn missing_and_damaged_journals_are_told_apart() {
+fn missing_and_damaged_journals_are_distinct_errors() {
     let folder = Folder::new();
     assert!(matches!(Journal::open_read_only(&folder.path()), Err(OpenError::Missing)));
     drop(folder.journal());
@@ -61,16 +61,16 @@ fn missing_and_damaged_journals_are_told_apart() {
 }
 
 #[test]
-fn copy_knows_what_the_journal_knew_and_goes_its_own_way() {
+fn copy_holds_the_journals_records_and_diverges_afterwards() {
     let folder = Folder::new();
     let journal = folder.journal();
     let run = begin_new(&journal, &key(1, "a"));
     journal.record_steps(run.number(), 0, &[file_step("x", b"1", "ok")]).unwrap();
     let unrecorded = begin_new(&journal, &key(2, "b"));
-    let place = folder.path().with_file_name("copy");
-    journal.copy_to(&place).unwrap();
+    let path = folder.path().with_file_name("copy");
+    journal.copy_to(&path).unwrap();
     journal.record_steps(run.number(), 1, &[file_step("x", b"2", "ok")]).unwrap();
-    let (copy, report) = Journal::open(&place, JournalLimits::default()).unwrap();
+    let (copy, report) = Journal::open(&path, JournalLimits::default()).unwrap();
     assert!(!report.created && report.set_aside.is_empty(), "{report:?}");
     assert_eq!(copy.reader().steps(run.number()).unwrap().len(), 1);
     let RunState::Resumed { run: resumed, .. } = copy.begin_run(&key(1, "a")).unwrap() else { panic!() };
@@ -81,6 +81,6 @@ fn copy_knows_what_the_journal_knew_and_goes_its_own_way() {
     assert!(journal.reader().run(unrecorded.number()).unwrap().is_none());
     assert_eq!(journal.reader().changes_of_run(run.number()).unwrap()[1].path, b"x");
     // It is not written over another one.
-    journal.copy_to(&place).unwrap_err();
+    journal.copy_to(&path).unwrap_err();
     assert_eq!(copy.reader().steps(run.number()).unwrap().len(), 2);
 }

@@ -30,7 +30,7 @@ fn run_that_recorded_nothing_leaves_no_trace() {
 }
 
 #[test]
-fn run_in_progress_is_not_begun_by_anyone_else() {
+fn run_in_progress_is_not_begun_twice() {
     let journal = Journal::in_memory().unwrap();
     let run = begin_new(&journal, &key(1, "a"));
     match journal.begin_run(&key(1, "a")).unwrap() {
@@ -76,23 +76,23 @@ fn same_content_under_another_sequence_is_known() {
 
     // Known even before anything of the first one is written.
     match journal.begin_run(&key(2, "a")).unwrap() {
-        RunState::KnownElsewhere { number, key: known, finished } => {
-            assert_eq!((number, known, finished), (first.number(), key(1, "a"), false));
+        RunState::KnownElsewhere { number, key: earlier, finished } => {
+            assert_eq!((number, earlier, finished), (first.number(), key(1, "a"), false));
         }
         other => panic!("{other:?}"),
     }
 
     journal.finish_run(first.number(), b"done", &[]).unwrap();
     match journal.begin_run(&key(2, "a")).unwrap() {
-        RunState::KnownElsewhere { number, key: known, finished } => {
-            assert_eq!((number, known, finished), (first.number(), key(1, "a"), true));
+        RunState::KnownElsewhere { number, key: earlier, finished } => {
+            assert_eq!((number, earlier, finished), (first.number(), key(1, "a"), true));
         }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn known_content_runs_again_when_asked_for_on_purpose() {
+fn known_content_runs_again_on_explicit_request() {
     let journal = Journal::in_memory().unwrap();
     let first = begin_new(&journal, &key(1, "a"));
     journal.finish_run(first.number(), b"done", &[]).unwrap();

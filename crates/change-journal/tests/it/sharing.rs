@@ -68,11 +68,11 @@ fn readers_and_writers_do_not_disturb_each_other() {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    let mut seen = 0;
+                    let mut highest = 0;
                     while !written.load(Ordering::Acquire) {
                         let steps = journal.reader().steps(run.number()).unwrap().len();
-                        assert!(steps >= seen, "a reader saw the journal shrink");
-                        seen = steps;
+                        assert!(steps >= highest, "a reader saw the journal shrink");
+                        highest = steps;
                     }
                 });
             }
@@ -101,7 +101,7 @@ fn log_is_folded_in_while_writers_go_on() {
     let run = begin_new(&journal, &key(1, "a"));
     let mut written = 0_u64;
     for index in 0..300 {
-        let bytes: Vec<u8> = (0..20_000_u32).map(|place| (place ^ index) as u8).collect();
+        let bytes: Vec<u8> = (0..20_000_u32).map(|offset| (offset ^ index) as u8).collect();
         written += bytes.len() as u64;
         journal.record_steps(run.number(), index, &[file_step("x", &bytes, "ok")]).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Steps are recorded once, and what is unknown about them is said.
+//! Steps are recorded once, and unknown results are reported.
 
 use change_journal::{Journal, JournalError, Recall, RunState, StepKind, StepRecord};
 

@@ -1,4 +1,4 @@
-//! Owns what several tests need: keys, steps and folders.
+//! Owns the fixtures of several tests: keys, steps and folders.
 
 use change_journal::{
     ChangeRecord, ContentHash, EntryRecord, Journal, JournalLimits, OpenReport, Run, RunKey, RunState,
@@ -19,7 +19,7 @@ pub(crate) fn file_step<'a>(path: &'a str, bytes: &'a [u8], outcome: &'a str) ->
     }
 }
 
-/// A folder for a journal that is gone after the test.
+/// A temporary folder for a journal.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {

@@ -1,7 +1,7 @@
-//! Putting one change in its place, so that the path is in one of its two states at every moment.
+//! Adopting one change, so that the path is in one of its two states at every moment.
 //!
-//! Which of the two is found out from the entries themselves: a rename keeps an inode, so an entry is known wherever
-//! it is. That is why every adoption can be repeated, after a crash too.
+//! The entries themselves tell the two apart: a rename keeps the inode, so an entry is recognised under any
+//! name. That is why every adoption can be repeated, after a crash too.
 
 use sandbox_fs::ContentHash;
 
@@ -10,31 +10,31 @@ use crate::error::AdoptError;
 use crate::layer::Layer;
 use crate::scan::change::{LayerChange, Side};
 
-/// How a change came to be in its place.
+/// The result of a successful adoption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adopted {
-    /// It was put there now.
+    /// It was adopted by this call.
     Now,
-    /// It was there already, from before.
+    /// It had been adopted before.
     Already,
 }
 
 impl Layer {
-    /// Puts one change in its place in the workspace. Repeating it is safe, also in another process after a crash.
+    /// Adopts one change into the workspace. Repeating it is safe, also in another process after a crash.
     ///
-    /// Nothing is overwritten and nothing synced: names are exchanged, or given where none is, and what comes out is
-    /// looked at. If it is not what the workspace had when the layer was looked at, it goes back. A write by a program
-    /// that has the old file open cannot be seen at that moment; it goes to the layer's copy. What comes out of the
-    /// workspace stays in the layer, and [`Layer::open_before`] opens it.
+    /// Nothing is overwritten and nothing synced: names are exchanged, or renamed onto a free name, and then
+    /// the displaced entry is checked. If it is not the one that the scan recorded, it goes back. A write by
+    /// a program that has the old file open cannot be detected at that moment; it goes to the layer's copy.
+    /// The displaced entry stays in the layer, and [`Layer::open_before`] opens it.
     ///
-    /// A folder is made for its owner to write in, whatever its permissions are to be, until
-    /// [`Layer::finish_folders`]. Rights that the user has not given, as
-    /// [`LayerChanges::left_out`](crate::LayerChanges::left_out) lists them, are left out, whatever the list says that is
-    /// given back after a crash.
+    /// A folder is first made writable for its owner, whatever its final permissions, until
+    /// [`Layer::finish_folders`]. Rights that the user has not granted, as
+    /// [`LayerChanges::left_out`](crate::LayerChanges::left_out) lists them, are dropped, even if a sealed
+    /// list contains them.
     ///
     /// # Errors
     ///
-    /// Each kind of [`AdoptError`]; the path is then as it was, or as somebody else left it.
+    /// Each kind of [`AdoptError`]; the path is then unchanged, or as another program left it.
     pub fn adopt(&self, change: &LayerChange) -> Result<Adopted, AdoptError> {
         if change.saved_meanwhile {
             return Err(AdoptError::Changed { path: change.path.clone() });
@@ -44,7 +44,7 @@ impl Layer {
             return self.adopt_root_mode(change);
         }
         let adoption = match Adoption::new(self, change) {
-            // A path without its folder is free, which is all that a removal wants.
+            // Without its folder the path does not exist, which is the goal of a removal.
             Err(AdoptError::ParentMissing { .. } | AdoptError::Changed { .. }) if change.after.is_none() => {
                 return Ok(Adopted::Already);
             }
@@ -67,7 +67,8 @@ impl Layer {
         }
     }
 
-    /// The name under which the layer keeps what it took out of the workspace at this path.
+    /// Returns the name under which the layer keeps the entry that it moved out of the workspace at this
+    /// path.
     pub(crate) fn taken_name(change: &LayerChange) -> Vec<u8> {
         ContentHash::of(change.path.as_bytes()).to_string().into_bytes()
     }

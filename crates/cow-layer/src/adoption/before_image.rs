@@ -1,4 +1,4 @@
-//! What was in the workspace before a change was adopted.
+//! Reading the content that the workspace had before a change was adopted.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,8 +11,8 @@ use crate::layer::Layer;
 use crate::scan::change::{LayerChange, Side};
 
 impl Layer {
-    /// Opens the file that the workspace had at a change's path before the change was adopted; `None` if there was no
-    /// regular file, or the change was not adopted.
+    /// Opens the file that the workspace had at a change's path before the change was adopted; `None` if that
+    /// was not a regular file, or the change was not adopted.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ impl Layer {
                 Some(after) => after.is_folder() && change.tree.is_none(),
             };
             let open = |folder: &dyn AsFd, name: &[u8]| match handle::stat_at(folder, name)? {
-                Some(found) if found.kind == Kind::File && found.inode == before.inode => {
+                Some(entry) if entry.kind == Kind::File && entry.inode == before.inode => {
                     handle::open_at(folder, name, FILE_READ).map(Some)
                 }
                 _ => Ok(None),
@@ -33,7 +33,7 @@ impl Layer {
             if is_taken {
                 return open(&self.taken, &Layer::taken_name(change));
             }
-            match self.upper_place(&change.path) {
+            match self.upper_entry(&change.path) {
                 Ok((folder, name)) => open(&folder, name),
                 Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
                 Err(other) => Err(other),

@@ -1,7 +1,7 @@
-//! Exchanging an entry of the layer with one of the workspace, and looking at what came out.
+//! Exchanging an entry of the layer with one of the workspace, and checking the displaced entry.
 //!
-//! Somebody may save at any moment. From the exchange on, the layer may hold the only copy of their work, and it goes
-//! back unless it is what was expected.
+//! Another program may save at any moment. From the exchange on, the layer may hold the only copy of that
+//! save, and returns it unless it is the expected entry.
 
 use std::os::fd::BorrowedFd;
 
@@ -9,54 +9,56 @@ use rustix::io::Errno;
 
 use crate::handle::{self, Entry, exchange, rename_new};
 
-/// How often versions are exchanged back while somebody keeps saving.
+/// The number of times that versions are exchanged back while another program keeps saving.
 const EXCHANGES: usize = 16;
 
 /// An entry of a folder.
 pub(crate) type At<'a> = (BorrowedFd<'a>, &'a [u8]);
 
-/// How an exchange ended that could be carried out.
+/// The result of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exchanged {
-    /// What came out is what was expected.
+    /// The displaced entry is the expected one.
     Done,
-    /// Something else came out; it is back in its place.
+    /// The displaced entry is another one; it is back in the workspace.
     PutBack,
-    /// Something else came out, and its author kept saving: their last version stayed in the layer.
+    /// The displaced entry is another one, and its author kept saving: the last version stayed in the layer.
     Unsettled,
 }
 
-/// Looks at what came out of an exchange, just now or before a crash, and puts it back unless `is_expected` says so of
-/// it. `inode` is that of the layer's entry, which is in the place of `theirs`.
-pub(crate) fn look(
+/// Inspects the entry that an exchange displaced, just now or before a crash, and returns it to the workspace
+/// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`.
+pub(crate) fn verify(
     ours: At<'_>,
     theirs: At<'_>,
     inode: u64,
     is_expected: &dyn Fn(&Entry) -> Result<bool, Errno>,
 ) -> Result<Exchanged, Errno> {
-    let came_out = handle::stat_at(ours.0, ours.1)?;
-    match came_out {
-        Some(came_out) if !is_expected(&came_out)? => put_back(ours, theirs, inode),
+    let displaced = handle::stat_at(ours.0, ours.1)?;
+    match displaced {
+        Some(displaced) if !is_expected(&displaced)? => put_back(ours, theirs, inode),
         _ => Ok(Exchanged::Done),
     }
 }
 
-/// Exchanges back until what comes out is what was put in last.
+/// Exchanges back until the displaced entry is the one that was put in last.
 fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Result<Exchanged, Errno> {
+    // Each round swaps the newest known version back. It ends once the swap displaces the version that the
+    // previous round put in, because then no save came between.
     let mut put_in = inode;
     for _ in 0..EXCHANGES {
         let Some(goes_in) = handle::stat_at(ours.0, ours.1)? else { return Ok(Exchanged::PutBack) };
         match exchange(ours, theirs) {
             Ok(()) => {}
-            // Somebody removed what was put in. What was there before goes back all the same: losing it would be worse
-            // than having it once more.
+            // The entry that was put in has been removed. The earlier version goes back all the same:
+            // restoring it once too often is better than losing it.
             Err(Errno::NOENT) if rename_new(ours, theirs).is_ok() => return Ok(Exchanged::PutBack),
             Err(Errno::NOENT) => continue,
             Err(_) => return Ok(Exchanged::Unsettled),
         }
         match handle::stat_at(ours.0, ours.1)? {
-            // A version that was saved since the last look: it is the newest, and goes back again.
-            Some(came_out) if came_out.inode != put_in => put_in = goes_in.inode,
+            // A version saved since the last check: it is the newest, and goes back again.
+            Some(displaced) if displaced.inode != put_in => put_in = goes_in.inode,
             _ => return Ok(Exchanged::PutBack),
         }
     }

@@ -1,4 +1,4 @@
-//! Single folders, whose contents are changes of their own.
+//! Single folders, whose children are changes of their own.
 
 use std::os::fd::AsFd;
 
@@ -16,54 +16,55 @@ use crate::rights::SET_ID_BITS;
 use crate::xattr;
 
 impl Adoption<'_> {
-    /// An empty folder where something else was. What is in it are changes of their own.
+    /// Replaces another entry by an empty folder, whose children are changes of their own.
     pub(crate) fn replace_by_folder(&self, mode: u32) -> Result<Adopted, AdoptError> {
         let before = self.before()?;
         let name = Layer::taken_name(self.change);
-        let place = (self.layer.taken.as_fd(), name.as_slice());
+        let location = (self.layer.taken.as_fd(), name.as_slice());
         let at = |errno| self.error(errno);
-        let is_expected = |came_out: &Entry| self.is_expected(place, &before, came_out);
-        let taken = handle::stat_at(place.0, place.1).map_err(at)?;
-        match (self.found()?, taken) {
-            (Some(found), Some(taken)) if found.kind == Kind::Folder && taken.kind != Kind::Folder => {
-                let looked = exchange::look(place, self.here(), found.inode, &is_expected).map_err(at)?;
-                return self.outcome(looked, Adopted::Already);
+        let is_expected = |displaced: &Entry| self.is_expected(location, &before, displaced);
+        let taken = handle::stat_at(location.0, location.1).map_err(at)?;
+        match (self.current()?, taken) {
+            (Some(current), Some(taken)) if current.kind == Kind::Folder && taken.kind != Kind::Folder => {
+                let verified =
+                    exchange::verify(location, self.here(), current.inode, &is_expected).map_err(at)?;
+                return self.outcome(verified, Adopted::Already);
             }
-            (Some(found), _) if self.is_untouched(&found, &before) => {}
+            (Some(current), _) if self.is_untouched(&current, &before) => {}
             _ => return Err(self.changed()),
         }
-        let fresh = self.prepare_folder(place, mode)?;
-        self.exchange(place)?;
-        let looked = exchange::look(place, self.here(), fresh.inode, &is_expected).map_err(at)?;
-        self.outcome(looked, Adopted::Now)
+        let fresh = self.prepare_folder(location, mode)?;
+        self.exchange(location)?;
+        let verified = exchange::verify(location, self.here(), fresh.inode, &is_expected).map_err(at)?;
+        self.outcome(verified, Adopted::Now)
     }
 
-    /// A folder where nothing was. It comes with its permissions, in one step.
+    /// Makes a folder at a free path. It appears with its permissions, in one step.
     pub(crate) fn make_folder(&self, mode: u32) -> Result<Adopted, AdoptError> {
-        match self.found()? {
-            // Whoever made it, it is what the command made too.
-            Some(found) if found.kind == Kind::Folder => return Ok(Adopted::Already),
+        match self.current()? {
+            // Another program made the folder that the command made as well: there is no conflict.
+            Some(current) if current.kind == Kind::Folder => return Ok(Adopted::Already),
             Some(_) => return Err(self.changed()),
             None => {}
         }
         let name = Layer::taken_name(self.change);
-        let place = (self.layer.taken.as_fd(), name.as_slice());
-        self.prepare_folder(place, mode)?;
-        match handle::rename_new(place, self.here()) {
+        let location = (self.layer.taken.as_fd(), name.as_slice());
+        self.prepare_folder(location, mode)?;
+        match handle::rename_new(location, self.here()) {
             Ok(()) => Ok(Adopted::Now),
-            Err(Errno::EXIST) => match self.found()? {
-                Some(found) if found.kind == Kind::Folder => Ok(Adopted::Already),
+            Err(Errno::EXIST) => match self.current()? {
+                Some(current) if current.kind == Kind::Folder => Ok(Adopted::Already),
                 _ => Err(self.changed()),
             },
             Err(other) => Err(self.error(other)),
         }
     }
 
-    /// Makes an empty folder in the layer like the one that the command made: its owner, its access lists, and its
-    /// permissions, wide enough for its owner to work in. One that a crash has left is taken.
-    fn prepare_folder(&self, place: At<'_>, mode: u32) -> Result<Entry, AdoptError> {
+    /// Makes an empty folder in the layer, modelled on the command's: its owner, its access lists, and its
+    /// permissions, widened for its owner. A folder left over by a crash is reused.
+    fn prepare_folder(&self, location: At<'_>, mode: u32) -> Result<Entry, AdoptError> {
         let at = |errno| self.error(errno);
-        let (upper, name) = self.upper_place()?;
+        let (upper, name) = self.upper_entry()?;
         let model = handle::stat_at(&upper, name).map_err(at)?;
         let model = model.filter(|model| model.kind == Kind::Folder).ok_or_else(|| self.not_in_layer())?;
         let rights = self.rights()?;
@@ -71,11 +72,11 @@ impl Adoption<'_> {
         let model = Entry { user, group, ..model };
         let mode = rights.mode(Kind::Folder, mode);
         let model_folder = handle::open_at(&upper, name, FOLDER_PATH).map_err(at)?;
-        match mkdirat(place.0, place.1, Mode::from_raw_mode(0o700)) {
+        match mkdirat(location.0, location.1, Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(other) => return Err(at(other)),
         }
-        let folder = handle::open_at(place.0, place.1, FOLDER).map_err(at)?;
+        let folder = handle::open_at(location.0, location.1, FOLDER).map_err(at)?;
         handle::give_like(&folder, &model).map_err(at)?;
         xattr::copy_access_lists(&model_folder, &folder).map_err(at)?;
         handle::set_mode(&folder, mode | OWN_FOLDER).map_err(at)?;
@@ -88,11 +89,11 @@ impl Adoption<'_> {
             Errno::NOENT | Errno::NOTDIR | Errno::LOOP => self.changed(),
             other => self.error(other),
         })?;
-        let found = handle::stat(&folder).map_err(|errno| self.error(errno))?;
+        let current = handle::stat(&folder).map_err(|errno| self.error(errno))?;
         let mode = mode & !(SET_ID_BITS & !before.mode);
         let wide = mode | OWN_FOLDER;
-        match found.mode {
-            _ if found.inode != before.inode => Err(self.changed()),
+        match current.mode {
+            _ if current.inode != before.inode => Err(self.changed()),
             now if now == mode || now == wide && now != before.mode => Ok(Adopted::Already),
             now if now == before.mode => {
                 handle::set_mode(&folder, wide).map_err(|errno| self.error(errno))?;

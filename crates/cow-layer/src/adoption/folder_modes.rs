@@ -1,4 +1,4 @@
-//! The permissions of folders, which come last: a closed folder would refuse what is still to be put in it.
+//! The permissions of folders, which are set last: a closed folder would refuse its remaining children.
 
 use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
@@ -12,10 +12,10 @@ use crate::rights::SET_ID_BITS;
 use crate::scan::change::{LayerChange, Side};
 
 impl Layer {
-    /// Gives every folder among these changes, which were adopted, the permissions that it had in the layer. Comes
-    /// after all of them; repeating it is safe.
+    /// Sets the permissions that every folder among these adopted changes had in the layer. Call it after all
+    /// adoptions; repeating it is safe.
     ///
-    /// A folder whose permissions somebody changed since it was adopted keeps them.
+    /// A folder keeps its permissions if another program changed them since it was adopted.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Layer {
                 wanted.push((parent, mode));
             }
         }
-        // What is deeper comes first: a closed folder may not even be looked through.
+        // Deeper folders come first: a closed folder cannot be traversed.
         wanted.sort_by(|one, other| other.0.as_bytes().cmp(one.0.as_bytes()));
         wanted.dedup();
         let mut first_error = Ok(());
@@ -45,7 +45,7 @@ impl Layer {
                 Err(FsError::RootGone { replaced }) => {
                     return Err(AdoptError::Workspace(FsError::RootGone { replaced }));
                 }
-                // Somebody removed or replaced it; then it is theirs.
+                // Another program removed or replaced it, so its permissions are not ours to set.
                 Err(_) => Ok(()),
             };
             first_error = first_error.and(finished);
@@ -75,10 +75,10 @@ impl Layer {
 }
 
 fn set_final_mode(folder: std::os::fd::BorrowedFd<'_>, mode: u32) -> Result<(), Errno> {
-    let found = handle::stat(folder)?;
-    // It was adopted with those of these bits that it may have.
-    let mode = mode & !(SET_ID_BITS & !found.mode);
-    if found.kind != Kind::Folder || found.mode == mode || found.mode != mode | 0o700 {
+    let current = handle::stat(folder)?;
+    // The folder was adopted without the bits that it may not have; they are not added here either.
+    let mode = mode & !(SET_ID_BITS & !current.mode);
+    if current.kind != Kind::Folder || current.mode == mode || current.mode != mode | 0o700 {
         return Ok(());
     }
     fchmod(handle::open_at(folder, b".", FOLDER)?, Mode::from_raw_mode(mode))

@@ -2,14 +2,16 @@
 
 use crate::scan::change::{LayerChange, Side};
 
-/// `sorted` has every folder before what is in it.
+/// Orders changes for adoption. `sorted` lists every folder before its children.
 pub(crate) fn of(sorted: &[LayerChange]) -> impl Iterator<Item = &LayerChange> {
-    // What comes new never waits for a removal, so that a crash in between leaves a renamed file twice, not nowhere.
+    // New entries never wait for a removal, so a crash in between leaves a renamed file under both names and
+    // not under none.
     let arrivals = sorted.iter().filter(|change| !empties_a_folder(change));
     arrivals.chain(sorted.iter().rev().filter(|change| empties_a_folder(change)))
 }
 
-/// Whether everything in a folder must be gone, or nothing can be in it, before this change.
+/// Returns whether the change removes an entry, or replaces a folder by another kind of entry: both come
+/// after the removal of the folder's children.
 fn empties_a_folder(change: &LayerChange) -> bool {
     let was_folder = change.before.as_ref().is_some_and(Side::is_folder);
     change.after.as_ref().is_none_or(|after| was_folder && !after.is_folder())

@@ -1,4 +1,4 @@
-//! Files, links and whole trees of the layer, put into the workspace.
+//! Putting files, links and whole trees of the layer into the workspace.
 
 use std::os::fd::AsFd;
 
@@ -11,16 +11,17 @@ use crate::error::AdoptError;
 use crate::handle::{self, Entry};
 
 impl Adoption<'_> {
-    /// A file, link or tree where nothing was.
+    /// Puts a file, link or tree at a free path.
     pub(crate) fn put_new(&self) -> Result<Adopted, AdoptError> {
         let ours = self.change.after_stamp.ok_or_else(|| self.not_in_layer())?;
-        match self.found()? {
-            Some(found) if found.inode == ours.inode => return Ok(Adopted::Already),
+        match self.current()? {
+            Some(current) if current.inode == ours.inode => return Ok(Adopted::Already),
             Some(_) => return Err(self.changed()),
             None => {}
         }
-        let (upper, name) = self.upper_place()?;
+        let (upper, name) = self.upper_entry()?;
         let entry = self.own_entry((upper.as_fd(), name), &ours)?;
+        // Excess rights are removed before the rename, so the entry never has them in the workspace.
         let _widened = self.prepare((upper.as_fd(), name), &entry)?;
         handle::rename_new((&upper, name), self.here()).map_err(|errno| match errno {
             Errno::EXIST => self.changed(),
@@ -29,26 +30,26 @@ impl Adoption<'_> {
         Ok(Adopted::Now)
     }
 
-    /// A file, link or tree where something else was.
+    /// Replaces the workspace's entry by a file, link or tree.
     pub(crate) fn put_instead(&self) -> Result<Adopted, AdoptError> {
         let (ours, before) = (self.change.after_stamp.ok_or_else(|| self.not_in_layer())?, self.before()?);
-        let (upper, name) = self.upper_place()?;
-        let place = (upper.as_fd(), name);
-        let is_expected = |came_out: &Entry| self.is_expected(place, &before, came_out);
-        match self.found()? {
-            // A crash may have come between the exchange and the look.
-            Some(found) if found.inode == ours.inode => {
-                let looked = exchange::look(place, self.here(), ours.inode, &is_expected);
-                return self.outcome(looked.map_err(|errno| self.error(errno))?, Adopted::Already);
+        let (upper, name) = self.upper_entry()?;
+        let location = (upper.as_fd(), name);
+        let is_expected = |displaced: &Entry| self.is_expected(location, &before, displaced);
+        match self.current()? {
+            // A crash may have happened between the exchange and the check.
+            Some(current) if current.inode == ours.inode => {
+                let verified = exchange::verify(location, self.here(), ours.inode, &is_expected);
+                return self.outcome(verified.map_err(|errno| self.error(errno))?, Adopted::Already);
             }
-            Some(found) if self.is_untouched(&found, &before) => self.check_empty()?,
+            Some(current) if self.is_untouched(&current, &before) => self.check_empty()?,
             _ => return Err(self.changed()),
         }
-        let entry = self.own_entry(place, &ours)?;
-        let _ours_widened = self.prepare(place, &entry)?;
+        let entry = self.own_entry(location, &ours)?;
+        let _ours_widened = self.prepare(location, &entry)?;
         let _theirs_widened = self.widen_theirs(&before)?;
-        self.exchange(place)?;
-        let looked = exchange::look(place, self.here(), ours.inode, &is_expected);
-        self.outcome(looked.map_err(|errno| self.error(errno))?, Adopted::Now)
+        self.exchange(location)?;
+        let verified = exchange::verify(location, self.here(), ours.inode, &is_expected);
+        self.outcome(verified.map_err(|errno| self.error(errno))?, Adopted::Now)
     }
 }

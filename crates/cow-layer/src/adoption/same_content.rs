@@ -1,4 +1,4 @@
-//! Whether two files hold the same.
+//! Comparing the contents of two files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,10 +11,11 @@ use crate::rights::SET_ID_BITS;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Whether an entry of the layer and the one beneath it are the same to whoever reads them: kind, permissions and
-/// content, or target.
+/// Returns whether an entry of the layer and the one beneath it read the same: kind, permissions and content,
+/// or target.
 ///
-/// Times, owners, attributes, and a file's set-user and set-group bit are not looked at. What cannot be read counts as different.
+/// Times, owners, attributes, and a file's set-ID bits are not compared. A file that cannot be read counts as
+/// different.
 pub(crate) fn is_same(
     upper: (impl AsFd, &Entry),
     lower: (impl AsFd, &Entry),

@@ -1,4 +1,4 @@
-//! The list of changes, written into the layer, so that an adoption that was interrupted can go on.
+//! The list of changes, written into the layer, so that an interrupted adoption can resume.
 //!
 //! One line for each change, fields separated by tabs; paths and targets are escaped, so that no name can hold a tab
 //! or a line's end.
@@ -21,12 +21,12 @@ const FIRST: &str = "cow-layer changes 1";
 const DRAFT: &[u8] = b"changes.new";
 
 impl Layer {
-    /// Writes the changes down in the layer, in one step and synced. [`Layer::sealed`] gives them back, after a crash
-    /// too: from the first adoption on the layer itself no longer tells them.
+    /// Writes the changes into the layer, in one step and synced. [`Layer::sealed`] returns them, after a
+    /// crash too: once an adoption has begun, a scan would no longer find them.
     ///
     /// # Errors
     ///
-    /// What cannot be written.
+    /// [`LayerError::NoSpace`] and [`LayerError::System`].
     pub fn seal(&self, changes: &LayerChanges) -> Result<(), LayerError> {
         let write = || -> Result<(), Errno> {
             match handle::unlink_at(&self.folder, DRAFT) {
@@ -38,6 +38,8 @@ impl Layer {
             draft
                 .write_all(text.as_bytes())
                 .map_err(|error| error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error))?;
+            // The draft is synced before the rename and its folder after it, so a seal under its final name
+            // is complete, even after a loss of power.
             fsync(&draft)?;
             rustix::fs::renameat(&self.folder, DRAFT, &self.folder, SEAL)?;
             fsync(handle::open_at(&self.folder, b".", FOLDER)?)
@@ -45,7 +47,7 @@ impl Layer {
         write().map_err(LayerError::of_layer)
     }
 
-    /// The changes that were written down; `None` if none were.
+    /// Reads the changes that [`Layer::seal`] wrote; `None` without a seal.
     ///
     /// # Errors
     ///
@@ -113,7 +115,7 @@ fn decode(text: &str) -> Option<LayerChanges> {
     let seen_at = Moment::decode(first.next()?)?;
     let unnameable = first.next()?.parse().ok()?;
     let rest: Vec<&str> = lines.collect();
-    // The last line says how many there are: a list that was cut is none.
+    // The last line holds the number of changes, so a truncated list is rejected.
     let (count, changes) = rest.split_last()?;
     let list = changes.iter().map(|line| decode_change(line, seen_at)).collect::<Option<Vec<_>>>()?;
     (count.parse::<usize>().ok()? == list.len() && text.ends_with('\n')).then_some(LayerChanges {

@@ -1,4 +1,4 @@
-//! What the command removed, taken out of the workspace.
+//! Moving entries that the command removed out of the workspace.
 
 use std::os::fd::AsFd;
 
@@ -13,9 +13,9 @@ use crate::layer::Layer;
 impl Adoption<'_> {
     pub(crate) fn remove_folder(&self) -> Result<Adopted, AdoptError> {
         let before = self.before()?;
-        match self.found()? {
+        match self.current()? {
             None => return Ok(Adopted::Already),
-            Some(found) if found.kind == Kind::Folder && found.inode == before.inode => {}
+            Some(current) if current.kind == Kind::Folder && current.inode == before.inode => {}
             Some(_) => return Err(self.changed()),
         }
         match handle::remove_folder_at(&self.folder, self.name) {
@@ -26,19 +26,19 @@ impl Adoption<'_> {
         }
     }
 
-    /// Takes an entry that the command removed out of the workspace and keeps it in the layer.
+    /// Moves an entry that the command removed out of the workspace and keeps it in the layer.
     pub(crate) fn take_out(&self) -> Result<Adopted, AdoptError> {
         let before = self.before()?;
         let at = |errno| self.error(errno);
         let name = Layer::taken_name(self.change);
-        let place = (self.layer.taken.as_fd(), name.as_slice());
-        let taken = handle::stat_at(place.0, place.1).map_err(at)?;
-        let done = match (self.found()?, &taken) {
+        let location = (self.layer.taken.as_fd(), name.as_slice());
+        let taken = handle::stat_at(location.0, location.1).map_err(at)?;
+        let done = match (self.current()?, &taken) {
             (None, None) => return Ok(Adopted::Already),
             (_, Some(_)) => Adopted::Already,
-            (Some(found), None) if self.is_untouched(&found, &before) => {
+            (Some(current), None) if self.is_untouched(&current, &before) => {
                 let _widened = self.widen_theirs(&before)?;
-                handle::rename_new(self.here(), place).map_err(|errno| match errno {
+                handle::rename_new(self.here(), location).map_err(|errno| match errno {
                     Errno::NOENT => self.changed(),
                     other => self.error(other),
                 })?;
@@ -46,12 +46,13 @@ impl Adoption<'_> {
             }
             (Some(_), None) => return Err(self.changed()),
         };
-        let came_out = handle::stat_at(place.0, place.1).map_err(at)?.ok_or_else(|| self.not_in_layer())?;
-        if self.is_expected(place, &before, &came_out).map_err(at)? {
+        let displaced =
+            handle::stat_at(location.0, location.1).map_err(at)?.ok_or_else(|| self.not_in_layer())?;
+        if self.is_expected(location, &before, &displaced).map_err(at)? {
             return Ok(done);
         }
-        match handle::rename_new(place, self.here()) {
-            // The name was taken again, so its author has replaced the version that was taken out.
+        match handle::rename_new(location, self.here()) {
+            // The name is in use again, so its author has replaced the version that was moved out.
             Ok(()) | Err(Errno::EXIST) => Err(self.changed()),
             Err(other) => Err(self.error(other)),
         }

@@ -1,30 +1,30 @@
-//! What only the layer has.
+//! Entries that only the layer has.
 
 use std::os::fd::AsFd;
 
 use rel_path::RelPath;
 
 use super::tally::Tally;
-use super::{Context, Found, Scan, own_side_of};
+use super::{Context, Scan, SideEntry, own_side_of};
 use crate::access::OpenFolder;
 use crate::error::LayerError;
 use crate::handle::{self, Entry, Kind};
 use crate::scan::change::Side;
 
 impl Scan<'_> {
-    /// A folder that is only in the layer. `before` is what the workspace has in its place.
+    /// Lists a folder that only the layer has. `before` is the workspace's entry at the same path.
     pub(super) fn new_folder(
         &mut self,
         path: &RelPath,
         upper: (&OpenFolder, &Entry),
-        before: Option<Found>,
+        before: Option<SideEntry>,
         context: Context,
     ) -> Result<Tally, LayerError> {
         let (folder, above) = upper;
         let first = self.changes.len();
         self.has_removed_files |= before.is_some();
         let mode = context.rights.mode(Kind::Folder, above.mode);
-        let after = Found { side: Side::Folder { mode }, entry: *above };
+        let after = SideEntry { side: Side::Folder { mode }, entry: *above };
         let change = self.change(path, before, Some(after), context.saved_meanwhile, context);
         self.changes.push(change);
         let below = context.below(context.saved_meanwhile, above.mode);
@@ -46,8 +46,8 @@ impl Scan<'_> {
         context: Context,
     ) -> Result<Tally, LayerError> {
         self.look()?;
-        let found = handle::stat_at(folder, name).map_err(|errno| LayerError::at(parent, errno))?;
-        let Some(above) = found.filter(|found| found.kind != Kind::Whiteout) else {
+        let entry = handle::stat_at(folder, name).map_err(|errno| LayerError::at(parent, errno))?;
+        let Some(above) = entry.filter(|entry| entry.kind != Kind::Whiteout) else {
             return Ok(Tally::default());
         };
         let mut tally = Tally::of_entry(&above);

@@ -1,4 +1,4 @@
-//! One path that is different in the layer.
+//! One changed path of a layer.
 
 use rel_path::RelPath;
 
@@ -6,31 +6,32 @@ use crate::access::OWN_FOLDER;
 use crate::handle::{Entry, Kind};
 use crate::scan::moment::Moment;
 
-/// One path that is different in the layer from what it was in the workspace when the layer was looked at.
+/// One path at which the layer differs from the workspace at the time of the scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LayerChange {
     /// The path, without links and `..`; the root itself if only its permissions changed.
     pub path: RelPath,
-    /// What the workspace had there when the layer was looked at; `None` for nothing.
+    /// The workspace's side at the time of the scan; `None` if the path did not exist.
     pub before: Option<Side>,
-    /// What the layer has there; `None` if the command removed it.
+    /// The layer's side; `None` if the command removed the path.
     pub after: Option<Side>,
-    /// Whether somebody changed the path in the workspace since the layer was made, or may have: then it is not
-    /// adopted. [`Layer::changes`](crate::Layer::changes) says what is seen.
+    /// `true` if another program changed the path in the workspace since the layer was made, or may have:
+    /// then it is not adopted. [`Layer::changes`](crate::Layer::changes) documents which changes are
+    /// detected.
     pub saved_meanwhile: bool,
-    /// For a folder that is adopted with everything beneath it in one step, how much that is. The entries beneath are
-    /// no changes of their own.
+    /// For a folder that is adopted with everything beneath it in one step, the size of its tree. The entries
+    /// beneath it are not listed.
     pub tree: Option<TreeSize>,
-    /// The permission bits that the path's folder has or gets, if its owner may not change what is in it.
+    /// The permission bits that the path's folder has or gets, if its owner may not change its entries.
     pub(crate) closed_parent: Option<u32>,
     pub(crate) before_stamp: Option<Stamp>,
     pub(crate) after_stamp: Option<Stamp>,
-    /// When the layer was looked at.
+    /// The time of the scan.
     pub(crate) seen_at: Moment,
 }
 
-/// What is at a path, on one side of a change.
+/// One side of a change: an entry's kind and metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Side {
@@ -38,15 +39,15 @@ pub enum Side {
     File {
         /// Permission bits (`0o7777`); those of the layer without set-user and set-group bit, which are not adopted.
         mode: u32,
-        /// How many bytes it has.
+        /// Its length in bytes.
         size_bytes: u64,
     },
     /// A symbolic link.
     Symlink {
-        /// Where it leads, as it is written.
+        /// Its target, verbatim.
         target: Vec<u8>,
     },
-    /// A folder; what is in it are changes of their own, unless the change is one of a tree.
+    /// A folder. Its children are changes of their own, unless the change is a tree.
     Folder {
         /// Permission bits (`0o7777`); those of the layer without the set-user and set-group bits that it has neither
         /// from before nor from the workspace's folder around it.
@@ -57,17 +58,17 @@ pub enum Side {
 }
 
 impl Side {
-    /// Whether this is a folder.
+    /// Returns whether this is a folder.
     pub fn is_folder(&self) -> bool {
         matches!(self, Side::Folder { .. })
     }
 }
 
-/// How much is beneath a folder.
+/// The size of a folder's tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeSize {
-    /// How many entries, folders included and the folder itself not.
+    /// The number of entries, folders included, without the folder itself.
     pub entries: u64,
     /// The bytes of all files.
     pub bytes: u64,
@@ -80,7 +81,7 @@ impl TreeSize {
     }
 }
 
-/// Which state of which file an entry is.
+/// Identifies one state of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) inode: u64,
@@ -101,14 +102,14 @@ impl Stamp {
         }
     }
 
-    /// Whether the entry is this one and nobody has touched it.
+    /// Returns whether the entry is this one, untouched.
     pub(crate) fn is(&self, entry: &Entry) -> bool {
         *self == Stamp::of(entry)
     }
 
-    /// Whether the entry is this one and nobody has written to it, though it may have been renamed since.
+    /// Returns whether the entry is this one and was not written to; it may have been renamed since.
     pub(crate) fn is_renamed(&self, entry: &Entry) -> bool {
-        // A folder's size and time change with what is adopted in it, and its owner may have opened it for that.
+        // Adopting its children changes a folder's size and time, and its owner may have widened it for that.
         let is_folder = entry.kind == Kind::Folder;
         self.inode == entry.inode
             && (self.mode == entry.mode || is_folder && self.mode | OWN_FOLDER == entry.mode)

@@ -1,4 +1,4 @@
-//! Everything that is different in a layer.
+//! The changes of a layer.
 
 use rel_path::RelPath;
 
@@ -7,57 +7,58 @@ use crate::scan::change::LayerChange;
 use crate::scan::left_out::LeftOut;
 use crate::scan::moment::Moment;
 
-/// Everything that is different in a layer, sorted by the bytes of the paths.
+/// The changes of a layer, sorted by the bytes of the paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerChanges {
     pub(crate) list: Vec<LayerChange>,
     pub(crate) unnameable: u64,
     pub(crate) left_out: Vec<LeftOut>,
-    /// When the layer was looked at.
+    /// The time of the scan.
     pub(crate) seen_at: Moment,
 }
 
 impl LayerChanges {
-    /// The changes, each path once, a folder before what is in it.
+    /// Returns the changes, each path once, a folder before its children.
     pub fn as_slice(&self) -> &[LayerChange] {
         &self.list
     }
 
-    /// The changes, each path once, a folder before what is in it.
+    /// Iterates over the changes, each path once, a folder before its children.
     pub fn iter(&self) -> std::slice::Iter<'_, LayerChange> {
         self.list.iter()
     }
 
-    /// Whether nothing is different.
+    /// Returns whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many changes there are.
+    /// Returns the number of changes.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The change of one path.
+    /// Returns the change of one path.
     pub fn find(&self, path: &RelPath) -> Option<&LayerChange> {
-        let place = self.list.binary_search_by(|change| change.path.as_bytes().cmp(path.as_bytes()));
-        place.ok().map(|index| &self.list[index])
+        let position = self.list.binary_search_by(|change| change.path.as_bytes().cmp(path.as_bytes()));
+        position.ok().map(|index| &self.list[index])
     }
 
-    /// How many entries are different, at least, whose paths are too long or too deep to be named. They are not
-    /// listed and cannot be adopted, unless as a part of a tree.
+    /// Returns the number of different entries, at least, whose paths are too long or too deep to be named.
+    /// They are not listed and cannot be adopted, unless as a part of a tree.
     pub fn unnameable(&self) -> u64 {
         self.unnameable
     }
 
-    /// What entries of the layer do not bring into the workspace, because it would give others rights that the user has
-    /// not given: the first hundred. A list that [`Layer::sealed`](crate::Layer::sealed) gives back has none.
+    /// Returns the rights that entries of the layer do not bring into the workspace, because the user has not
+    /// granted them: the first hundred. A list that [`Layer::sealed`](crate::Layer::sealed) returns has none.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// The changes in an order in which they can be adopted: what is new or different, each folder before what is in
-    /// it, then what was removed, each folder after what was in it. [`Layer::finish_folders`] comes last.
+    /// Iterates over the changes in an order in which they can be adopted: first new and modified entries,
+    /// each folder before its children, then removals, each folder after its children.
+    /// [`Layer::finish_folders`] comes last.
     ///
     /// [`Layer::finish_folders`]: crate::Layer::finish_folders
     pub fn in_adoption_order(&self) -> impl Iterator<Item = &LayerChange> {

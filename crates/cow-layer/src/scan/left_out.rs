@@ -1,10 +1,10 @@
-//! What of a layer's entries stays in the layer.
+//! Rights of a layer's entries that stay in the layer.
 
 use rel_path::RelPath;
 
 use crate::rights::Right;
 
-/// How many are named.
+/// The largest number that is listed.
 pub(crate) const NAMED: usize = 100;
 
 /// An entry of the layer with rights that it does not bring into the workspace.
@@ -13,6 +13,6 @@ pub(crate) const NAMED: usize = 100;
 pub struct LeftOut {
     /// Its path, also beneath a folder that is one change.
     pub path: RelPath,
-    /// What it does not bring.
+    /// The right.
     pub right: Right,
 }

@@ -20,10 +20,10 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::handle;
 
-/// How often the fine times are looked for before the next tick is waited for.
+/// The number of attempts to get fine times before waiting for the next tick.
 const ATTEMPTS: usize = 3;
 
-/// How long one wait for the next tick takes, and how many there are before the clock counts as too coarse.
+/// The length of one wait for the next tick, and the number of waits before the clock counts as too coarse.
 const WAIT: Duration = Duration::from_micros(500);
 const WAITS: usize = 100;
 
@@ -32,13 +32,13 @@ const WAITS: usize = 100;
 pub(crate) struct Moment {
     /// Nanoseconds since 1970.
     nanoseconds: i128,
-    /// Whether a change at this very time came after it.
+    /// `true` if a change at exactly this time came after the moment.
     fine: bool,
 }
 
 impl Moment {
-    /// Takes the moment with the help of a file that nobody else uses; `None` if the times are too coarse to wait for
-    /// the next.
+    /// Takes the moment with the help of a file that no other process uses; `None` if the times are too
+    /// coarse to wait for the next.
     pub(crate) fn take(file: impl AsFd) -> Result<Option<Moment>, Errno> {
         for _ in 0..ATTEMPTS {
             // The first change may get the latest time that any file has, and the look at it makes the next one get a
@@ -63,7 +63,7 @@ impl Moment {
         Ok(None)
     }
 
-    /// Whether a file whose status changed then, in nanoseconds since 1970, changed after this moment.
+    /// Returns whether a file with this time of change, in nanoseconds since 1970, changed after the moment.
     pub(crate) fn is_before(self, changed: i128) -> bool {
         if self.fine { changed >= self.nanoseconds } else { changed > self.nanoseconds }
     }

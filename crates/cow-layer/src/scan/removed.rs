@@ -1,4 +1,4 @@
-//! What the workspace has and the layer hides.
+//! Entries of the workspace that the layer hides.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -10,7 +10,7 @@ use crate::error::LayerError;
 use crate::handle::{self, FOLDER, Kind};
 
 impl Scan<'_> {
-    /// An entry that is only in the workspace, and that the layer hides.
+    /// Lists an entry of the workspace that the layer hides.
     pub(super) fn removed(
         &mut self,
         parent: &RelPath,
@@ -19,10 +19,11 @@ impl Scan<'_> {
         context: Context,
     ) -> Result<Tally, LayerError> {
         self.look()?;
-        let found = handle::stat_at(lower, name).map_err(|errno| LayerError::at(parent, errno))?;
-        // An overlay does not show a device with the numbers 0 and 0: the command did not see it.
-        let Some(beneath) = found.filter(|found| found.kind != Kind::Whiteout) else {
-            return Ok(Tally { is_incomplete: found.is_some(), ..Tally::default() });
+        let entry = handle::stat_at(lower, name).map_err(|errno| LayerError::at(parent, errno))?;
+        // An overlay hides a device with the numbers 0 and 0, so the command never saw it and did not remove
+        // it.
+        let Some(beneath) = entry.filter(|entry| entry.kind != Kind::Whiteout) else {
+            return Ok(Tally { is_incomplete: entry.is_some(), ..Tally::default() });
         };
         let mut tally = Tally::of_entry(&beneath);
         tally.saved_meanwhile = context.saved_meanwhile || self.moment.is_before(beneath.changed);
@@ -46,6 +47,7 @@ impl Scan<'_> {
         };
         self.changes[first].saved_meanwhile |= inside.saved_meanwhile;
         let is_whole = (self.rules.whole)(&path);
+        // Entries that cannot be named are removed with the tree, so they no longer count as missed.
         if self.collapse(first, is_whole, &inside) {
             self.unnameable = unnameable;
         }

@@ -1,14 +1,14 @@
-//! How far a layer is looked at, and which folders are one change.
+//! The limits of a scan, and the folders that count as one change.
 
 use std::fmt;
 
 use rel_path::RelPath;
 
-/// How much is looked at and listed.
+/// The limits of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScanLimits {
-    /// Entries of the layer and of removed folders that are looked at; more is an error.
+    /// The largest number of entries that are read, in the layer and in removed folders; more is an error.
     pub entries: u64,
     /// A new or removed folder with more entries beneath it is one change ([`LayerChange::tree`]).
     ///
@@ -17,25 +17,25 @@ pub struct ScanLimits {
 }
 
 impl Default for ScanLimits {
-    /// Two million entries, and 10,000 in one folder.
+    /// Returns two million entries, and 10,000 in one folder.
     fn default() -> ScanLimits {
         ScanLimits { entries: 2_000_000, tree_entries: 10_000 }
     }
 }
 
 impl ScanLimits {
-    /// The same with another number of entries of a folder that is listed one by one.
+    /// Returns the limits with another number of entries of a folder that is listed one by one.
     pub fn with_tree_entries(self, tree_entries: u64) -> ScanLimits {
         ScanLimits { tree_entries, ..self }
     }
 
-    /// The same with another number of entries that are looked at.
+    /// Returns the limits with another number of entries that are read.
     pub fn with_entries(self, entries: u64) -> ScanLimits {
         ScanLimits { entries, ..self }
     }
 }
 
-/// How a layer is looked at.
+/// The rules of a scan.
 #[derive(Clone, Copy)]
 pub struct ScanRules<'a> {
     pub(crate) limits: ScanLimits,
@@ -48,8 +48,8 @@ impl<'a> ScanRules<'a> {
         ScanRules { limits, whole: &|_| false }
     }
 
-    /// Makes a folder one change if `whole` says so and the command made or removed all of it. It is asked about such
-    /// folders only.
+    /// Makes a folder one change if `whole` returns `true` for it and the command made or removed all of it.
+    /// `whole` is called for such folders only.
     pub fn whole_folders(self, whole: &'a dyn Fn(&RelPath) -> bool) -> ScanRules<'a> {
         ScanRules { whole, ..self }
     }

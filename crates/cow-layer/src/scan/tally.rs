@@ -1,9 +1,9 @@
-//! What a subtree amounts to.
+//! The totals of a subtree.
 
 use crate::handle::{Entry, Kind};
 use crate::scan::change::TreeSize;
 
-/// What a subtree amounts to, the folder itself apart.
+/// The totals of a subtree, without the folder itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) size: TreeSize,
@@ -19,7 +19,7 @@ impl Tally {
         Tally { size: TreeSize { entries: 1, bytes }, ..Tally::default() }
     }
 
-    /// A subtree that cannot be looked into: anything may have happened in it.
+    /// Returns the totals of a subtree that cannot be read: it may have changed in any way.
     pub(super) fn unknown() -> Tally {
         Tally { is_incomplete: true, saved_meanwhile: true, ..Tally::default() }
     }

@@ -1,4 +1,4 @@
-//! What adopting does beyond the scripts that are run on real layers.
+//! Adoption, beyond the scripts that run on mounted layers.
 
 use std::fs;
 use std::io::Read;
@@ -7,16 +7,16 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use cow_layer::{AdoptError, Adopted, LayerChange, LayerChanges, ScanLimits, ScanRules, Side};
 use rel_path::RelPath;
 
-use crate::ground::{Ground, attribute, image, listed, look, set_mode, write};
+use crate::ground::{Fixture, attribute, image, listed, look, set_mode, write};
 
 fn find<'c>(changes: &'c LayerChanges, path: &str) -> &'c LayerChange {
     changes.find(&RelPath::parse(path).unwrap()).unwrap()
 }
 
 #[test]
-fn a_change_is_put_in_its_place_once_and_the_old_one_is_kept() {
-    let ground = Ground::with_files(&["a", "gone", "dir/x"]);
-    let (layer, upper) = ground.layer();
+fn a_change_is_adopted_once_and_the_previous_version_kept() {
+    let fixture = Fixture::with_files(&["a", "gone", "dir/x"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.remove("gone");
     upper.remove("dir");
@@ -32,14 +32,14 @@ fn a_change_is_put_in_its_place_once_and_the_old_one_is_kept() {
         }
     }
     assert_eq!(kept, ["a\n", "gone\n", "dir/x\n"]);
-    assert_eq!(image(&ground.workspace()).keys().collect::<Vec<_>>(), ["", "a", "new"]);
-    assert_eq!(ground.read("a"), "ours\n");
+    assert_eq!(image(&fixture.workspace()).keys().collect::<Vec<_>>(), ["", "a", "new"]);
+    assert_eq!(fixture.read("a"), "ours\n");
 }
 
 #[test]
 fn the_content_of_a_change_can_be_read_before_it_is_adopted() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     set_mode(&upper.path.join("a"), 0o000);
     upper.link("link", "a");
@@ -58,8 +58,8 @@ fn the_content_of_a_change_can_be_read_before_it_is_adopted() {
 
 #[test]
 fn the_bits_that_would_lend_the_users_rights_are_left_out() {
-    let ground = Ground::with_files(&["a", "b"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a", "b"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.write("b", "b\n");
     upper.write("new", "new\n");
@@ -75,21 +75,21 @@ fn the_bits_that_would_lend_the_users_rights_are_left_out() {
     assert!(matches!(listed, Some(Side::File { mode: 0o755, size_bytes: 4, .. })), "{listed:?}");
     for change in changes.in_adoption_order() {
         layer.adopt(change).unwrap();
-        for (name, shown) in image(&ground.workspace()) {
-            assert!(!shown.contains("6755"), "{name}: {shown}");
+        for (name, entry) in image(&fixture.workspace()) {
+            assert!(!entry.contains("6755"), "{name}: {entry}");
         }
     }
-    assert_eq!(image(&ground.workspace())["tree/x"], "file 755 \"x\\n\"");
-    assert_eq!(image(&ground.workspace())["b"], "file 755 \"b\\n\"", "its other permissions are a change");
+    assert_eq!(image(&fixture.workspace())["tree/x"], "file 755 \"x\\n\"");
+    assert_eq!(image(&fixture.workspace())["b"], "file 755 \"b\\n\"", "its other permissions are a change");
     // The names of one file stay names of one file.
-    let inode = |name: &str| fs::metadata(ground.workspace().join(name)).unwrap().ino();
+    let inode = |name: &str| fs::metadata(fixture.workspace().join(name)).unwrap().ino();
     assert_eq!(inode("new"), inode("other"));
 }
 
 #[test]
 fn nothing_of_the_overlay_comes_into_the_workspace() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.make_folder("tree");
     upper.make_folder("tree/sub");
@@ -107,18 +107,18 @@ fn nothing_of_the_overlay_comes_into_the_workspace() {
     }
     for (path, expected) in [("a", ""), ("tree", ""), ("tree/sub", ""), ("tree/sub/x", "user.mine\0")] {
         let mut list = [0; 256];
-        let length = rustix::fs::llistxattr(ground.workspace().join(path), &mut list[..]).unwrap();
+        let length = rustix::fs::llistxattr(fixture.workspace().join(path), &mut list[..]).unwrap();
         let names = String::from_utf8_lossy(&list[..length]).replace("security.selinux\0", "");
         assert_eq!(names, expected, "{path}");
     }
-    assert!(!ground.workspace().join("tree/sub/gone").exists());
-    assert_eq!(image(&ground.workspace())["tree/sub/x"], "file 444 \"x\\n\"");
+    assert!(!fixture.workspace().join("tree/sub/gone").exists());
+    assert_eq!(image(&fixture.workspace())["tree/sub/x"], "file 444 \"x\\n\"");
 }
 
 #[test]
 fn whiteouts_that_are_marked_files_are_removals() {
-    let ground = Ground::with_files(&["dir/a", "dir/b"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["dir/a", "dir/b"]);
+    let (layer, upper) = fixture.layer();
     upper.write("dir/a", "");
     attribute(&upper.path.join("dir/a"), "user.overlay.whiteout", b"y");
     upper.write("dir/b", "");
@@ -129,18 +129,18 @@ fn whiteouts_that_are_marked_files_are_removals() {
 }
 
 #[test]
-fn a_folder_inside_one_that_hides_what_is_beneath_hides_too() {
-    let ground = Ground::with_files(&["dir/sub/a", "dir/b"]);
-    let (layer, upper) = ground.layer();
+fn a_folder_inside_an_opaque_one_is_opaque_too() {
+    let fixture = Fixture::with_files(&["dir/sub/a", "dir/b"]);
+    let (layer, upper) = fixture.layer();
     upper.make_folder("dir");
     fs::create_dir(upper.path.join("dir/sub")).unwrap();
     assert_eq!(listed(&look(&layer)), ["dir/b removed", "dir/sub/a removed"]);
 }
 
 #[test]
-fn only_the_caller_decides_what_is_adopted_and_a_missing_folder_is_named() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+fn only_the_caller_chooses_changes_and_a_missing_folder_is_named() {
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.make_folder("new");
     upper.write("new/x", "x\n");
     upper.write("a", "ours\n");
@@ -149,30 +149,30 @@ fn only_the_caller_decides_what_is_adopted_and_a_missing_folder_is_named() {
     assert_eq!(layer.adopt(find(&changes, "new/x")), Err(AdoptError::ParentMissing { folder }));
     layer.finish_folders([find(&changes, "new")]).unwrap();
     layer.discard().unwrap();
-    assert_eq!(image(&ground.workspace()).keys().collect::<Vec<_>>(), ["", "a"]);
-    assert_eq!(ground.read("a"), "a\n");
+    assert_eq!(image(&fixture.workspace()).keys().collect::<Vec<_>>(), ["", "a"]);
+    assert_eq!(fixture.read("a"), "a\n");
 }
 
 #[test]
 fn a_change_of_another_layer_is_refused() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.write("b", "ours\n");
     let changes = look(&layer);
-    let other = ground.store.create(&"2".parse().unwrap()).unwrap();
+    let other = fixture.store.create(&"2".parse().unwrap()).unwrap();
     for change in &changes {
         let path = change.path.clone();
         assert_eq!(other.adopt(change), Err(AdoptError::NotInLayer { path }));
     }
-    assert_eq!(ground.read("a"), "a\n");
+    assert_eq!(fixture.read("a"), "a\n");
 }
 
 #[test]
 fn folders_get_their_permissions_at_the_end() {
-    let ground = Ground::with_files(&["dir/a", "open/b"]);
-    set_mode(&ground.workspace().join("open"), 0o555);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["dir/a", "open/b"]);
+    set_mode(&fixture.workspace().join("open"), 0o555);
+    let (layer, upper) = fixture.layer();
     upper.write("dir/a", "ours\n");
     upper.set_folder_mode("dir", 0o500);
     upper.set_folder_mode("open", 0o750);
@@ -186,27 +186,27 @@ fn folders_get_their_permissions_at_the_end() {
     layer.finish_folders(&changes).unwrap();
     layer.finish_folders(&changes).unwrap();
     let mode =
-        |name: &str| fs::metadata(ground.workspace().join(name)).unwrap().permissions().mode() & 0o7777;
+        |name: &str| fs::metadata(fixture.workspace().join(name)).unwrap().permissions().mode() & 0o7777;
     assert_eq!(["dir", "open", "new"].map(mode), [0o500, 0o750, 0o111]);
 }
 
 #[test]
-fn permissions_that_somebody_gave_a_folder_since_stay() {
-    let ground = Ground::with_files(&["dir/a"]);
-    let (layer, upper) = ground.layer();
+fn permissions_set_by_another_program_stay() {
+    let fixture = Fixture::with_files(&["dir/a"]);
+    let (layer, upper) = fixture.layer();
     upper.set_folder_mode("dir", 0o700);
     let changes = look(&layer);
-    set_mode(&ground.workspace().join("dir"), 0o711);
+    set_mode(&fixture.workspace().join("dir"), 0o711);
     let path = RelPath::parse("dir").unwrap();
     assert_eq!(layer.adopt(find(&changes, "dir")), Err(AdoptError::Changed { path }));
     layer.finish_folders(&changes).unwrap();
-    assert_eq!(image(&ground.workspace())["dir"], "folder 711");
+    assert_eq!(image(&fixture.workspace())["dir"], "folder 711");
 }
 
 #[test]
 fn a_big_new_folder_is_one_change_with_its_size() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.make_folder("new");
     for number in 0..20 {
         write(&upper.path.join(format!("new/sub/{number}")), "12345");
@@ -218,10 +218,10 @@ fn a_big_new_folder_is_one_change_with_its_size() {
     let inode = |path: &std::path::Path| fs::metadata(path).unwrap().ino();
     let before = inode(&upper.path.join("new/sub/7"));
     layer.adopt(&changes.as_slice()[0]).unwrap();
-    assert_eq!(inode(&ground.workspace().join("new/sub/7")), before, "it was renamed, not copied");
+    assert_eq!(inode(&fixture.workspace().join("new/sub/7")), before, "it was renamed, not copied");
     let rules = ScanRules::new(ScanLimits::default().with_tree_entries(21));
-    let ground = Ground::with_files(&[]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&[]);
+    let (layer, upper) = fixture.layer();
     upper.make_folder("new");
     write(&upper.path.join("new/x"), "x");
     assert_eq!(listed(&layer.changes(rules).unwrap()), ["new new", "new/x new"]);

@@ -1,4 +1,4 @@
-//! What is saved between the look at the layer and the adoption goes back to its place.
+//! Versions saved between the scan and the adoption stay in the workspace, or return to it.
 
 use std::fs;
 
@@ -6,14 +6,14 @@ use cow_layer::{AdoptError, Adopted, ScanRules};
 use rel_path::RelPath;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::ground::{Ground, look, save, set_mode, write};
+use crate::ground::{Fixture, look, save, set_mode, write};
 
 fn changed(path: &str) -> Result<Adopted, AdoptError> {
     Err(AdoptError::Changed { path: RelPath::parse(path).unwrap() })
 }
 
 #[test]
-fn what_was_saved_after_the_look_stays() {
+fn versions_saved_after_the_scan_stay() {
     type Save = fn(&std::path::Path);
     let saves: [(&str, Save); 6] = [
         ("by renaming", |path| save(path, "theirs\n")),
@@ -27,104 +27,104 @@ fn what_was_saved_after_the_look_stays() {
         }),
     ];
     for (name, save) in saves {
-        let ground = Ground::with_files(&["a", "gone"]);
-        let (layer, upper) = ground.layer();
+        let fixture = Fixture::with_files(&["a", "gone"]);
+        let (layer, upper) = fixture.layer();
         upper.write("a", "ours\n");
         upper.remove("gone");
         let changes = look(&layer);
         for change in &changes {
-            save(&ground.workspace().join(change.path.to_string()));
+            save(&fixture.workspace().join(change.path.to_string()));
         }
-        let theirs = crate::ground::image(&ground.workspace());
+        let theirs = crate::ground::image(&fixture.workspace());
         for change in changes.in_adoption_order() {
             let adopted = layer.adopt(change);
             let is_gone = name == "removed" && change.after.is_none();
             let expected = if is_gone { Ok(Adopted::Already) } else { changed(&change.path.to_string()) };
             assert_eq!(adopted, expected, "{name}");
         }
-        assert_eq!(crate::ground::image(&ground.workspace()), theirs, "{name}");
+        assert_eq!(crate::ground::image(&fixture.workspace()), theirs, "{name}");
     }
 }
 
 #[test]
-fn what_appeared_at_a_free_place_stays() {
-    let ground = Ground::with_files(&[]);
-    let (layer, upper) = ground.layer();
+fn entries_that_appeared_at_a_free_path_stay() {
+    let fixture = Fixture::with_files(&[]);
+    let (layer, upper) = fixture.layer();
     upper.write("new", "ours\n");
     upper.make_folder("dir");
     let changes = look(&layer);
-    write(&ground.workspace().join("new"), "theirs\n");
-    write(&ground.workspace().join("dir/theirs"), "theirs\n");
+    write(&fixture.workspace().join("new"), "theirs\n");
+    write(&fixture.workspace().join("dir/theirs"), "theirs\n");
     assert_eq!(layer.adopt(&changes.as_slice()[1]), changed("new"));
-    // A folder that both made is what both wanted.
+    // A folder that both sides made is no conflict.
     assert_eq!(layer.adopt(&changes.as_slice()[0]), Ok(Adopted::Already));
-    assert_eq!(ground.read("new") + &ground.read("dir/theirs"), "theirs\ntheirs\n");
+    assert_eq!(fixture.read("new") + &fixture.read("dir/theirs"), "theirs\ntheirs\n");
 }
 
 #[test]
-fn a_save_that_came_out_before_a_crash_goes_back() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+fn a_save_displaced_before_a_crash_goes_back() {
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     let changes = look(&layer);
-    save(&ground.workspace().join("a"), "theirs\n");
-    // The program was killed between the exchange and the look at what came out.
-    let (ours, theirs) = (upper.path.join("a"), ground.workspace().join("a"));
+    save(&fixture.workspace().join("a"), "theirs\n");
+    // The program was killed between the exchange and the check of the displaced entry.
+    let (ours, theirs) = (upper.path.join("a"), fixture.workspace().join("a"));
     renameat_with(CWD, &ours, CWD, &theirs, RenameFlags::EXCHANGE).unwrap();
-    assert_eq!(ground.read("a"), "ours\n");
+    assert_eq!(fixture.read("a"), "ours\n");
     assert_eq!(layer.adopt(&changes.as_slice()[0]), changed("a"));
-    assert_eq!(ground.read("a"), "theirs\n");
+    assert_eq!(fixture.read("a"), "theirs\n");
     assert_eq!(fs::read_to_string(ours).unwrap(), "ours\n");
 }
 
 #[test]
-fn a_save_that_was_taken_out_before_a_crash_goes_back() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+fn a_save_moved_out_before_a_crash_goes_back() {
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.remove("a");
     let changes = look(&layer);
     layer.adopt(&changes.as_slice()[0]).unwrap();
     let taken = fs::read_dir(upper.path.join("../taken")).unwrap().next().unwrap().unwrap().path();
     fs::write(&taken, "theirs\n").unwrap();
     assert_eq!(layer.adopt(&changes.as_slice()[0]), changed("a"));
-    assert_eq!(ground.read("a"), "theirs\n");
+    assert_eq!(fixture.read("a"), "theirs\n");
 }
 
 #[test]
-fn a_folder_that_got_something_is_not_replaced_or_removed() {
+fn a_folder_that_gained_an_entry_is_not_replaced_or_removed() {
     let rules: [ScanRules<'_>; 2] = [ScanRules::default(), ScanRules::default().whole_folders(&|_| true)];
     for rules in rules {
-        let ground = Ground::with_files(&["gone/a", "replaced/b", "remade/c"]);
-        let (layer, upper) = ground.layer();
+        let fixture = Fixture::with_files(&["gone/a", "replaced/b", "remade/c"]);
+        let (layer, upper) = fixture.layer();
         upper.remove("gone");
         upper.write("replaced", "a file now\n");
         upper.make_folder("remade");
         let changes = layer.changes(rules).unwrap();
         for name in ["gone", "replaced", "remade"] {
-            write(&ground.workspace().join(name).join("sub/theirs"), "theirs\n");
+            write(&fixture.workspace().join(name).join("sub/theirs"), "theirs\n");
         }
         for change in changes.in_adoption_order() {
             let _ = layer.adopt(change);
         }
         for name in ["gone", "replaced", "remade"] {
-            assert_eq!(ground.read(&format!("{name}/sub/theirs")), "theirs\n", "{name}");
+            assert_eq!(fixture.read(&format!("{name}/sub/theirs")), "theirs\n", "{name}");
         }
     }
 }
 
 #[test]
-fn a_link_in_the_place_of_a_folder_is_not_followed() {
-    let ground = Ground::with_files(&["dir/a", "dir/gone"]);
-    let (layer, upper) = ground.layer();
+fn a_link_that_replaced_a_folder_is_not_followed() {
+    let fixture = Fixture::with_files(&["dir/a", "dir/gone"]);
+    let (layer, upper) = fixture.layer();
     upper.write("dir/a", "ours\n");
     upper.write("dir/new", "ours\n");
     upper.remove("dir/gone");
     let changes = look(&layer);
-    let outside = ground.path().join("outside");
+    let outside = fixture.path().join("outside");
     write(&outside.join("a"), "outside\n");
     write(&outside.join("gone"), "outside\n");
-    fs::rename(ground.workspace().join("dir"), ground.workspace().join("away")).unwrap();
-    std::os::unix::fs::symlink(&outside, ground.workspace().join("dir")).unwrap();
+    fs::rename(fixture.workspace().join("dir"), fixture.workspace().join("away")).unwrap();
+    std::os::unix::fs::symlink(&outside, fixture.workspace().join("dir")).unwrap();
     for change in &changes {
         let adopted = layer.adopt(change);
         assert!(adopted != Ok(Adopted::Now), "{}: {adopted:?}", change.path);
@@ -134,12 +134,12 @@ fn a_link_in_the_place_of_a_folder_is_not_followed() {
 }
 
 #[test]
-fn a_change_that_was_seen_to_be_saved_meanwhile_is_never_adopted() {
-    let ground = Ground::with_files(&["a"]);
-    let (layer, upper) = ground.layer();
+fn a_change_saved_meanwhile_is_never_adopted() {
+    let fixture = Fixture::with_files(&["a"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
-    save(&ground.workspace().join("a"), "theirs\n");
+    save(&fixture.workspace().join("a"), "theirs\n");
     let changes = look(&layer);
     assert_eq!(layer.adopt(&changes.as_slice()[0]), changed("a"));
-    assert_eq!(ground.read("a"), "theirs\n");
+    assert_eq!(fixture.read("a"), "theirs\n");
 }

@@ -8,13 +8,13 @@ use std::process::Command;
 use cow_layer::LayerError;
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
-use crate::ground::{Ground, image, look, set_mode, write};
+use crate::ground::{Fixture, image, look, set_mode, write};
 
 #[test]
-fn everything_in_a_layer_goes_and_nothing_else() {
-    let ground = Ground::with_files(&["a", "dir/b"]);
-    let before = image(&ground.workspace());
-    let (layer, upper) = ground.layer();
+fn discarding_removes_the_layer_and_nothing_else() {
+    let fixture = Fixture::with_files(&["a", "dir/b"]);
+    let before = image(&fixture.workspace());
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.remove("dir");
     // As the kernel leaves it.
@@ -26,11 +26,11 @@ fn everything_in_a_layer_goes_and_nothing_else() {
     write(&upper.path.join("closed/inner/x"), "x");
     set_mode(&upper.path.join("closed/inner"), 0o000);
     set_mode(&upper.path.join("closed"), 0o400);
-    std::os::unix::fs::symlink(ground.workspace(), upper.path.join("link")).unwrap();
+    std::os::unix::fs::symlink(fixture.workspace(), upper.path.join("link")).unwrap();
     layer.discard().unwrap();
-    assert_eq!(image(&ground.workspace()), before);
-    assert_eq!(ground.store.existing().unwrap(), []);
-    assert_eq!(fs::read_dir(ground.path().join("layers")).unwrap().count(), 0);
+    assert_eq!(image(&fixture.workspace()), before);
+    assert_eq!(fixture.store.existing().unwrap(), []);
+    assert_eq!(fs::read_dir(fixture.path().join("layers")).unwrap().count(), 0);
 }
 
 /// Makes a chain of folders, one in the other. A path to the last would be too long for the system.
@@ -54,8 +54,8 @@ fn depth(folder: &Path) -> u32 {
 #[test]
 fn a_tree_deeper_than_any_path_is_discarded_and_can_be_adopted() {
     for adopts in [false, true] {
-        let ground = Ground::with_files(&[]);
-        let (layer, upper) = ground.layer();
+        let fixture = Fixture::with_files(&[]);
+        let (layer, upper) = fixture.layer();
         upper.make_folder("deep");
         dig(&upper.path.join("deep"), 3000);
         let changes = look(&layer);
@@ -66,37 +66,37 @@ fn a_tree_deeper_than_any_path_is_discarded_and_can_be_adopted() {
             for change in changes.in_adoption_order() {
                 layer.adopt(change).unwrap();
             }
-            assert_eq!(depth(&ground.workspace().join("deep")), 3000);
+            assert_eq!(depth(&fixture.workspace().join("deep")), 3000);
             let text = "rm -rf deep";
-            let removed = Command::new("sh").args(["-c", text]).current_dir(ground.workspace()).output();
+            let removed = Command::new("sh").args(["-c", text]).current_dir(fixture.workspace()).output();
             assert!(removed.unwrap().status.success());
         }
         layer.discard().unwrap();
-        assert_eq!(fs::read_dir(ground.path().join("layers")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(fixture.path().join("layers")).unwrap().count(), 0);
     }
 }
 
 #[test]
 fn a_layer_that_was_not_finished_is_incomplete_and_can_be_discarded_by_its_name() {
-    let ground = Ground::with_files(&[]);
+    let fixture = Fixture::with_files(&[]);
     let name = "half".parse().unwrap();
-    let folder = ground.path().join("layers/half");
+    let folder = fixture.path().join("layers/half");
     for part in [None, Some("upper"), Some("work"), Some("taken")] {
         fs::create_dir_all(part.map_or(folder.clone(), |part| folder.join(part))).unwrap();
-        assert_eq!(ground.store.reopen(&name).unwrap_err(), LayerError::Incomplete);
+        assert_eq!(fixture.store.reopen(&name).unwrap_err(), LayerError::Incomplete);
     }
     fs::write(folder.join("moment"), "nonsense").unwrap();
-    assert_eq!(ground.store.reopen(&name).unwrap_err(), LayerError::Incomplete);
-    assert_eq!(ground.store.existing().unwrap(), std::slice::from_ref(&name));
-    ground.store.discard(&name).unwrap();
-    ground.store.discard(&name).unwrap();
-    assert_eq!(ground.store.reopen(&name).unwrap_err(), LayerError::NotFound);
+    assert_eq!(fixture.store.reopen(&name).unwrap_err(), LayerError::Incomplete);
+    assert_eq!(fixture.store.existing().unwrap(), std::slice::from_ref(&name));
+    fixture.store.discard(&name).unwrap();
+    fixture.store.discard(&name).unwrap();
+    assert_eq!(fixture.store.reopen(&name).unwrap_err(), LayerError::NotFound);
 }
 
 #[test]
 fn a_list_that_was_cut_is_none() {
-    let ground = Ground::with_files(&["a", "b"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a", "b"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.remove("b");
     upper.link("odd\u{1}", "\t\n");
@@ -104,7 +104,7 @@ fn a_list_that_was_cut_is_none() {
     let changes = look(&layer);
     layer.seal(&changes).unwrap();
     assert_eq!(layer.sealed(), Ok(Some(changes)));
-    let path = ground.path().join("layers/1/changes");
+    let path = fixture.path().join("layers/1/changes");
     let text = fs::read(&path).unwrap();
     for length in 0..text.len() {
         fs::write(&path, &text[..length]).unwrap();
@@ -114,8 +114,8 @@ fn a_list_that_was_cut_is_none() {
 
 #[test]
 fn a_layer_can_be_made_ready_to_be_mounted_again() {
-    let ground = Ground::with_files(&[]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&[]);
+    let (layer, upper) = fixture.layer();
     upper.write("new", "new\n");
     let work = layer.mount_spec().work;
     write(&work.join("work/incompat/volatile/dirty"), "");

@@ -12,15 +12,15 @@ use rustix::fs::{CWD, FileType, Mode, XattrFlags, lsetxattr, mknodat};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tempfile::TempDir;
 
-/// A folder with `workspace` and `layers` in it, removed when dropped.
-pub(crate) struct Ground {
+/// A temporary folder with `workspace` and `layers` in it.
+pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) store: LayerStore,
 }
 
-impl Ground {
+impl Fixture {
     /// Makes the workspace with these files, `name` holding `name` and a line's end.
-    pub(crate) fn with_files(names: &[&str]) -> Ground {
+    pub(crate) fn with_files(names: &[&str]) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         for name in ["workspace", "layers"] {
             fs::create_dir(folder.path().join(name)).unwrap();
@@ -29,7 +29,7 @@ impl Ground {
             write(&folder.path().join("workspace").join(name), &format!("{name}\n"));
         }
         let store = open_store(folder.path());
-        Ground { folder, store }
+        Fixture { folder, store }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -51,18 +51,18 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for Fixture {
     fn drop(&mut self) {
         if rustix::process::geteuid().is_root() {
             return;
         }
-        // Folders without permissions would be left behind.
+        // The temporary folder cannot remove folders without permissions.
         let opened = Command::new("chmod").args(["-R", "u+rwx"]).arg(self.folder.path()).output();
         assert!(opened.is_ok());
     }
 }
 
-/// Opens the store of a folder that a ground has made.
+/// Opens the store in the folder of a fixture.
 pub(crate) fn open_store(folder: &Path) -> LayerStore {
     let root = FileRoot::open(&folder.join("workspace"), &RootRules::default(), FsPolicy::default()).unwrap();
     let layers = folder.join("layers");
@@ -74,7 +74,7 @@ pub(crate) fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// What a save by an editor is: a new file that is renamed over the old one.
+/// Saves like an editor: writes a new file and renames it over the old one.
 pub(crate) fn save(path: &Path, text: &str) {
     let draft = path.with_extension("draft");
     fs::write(&draft, text).unwrap();
@@ -85,7 +85,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// The upper folder of a layer, changed as a mounted overlay changes it.
+/// The upper folder of a layer, changed in the way of a mounted overlay.
 pub(crate) struct Upper {
     pub(crate) path: PathBuf,
     lower: PathBuf,
@@ -94,7 +94,7 @@ pub(crate) struct Upper {
 impl Upper {
     /// Copies the folders on the way to `name`, as an overlay does before it changes something in them.
     fn parents(&self, name: &str) -> PathBuf {
-        let place = self.path.join(name);
+        let path = self.path.join(name);
         let folders: Vec<&Path> = Path::new(name).ancestors().skip(1).collect();
         for folder in folders.iter().rev().filter(|folder| !folder.as_os_str().is_empty()) {
             let (above, beneath) = (self.path.join(folder), self.lower.join(folder));
@@ -104,42 +104,42 @@ impl Upper {
                 set_mode(&above, fs::metadata(&beneath).unwrap().permissions().mode() & 0o7777);
             }
         }
-        place
+        path
     }
 
-    /// A file that was written to: copied first if it is in the workspace.
+    /// Writes a file, marked as a copy if the workspace has it.
     pub(crate) fn write(&self, name: &str, text: &str) {
-        let place = self.parents(name);
+        let path = self.parents(name);
         let is_copied = self.lower.join(name).is_file();
-        fs::write(&place, text).unwrap();
+        fs::write(&path, text).unwrap();
         if is_copied {
-            attribute(&place, "user.overlay.origin", b"");
+            attribute(&path, "user.overlay.origin", b"");
         }
     }
 
-    /// A file that was renamed to this place, or whose original is gone.
+    /// Writes a file that carries the mark of a copy: renamed to this path, or with its original gone.
     pub(crate) fn write_copied(&self, name: &str, text: &str) {
         fs::write(self.parents(name), text).unwrap();
         attribute(&self.path.join(name), "user.overlay.origin", b"");
     }
 
     pub(crate) fn remove(&self, name: &str) {
-        let place = self.parents(name);
-        mknodat(CWD, &place, FileType::CharacterDevice, Mode::empty(), 0).unwrap();
+        let path = self.parents(name);
+        mknodat(CWD, &path, FileType::CharacterDevice, Mode::empty(), 0).unwrap();
     }
 
-    /// A folder that is new, or was removed and made anew.
+    /// Makes a folder that is new, or replaces a removed one.
     pub(crate) fn make_folder(&self, name: &str) {
-        let place = self.parents(name);
-        fs::create_dir(&place).unwrap();
-        attribute(&place, "user.overlay.opaque", b"y");
+        let path = self.parents(name);
+        fs::create_dir(&path).unwrap();
+        attribute(&path, "user.overlay.opaque", b"y");
     }
 
     pub(crate) fn link(&self, name: &str, target: &str) {
         symlink(target, self.parents(name)).unwrap();
     }
 
-    /// Another name for something in the layer.
+    /// Makes another name for an entry of the layer.
     pub(crate) fn hard_link(&self, from: &str, to: &str) {
         fs::hard_link(self.path.join(from), self.parents(to)).unwrap();
     }
@@ -155,7 +155,7 @@ pub(crate) fn attribute(path: &Path, name: &str, value: &[u8]) {
     lsetxattr(path, name, value, XattrFlags::empty()).unwrap();
 }
 
-/// Lists the changes as lines: the path, what happened, and whether it was saved meanwhile.
+/// Renders the changes as lines: the path, the kind of change, and whether it was saved meanwhile.
 pub(crate) fn listed(changes: &LayerChanges) -> Vec<String> {
     let line = |change: &cow_layer::LayerChange| {
         let what = match (&change.before, &change.after) {
@@ -174,14 +174,14 @@ pub(crate) fn look(layer: &Layer) -> LayerChanges {
     layer.changes(ScanRules::default()).unwrap()
 }
 
-/// Every path of a folder with what is there, in a form that can be compared: kind, permissions, content.
+/// Maps every path of a folder to its kind, permissions and content, for comparison.
 pub(crate) fn image(folder: &Path) -> BTreeMap<String, String> {
     let mut image = BTreeMap::new();
     let mut pending = vec![folder.to_owned()];
     while let Some(path) = pending.pop() {
-        let found = fs::symlink_metadata(&path).unwrap();
-        let mode = found.permissions().mode() & 0o7777;
-        let kind = found.file_type();
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        let mode = metadata.permissions().mode() & 0o7777;
+        let kind = metadata.file_type();
         let what = if kind.is_symlink() {
             format!("link to {}", fs::read_link(&path).unwrap().display())
         } else if kind.is_dir() {

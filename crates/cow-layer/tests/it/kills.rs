@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::ground::{Ground, Upper, image, look, open_store, save, set_mode};
+use crate::ground::{Fixture, Upper, image, look, open_store, save, set_mode};
 use crate::tracer::{self, Ended};
 
 /// Names the folder in which the worker adopts a layer.
@@ -12,7 +12,7 @@ const FOLDER: &str = "COW_LAYER_KILL_TEST";
 
 type Image = BTreeMap<String, String>;
 
-fn scene() -> Ground {
+fn scene() -> Fixture {
     let files = [
         "edited",
         "removed",
@@ -24,11 +24,11 @@ fn scene() -> Ground {
         "remade/b",
         "kept",
     ];
-    let ground = Ground::with_files(&files);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&files);
+    let (layer, upper) = fixture.layer();
     change(&upper);
     layer.seal(&look(&layer)).unwrap();
-    ground
+    fixture
 }
 
 fn change(upper: &Upper) {
@@ -48,7 +48,7 @@ fn change(upper: &Upper) {
     set_mode(&upper.path.join("closed"), 0o555);
 }
 
-/// Adopts what is left of the layer, as after a crash; the other tests start this one as a program.
+/// Adopts the rest of the layer, as after a crash; the other tests start this one as a program.
 #[test]
 fn worker() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -56,7 +56,7 @@ fn worker() {
     let changes = layer.sealed().unwrap().unwrap();
     std::env::set_current_dir("/").unwrap();
     for change in changes.in_adoption_order() {
-        // What somebody saved is theirs; the tests look at what came of it.
+        // A refusal is a valid result here: the parent test checks the files.
         let _ = layer.adopt(change);
     }
     layer.finish_folders(&changes).unwrap();
@@ -68,15 +68,15 @@ fn adopt_until(folder: &Path, number: u32) -> Ended {
     tracer::run(&worker, number)
 }
 
-/// The images before and after an adoption that nobody disturbs, and how many steps it has.
+/// Returns the images before and after an undisturbed adoption, and the number of its steps.
 fn undisturbed() -> (Image, Image) {
-    let ground = scene();
-    let before = image(&ground.workspace());
-    assert_eq!(adopt_until(ground.path(), u32::MAX), Ended::Exited(0));
-    (before, image(&ground.workspace()))
+    let fixture = scene();
+    let before = image(&fixture.workspace());
+    assert_eq!(adopt_until(fixture.path(), u32::MAX), Ended::Exited(0));
+    (before, image(&fixture.workspace()))
 }
 
-/// Whether every path is in one of its two states. A folder may still be open for its owner to write in.
+/// Checks that every path is in one of its two states. A folder may still be widened for its owner.
 fn check_states(now: &Image, before: &Image, after: &Image, number: u32) {
     let paths = before.keys().chain(after.keys());
     for path in paths.chain(now.keys()) {
@@ -87,20 +87,20 @@ fn check_states(now: &Image, before: &Image, after: &Image, number: u32) {
 }
 
 #[test]
-fn every_path_is_in_one_of_its_two_states_and_the_adoption_goes_on() {
+fn every_path_is_in_one_of_its_two_states_and_the_adoption_resumes() {
     let (before, after) = undisturbed();
     assert_eq!(after["closed"], "folder 555");
     assert_eq!(after["file-to-folder/in"], "file 644 \"in\\n\"");
     let mut killed = 0;
     for number in 1.. {
-        let ground = scene();
-        let ended = adopt_until(ground.path(), number);
-        check_states(&image(&ground.workspace()), &before, &after, number);
+        let fixture = scene();
+        let ended = adopt_until(fixture.path(), number);
+        check_states(&image(&fixture.workspace()), &before, &after, number);
         if ended == Ended::Killed {
             killed += 1;
-            assert_eq!(adopt_until(ground.path(), u32::MAX), Ended::Exited(0), "{number}");
+            assert_eq!(adopt_until(fixture.path(), u32::MAX), Ended::Exited(0), "{number}");
         }
-        assert_eq!(image(&ground.workspace()), after, "{number}");
+        assert_eq!(image(&fixture.workspace()), after, "{number}");
         if ended != Ended::Killed {
             break;
         }
@@ -110,16 +110,16 @@ fn every_path_is_in_one_of_its_two_states_and_the_adoption_goes_on() {
 }
 
 #[test]
-fn what_is_saved_after_the_kill_stays_when_the_adoption_goes_on() {
+fn versions_saved_after_the_kill_stay_when_the_adoption_resumes() {
     let (_, after) = undisturbed();
     for number in 1.. {
-        let ground = scene();
-        let ended = adopt_until(ground.path(), number);
+        let fixture = scene();
+        let ended = adopt_until(fixture.path(), number);
         for name in ["edited", "new", "removed", "kept"] {
-            save(&ground.workspace().join(name), "theirs\n");
+            save(&fixture.workspace().join(name), "theirs\n");
         }
-        let _ = adopt_until(ground.path(), u32::MAX);
-        let now = image(&ground.workspace());
+        let _ = adopt_until(fixture.path(), u32::MAX);
+        let now = image(&fixture.workspace());
         for name in ["edited", "new", "removed", "kept"] {
             assert!(now[name].ends_with("\"theirs\\n\""), "{name} at {number}: {}", now[name]);
         }

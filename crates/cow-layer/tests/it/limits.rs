@@ -1,17 +1,17 @@
-//! Big layers, and what cannot be named.
+//! Big layers, and entries that cannot be named.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use cow_layer::{LayerError, ScanLimits, ScanRules};
 
-use crate::ground::{Ground, listed, look, write};
+use crate::ground::{Fixture, listed, look, write};
 
 #[test]
 fn a_hundred_thousand_entries_are_listed_or_are_one_change() {
     let started = Instant::now();
-    let ground = Ground::with_files(&[]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&[]);
+    let (layer, upper) = fixture.layer();
     upper.make_folder("new");
     for folder in 0..100 {
         let folder = upper.path.join(format!("new/{folder}"));
@@ -27,16 +27,16 @@ fn a_hundred_thousand_entries_are_listed_or_are_one_change() {
     assert_eq!(layer.changes(few).unwrap_err(), LayerError::TooManyEntries { limit: 100_000 });
     layer.adopt(&look(&layer).as_slice()[0]).unwrap();
     layer.discard().unwrap();
-    assert_eq!(fs::read_dir(ground.workspace().join("new")).unwrap().count(), 100);
+    assert_eq!(fs::read_dir(fixture.workspace().join("new")).unwrap().count(), 100);
     assert!(started.elapsed() < Duration::from_secs(300), "it hangs");
 }
 
 #[test]
-fn what_is_too_deep_to_be_named_in_a_folder_of_both_sides_is_counted() {
+fn entries_too_deep_to_be_named_are_counted() {
     let deep = "d/".repeat(64);
-    let ground = Ground::with_files(&["a"]);
-    write(&ground.workspace().join(&deep).join("old"), "old\n");
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a"]);
+    write(&fixture.workspace().join(&deep).join("old"), "old\n");
+    let (layer, upper) = fixture.layer();
     upper.write(&format!("{deep}old"), "ours\n");
     upper.write(&format!("{deep}new"), "ours\n");
     let changes = look(&layer);
@@ -44,16 +44,16 @@ fn what_is_too_deep_to_be_named_in_a_folder_of_both_sides_is_counted() {
 }
 
 #[test]
-fn a_removed_folder_with_something_too_deep_to_be_named_is_one_change() {
+fn a_removed_folder_with_an_unnameable_entry_is_one_change() {
     let deep = "d/".repeat(70);
-    let ground = Ground::with_files(&["a"]);
-    write(&ground.workspace().join(&deep).join("old"), "old\n");
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a"]);
+    write(&fixture.workspace().join(&deep).join("old"), "old\n");
+    let (layer, upper) = fixture.layer();
     upper.remove("d");
     let changes = look(&layer);
     assert_eq!(changes.unnameable(), 0);
     for change in changes.in_adoption_order() {
         layer.adopt(change).unwrap();
     }
-    assert!(!ground.workspace().join("d").exists());
+    assert!(!fixture.workspace().join("d").exists());
 }

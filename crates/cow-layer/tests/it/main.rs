@@ -1,5 +1,5 @@
-//! Tests through the public API. What the kernel would leave in a layer is made by hand here; that a real one leaves
-//! just this is tested where layers are mounted, in `sandbox-exec`.
+//! Tests through the public API. They imitate the marks that the kernel leaves in a layer; tests in
+//! `sandbox-exec` mount real ones and prove that the marks are the same.
 
 #[cfg(test)]
 mod adoption;
@@ -14,7 +14,11 @@ mod kills;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod races;
+#[cfg(test)]
+mod rendered;
 #[cfg(test)]
 mod rights;
 #[cfg(test)]

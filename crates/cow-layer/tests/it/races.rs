@@ -1,4 +1,4 @@
-//! Somebody saves at the very moment of an adoption.
+//! Another program saves in the middle of an adoption.
 
 use std::fs;
 use std::path::Path;
@@ -6,30 +6,30 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::ground::{Ground, look, save};
+use crate::ground::{Fixture, look, save};
 
-/// When the other one saves for the first time.
+/// The time of the other program's first save.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Saves {
     /// Before the adoption begins, so that it must be refused.
     Before,
-    /// So long after both have been let go. How that ends is not known beforehand.
+    /// This long after both have started. The result depends on the scheduler.
     Beside(Duration),
-    /// When the adoption is over, so that it must have been made.
+    /// After the adoption, so that it must have succeeded.
     After,
 }
 
-/// Where the other one has got to, so that the first and the last kind of round do not depend on the scheduler.
+/// Synchronises the two threads, so that the first and the last kind of round do not depend on the scheduler.
 struct Gates {
     both_are_ready: Barrier,
     is_saved: Barrier,
     is_adopted: AtomicBool,
 }
 
-/// Adopts while another thread saves over and over. Answers what was saved last, whether the change was adopted, and
-/// how long that took.
-fn race(ground: &Ground, removes: bool, saves: Saves) -> (String, bool, Duration) {
-    let (layer, upper) = ground.layer();
+/// Adopts while another thread saves over and over. Returns the last save, whether the change was adopted,
+/// and the time that took.
+fn race(fixture: &Fixture, removes: bool, saves: Saves) -> (String, bool, Duration) {
+    let (layer, upper) = fixture.layer();
     if removes {
         upper.remove("a")
     } else {
@@ -41,7 +41,7 @@ fn race(ground: &Ground, removes: bool, saves: Saves) -> (String, bool, Duration
         is_saved: Barrier::new(2),
         is_adopted: AtomicBool::new(false),
     };
-    let path = ground.workspace().join("a");
+    let path = fixture.workspace().join("a");
     std::thread::scope(|scope| {
         let saver = scope.spawn(|| save_over_and_over(&path, saves, &gates));
         gates.both_are_ready.wait();
@@ -56,7 +56,7 @@ fn race(ground: &Ground, removes: bool, saves: Saves) -> (String, bool, Duration
     })
 }
 
-/// Saves until the adoption is over, at least once, and answers what it saved last.
+/// Saves until the adoption is over, at least once, and returns the last save.
 fn save_over_and_over(path: &Path, saves: Saves, gates: &Gates) -> String {
     gates.both_are_ready.wait();
     match saves {
@@ -99,18 +99,18 @@ fn the_last_save_is_never_lost() {
             // Beginning at another moment each time, so that every moment of an adoption has its turn.
             _ => Saves::Beside(usual * (round % 40) / 30),
         };
-        let ground = Ground::with_files(&["a"]);
-        let (last, adopted, took) = race(&ground, round / 2 % 2 == 0, saves);
+        let fixture = Fixture::with_files(&["a"]);
+        let (last, adopted, took) = race(&fixture, round / 2 % 2 == 0, saves);
         match saves {
-            Saves::Before => assert!(!adopted, "round {round}: adopted over what somebody saved"),
+            Saves::Before => assert!(!adopted, "round {round}: adopted over a concurrent save"),
             Saves::Beside(_) => ended[usize::from(adopted)] += 1,
             Saves::After => {
-                assert!(adopted, "round {round}: refused, although nobody was there");
+                assert!(adopted, "round {round}: refused without a concurrent save");
                 usual = took;
             }
         }
-        // Whatever was saved came after what the command did, and what was saved last counts.
-        let now = fs::read_to_string(ground.workspace().join("a")).unwrap();
+        // Every save follows the command's write, so the last one must win.
+        let now = fs::read_to_string(fixture.workspace().join("a")).unwrap();
         assert_eq!(now, last, "round {round}, {saves:?}");
     }
     println!("{} of the free rounds were refused, {} were adopted", ended[0], ended[1]);

@@ -1,4 +1,4 @@
-//! What would give others rights does not come out of a layer: bits, capabilities, devices, owners.
+//! Rights that the user has not granted stay in the layer: bits, capabilities, devices, owners.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -9,13 +9,13 @@ use rel_path::RelPath;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
 
-use crate::ground::{Ground, attribute, listed, look, set_mode, write};
+use crate::ground::{Fixture, attribute, listed, look, set_mode, write};
 
 /// A capability as the kernel writes it: `cap_net_raw`, effective.
 const CAPABILITY: [u8; 20] = [1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-fn bits(ground: &Ground, name: &str) -> u32 {
-    fs::metadata(ground.workspace().join(name)).unwrap().mode() & 0o7777
+fn bits(fixture: &Fixture, name: &str) -> u32 {
+    fs::metadata(fixture.workspace().join(name)).unwrap().mode() & 0o7777
 }
 
 fn adopt_all(layer: &Layer, changes: &LayerChanges) {
@@ -39,9 +39,9 @@ fn has_capability(path: &Path) -> bool {
 
 #[test]
 fn a_folder_gets_no_bit_that_it_had_not() {
-    let ground = Ground::with_files(&["plain/x", "shared/x"]);
-    set_mode(&ground.workspace().join("shared"), 0o2755);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["plain/x", "shared/x"]);
+    set_mode(&fixture.workspace().join("shared"), 0o2755);
+    let (layer, upper) = fixture.layer();
     upper.set_folder_mode("plain", 0o7777);
     upper.set_folder_mode("shared", 0o6775);
     upper.make_folder("new");
@@ -57,40 +57,40 @@ fn a_folder_gets_no_bit_that_it_had_not() {
     assert_eq!(left_out(&changes), [".", "new", "new/inner", "plain", "shared"].map(set_id));
     adopt_all(&layer, &changes);
     adopt_all(&layer, &changes);
-    let found = ["plain", "shared", "new", "new/inner", "shared/new"].map(|name| bits(&ground, name));
-    assert_eq!(found, [0o1777, 0o2775, 0o1777, 0o700, 0o2755]);
-    assert_eq!(bits(&ground, "") & 0o6000, 0);
+    let modes = ["plain", "shared", "new", "new/inner", "shared/new"].map(|name| bits(&fixture, name));
+    assert_eq!(modes, [0o1777, 0o2775, 0o1777, 0o700, 0o2755]);
+    assert_eq!(bits(&fixture, "") & 0o6000, 0);
 }
 
 #[test]
 fn a_tree_that_is_one_change_brings_no_bits_either() {
-    let ground = Ground::with_files(&["shared/x", "made-anew/x"]);
-    set_mode(&ground.workspace().join("shared"), 0o2755);
+    let fixture = Fixture::with_files(&["shared/x", "made-anew/x"]);
+    set_mode(&fixture.workspace().join("shared"), 0o2755);
     for (folder, mode) in [("tree", 0), ("shared/tree", 0o2000), ("made-anew", 0)] {
-        let (layer, upper) = ground.layer();
+        let (layer, upper) = fixture.layer();
         upper.make_folder(folder);
         write(&upper.path.join(folder).join("inner/file"), "x\n");
         for name in ["", "inner", "inner/file"] {
             set_mode(&upper.path.join(folder).join(name), 0o7755);
         }
         let path = RelPath::parse(folder).unwrap();
-        let is_whole = |found: &RelPath| *found == path;
+        let is_whole = |folder: &RelPath| *folder == path;
         let changes = layer.changes(ScanRules::new(ScanLimits::default()).whole_folders(&is_whole)).unwrap();
         assert!(changes.find(&path).unwrap().tree.is_some(), "{:?}", listed(&changes));
         let named = left_out(&changes);
         assert!(named.contains(&(format!("{folder}/inner/file"), Right::SetIdBits)), "{named:?}");
         adopt_all(&layer, &changes);
-        let found = ["", "/inner"].map(|name| bits(&ground, &format!("{folder}{name}")));
-        assert_eq!(found, [0o1755 | mode; 2], "{folder}");
-        assert_eq!(bits(&ground, &format!("{folder}/inner/file")) & 0o6000, 0);
+        let modes = ["", "/inner"].map(|name| bits(&fixture, &format!("{folder}{name}")));
+        assert_eq!(modes, [0o1755 | mode; 2], "{folder}");
+        assert_eq!(bits(&fixture, &format!("{folder}/inner/file")) & 0o6000, 0);
         layer.discard().unwrap();
     }
 }
 
 #[test]
 fn bits_that_come_after_the_list_was_made_are_left_out() {
-    let ground = Ground::with_files(&["a", "b"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["a", "b"]);
+    let (layer, upper) = fixture.layer();
     upper.write("a", "ours\n");
     upper.write("new", "new\n");
     upper.make_folder("folder");
@@ -101,14 +101,14 @@ fn bits_that_come_after_the_list_was_made_are_left_out() {
     }
     adopt_all(&layer, &changes);
     for name in ["a", "new", "folder"] {
-        assert_eq!(bits(&ground, name) & 0o6000, 0, "{name}");
+        assert_eq!(bits(&fixture, name) & 0o6000, 0, "{name}");
     }
 }
 
 #[test]
 fn a_list_that_an_older_version_wrote_brings_no_bits() {
-    let ground = Ground::with_files(&["was/x"]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["was/x"]);
+    let (layer, upper) = fixture.layer();
     upper.set_folder_mode("was", 0o7777);
     upper.make_folder("new");
     set_mode(&upper.path.join("new"), 0o7777);
@@ -125,7 +125,7 @@ fn a_list_that_an_older_version_wrote_brings_no_bits() {
     assert_eq!(text.matches("folder 1777 ").count(), 3, "{text}");
     fs::write(&list, text.replace("folder 1777 ", "folder 7777 ")).unwrap();
     drop(layer);
-    let layer = ground.store.reopen(&"1".parse().unwrap()).unwrap();
+    let layer = fixture.store.reopen(&"1".parse().unwrap()).unwrap();
     let sealed = layer.sealed().unwrap().unwrap();
     for _ in 0..2 {
         for change in sealed.in_adoption_order() {
@@ -134,22 +134,22 @@ fn a_list_that_an_older_version_wrote_brings_no_bits() {
         layer.finish_folders(&sealed).unwrap();
     }
     for name in ["was", "new", "tree", "tree/file"] {
-        assert_eq!(bits(&ground, name) & 0o6000, 0, "{name}");
+        assert_eq!(bits(&fixture, name) & 0o6000, 0, "{name}");
     }
 }
 
 #[test]
 fn capabilities_stay_behind() {
     if !rustix::process::geteuid().is_root() {
-        // Nobody else can make one.
+        // Only root can make one.
         return;
     }
-    let ground = Ground::with_files(&["kept", "changed"]);
-    let has = |name: &str| has_capability(&ground.workspace().join(name));
+    let fixture = Fixture::with_files(&["kept", "changed"]);
+    let has = |name: &str| has_capability(&fixture.workspace().join(name));
     for name in ["kept", "changed"] {
-        attribute(&ground.workspace().join(name), "security.capability", &CAPABILITY);
+        attribute(&fixture.workspace().join(name), "security.capability", &CAPABILITY);
     }
-    let (layer, upper) = ground.layer();
+    let (layer, upper) = fixture.layer();
     for name in ["changed", "new"] {
         upper.write(name, "ours\n");
         attribute(&upper.path.join(name), "security.capability", &CAPABILITY);
@@ -163,19 +163,19 @@ fn capabilities_stay_behind() {
     assert_eq!(left_out(&changes), ["changed", "new", "tree/file"].map(of));
     adopt_all(&layer, &changes);
     assert_eq!(["kept", "changed", "new", "tree/file"].map(has), [true, false, false, false]);
-    assert_eq!(ground.read("changed"), "ours\n");
+    assert_eq!(fixture.read("changed"), "ours\n");
 }
 
 #[test]
-fn a_device_stays_behind_and_an_owner_is_mended() {
+fn a_device_stays_in_the_layer_and_the_owner_is_corrected() {
     if !rustix::process::geteuid().is_root() {
-        // Nobody else can make them.
+        // Only root can make them.
         return;
     }
-    let ground = Ground::with_files(&["theirs", "mine", "folder/x"]);
-    chown(ground.workspace().join("theirs"), Some(1000), Some(1000)).unwrap();
-    chown(ground.workspace().join("folder"), Some(0), Some(1001)).unwrap();
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["theirs", "mine", "folder/x"]);
+    chown(fixture.workspace().join("theirs"), Some(1000), Some(1000)).unwrap();
+    chown(fixture.workspace().join("folder"), Some(0), Some(1001)).unwrap();
+    let (layer, upper) = fixture.layer();
     let device = |name: &str| {
         let path = upper.path.join(name);
         mknodat(CWD, &path, FileType::CharacterDevice, Mode::from_raw_mode(0o666), 0x103).unwrap();
@@ -212,22 +212,22 @@ fn a_device_stays_behind_and_an_owner_is_mended() {
     );
     adopt_all(&layer, &changes);
     let owner = |name: &str| {
-        let found = fs::metadata(ground.workspace().join(name)).unwrap();
-        (found.uid(), found.gid())
+        let metadata = fs::metadata(fixture.workspace().join(name)).unwrap();
+        (metadata.uid(), metadata.gid())
     };
     assert_eq!(["theirs", "folder/new"].map(owner), [(1000, 1000), (0, 1001)]);
     assert_eq!(["mine", "new", "tree/file", "given"].map(owner), [(0, 0); 4]);
-    assert!(["null", "tree/null"].iter().all(|name| !ground.workspace().join(name).exists()));
+    assert!(["null", "tree/null"].iter().all(|name| !fixture.workspace().join(name).exists()));
 }
 
 #[test]
-fn a_device_in_the_place_of_what_was_listed_is_refused() {
+fn a_device_that_replaced_a_listed_entry_is_refused() {
     if !rustix::process::geteuid().is_root() {
-        // Nobody else can make one.
+        // Only root can make one.
         return;
     }
-    let ground = Ground::with_files(&[]);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&[]);
+    let (layer, upper) = fixture.layer();
     let path = upper.path.join("null");
     mknodat(CWD, &path, FileType::BlockDevice, Mode::from_raw_mode(0o666), 0x700).unwrap();
     let inode = fs::metadata(&path).unwrap().ino();
@@ -239,7 +239,7 @@ fn a_device_in_the_place_of_what_was_listed_is_refused() {
     let sealed = layer.sealed().unwrap().unwrap();
     let refused = layer.adopt(&sealed.as_slice()[0]);
     assert_eq!(refused, Err(AdoptError::Device { path: RelPath::parse("null").unwrap() }));
-    assert!(!ground.workspace().join("null").exists());
+    assert!(!fixture.workspace().join("null").exists());
     // The same line for a pipe is adopted.
     fs::remove_file(&path).unwrap();
     mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o666), 0).unwrap();

@@ -1,30 +1,31 @@
-//! What somebody saves while a command runs is told from what was there before.
+//! Saves during a command are distinguished from earlier ones.
 
 use std::fs;
 
-use crate::ground::{Ground, Upper, listed, look, save, set_mode, write};
+use crate::ground::{Fixture, Upper, listed, look, save, set_mode, write};
 
-/// Makes a layer, changes it as a command would, changes the workspace as somebody would, and lists the changes.
+/// Makes a layer, changes it like a command, changes the workspace like another program, and lists the
+/// changes.
 fn list(
     files: &[&str],
     command: impl FnOnce(&Upper),
     meanwhile: impl FnOnce(&std::path::Path),
 ) -> Vec<String> {
-    let ground = Ground::with_files(files);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(files);
+    let (layer, upper) = fixture.layer();
     command(&upper);
-    meanwhile(&ground.workspace());
+    meanwhile(&fixture.workspace());
     listed(&look(&layer))
 }
 
 #[test]
-fn edits_right_before_are_no_conflict_and_edits_right_after_are_one() {
+fn an_edit_right_before_does_not_conflict_and_one_right_after_does() {
     for round in 0..20 {
-        let ground = Ground::with_files(&["written", "saved", "later"]);
-        fs::write(ground.workspace().join("written"), format!("{round}\n")).unwrap();
-        save(&ground.workspace().join("saved"), &format!("{round}\n"));
-        let (layer, upper) = ground.layer();
-        save(&ground.workspace().join("later"), &format!("{round}\n"));
+        let fixture = Fixture::with_files(&["written", "saved", "later"]);
+        fs::write(fixture.workspace().join("written"), format!("{round}\n")).unwrap();
+        save(&fixture.workspace().join("saved"), &format!("{round}\n"));
+        let (layer, upper) = fixture.layer();
+        save(&fixture.workspace().join("later"), &format!("{round}\n"));
         for name in ["written", "saved", "later"] {
             upper.write(name, "by the command\n");
         }
@@ -34,7 +35,7 @@ fn edits_right_before_are_no_conflict_and_edits_right_after_are_one() {
 }
 
 #[test]
-fn a_save_in_place_a_save_by_renaming_and_new_permissions_are_seen() {
+fn saves_in_place_by_renaming_and_of_permissions_are_detected() {
     let lines = list(
         &["a", "b", "c", "d"],
         |upper| ["a", "b", "c", "d"].iter().for_each(|name| upper.write(name, "ours\n")),
@@ -50,7 +51,7 @@ fn a_save_in_place_a_save_by_renaming_and_new_permissions_are_seen() {
 }
 
 #[test]
-fn what_was_saved_elsewhere_is_no_conflict() {
+fn saves_at_other_paths_do_not_conflict() {
     let lines = list(
         &["dir/a", "dir/b", "c"],
         |upper| upper.write("dir/a", "ours\n"),
@@ -77,8 +78,8 @@ fn a_removed_file_that_was_saved_is_a_conflict_and_so_is_its_folder() {
 }
 
 #[test]
-fn nothing_is_removed_from_a_folder_that_got_something_new() {
-    // What is moved into the folder has its old times: only the folder itself shows that it came.
+fn removals_from_a_folder_that_gained_an_entry_conflict() {
+    // Entries moved into the folder keep their old times: only the folder's own time shows the move.
     let command: [fn(&Upper); 2] = [|upper| upper.remove("dir"), |upper| upper.make_folder("dir")];
     for command in command {
         let lines = list(&["dir/a", "old/x"], command, |workspace| {
@@ -91,7 +92,7 @@ fn nothing_is_removed_from_a_folder_that_got_something_new() {
 }
 
 #[test]
-fn a_file_that_appeared_at_the_place_of_a_new_one_is_a_conflict() {
+fn a_file_that_appeared_at_the_path_of_a_new_one_conflicts() {
     let lines = list(
         &[],
         |upper| {
@@ -104,7 +105,7 @@ fn a_file_that_appeared_at_the_place_of_a_new_one_is_a_conflict() {
 }
 
 #[test]
-fn the_same_content_saved_on_both_sides_is_no_change() {
+fn the_same_content_on_both_sides_is_not_a_change() {
     let lines = list(
         &["a"],
         |upper| upper.write("a", "same\n"),
@@ -127,7 +128,7 @@ fn a_file_that_is_gone_is_a_conflict_where_it_cannot_have_been_renamed() {
     };
     let lines = list(&["a", "b"], renamed, gone);
     assert_eq!(lines, ["b removed", "c new"]);
-    // Nor is it one where nothing in the folder changed.
+    // Nor does it conflict where the folder is unchanged.
     let lines = list(&["a", "b"], |upper| upper.write_copied("c", "b\n"), |_| {});
     assert_eq!(lines, ["c new"]);
 }
@@ -164,9 +165,9 @@ fn a_removed_folder_that_may_not_be_read_is_a_conflict() {
         // Root reads everything, so nothing is unknown.
         return;
     }
-    let ground = Ground::with_files(&["dir/a"]);
-    set_mode(&ground.workspace().join("dir"), 0o000);
-    let (layer, upper) = ground.layer();
+    let fixture = Fixture::with_files(&["dir/a"]);
+    set_mode(&fixture.workspace().join("dir"), 0o000);
+    let (layer, upper) = fixture.layer();
     upper.remove("dir");
     assert_eq!(listed(&look(&layer)), ["dir removed with 0, saved meanwhile"]);
 }

@@ -24,7 +24,7 @@ const CHANGING: [i64; 10] = [
     libc::SYS_fremovexattr,
 ];
 
-/// How the worker ended.
+/// The end of the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// By itself, successfully or not.
@@ -47,14 +47,14 @@ pub(crate) fn run(command: &Command, number: u32) -> Ended {
     let options = Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_EXITKILL;
     ptrace::seize(program, options).unwrap();
     kill(program, Signal::SIGCONT).unwrap();
-    let mut tracer = Tracer { program, number, seen: 0, has_begun: false, in_call: Vec::new() };
+    let mut tracer = Tracer { program, number, calls: 0, has_begun: false, in_call: Vec::new() };
     tracer.follow()
 }
 
 struct Tracer {
     program: Pid,
     number: u32,
-    seen: u32,
+    calls: u32,
     has_begun: bool,
     /// Threads that have begun a call and not ended it.
     in_call: Vec<Pid>,
@@ -87,8 +87,8 @@ impl Tracer {
         let call = i64::try_from(ptrace::getregs(thread)?.orig_rax).unwrap_or(-1);
         self.has_begun |= call == libc::SYS_chdir;
         if self.has_begun && CHANGING.contains(&call) {
-            self.seen += 1;
-            if self.seen == self.number {
+            self.calls += 1;
+            if self.calls == self.number {
                 return kill(self.program, Signal::SIGKILL);
             }
         }

@@ -1,18 +1,18 @@
 //! Reading contents.
 //!
-//! A file is read without the lock. What was read counts only if nothing has been noticed about the file since it was taken
-//! up, nor about the folders that it is in: what is written after the reading is noticed after it.
+//! A file is read without the lock. Its content counts only if no notice about the file, or about a folder
+//! above it, arrived since the job was taken: a write after the reading causes a later notice.
 
 use rel_path::RelPath;
 
 use super::State;
 use super::listing::stamp;
 use crate::gram::{Gram, GramCollector};
-use crate::ground::Ground;
+use crate::ground::IndexContext;
 use crate::rules::ContentKind;
 use crate::tree::{LeafNumber, LeafState};
 
-/// A file to be read.
+/// A file to read.
 #[derive(Debug)]
 pub(crate) struct ContentJob {
     leaf: LeafNumber,
@@ -21,15 +21,15 @@ pub(crate) struct ContentJob {
     path: RelPath,
 }
 
-/// What was found out about a content.
+/// The result of reading a content.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    found: Found,
+    content: ContentRead,
     stamp: u64,
 }
 
 #[derive(Debug)]
-enum Found {
+enum ContentRead {
     Text(Vec<Gram>),
     Binary,
     Undecodable,
@@ -38,29 +38,30 @@ enum Found {
 
 impl ContentJob {
     /// Reads the file.
-    pub(crate) fn read(&self, ground: &Ground, collector: &mut GramCollector) -> Outcome {
-        self.try_read(ground, collector).unwrap_or(Outcome { found: Found::Unknown, stamp: 0 })
+    pub(crate) fn read(&self, context: &IndexContext, collector: &mut GramCollector) -> Outcome {
+        self.try_read(context, collector).unwrap_or(Outcome { content: ContentRead::Unknown, stamp: 0 })
     }
 
-    fn try_read(&self, ground: &Ground, collector: &mut GramCollector) -> Option<Outcome> {
-        let file = ground.root.open_file(&self.path).ok()?;
-        // A link that came in between leads elsewhere. With another name or place, a file changes where nobody looks.
+    fn try_read(&self, context: &IndexContext, collector: &mut GramCollector) -> Option<Outcome> {
+        let file = context.root.open_file(&self.path).ok()?;
+        // A link made in between leads elsewhere. A file with another name, or under a mount, can change
+        // without a notice here.
         if *file.path() != self.path || file.metadata().links != 1 || file.is_mounted() {
             return None;
         }
-        let content = file.read_to_end(ground.limits.file_bytes).ok()?;
-        let found = match ground.rules.content_kind(&self.path, &content) {
-            ContentKind::Text => Found::Text(collector.collect(&content).to_vec()),
-            ContentKind::Unknown => Found::Unknown,
-            ContentKind::Binary => Found::Binary,
-            ContentKind::Undecodable => Found::Undecodable,
+        let content = file.read_to_end(context.limits.file_bytes).ok()?;
+        let read = match context.rules.content_kind(&self.path, &content) {
+            ContentKind::Text => ContentRead::Text(collector.collect(&content).to_vec()),
+            ContentKind::Unknown => ContentRead::Unknown,
+            ContentKind::Binary => ContentRead::Binary,
+            ContentKind::Undecodable => ContentRead::Undecodable,
         };
-        Some(Outcome { found, stamp: stamp(file.metadata()) })
+        Some(Outcome { content: read, stamp: stamp(file.metadata()) })
     }
 }
 
 impl State {
-    /// Takes up to `most` files that are to be read.
+    /// Takes up to `most` files to read.
     pub(crate) fn take_jobs(&mut self, most: usize) -> Vec<ContentJob> {
         let mut jobs = Vec::new();
         while jobs.len() < most
@@ -81,11 +82,11 @@ impl State {
         jobs
     }
 
-    /// Takes note of what was read, as far as it still counts.
-    pub(crate) fn accept(&mut self, ground: &Ground, outcomes: Vec<(ContentJob, Outcome)>) {
+    /// Stores the results that are still current.
+    pub(crate) fn accept(&mut self, context: &IndexContext, outcomes: Vec<(ContentJob, Outcome)>) {
         self.take_notices();
         for (job, outcome) in outcomes {
-            let room = ground.limits.memory_bytes.saturating_sub(self.bytes());
+            let room = context.limits.memory_bytes.saturating_sub(self.bytes());
             let Some(leaf) = self.tree.leaves.get_mut(job.leaf) else { continue };
             if leaf.state != LeafState::Unread {
                 continue;
@@ -95,14 +96,14 @@ impl State {
                 continue;
             }
             leaf.stamp = outcome.stamp;
-            leaf.state = match outcome.found {
-                // A new block of signatures may take far more than this one.
-                Found::Text(grams) if room > (2 << 20) => {
+            leaf.state = match outcome.content {
+                // A new block of signatures may take far more memory than one signature.
+                ContentRead::Text(grams) if room > (2 << 20) => {
                     LeafState::Text(self.signatures.add(job.leaf, &grams))
                 }
-                Found::Text(_) | Found::Unknown => LeafState::Unknown,
-                Found::Binary => LeafState::Binary,
-                Found::Undecodable => LeafState::Undecodable,
+                ContentRead::Text(_) | ContentRead::Unknown => LeafState::Unknown,
+                ContentRead::Binary => LeafState::Binary,
+                ContentRead::Undecodable => LeafState::Undecodable,
             };
         }
     }

@@ -1,24 +1,24 @@
-//! Listing folders, and comparing the list with what is there.
+//! Listing folders, and comparing the list with the disk.
 
 use rel_path::MAX_COMPONENTS;
 use sandbox_fs::{FileKind, FolderAt, FsError, OpenFolder};
 
 use super::State;
-use crate::ground::Ground;
+use crate::ground::IndexContext;
 use crate::report::OffReason;
 use crate::tree::{Child, FolderNumber, FolderState, LeafState};
 
-/// How often a folder that keeps changing is compared.
+/// The number of attempts to compare a folder that keeps changing.
 const ATTEMPTS: usize = 4;
 
 impl State {
-    /// Watches a new folder and lists it. Answers how many entries it has.
-    pub(super) fn list(&mut self, ground: &Ground, folder: FolderNumber) -> usize {
-        if self.tree.folders.get(folder).is_none_or(|found| found.state != FolderState::New) {
+    /// Watches a new folder and lists it. Returns the number of its entries.
+    pub(super) fn list(&mut self, context: &IndexContext, folder: FolderNumber) -> usize {
+        if self.tree.folders.get(folder).is_none_or(|node| node.state != FolderState::New) {
             return 0;
         }
         let structure = self.structure;
-        let (state, entries) = match self.try_list(ground, folder, structure) {
+        let (state, entries) = match self.try_list(context, folder, structure) {
             Ok(entries) => (FolderState::Listed, entries),
             Err(state) => (state, 0),
         };
@@ -26,7 +26,7 @@ impl State {
             return 0;
         }
         if self.structure != structure {
-            // Its path meant another folder for a moment, perhaps just then.
+            // The path may have meant another folder during the listing.
             self.list_again(folder);
             return 0;
         }
@@ -34,28 +34,29 @@ impl State {
         if self.has_listed
             && let Some(path) = self.tree.path(folder)
         {
-            // What came into the folder before it was watched was not told.
+            // Entries that appeared before the folder was watched caused no notice.
             self.feed.push(path);
         }
         let entries_in_all = self.tree.leaves.len() + self.tree.folders.len();
-        if entries_in_all > ground.limits.entries || self.tree.bytes() > ground.limits.memory_bytes {
+        // The check comes after each folder, so the limit is exceeded by one folder at most.
+        if entries_in_all > context.limits.entries || self.tree.bytes() > context.limits.memory_bytes {
             self.turn_off(OffReason::TooManyFiles);
         }
         entries
     }
 
     fn list_again(&mut self, folder: FolderNumber) {
-        let Some(found) = self.tree.folders.get_mut(folder) else { return };
-        if let (Some(watch), Some(watcher)) = (found.watch.take(), &mut self.watcher) {
+        let Some(node) = self.tree.folders.get_mut(folder) else { return };
+        if let (Some(watch), Some(watcher)) = (node.watch.take(), &mut self.watcher) {
             watcher.forget(watch, folder);
         }
         self.new_folders.push_back(folder);
     }
 
-    /// Adds children only if `structure` is what it was.
+    /// Lists a folder, and adds its children only if `structure` is unchanged.
     fn try_list(
         &mut self,
-        ground: &Ground,
+        context: &IndexContext,
         folder: FolderNumber,
         structure: u64,
     ) -> Result<usize, FolderState> {
@@ -63,7 +64,7 @@ impl State {
         if path.components().count() + 1 >= MAX_COMPONENTS {
             return Err(FolderState::Odd);
         }
-        let open = match ground.root.folder_at(&path) {
+        let open = match context.root.folder_at(&path) {
             Ok(FolderAt::Folder(open)) => open,
             Ok(FolderAt::Unreadable) => return Err(FolderState::Unreadable),
             Ok(FolderAt::Mount) => return Err(FolderState::Mount),
@@ -71,12 +72,12 @@ impl State {
                 self.turn_off(OffReason::System);
                 return Err(FolderState::Odd);
             }
-            // If it is gone, that will be told.
+            // If the folder is gone, a notice follows.
             Ok(_) | Err(_) => return Err(FolderState::Odd),
         };
         let inode = open.metadata().map_err(|_| FolderState::Odd)?.inode;
         let watcher = self.watcher.as_mut().ok_or(FolderState::Odd)?;
-        // First watched, then listed: what comes in between is told.
+        // The watch comes before the listing, so that changes in between cause a notice.
         let (watch, before) = match watcher.watch(&open, folder) {
             Ok(watched) => watched,
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
@@ -85,14 +86,15 @@ impl State {
             }
             Err(_) => return Err(FolderState::Odd),
         };
-        if let Some(found) = self.tree.folders.get_mut(folder) {
-            (found.watch, found.inode) = (Some(watch), inode);
+        if let Some(node) = self.tree.folders.get_mut(folder) {
+            (node.watch, node.inode) = (Some(watch), inode);
         }
         if let Some(before) = before {
-            // The same folder had another name a moment ago.
+            // The same folder was known under another name until now.
             self.unwatched(before);
         }
         let names = names(&open).ok_or(FolderState::Odd)?;
+        // Notices that arrived during the listing may mean that the path led elsewhere.
         self.take_notices();
         if self.structure != structure {
             return Ok(0);
@@ -101,47 +103,49 @@ impl State {
         let mut children = Vec::with_capacity(count);
         for (name, kind) in names {
             let path = path.child(&name).map_err(|_| FolderState::Odd)?;
-            if !ground.rules.hides(&path) {
-                children.push(self.new_child(ground, folder, &path, &name, kind));
+            if !context.rules.hides(&path) {
+                children.push(self.new_child(context, folder, &path, &name, kind));
             }
         }
         self.tree.set_children(folder, children);
         Ok(count)
     }
 
-    /// Compares a folder with what is there, in case something was not told. Content that has changed is read again; if an
-    /// entry has come or gone, everything is looked at anew.
-    pub(crate) fn compare(&mut self, ground: &Ground, folder: FolderNumber) {
+    /// Compares a folder with the disk, in case a change was not reported. Changed contents are read again;
+    /// if an entry has appeared or disappeared, everything is listed again.
+    pub(crate) fn compare(&mut self, context: &IndexContext, folder: FolderNumber) {
+        // A difference may be a change whose notice is still on its way, so only a lasting one counts as a
+        // loss.
         for attempt in 0..ATTEMPTS {
-            if !self.refresh(ground, usize::MAX) {
+            if !self.refresh(context, usize::MAX) {
                 return;
             }
-            let Some(found) = self.tree.folders.get(folder) else { return };
-            match found.state {
+            let Some(node) = self.tree.folders.get(folder) else { return };
+            match node.state {
                 FolderState::Listed => {}
-                // What kept it from being listed may be over.
+                // The obstacle to listing it may be gone.
                 FolderState::Odd => return self.touch_folder(folder),
                 _ => return,
             }
             let Some(path) = self.tree.path(folder) else { return };
-            let Ok(FolderAt::Folder(open)) = ground.root.folder_at(&path) else { continue };
-            if !open.metadata().is_ok_and(|now| now.inode == found.inode) {
+            let Ok(FolderAt::Folder(open)) = context.root.folder_at(&path) else { continue };
+            if !open.metadata().is_ok_and(|now| now.inode == node.inode) {
                 self.is_lost |= attempt + 1 == ATTEMPTS;
                 continue;
             }
-            let is_hidden = |name: &[u8]| path.child(name).is_ok_and(|path| ground.rules.hides(&path));
+            let is_hidden = |name: &[u8]| path.child(name).is_ok_and(|path| context.rules.hides(&path));
             let Some(mut names) = names(&open) else { return };
             names.retain(|(name, _)| !is_hidden(name));
             names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            let is_same = names.len() == found.children.len()
-                && names.iter().zip(&found.children).all(|((name, kind), child)| {
-                    let known = match child {
+            let is_same = names.len() == node.children.len()
+                && names.iter().zip(&node.children).all(|((name, kind), child)| {
+                    let listed_kind = match child {
                         Child::Folder(_) => FileKind::Folder,
                         Child::Leaf(leaf) => {
                             self.tree.leaves.get(*leaf).map_or(FileKind::Unknown, |leaf| leaf.kind)
                         }
                     };
-                    *kind == known && **name == *self.tree.name(*child)
+                    *kind == listed_kind && **name == *self.tree.name(*child)
                 });
             if is_same {
                 return self.compare_contents(folder, &open);
@@ -151,9 +155,9 @@ impl State {
     }
 
     fn compare_contents(&mut self, folder: FolderNumber, open: &OpenFolder) {
-        let Some(found) = self.tree.folders.get(folder) else { return };
+        let Some(node) = self.tree.folders.get(folder) else { return };
         let mut changed = Vec::new();
-        for child in &found.children {
+        for child in &node.children {
             let Child::Leaf(number) = *child else { continue };
             let Some(leaf) = self.tree.leaves.get(number) else { continue };
             let is_known =
@@ -163,13 +167,14 @@ impl State {
             }
         }
         for (number, name) in changed {
-            self.tell(folder, &name);
+            self.push_change(folder, &name);
             self.set_unread(number);
         }
     }
 }
 
-/// What the system says about a file, as one number. A file with another name elsewhere has none of its own.
+/// Condenses the metadata of a file into one number. The link count enters it, because a file with a second
+/// name can change without a notice.
 pub(super) fn stamp(metadata: &sandbox_fs::Metadata) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hash = DefaultHasher::new();
@@ -177,13 +182,13 @@ pub(super) fn stamp(metadata: &sandbox_fs::Metadata) -> u64 {
     hash.finish()
 }
 
-/// The names in a folder with their kinds; `None` if it cannot be read to its end.
+/// Reads the names in a folder with their kinds; returns `None` if it cannot be read to its end.
 fn names(open: &OpenFolder) -> Option<Vec<(Box<[u8]>, FileKind)>> {
     let mut names: Vec<(Box<[u8]>, FileKind)> = Vec::new();
     open.names(|name, kind| names.push((name.into(), kind))).ok()?;
     for (name, kind) in &mut names {
         if *kind == FileKind::Unknown {
-            // If it is gone, that will be told.
+            // If the entry is gone, a notice follows.
             *kind = open.entry(name).ok()?.map_or(FileKind::Unknown, |now| now.kind);
         }
     }

@@ -10,7 +10,7 @@ use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use tempfile::TempDir;
 
-/// Everything is text, `hidden` is nothing, and `left` is not looked into.
+/// Rules under which `hidden` is invisible, `left` is excluded, and the extension decides the kind of content.
 pub(crate) struct Rules;
 
 impl IndexRules for Rules {
@@ -22,19 +22,24 @@ impl IndexRules for Rules {
         folder.file_name() == Some(b"left")
     }
 
-    fn content_kind(&self, _: &RelPath, _: &[u8]) -> ContentKind {
-        ContentKind::Text
+    fn content_kind(&self, path: &RelPath, _: &[u8]) -> ContentKind {
+        let name = path.file_name().unwrap_or_default();
+        match name.rsplit(|byte| *byte == b'.').next() {
+            Some(b"bin") => ContentKind::Binary,
+            Some(b"bad") => ContentKind::Undecodable,
+            _ => ContentKind::Text,
+        }
     }
 }
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     pub(crate) index: FileIndex,
     folder: TempDir,
 }
 
-impl Ground {
-    /// A folder with these files, whose list is complete.
-    pub(crate) fn with(files: &[(&str, &str)], limits: IndexLimits) -> Ground {
+impl Fixture {
+    /// Makes a folder with these files, and an index that has listed and read it.
+    pub(crate) fn with(files: &[(&str, &str)], limits: IndexLimits) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         for (name, content) in files {
             let path = folder.path().join(name);
@@ -43,10 +48,10 @@ impl Ground {
         }
         let root = FileRoot::open(folder.path(), &RootRules::none(), FsPolicy::default()).unwrap();
         let index = FileIndex::start(Arc::new(root), Rules, limits).unwrap();
-        let ground = Ground { index, folder };
-        drop(ground.view());
-        ground.settle();
-        ground
+        let fixture = Fixture { index, folder };
+        drop(fixture.view());
+        fixture.settle();
+        fixture
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -1,4 +1,4 @@
-//! Walks of the list, and what is not in it.
+//! Walks of the list, and entries that it omits.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use file_index::{IndexLimits, ListEntry, ListSummary, ListWalk, Needle};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, Visit};
 
-use crate::ground::Ground;
+use crate::ground::Fixture;
 
 fn walk(
     start: &str,
@@ -22,37 +22,37 @@ fn walk(
         |path: &RelPath, _: FileKind| if path.to_string() == skipped { Visit::Skip } else { Visit::Take };
     let mut each = |entry: ListEntry| paths.push(entry.path.to_string());
     let (takes_leaves, most) = (false, usize::MAX);
-    let asked = ListWalk { start: &start, depth, visitor: &mut visitor, takes_leaves, most, each: &mut each };
-    walk(asked).map(|_| paths)
+    let scope = ListWalk { start: &start, depth, visitor: &mut visitor, takes_leaves, most, each: &mut each };
+    walk(scope).map(|_| paths)
 }
 
 #[test]
-fn walks_are_in_the_order_of_path_bytes_and_as_deep_as_asked() {
+fn walks_are_in_the_order_of_path_bytes_and_of_the_requested_depth() {
     let files = [("a/x", "1"), ("a-b/y", "2"), ("a.c", "3"), ("a/d/z", "4"), ("a0", "5")];
-    let ground = Ground::with(&files, IndexLimits::default());
-    symlink("a", ground.path("link")).unwrap();
-    let view = ground.view();
-    let all = walk("", 9, "", |asked| view.walk(asked)).unwrap();
+    let fixture = Fixture::with(&files, IndexLimits::default());
+    symlink("a", fixture.path("link")).unwrap();
+    let view = fixture.view();
+    let all = walk("", 9, "", |scope| view.walk(scope)).unwrap();
     assert_eq!(all, ["a", "a-b", "a-b/y", "a.c", "a/d", "a/d/z", "a/x", "a0", "link"]);
-    assert_eq!(walk("", 1, "", |asked| view.walk(asked)).unwrap(), ["a", "a-b", "a.c", "a0", "link"]);
-    assert_eq!(walk("a", 1, "", |asked| view.walk(asked)).unwrap(), ["a/d", "a/x"]);
-    assert_eq!(walk("", 9, "a", |asked| view.walk(asked)).unwrap(), ["a-b", "a-b/y", "a.c", "a0", "link"]);
-    assert_eq!(walk("nowhere", 9, "", |asked| view.walk(asked)), None);
+    assert_eq!(walk("", 1, "", |scope| view.walk(scope)).unwrap(), ["a", "a-b", "a.c", "a0", "link"]);
+    assert_eq!(walk("a", 1, "", |scope| view.walk(scope)).unwrap(), ["a/d", "a/x"]);
+    assert_eq!(walk("", 9, "a", |scope| view.walk(scope)).unwrap(), ["a-b", "a-b/y", "a.c", "a0", "link"]);
+    assert_eq!(walk("nowhere", 9, "", |scope| view.walk(scope)), None);
 }
 
 #[test]
-fn entries_beyond_those_that_are_wanted_are_counted() {
+fn entries_beyond_the_requested_number_are_counted() {
     let files = [("a/x", "1"), ("a-b/y", "2"), ("a.c", "3"), ("a/d/z", "4"), ("a0", "5")];
-    let ground = Ground::with(&files, IndexLimits::default());
-    let view = ground.view();
+    let fixture = Fixture::with(&files, IndexLimits::default());
+    let view = fixture.view();
     let all = ["a", "a-b", "a-b/y", "a.c", "a/d", "a/d/z", "a/x", "a0"];
     for (most, takes_leaves) in (0..=9).flat_map(|most| [(most, false), (most, true)]) {
-        let (mut asked_about, mut paths) = (Vec::new(), Vec::new());
-        let found = view.walk(ListWalk {
+        let (mut visited, mut paths) = (Vec::new(), Vec::new());
+        let summary = view.walk(ListWalk {
             start: &RelPath::root(),
             depth: 9,
             visitor: &mut |path, kind| {
-                asked_about.push((path.to_string(), kind));
+                visited.push((path.to_string(), kind));
                 Visit::Take
             },
             takes_leaves,
@@ -60,50 +60,50 @@ fn entries_beyond_those_that_are_wanted_are_counted() {
             each: &mut |entry| paths.push(entry.path.to_string()),
         });
         assert_eq!(paths, all[..most.min(8)]);
-        assert_eq!(found.unwrap().counted as usize, all.len() - paths.len());
-        // Whoever wants to be asked is asked about all of them.
-        asked_about.retain(|(_, kind)| !takes_leaves || *kind != FileKind::Folder);
-        assert_eq!(asked_about.len(), if takes_leaves { 0 } else { 8 }, "{asked_about:?}");
+        assert_eq!(summary.unwrap().counted as usize, all.len() - paths.len());
+        // A visitor that wants every entry is called for every entry.
+        visited.retain(|(_, kind)| !takes_leaves || *kind != FileKind::Folder);
+        assert_eq!(visited.len(), if takes_leaves { 0 } else { 8 }, "{visited:?}");
     }
 }
 
 #[test]
-fn what_was_left_out_is_no_answer_and_what_is_hidden_is_not_there() {
-    let ground = Ground::with(&[("x", "1"), ("left/y", "2"), ("hidden/z", "3")], IndexLimits::default());
-    let view = ground.view();
-    assert_eq!(walk("", 9, "", |asked| view.walk(asked)), None);
-    assert_eq!(walk("", 9, "left", |asked| view.walk(asked)).unwrap(), ["x"]);
-    assert_eq!(walk("", 1, "", |asked| view.walk(asked)).unwrap(), ["left", "x"]);
+fn excluded_folders_give_no_answer_and_hidden_ones_are_absent() {
+    let fixture = Fixture::with(&[("x", "1"), ("left/y", "2"), ("hidden/z", "3")], IndexLimits::default());
+    let view = fixture.view();
+    assert_eq!(walk("", 9, "", |scope| view.walk(scope)), None);
+    assert_eq!(walk("", 9, "left", |scope| view.walk(scope)).unwrap(), ["x"]);
+    assert_eq!(walk("", 1, "", |scope| view.walk(scope)).unwrap(), ["left", "x"]);
 }
 
 #[test]
 fn candidates_and_names_are_few() {
     let files = [("a/one.txt", "a needle here\n"), ("a/two.txt", "hay\n"), ("b/three.txt", "more hay\n")];
-    // Time enough to ask before it is read.
+    // The delay leaves time for a request before the file is read.
     let limits = IndexLimits { collect: Duration::from_secs(3), ..IndexLimits::default() };
-    let ground = Ground::with(&files, limits);
+    let fixture = Fixture::with(&files, limits);
     let needle = Needle::literal(b"needle");
     let candidates = || {
-        let view = ground.view();
-        walk("", 9, "", |asked| view.candidates(&needle, asked)).unwrap()
+        let view = fixture.view();
+        walk("", 9, "", |scope| view.candidates(&needle, scope)).unwrap()
     };
     assert_eq!(candidates(), ["a/one.txt"]);
-    // One that has just changed may have anything in it, until it was read.
-    fs::write(ground.path("b/three.txt"), "still hay\n").unwrap();
+    // A changed file may contain anything until it is read.
+    fs::write(fixture.path("b/three.txt"), "still hay\n").unwrap();
     assert_eq!(candidates(), ["a/one.txt", "b/three.txt"]);
-    // Closing it is told by itself, perhaps only after it was read for the first time.
+    // Closing the file causes a notice of its own, perhaps after the file was first read.
     let start = Instant::now();
     while candidates() != ["a/one.txt"] {
         assert!(start.elapsed() < Duration::from_secs(60), "{:?}", candidates());
-        ground.settle();
+        fixture.settle();
     }
-    let view = ground.view();
-    let named = walk("", 9, "", |asked| view.named(&|name| name.starts_with(b"t"), asked)).unwrap();
+    let view = fixture.view();
+    let named = walk("", 9, "", |scope| view.named(&|name| name.starts_with(b"t"), scope)).unwrap();
     assert_eq!(named, ["a/two.txt", "b/three.txt"]);
-    let few = walk("", 9, "", |asked| {
-        let found = view.named(&|name| name.starts_with(b"t"), ListWalk { most: 1, ..asked });
-        assert_eq!(found.unwrap().counted, 1);
-        found
+    let few = walk("", 9, "", |scope| {
+        let summary = view.named(&|name| name.starts_with(b"t"), ListWalk { most: 1, ..scope });
+        assert_eq!(summary.unwrap().counted, 1);
+        summary
     });
     assert_eq!(few.unwrap(), ["a/two.txt"]);
 }
@@ -112,13 +112,13 @@ fn candidates_and_names_are_few() {
 fn large_files_are_always_candidates() {
     let limits = IndexLimits { file_bytes: 100, ..IndexLimits::default() };
     let hay = "hay\n".repeat(100);
-    let ground = Ground::with(&[("large", &hay), ("small", "hay\n")], limits);
+    let fixture = Fixture::with(&[("large", &hay), ("small", "hay\n")], limits);
     let needle = Needle::literal(b"needle");
-    let candidates = || walk("", 9, "", |asked| ground.view().candidates(&needle, asked)).unwrap();
+    let candidates = || walk("", 9, "", |scope| fixture.view().candidates(&needle, scope)).unwrap();
     // As above.
     let start = Instant::now();
     while candidates() != ["large"] {
         assert!(start.elapsed() < Duration::from_secs(60), "{:?}", candidates());
-        ground.settle();
+        fixture.settle();
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of the index through its public interface. That its answers are those of a search without it is tested where both
-//! are, in `local-workspace`.
+//! Tests of the index through its public interface. Tests in `local-workspace` compare its answers with those
+//! of a search without it.
 
 #[cfg(test)]
 mod feed;
@@ -7,3 +7,5 @@ mod feed;
 mod ground;
 #[cfg(test)]
 mod list;
+#[cfg(test)]
+mod rendered;

@@ -5,4 +5,5 @@
 mod new_name;
 mod parse;
 mod protected;
+mod rendered;
 mod round_trip;

@@ -1,4 +1,4 @@
-//! Names that new files may not have.
+//! Names that are refused for new files.
 
 use rel_path::{NameError, RelPath, check_new_name};
 
@@ -32,7 +32,7 @@ fn ordinary_names_of_any_script_are_accepted() {
 }
 
 #[test]
-fn every_component_of_a_path_is_looked_at() {
+fn every_component_of_a_path_is_checked() {
     let path = RelPath::parse("a:b/c.txt").unwrap();
     assert_eq!(path.check_new_name(), Err(NameError::Colon));
 }

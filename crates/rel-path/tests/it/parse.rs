@@ -1,8 +1,8 @@
-//! What is accepted as a path, and what is not.
+//! Accepted and refused paths.
 
 use rel_path::{MAX_COMPONENTS, MAX_PATH_BYTES, PathError, RelPath};
 
-fn shown(text: &str) -> String {
+fn displayed(text: &str) -> String {
     RelPath::parse(text).unwrap().to_string()
 }
 
@@ -53,14 +53,14 @@ fn single_dots_and_doubled_slashes_are_dropped() {
         ("./", "."),
         (".//.", "."),
     ] {
-        assert_eq!(shown(text), expected, "{text}");
+        assert_eq!(displayed(text), expected, "{text}");
     }
     assert!(RelPath::parse("./").unwrap().is_root());
 }
 
 #[test]
 fn parent_steps_that_stay_inside_are_kept() {
-    assert_eq!(shown("src/../a.txt"), "src/../a.txt");
+    assert_eq!(displayed("src/../a.txt"), "src/../a.txt");
     assert!(RelPath::parse("src/../a.txt").unwrap().has_parent_steps());
     assert_eq!(RelPath::parse("a/..").unwrap().file_name(), None);
 }
@@ -75,7 +75,7 @@ fn a_trailing_slash_is_remembered() {
     }
     assert!(!RelPath::parse("d").unwrap().names_folder());
     assert!(RelPath::parse("a/..").unwrap().names_folder());
-    assert_eq!(shown("a/.."), "a/..");
+    assert_eq!(displayed("a/.."), "a/..");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn schemes_globs_and_encodings_are_plain_names() {
         (r"\\server\share\x", r"\\server\share\x"),
         ("..\u{ff0f}outside", "..\u{ff0f}outside"),
     ] {
-        assert_eq!(shown(text), expected, "{text}");
+        assert_eq!(displayed(text), expected, "{text}");
     }
 }
 

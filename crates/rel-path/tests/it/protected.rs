@@ -82,7 +82,7 @@ fn the_answer_names_the_entry() {
 }
 
 #[test]
-fn names_are_on_the_list_that_their_reason_asks_for() {
+fn names_are_on_the_list_of_their_rule() {
     let names = ProtectedNames::default();
     let rule = |text: &str| {
         let path = RelPath::parse(text).unwrap();
@@ -108,7 +108,7 @@ fn names_are_on_the_list_that_their_reason_asks_for() {
         ".clinerules/hooks/PreToolUse",
         ".continue/config.yaml",
     ] {
-        assert_eq!(rule(text).map(|found| found.0), Some(NameRule::Never), "{text}");
+        assert_eq!(rule(text).map(|(rule, _)| rule), Some(NameRule::Never), "{text}");
     }
     for text in [
         ".vscode/launch.json",
@@ -131,7 +131,7 @@ fn names_are_on_the_list_that_their_reason_asks_for() {
         "venv/lib/python3/site-packages/x.pth",
         "rust-toolchain.toml",
     ] {
-        assert_eq!(rule(text).map(|found| found.0), Some(NameRule::Asked), "{text}");
+        assert_eq!(rule(text).map(|(rule, _)| rule), Some(NameRule::Asked), "{text}");
     }
     for text in [
         "Makefile",
@@ -164,7 +164,7 @@ fn entries_move_between_the_lists() {
     names.set("ci/*.yml", NameRule::Never, "ours");
     names.set(".github", NameRule::Never, "ours");
     assert_eq!(names.never(&path("ci/deploy.yml")).unwrap().reason(), "ours");
-    // What is never changed is not asked about.
+    // A name that is never changed is not reported as well.
     assert!(names.asked(&path(".github/workflows/x")).is_none());
     assert_eq!(names.entry(".GitHub").unwrap().rule(), NameRule::Never);
 }

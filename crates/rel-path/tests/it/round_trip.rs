@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use rel_path::{PathError, RelPath};
 
 #[test]
-fn undecodable_bytes_are_shown_and_accepted_back() {
+fn undecodable_bytes_are_escaped_and_accepted_back() {
     let path = RelPath::from_bytes(b"d/f\xffo").unwrap();
     assert_eq!(path.to_string(), r"d/f\xffo");
     assert_eq!(RelPath::parse(r"d/f\xFFo").unwrap(), path);
 }
 
 #[test]
-fn invisible_characters_are_shown() {
+fn invisible_characters_are_escaped() {
     let path = RelPath::from_bytes("a\nb\u{202e}c".as_bytes()).unwrap();
     assert_eq!(path.to_string(), r"a\x0ab\xe2\x80\xaec");
     assert_eq!(RelPath::parse(&path.to_string()).unwrap(), path);
