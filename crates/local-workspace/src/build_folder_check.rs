@@ -11,9 +11,10 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FolderAt, FsError, Metadata};
 
 use crate::effect::{Effect, EffectSide};
-use crate::git_guard::{InRepository, Refusal, is_git_name};
+use crate::git_guard::{INDEX_BYTES, InRepository, Refusal, is_git_name, is_index};
 use crate::present::Present;
 use crate::publish::open_root;
+use crate::repository_context::{RepositoryContext, format_on_disk};
 
 /// How many folders that a command has changed are looked at.
 const CHANGED_FOLDERS: usize = 20_000;
@@ -156,7 +157,8 @@ impl Check<'_> {
     fn refusal(&self, folder: &RelPath, path: &RelPath, metadata: &Metadata) -> Option<Refusal> {
         let after = match metadata.kind {
             FileKind::File => {
-                let bytes = self.root.open_file(path).and_then(|file| file.read_to_end(FILE_BYTES));
+                let limit = if is_index(path) { INDEX_BYTES } else { FILE_BYTES };
+                let bytes = self.root.open_file(path).and_then(|file| file.read_to_end(limit));
                 // What cannot be read cannot be judged.
                 EffectSide::Kept(Present::file(bytes.unwrap_or_else(|_| vec![0]), Some(metadata.mode)))
             }
@@ -165,7 +167,12 @@ impl Check<'_> {
         };
         let names = path.components().skip(folder.components().count()).collect();
         let effect = Effect { path: path.clone(), before: None, after: Some(after) };
-        let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, self.root.path())?;
+        let context = RepositoryContext {
+            workspace: self.root.path(),
+            was_there: &|_| false,
+            format: &|settings| format_on_disk(self.root, settings),
+        };
+        let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {
             // A repository without a working tree says so of itself.
             Refusal::Settings(names) => names.iter().all(|name| name == "core.bare"),
@@ -215,6 +222,7 @@ fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
     const FOLDERS: [&[u8]; 3] = [b"hooks", b"remotes", b"branches"];
     let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
     is_git_name(name)
+        || RelPath::from_bytes(name).is_ok_and(|name| is_index(&name))
         || is_one_of(name, &NAMES)
         || name.eq_ignore_ascii_case(b"refs")
         || folder.components().any(|name| is_one_of(name, &FOLDERS))

@@ -81,7 +81,7 @@ impl LocalWorkspace {
             hidden: &self.hidden,
             was_there: &|path| before.snapshot.entries.contains_key(path),
             is_there_now: &|path| self.root.metadata(path).is_ok(),
-            workspace: self.root.path(),
+            root: &self.root,
         }
         .sort(effects);
         let mut failed = Vec::new();

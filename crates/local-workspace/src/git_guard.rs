@@ -4,11 +4,14 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+pub(crate) use git_index::is_git_name;
+use git_index::{IndexError, ObjectFormat};
 use rel_path::RelPath;
 
 use crate::effect::Effect;
-use crate::git_settings::{changed_directions, harmful};
+use crate::git_settings::{changed_directions, harmful, object_format};
 use crate::present::PresentKind;
+use crate::repository_context::RepositoryContext;
 
 /// The lists of steps of a rebase, with the lines that only move commits.
 const REBASE_STEPS: [&str; 23] = [
@@ -36,6 +39,9 @@ const REBASE_STEPS: [&str; 23] = [
     "update-ref",
     "u",
 ];
+
+/// The largest index that is read, in bytes: about half a million files.
+pub(crate) const INDEX_BYTES: u64 = 64 << 20;
 
 /// Why a path is not taken over from a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +75,12 @@ pub(crate) enum Refusal {
     Removal,
     /// It belongs to a working tree of which something else is refused.
     WorkingTree,
+    /// Git would take paths from it that it would not have let anybody add.
+    Index(IndexError),
+    /// The index is too large to be judged.
+    UnreadIndex,
+    /// It belongs to an index of which another part is refused.
+    SplitIndex,
 }
 
 impl fmt::Display for Refusal {
@@ -91,6 +103,11 @@ impl fmt::Display for Refusal {
             Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
             Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
+            Refusal::Index(error) => error.fmt(out),
+            Refusal::UnreadIndex => {
+                write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
+            }
+            Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
         }
     }
 }
@@ -112,17 +129,13 @@ pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
     Some(InRepository { folder, names: names[place + 1..].to_vec() })
 }
 
-/// Whether a name would be `.git` to some file system.
-pub(crate) fn is_git_name(name: &[u8]) -> bool {
-    if name.eq_ignore_ascii_case(b".git") {
-        return true;
-    }
-    // Disguises have a dot, a letter or a tilde of it; few names have to be looked at closely.
-    let may_be = name.len() <= 64 && name.iter().any(|byte| matches!(byte, b'g' | b'G'));
-    let looks_alike = |path: &RelPath| rel_path::ProtectedNames::new([".git"]).protects(path);
-    may_be
-        && (!name.is_ascii() || name.iter().any(|byte| matches!(byte, b'~' | b'.' | b':' | b' ' | b'\\')))
-        && RelPath::from_bytes(name).is_ok_and(|path| looks_alike(&path))
+/// Returns whether a path has the name of an index of git, or of what several indexes share.
+pub(crate) fn is_index(path: &RelPath) -> bool {
+    const SHARED: &[u8] = b"sharedindex.";
+    path.file_name().is_some_and(|name| {
+        name.eq_ignore_ascii_case(b"index")
+            || name.get(..SHARED.len()).is_some_and(|start| start.eq_ignore_ascii_case(SHARED))
+    })
 }
 
 /// Whether the content of `path` decides what git does, so that it is looked at whatever else is not.
@@ -166,7 +179,8 @@ impl InRepository<'_> {
     }
 
     /// Tells why an effect on this path is not taken over, if it is not.
-    pub(crate) fn refusal(&self, effect: &Effect, workspace: Option<&Path>) -> Option<Refusal> {
+    pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+        let workspace = context.workspace;
         let after = effect.kind_after();
         if self.names.is_empty() {
             return match after {
@@ -197,7 +211,10 @@ impl InRepository<'_> {
             return None;
         }
         if self.ends_with(&["config"]) || self.ends_with(&["config.worktree"]) {
-            return self.settings_refusal(effect);
+            return self.settings_refusal(effect, context);
+        }
+        if is_index(&effect.path) {
+            return index_refusal(effect, context);
         }
         if self.ends_with(&["info", "attributes"]) {
             return Some(Refusal::Attributes);
@@ -233,7 +250,7 @@ impl InRepository<'_> {
         length >= 3 && self.names[length - 3].eq_ignore_ascii_case(b"worktrees")
     }
 
-    fn settings_refusal(&self, effect: &Effect) -> Option<Refusal> {
+    fn settings_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         if effect.after.is_none() {
             return Some(Refusal::Removal);
         }
@@ -247,10 +264,30 @@ impl InRepository<'_> {
         };
         match harmful(effect.text_before(), after, &is_worktree) {
             None => Some(Refusal::UnreadSettings),
-            Some(named) if named.is_empty() => None,
+            Some(named) if named.is_empty() && !changes_format(effect, after, context) => None,
+            Some(named) if named.is_empty() => {
+                Some(Refusal::Settings(vec!["extensions.objectformat".to_owned()]))
+            }
             Some(named) => Some(Refusal::Settings(named)),
         }
     }
+}
+
+/// Returns why an index is refused; `None` also if it is gone, because git then takes all files for untracked.
+fn index_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+    effect.after.as_ref()?;
+    let Some(bytes) = effect.text_after() else { return Some(Refusal::UnreadIndex) };
+    let format = context.format_of_index(&effect.path);
+    git_index::check(bytes, format, &mut |_| {}).err().map(Refusal::Index)
+}
+
+/// Returns whether settings change the object format of a repository that was there: its indexes were judged by the one
+/// that it had, and are something else in another one.
+fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>) -> bool {
+    let was_there =
+        effect.before.is_some() || effect.path.parent().is_some_and(|folder| (context.was_there)(&folder));
+    let before = effect.text_before().map_or_else(ObjectFormat::default, object_format);
+    was_there && before != object_format(after)
 }
 
 /// Returns what an effect changes about where git fetches from and pushes to.

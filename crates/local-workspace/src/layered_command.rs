@@ -108,7 +108,7 @@ impl LocalWorkspace {
             hidden: &self.hidden,
             was_there: &was_there,
             is_there_now: &was_there,
-            workspace: self.root.path(),
+            root: &self.root,
         };
         guard.sort(effects)
     }

@@ -59,6 +59,7 @@ mod publish;
 mod read;
 mod recovery;
 mod recovery_path;
+mod repository_context;
 mod repository_parts;
 mod rights;
 mod runs;

@@ -20,6 +20,7 @@ use crate::held_versions::{Edit, HeldVersions, compose, version};
 use crate::hidden::Hidden;
 use crate::prepared_edits::PreparedEdits;
 use crate::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
+use crate::repository_context::{RepositoryContext, format_on_disk};
 use crate::repository_parts::{Transition, folded, may_be_part};
 use crate::step_record::MapRecord;
 
@@ -378,8 +379,12 @@ impl<'a> Plan<'a> {
             None if other == path => false,
             _ => self.is_there(other),
         };
-        let transition =
-            Transition { was_there: &was_there, is_there: &is_there, workspace: self.root.path() };
+        let context = RepositoryContext {
+            workspace: self.root.path(),
+            was_there: &was_there,
+            format: &|settings| format_on_disk(self.root, settings),
+        };
+        let transition = Transition { is_there: &is_there, context: &context };
         let effect = Effect { path: path.clone(), before, after };
         transition.refusal(&effect).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))
     }

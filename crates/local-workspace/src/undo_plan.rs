@@ -12,6 +12,7 @@ use crate::git_guard::in_git_folder;
 use crate::hidden::Hidden;
 use crate::plan::repository_error;
 use crate::present::Present;
+use crate::repository_context::{RepositoryContext, format_on_disk};
 use crate::repository_parts::{TouchedPaths, Transition, may_be_part};
 use crate::undo_error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo_path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
@@ -161,8 +162,12 @@ impl UndoPlan {
         }
         let was_there = |path: &RelPath| ground.root.metadata(path).is_ok();
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
-        let transition =
-            Transition { was_there: &was_there, is_there: &is_there, workspace: ground.root.path() };
+        let context = RepositoryContext {
+            workspace: ground.root.path(),
+            was_there: &was_there,
+            format: &|settings| format_on_disk(ground.root, settings),
+        };
+        let transition = Transition { is_there: &is_there, context: &context };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
             if let Some(refusal) = transition.refusal(&effect(ground, path)) {
                 let error = repository_error(&path.path, &refusal);

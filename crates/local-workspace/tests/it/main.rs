@@ -36,6 +36,8 @@ mod ground;
 #[cfg(test)]
 mod hidden;
 #[cfg(test)]
+mod indexes;
+#[cfg(test)]
 mod late_writes;
 #[cfg(test)]
 mod line_numbers;
