@@ -19,6 +19,14 @@ impl<'a> BuildFolders<'a> {
         BuildFolders { ignores: GitIgnores::new(root), exclusions: Exclusions::defaults() }
     }
 
+    /// Returns whether a path lies in one.
+    pub(crate) fn surrounds(&mut self, path: &RelPath) -> bool {
+        let mut around: Vec<_> = std::iter::successors(path.parent(), RelPath::parent).collect();
+        // The outermost first: of those beneath a build folder git is not asked.
+        around.reverse();
+        around.iter().any(|folder| self.contains(folder))
+    }
+
     /// Whether the folder `path` is one, provided that it lies in none.
     pub(crate) fn contains(&mut self, path: &RelPath) -> bool {
         // Git does not say that it ignores its own folder, and what is in there is no build.

@@ -61,7 +61,7 @@ impl LocalWorkspace {
             PreparedCommand { command: &command, report: &report, output_name: &output_name, warnings };
         let began = Moment::now();
         let Ran { outcome, ground, is_over } = self.run(call, prepared, ground, observer);
-        let outcome = self.check_build_folders(&ground, began, outcome);
+        let outcome = self.check_build_folders(began, outcome);
         match ground {
             CommandGround::Layer(layer) if is_over => self.record_layered(&run, step, outcome, layer),
             CommandGround::Layer(_) => self.record_dropped(&run, step, outcome),

@@ -185,7 +185,7 @@ impl InRepository<'_> {
         if self.names.is_empty() {
             return match after {
                 Some(PresentKind::Folder) => None,
-                Some(PresentKind::File) if leads_into_repository(effect, workspace) => None,
+                Some(PresentKind::File) if leads_into_repository(effect, context) => None,
                 Some(PresentKind::File) => Some(Refusal::Redirection),
                 Some(PresentKind::Other) => Some(Refusal::Link),
                 None => Some(Refusal::Removal),
@@ -299,8 +299,9 @@ pub(crate) fn directions(effect: &Effect) -> Vec<String> {
 }
 
 /// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
-fn leads_into_repository(effect: &Effect, workspace: Option<&Path>) -> bool {
-    effect.text_after().and_then(|text| linked_folder(&effect.path, text, workspace)).is_some()
+fn leads_into_repository(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+    let target = effect.text_after().and_then(|text| linked_folder(&effect.path, text, context.workspace));
+    target.is_some_and(|target| !(context.is_unjudged)(&target))
 }
 
 /// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a

@@ -7,6 +7,7 @@ use git_index::ObjectFormat;
 use rel_path::{ProtectedName, ProtectedNames, RelPath};
 use sandbox_fs::FileRoot;
 
+use crate::build_folders::BuildFolders;
 use crate::effect::Effect;
 use crate::git_guard::{Refusal, in_git_folder, is_index};
 use crate::hidden::Hidden;
@@ -25,6 +26,8 @@ pub(crate) struct Guard<'a> {
     /// Tells whether something is now at a path that none of the effects is about: file tools may have put it there
     /// while the command ran.
     pub is_there_now: &'a dyn Fn(&RelPath) -> bool,
+    /// The build folders that the command wrote to without anything that holds it back.
+    pub written_through: &'a [RelPath],
     /// The workspace as it is now.
     pub root: &'a FileRoot,
 }
@@ -49,9 +52,17 @@ impl Guard<'_> {
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| (self.is_there_now)(path));
         let was_there = |path: &RelPath| before.is_filled(path).unwrap_or_else(|| (self.was_there)(path));
         let workspace = self.root.path();
+        let is_unjudged = |path: &RelPath| {
+            self.written_through.iter().any(|folder| path.starts_with(folder))
+                || BuildFolders::new(self.root).surrounds(path)
+        };
         // Nothing of what decides whether settings are refused depends on the object format.
-        let plain =
-            RepositoryContext { workspace, was_there: &was_there, format: &|_| ObjectFormat::default() };
+        let plain = RepositoryContext {
+            workspace,
+            was_there: &was_there,
+            is_unjudged: &is_unjudged,
+            format: &|_| ObjectFormat::default(),
+        };
         let is_refused = |effect: &Effect| {
             in_git_folder(&effect.path).is_some_and(|place| place.refusal(effect, &plain).is_some())
         };
@@ -59,7 +70,12 @@ impl Guard<'_> {
             let after = format_after(&effects, settings, &was_there, &is_refused);
             after.unwrap_or_else(|| format_on_disk(self.root, settings))
         };
-        let context = RepositoryContext { workspace, was_there: &was_there, format: &format };
+        let context = RepositoryContext {
+            workspace,
+            was_there: &was_there,
+            is_unjudged: &is_unjudged,
+            format: &format,
+        };
         let transition = Transition { is_there: &is_there, context: &context };
         let removed = removed_repositories(&effects, &plain, &is_there);
         let working_trees = WorkingTree::all(&effects, workspace);

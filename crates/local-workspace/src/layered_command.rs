@@ -103,11 +103,13 @@ impl LocalWorkspace {
     /// Sorts out what may be taken over, by what is in the workspace now.
     fn sort_effects(&self, effects: Vec<Effect>) -> Sorted {
         let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
+        let written_through = self.written_through().folders.clone();
         let guard = Guard {
             protected: &self.root.policy().protected,
             hidden: &self.hidden,
             was_there: &was_there,
             is_there_now: &was_there,
+            written_through: &written_through,
             root: &self.root,
         };
         guard.sort(effects)

@@ -12,6 +12,7 @@ use wap_core::{
     WriteMode,
 };
 
+use crate::build_folders::BuildFolders;
 use crate::edit_request::{content_bytes, operation};
 use crate::effect::{Effect, EffectSide};
 use crate::errors::{edit_error, fs_error, path_error};
@@ -382,6 +383,7 @@ impl<'a> Plan<'a> {
         let context = RepositoryContext {
             workspace: self.root.path(),
             was_there: &was_there,
+            is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
             format: &|settings| format_on_disk(self.root, settings),
         };
         let transition = Transition { is_there: &is_there, context: &context };

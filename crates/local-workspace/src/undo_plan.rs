@@ -6,6 +6,7 @@ use change_journal::{ChangeNumber, ChangeState, ContentHash, EntryKind, JournalR
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
+use crate::build_folders::BuildFolders;
 use crate::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git_guard::in_git_folder;
@@ -165,6 +166,7 @@ impl UndoPlan {
         let context = RepositoryContext {
             workspace: ground.root.path(),
             was_there: &was_there,
+            is_unjudged: &|path| BuildFolders::new(ground.root).surrounds(path),
             format: &|settings| format_on_disk(ground.root, settings),
         };
         let transition = Transition { is_there: &is_there, context: &context };
