@@ -8,7 +8,7 @@ pub(crate) use git_index::is_git_name;
 use git_index::{IndexError, ObjectFormat};
 use rel_path::RelPath;
 
-use crate::effect::Effect;
+use crate::effect::{Effect, EffectSide};
 use crate::git_settings::{changed_directions, harmful, object_format};
 use crate::present::PresentKind;
 use crate::repository_context::RepositoryContext;
@@ -142,7 +142,7 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
 pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
     let Some(last) = path.file_name() else { return false };
     match in_git_folder(path) {
-        Some(place) => !place.is_data(),
+        Some(place) => !place.is_data() || place.has_obeyed_name(),
         None => matches!(last, b"HEAD" | b"config" | b"commondir" | b"config.worktree"),
     }
 }
@@ -178,6 +178,37 @@ impl InRepository<'_> {
                 .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
     }
 
+    /// Returns whether git would obey a file of this name if the folder that it is in was a repository.
+    fn has_obeyed_name(&self) -> bool {
+        const NAMES: [&[u8]; 3] = [b"config", b"config.worktree", b"commondir"];
+        let last = self.names.last().copied().unwrap_or_default();
+        NAMES.iter().any(|name| last.eq_ignore_ascii_case(name))
+            || RelPath::from_bytes(last).is_ok_and(|name| is_index(&name))
+            || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
+    }
+
+    /// Returns whether an effect leaves what a branch or its log consists of, whatever its name is: git can take that for
+    /// nothing else.
+    fn is_reference_or_log(&self, effect: &Effect) -> bool {
+        let is_runnable =
+            effect.after.as_ref().and_then(EffectSide::mode).is_none_or(|mode| mode & 0o111 != 0);
+        if effect.after.is_none() || effect.kind_after() == Some(PresentKind::Folder) {
+            return true;
+        }
+        let Some(text) = effect.text_after().filter(|_| !is_runnable) else { return false };
+        let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        if self.first_is(&["refs"]) {
+            let is_symbolic = text.starts_with(b"ref: refs/") && !text.contains(&b'\n');
+            return is_name(text) || is_symbolic;
+        }
+        // A path in it would lead elsewhere, if it was the name of a folder.
+        let leads_away = self.ends_with(&["commondir"]) && text.contains(&b'/');
+        let mut words = text.splitn(3, |byte| *byte == b' ');
+        let is_log = text.is_empty() || words.by_ref().take(2).filter(|word| is_name(word)).count() == 2;
+        self.first_is(&["logs"]) && is_log && !leads_away
+    }
+
     /// Tells why an effect on this path is not taken over, if it is not.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         let workspace = context.workspace;
@@ -194,7 +225,7 @@ impl InRepository<'_> {
         if after == Some(PresentKind::Other) {
             return Some(Refusal::Link);
         }
-        if self.is_data() {
+        if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
             return None;
         }
         let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);

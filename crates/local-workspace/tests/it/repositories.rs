@@ -419,6 +419,52 @@ fn what_commands_complete_in_build_folders_step_by_step_is_judged_as_a_whole() {
 }
 
 #[test]
+fn repository_among_the_data_of_another_runs_nothing() {
+    for folder in ["logs/evil", "refs/heads/evil", "objects/evil", "objects/ab/evil", "logs"] {
+        let script = format!(
+            "mkdir -p .git/{folder}/objects .git/{folder}/refs .git/{folder}/hooks; cd .git/{folder}; \
+             test -e HEAD || echo 'ref: refs/heads/main' > HEAD; \
+             printf '[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = CANARY\n' > config; \
+             printf '#!/bin/sh\nCANARY\n' > hooks/post-checkout; chmod +x hooks/post-checkout"
+        );
+        let trigger = format!("cd .git/{folder}; GIT_DIR=. git status; .git/hooks/post-checkout");
+        let plain = with_build_folder();
+        assert!(shell(&plain.root(), &script.replace("CANARY", &program(&plain))).status.success());
+        let shown = shell(&plain.root(), &trigger);
+        assert!(canary(&plain).exists(), "control: {folder}: {shown:?}");
+        for layered in LAYERS {
+            let ground = with_build_folder();
+            let workspace = ground.open_layered(layered);
+            let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+            let warned = response.warnings.join("\n");
+            for name in ["config", "hooks/post-checkout"] {
+                assert!(
+                    warned.contains(&format!("`.git/{folder}/{name}`")),
+                    "{folder} ({layered:?}): {response:?}"
+                );
+            }
+            shell(&ground.root(), &trigger);
+            assert!(!canary(&ground).exists(), "{folder} ({layered:?}): {warned}");
+        }
+    }
+}
+
+#[test]
+fn branches_may_be_called_like_what_git_obeys() {
+    for layered in LAYERS {
+        let ground = with_build_folder();
+        let workspace = ground.open_layered(layered);
+        let script = "git branch config && git branch index && git branch hooks/pre-commit && git branch commondir && \
+                      git symbolic-ref refs/heads/x/config refs/heads/main && git checkout -q config && \
+                      echo y > file && git -c user.name=u -c user.email=u@x commit -qam 'two' && git checkout -q main";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        let branches = shell(&ground.root(), "git log --oneline config; git reflog config; git fsck");
+        assert!(branches.status.success(), "{layered:?}: {branches:?}");
+    }
+}
+
+#[test]
 fn git_file_leads_into_no_build_folder() {
     // The names are those of what holds data in a repository, and of one that does not.
     for name in ["logs", "refs", "objects", "lfs", "other", "objects/ab"] {
