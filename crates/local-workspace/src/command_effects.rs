@@ -8,7 +8,7 @@ use crate::adoption::put_back;
 use crate::command_answer::{CommandOutcome, unrecorded, without_output};
 use crate::comparison::compare;
 use crate::effect::Effect;
-use crate::effect_notes::{EffectNotes, asked_names, changed_directions};
+use crate::effect_notes::{EffectNotes, asked_names, changed_directions, widened_access};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::guard::{Guard, Sorted};
@@ -97,6 +97,7 @@ impl LocalWorkspace {
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.asked = asked_names(&self.root.policy().protected, &allowed);
         notes.directions = changed_directions(&allowed);
+        notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
         let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };
         let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };

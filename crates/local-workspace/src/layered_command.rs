@@ -12,7 +12,7 @@ use crate::adoption::{Adopted, adopt};
 use crate::command_answer::CommandOutcome;
 use crate::command_effects::{Recorded, not_undoable};
 use crate::effect::Effect;
-use crate::effect_notes::{EffectNotes, asked_names, changed_directions};
+use crate::effect_notes::{EffectNotes, asked_names, changed_directions, widened_access};
 use crate::engine::LocalWorkspace;
 use crate::git_guard::in_git_folder;
 use crate::guard::{Guard, Sorted};
@@ -204,6 +204,7 @@ impl LocalWorkspace {
         notes.conflicts.dedup();
         notes.asked = asked_names(protected, &wanted);
         notes.directions = changed_directions(&wanted);
+        notes.widened = widened_access(&wanted);
         notes.not_undoable.extend(not_undoable(&wanted));
         let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
         if !lost.is_empty() {
