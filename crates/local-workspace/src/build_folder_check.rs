@@ -46,6 +46,11 @@ impl Moment {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
         Moment(i128::try_from(now).unwrap_or(i128::MAX) - ONE_TICK)
     }
+
+    /// Returns whether something that changed at a time, in nanoseconds since 1970, changed later.
+    pub(crate) fn is_before(self, nanoseconds: i128) -> bool {
+        nanoseconds >= self.0
+    }
 }
 
 /// What was found in build folders.

@@ -5,6 +5,8 @@ use rel_path::RelPath;
 use wap_core::WapError;
 
 use crate::adoption::put_back;
+use crate::beyond_comparison::look;
+use crate::build_folder_check::Moment;
 use crate::command_answer::{CommandOutcome, unrecorded, without_output};
 use crate::comparison::compare;
 use crate::effect::Effect;
@@ -24,6 +26,7 @@ pub(crate) struct Before {
     snapshot: TreeSnapshot,
     /// The last change of anybody that was recorded.
     last_change: ChangeNumber,
+    moment: Moment,
 }
 
 impl Before {
@@ -42,7 +45,7 @@ impl LocalWorkspace {
             .map_err(|error| fs_error(&error, ""))?;
         let newest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
-        Ok(Before { snapshot, last_change })
+        Ok(Before { snapshot, last_change, moment: Moment::now() })
     }
 
     fn snapshot_ground(&self) -> SnapshotGround<'_> {
@@ -72,6 +75,7 @@ impl LocalWorkspace {
             }
         };
         note_gaps(&before.snapshot, &after, &mut notes);
+        self.note_beyond(&before, &after, &mut notes);
         let effects = self.without_own_changes(compare(&before.snapshot, &after), before.last_change);
         let (taken, kept) = take_set_id_bits(&self.root, &effects, &before.snapshot, &after);
         notes.rights = taken;
@@ -113,6 +117,19 @@ impl LocalWorkspace {
         self.checkpoint.add(numbers.into_iter().zip(paths).collect());
         *self.last_snapshot() = Some(after);
         outcome
+    }
+
+    /// Names what git or an editor would obey beyond the end of the comparison.
+    fn note_beyond(&self, before: &Before, after: &TreeSnapshot, notes: &mut EffectNotes) {
+        let ends = [&before.snapshot.known_up_to, &after.known_up_to];
+        let Some(known_up_to) = ends.into_iter().flatten().min() else { return };
+        let names = (&self.root.policy().protected, &self.hidden);
+        let beyond = look(&self.root, names, known_up_to, before.moment);
+        notes.unprotected = beyond.obeyed;
+        let reach = if beyond.is_cut { "and not all of it was looked through" } else { "but looked through" };
+        notes.other.push(format!(
+            "beyond `{known_up_to}` nothing that git or an editor obeys was protected from the command, {reach}"
+        ));
     }
 
     /// Leaves out what file tools have done while the command ran, and recorded themselves.

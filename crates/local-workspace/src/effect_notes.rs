@@ -33,6 +33,8 @@ pub(crate) struct EffectNotes {
     pub rights_kept: Vec<String>,
     /// Paths that others than their owner may now read or write and could not before, with the modes.
     pub widened: Vec<String>,
+    /// Paths that git or an editor would obey and that nothing is known of from before.
+    pub unprotected: Vec<String>,
     /// Paths that could not be brought into their place, with the reason.
     pub failed: Vec<(String, String)>,
     /// Paths of which the journal does not hold what was there, or what is there.
@@ -98,6 +100,11 @@ impl EffectNotes {
         say(
             quoted(&self.rights_kept),
             "have set-user-ID or set-group-ID bits that could not be taken away: ",
+            "",
+        );
+        say(
+            self.unprotected.clone(),
+            "git or an editor would obey these, which the command changed; look before you use either here: ",
             "",
         );
         say(

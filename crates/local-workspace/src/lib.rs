@@ -15,6 +15,7 @@
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.
 
 mod adoption;
+mod beyond_comparison;
 mod build_folder_check;
 mod build_folders;
 mod change;

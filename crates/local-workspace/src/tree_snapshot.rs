@@ -128,8 +128,12 @@ impl TreeSnapshot {
         let mut left_bytes = limits.total_bytes;
         let mut left_index_bytes = 2 * INDEX_BYTES;
         let mut last = RelPath::root();
-        for entry in walk.by_ref() {
-            last.clone_from(&entry.path);
+        while let Some(entry) = walk.next() {
+            // Once a folder could not be read to its end, names that had been read before still follow.
+            let summary = walk.summary();
+            if !summary.out_of_entries && !summary.out_of_time {
+                last.clone_from(&entry.path);
+            }
             let Some(metadata) = entry.metadata else { continue };
             let is_in_new = {
                 let folders = folders.lock().unwrap_or_else(PoisonError::into_inner);
