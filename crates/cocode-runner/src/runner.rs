@@ -20,6 +20,7 @@ use crate::record::store::{self, Store};
 use crate::repository::Repository;
 use crate::repository::git::Git;
 use crate::repository::left_file;
+use crate::repository::own_index;
 use crate::repository::own_repository::{self, take_objects_again, take_over};
 use crate::repository::worktree::{Worktree, file_error};
 use crate::verdict::evidence::Work;
@@ -136,7 +137,9 @@ impl Runner {
         let mut work = Work::default();
         if let Some(worktree) = &worktree {
             worktree.close(&self.repository.common_folder)?;
+            record.warnings.extend(own_index::put_aside_crafted(worktree, &record.start_commit));
             take_over(&self.repository, worktree, record)?;
+            own_index::make_again(&self.repository, worktree);
             work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
         }
         let mut is_whole = true;
@@ -200,7 +203,12 @@ impl Runner {
         record.verdict = Some(Verdict::of(&evidence));
         record.left_by_check = left;
         match &worktree {
-            Some(worktree) if was_checked => take_objects_again(&self.repository, worktree, record),
+            Some(worktree) if was_checked => {
+                record.warnings.extend(own_index::put_aside_crafted(worktree, &record.start_commit));
+                take_objects_again(&self.repository, worktree, record)?;
+                own_index::make_again(&self.repository, worktree);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! `executeCommand`: record the start, run confined, record the outcome.
 
 pub(crate) mod answer;
+mod beyond_comparison;
 mod comparison;
 pub(crate) mod effect;
 pub(crate) mod effect_notes;
@@ -78,7 +79,7 @@ impl LocalWorkspace {
             PreparedCommand { command: &command, report: &report, output_name: &output_name, warnings };
         let began = Moment::now();
         let Ran { outcome, ground, is_over } = self.run(call, prepared, ground, observer);
-        let outcome = self.check_build_folders(&ground, began, outcome);
+        let outcome = self.check_build_folders(began, outcome);
         match ground {
             CommandGround::Layer(layer) if is_over => self.record_layered(&run, step, outcome, layer),
             CommandGround::Layer(_) => self.record_dropped(&run, step, outcome),

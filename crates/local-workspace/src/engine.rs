@@ -15,6 +15,7 @@ use wap_core::{
     SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
+use crate::adopt::build_folder_check::BuildFoldersBefore;
 use crate::adopt::layer_shelf::LayerShelf;
 use crate::change::checkpoint::Checkpoint;
 use crate::change::held_versions::HeldVersions;
@@ -56,7 +57,7 @@ pub struct LocalWorkspace {
     /// The list of files, once somebody has asked for one.
     pub(crate) index: OnceLock<Arc<FileIndex>>,
     /// The build folders that the running command writes through.
-    written_through: Mutex<Vec<RelPath>>,
+    written_through: Mutex<BuildFoldersBefore>,
     /// Whether it was said that build folders are too large to be looked through.
     pub(crate) said_too_large: AtomicBool,
     /// The folder after the last command, which spares the next comparison most of its reading.
@@ -226,7 +227,7 @@ impl LocalWorkspace {
         if call.cancel.is_cancelled() { None } else { self.changes.wait_unless(call.cancel) }
     }
 
-    pub(crate) fn written_through(&self) -> MutexGuard<'_, Vec<RelPath>> {
+    pub(crate) fn written_through(&self) -> MutexGuard<'_, BuildFoldersBefore> {
         self.written_through.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod credentials;
 pub(crate) mod guard;
+pub(crate) mod repository_context;
 pub(crate) mod repository_parts;
 mod settings;
 pub(crate) mod version_control;

@@ -6,6 +6,7 @@ mod confinement;
 mod contract;
 mod definitions;
 mod ground;
+mod indexes;
 mod modes;
 mod own_objects;
 mod picking;

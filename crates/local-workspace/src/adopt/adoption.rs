@@ -153,6 +153,14 @@ fn linked_repository(effect: &Effect, workspace: Option<&Path>) -> Option<RelPat
     in_git_folder(&folder).map(|place| place.folder)
 }
 
+/// Looks at what is to be replaced. A file that is too large to be read goes at once, because nothing of it is kept.
+fn present_to_replace(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
+    match Present::of_any_kind(root, path) {
+        Err(FsError::TooLarge { .. }) => root.remove_file(path, None).map(|_| None),
+        found => found,
+    }
+}
+
 /// Puts what a command wrote where it must not back to what was there. Answers with the paths where that failed.
 pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
     let modes = {
@@ -182,7 +190,7 @@ pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
                 continue;
             }
         };
-        let done = Present::of_any_kind(root, &effect.path).and_then(|now| match (&now, &wanted) {
+        let done = present_to_replace(root, &effect.path).and_then(|now| match (&now, &wanted) {
             (None, None) => Ok(()),
             _ => publish_file(root, &effect.path, now.as_ref(), wanted.as_ref()),
         });

@@ -4,16 +4,17 @@
 //! command would cost what the folder holds. A folder whose entries have changed says so by its time of change, which no
 //! command can set: changed folders are followed as far as the change goes, the others within a small budget.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::SystemTime;
 
 use rel_path::RelPath;
-use sandbox_fs::{FileKind, FileRoot, FolderAt, FsError, Metadata};
+use sandbox_fs::{FileKind, FileRoot, FileStamp, FolderAt, FsError, Metadata};
 
 use crate::change::present::Present;
 use crate::change::publish::open_root;
 use crate::command::effect::{Effect, EffectSide};
-use crate::git::guard::{InRepository, Refusal, is_git_name};
+use crate::git::guard::{INDEX_BYTES, InRepository, Refusal, is_git_name, is_index};
+use crate::git::repository_context::{RepositoryContext, format_on_disk};
 
 /// How many folders that a command has changed are looked at.
 const CHANGED_FOLDERS: usize = 20_000;
@@ -45,6 +46,11 @@ impl Moment {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
         Moment(i128::try_from(now).unwrap_or(i128::MAX) - ONE_TICK)
     }
+
+    /// Returns whether something that changed at a time, in nanoseconds since 1970, changed later.
+    pub(crate) fn is_before(self, nanoseconds: i128) -> bool {
+        nanoseconds >= self.0
+    }
 }
 
 /// What was found in build folders.
@@ -58,17 +64,35 @@ pub(crate) struct Found {
     pub is_cut: bool,
 }
 
-/// Looks for what git would obey and was made or changed since a moment.
-pub(crate) fn check(root: &FileRoot, build_folders: Vec<RelPath>, since: Moment) -> Found {
-    let mut check = Check {
-        root,
-        since,
-        changed: build_folders.into(),
-        others: VecDeque::new(),
-        left_entries: ENTRIES,
-        obeyed: Vec::new(),
-        is_cut: false,
-    };
+/// Build folders before a command that writes through to them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BuildFoldersBefore {
+    pub folders: Vec<RelPath>,
+    /// What repositories in them held that is judged when it is new.
+    files: BTreeMap<RelPath, FileStamp>,
+    /// Whether that is not all.
+    is_cut: bool,
+}
+
+impl BuildFoldersBefore {
+    /// Names the folders without what is in them.
+    pub(crate) fn unseen(folders: Vec<RelPath>) -> BuildFoldersBefore {
+        BuildFoldersBefore { folders, is_cut: true, ..BuildFoldersBefore::default() }
+    }
+
+    /// Notes what is in repositories before a command. A repository that is not among them was completed, or brought to its
+    /// place, by the command: then all of it is judged, however old its parts are.
+    pub(crate) fn look(root: &FileRoot, folders: Vec<RelPath>) -> BuildFoldersBefore {
+        let mut check = Check::new(root, Moment(i128::MAX), &folders, None);
+        check.walk();
+        let Check { files, is_cut, .. } = check;
+        BuildFoldersBefore { folders, files, is_cut }
+    }
+}
+
+/// Looks for what git would obey and was made, changed or completed since a moment.
+pub(crate) fn check(root: &FileRoot, before: &BuildFoldersBefore, since: Moment) -> Found {
+    let mut check = Check::new(root, since, &before.folders, Some(before));
     check.walk();
     let mut found = Found { is_cut: check.is_cut, ..Found::default() };
     let open = if check.obeyed.is_empty() { None } else { open_root(root).ok() };
@@ -86,11 +110,33 @@ struct Check<'a> {
     changed: VecDeque<RelPath>,
     others: VecDeque<RelPath>,
     left_entries: usize,
+    /// What was there before; `None` while that is being noted.
+    before: Option<&'a BuildFoldersBefore>,
+    files: BTreeMap<RelPath, FileStamp>,
     obeyed: Vec<(RelPath, FileKind, Refusal)>,
     is_cut: bool,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
+    fn new(
+        root: &'a FileRoot,
+        since: Moment,
+        folders: &[RelPath],
+        before: Option<&'a BuildFoldersBefore>,
+    ) -> Check<'a> {
+        Check {
+            root,
+            since,
+            changed: folders.iter().cloned().collect(),
+            others: VecDeque::new(),
+            left_entries: ENTRIES,
+            before,
+            files: BTreeMap::new(),
+            obeyed: Vec::new(),
+            is_cut: false,
+        }
+    }
+
     fn walk(&mut self) {
         let (mut changed, mut others) = (CHANGED_FOLDERS, OTHER_FOLDERS);
         loop {
@@ -118,12 +164,17 @@ impl Check<'_> {
         let entries = self.entries(folder);
         let has = |name: &[u8]| entries.iter().any(|(entry, _)| entry.eq_ignore_ascii_case(name));
         let is_bare = has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"));
+        // Any of these may be what was missing, and the whole may have had another name.
+        let is_part_new = is_bare
+            && (self.root.metadata(folder).is_ok_and(|found| self.is_new(&found))
+                || entries.iter().any(|(name, metadata)| is_part(name) && self.is_new(metadata)));
         for (name, metadata) in &entries {
             let Ok(path) = folder.child(name) else { continue };
             if is_git_name(name) {
-                self.in_repository(&path, &path, *metadata);
-            } else if is_bare && !is_data(name) {
-                self.in_repository(folder, &path, *metadata);
+                let is_new = self.is_new(metadata);
+                self.in_repository(&path, &path, *metadata, is_new);
+            } else if is_bare {
+                self.in_repository(folder, &path, *metadata, is_part_new);
             } else if metadata.is_folder() && !is_bare {
                 let queue = if self.is_new(metadata) { &mut self.changed } else { &mut self.others };
                 if queue.len() < CHANGED_FOLDERS {
@@ -136,15 +187,27 @@ impl Check<'_> {
     }
 
     /// Looks at one entry of the repository in `folder`, or at that itself, and at everything beneath.
-    fn in_repository(&mut self, folder: &RelPath, path: &RelPath, metadata: Metadata) {
-        let mut waiting = vec![(path.clone(), metadata)];
-        while let Some((path, metadata)) = waiting.pop() {
+    fn in_repository(&mut self, folder: &RelPath, path: &RelPath, metadata: Metadata, is_part_new: bool) {
+        let mut waiting = vec![(path.clone(), metadata, is_part_new)];
+        while let Some((path, metadata, is_part_new)) = waiting.pop() {
             if metadata.is_folder() {
+                if holds_objects(folder, &path) {
+                    continue;
+                }
                 let entries = self.entries(&path);
-                let inner = entries.into_iter().filter(|(name, _)| !is_data(name));
-                waiting
-                    .extend(inner.filter_map(|(name, metadata)| Some((path.child(&name).ok()?, metadata))));
-            } else if self.is_new(&metadata)
+                // The folder of a submodule is a repository as well.
+                let is_part_new = is_part_new
+                    || self.is_new(&metadata)
+                    || entries.iter().any(|(name, metadata)| is_part(name) && self.is_new(metadata));
+                let inner = entries.into_iter();
+                waiting.extend(
+                    inner.filter_map(|(name, metadata)| {
+                        Some((path.child(&name).ok()?, metadata, is_part_new))
+                    }),
+                );
+            } else if self.before.is_none() {
+                self.files.insert(path, metadata.stamp());
+            } else if self.is_to_be_judged(&path, &metadata, is_part_new)
                 && let Some(refusal) = self.refusal(folder, &path, &metadata)
             {
                 self.obeyed.push((path, metadata.kind, refusal));
@@ -152,11 +215,20 @@ impl Check<'_> {
         }
     }
 
+    /// Returns whether a file of a repository is the command's doing, by itself or as a part of the repository.
+    fn is_to_be_judged(&self, path: &RelPath, metadata: &Metadata, is_part_new: bool) -> bool {
+        let is_known = |before: &BuildFoldersBefore| before.files.get(path) == Some(&metadata.stamp());
+        // Beyond the end of the look before, what has stayed shows by its time of change only.
+        self.is_new(metadata)
+            || self.before.is_some_and(|before| !is_known(before) && (!before.is_cut || is_part_new))
+    }
+
     /// Why a file of a repository would be refused anywhere else in the workspace.
     fn refusal(&self, folder: &RelPath, path: &RelPath, metadata: &Metadata) -> Option<Refusal> {
         let after = match metadata.kind {
             FileKind::File => {
-                let bytes = self.root.open_file(path).and_then(|file| file.read_to_end(FILE_BYTES));
+                let limit = if is_index(path) { INDEX_BYTES } else { FILE_BYTES };
+                let bytes = self.root.open_file(path).and_then(|file| file.read_to_end(limit));
                 // What cannot be read cannot be judged.
                 EffectSide::Kept(Present::file(bytes.unwrap_or_else(|_| vec![0]), Some(metadata.mode)))
             }
@@ -165,7 +237,14 @@ impl Check<'_> {
         };
         let names = path.components().skip(folder.components().count()).collect();
         let effect = Effect { path: path.clone(), before: None, after: Some(after) };
-        let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, self.root.path())?;
+        let context = RepositoryContext {
+            workspace: self.root.path(),
+            was_there: &|_| false,
+            // What is in build folders is judged here.
+            is_unjudged: &|_| false,
+            format: &|settings| format_on_disk(self.root, settings),
+        };
+        let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {
             // A repository without a working tree says so of itself.
             Refusal::Settings(names) => names.iter().all(|name| name == "core.bare"),
@@ -215,14 +294,29 @@ fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
     const FOLDERS: [&[u8]; 3] = [b"hooks", b"remotes", b"branches"];
     let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
     is_git_name(name)
+        || RelPath::from_bytes(name).is_ok_and(|name| is_index(&name))
         || is_one_of(name, &NAMES)
         || name.eq_ignore_ascii_case(b"refs")
         || folder.components().any(|name| is_one_of(name, &FOLDERS))
 }
 
-/// Whether a folder of a repository holds nothing but objects, references and logs.
-fn is_data(name: &[u8]) -> bool {
-    [&b"objects"[..], b"refs", b"logs", b"lfs"].iter().any(|one| name.eq_ignore_ascii_case(one))
+/// Returns whether a folder holds objects of the repository in `folder` and nothing that a `.git` file may lead to.
+fn holds_objects(folder: &RelPath, path: &RelPath) -> bool {
+    let names: Vec<_> = path.components().skip(folder.components().count()).collect();
+    let is_one_of = |name: &[u8], list: &[&[u8]]| list.contains(&name);
+    let is_plain = |name: &[u8]| {
+        name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit) || is_one_of(name, &[b"pack"])
+    };
+    match names.as_slice() {
+        [b"objects", name] => is_plain(name),
+        [b"lfs", b"objects", name] => is_plain(name),
+        _ => false,
+    }
+}
+
+/// Returns whether an entry of this name is one of those that make a folder a repository.
+fn is_part(name: &[u8]) -> bool {
+    [&b"HEAD"[..], b"objects", b"refs", b"commondir"].iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// Gives a file a name that git does not know, and removes a link.

@@ -2,14 +2,17 @@
 //! of every confinement.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
+use git_index::ObjectFormat;
 use rel_path::{ProtectedName, ProtectedNames, RelPath};
+use sandbox_fs::FileRoot;
 
+use crate::adopt::build_folders::BuildFolders;
 use crate::adopt::working_trees::WorkingTree;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
-use crate::git::guard::{Refusal, in_git_folder};
+use crate::git::guard::{Refusal, in_git_folder, is_index};
+use crate::git::repository_context::{RepositoryContext, format_after, format_on_disk};
 use crate::git::repository_parts::{TouchedPaths, Transition};
 use crate::git::version_control;
 use crate::hidden::Hidden;
@@ -23,8 +26,10 @@ pub(crate) struct Guard<'a> {
     /// Tells whether something is now at a path that none of the effects is about: file tools may have put it there
     /// while the command ran.
     pub is_there_now: &'a dyn Fn(&RelPath) -> bool,
-    /// The absolute path of the workspace.
-    pub workspace: Option<&'a Path>,
+    /// The build folders that the command wrote to without anything that holds it back.
+    pub written_through: &'a [RelPath],
+    /// The workspace as it is now.
+    pub root: &'a FileRoot,
 }
 
 /// Effects, sorted.
@@ -46,48 +51,60 @@ impl Guard<'_> {
         }
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| (self.is_there_now)(path));
         let was_there = |path: &RelPath| before.is_filled(path).unwrap_or_else(|| (self.was_there)(path));
-        let transition = Transition { was_there: &was_there, is_there: &is_there, workspace: self.workspace };
-        let removed = self.removed_repositories(&effects, &is_there);
-        let working_trees = WorkingTree::all(&effects, self.workspace);
+        let workspace = self.root.path();
+        let is_unjudged = |path: &RelPath| {
+            self.written_through.iter().any(|folder| path.starts_with(folder))
+                || BuildFolders::new(self.root).surrounds(path)
+        };
+        // Nothing of what decides whether settings are refused depends on the object format.
+        let plain = RepositoryContext {
+            workspace,
+            was_there: &was_there,
+            is_unjudged: &is_unjudged,
+            format: &|_| ObjectFormat::default(),
+        };
+        let is_refused = |effect: &Effect| {
+            in_git_folder(&effect.path).is_some_and(|place| place.refusal(effect, &plain).is_some())
+        };
+        let format = |settings: &RelPath| {
+            let after = format_after(&effects, settings, &was_there, &is_refused);
+            after.unwrap_or_else(|| format_on_disk(self.root, settings))
+        };
+        let context = RepositoryContext {
+            workspace,
+            was_there: &was_there,
+            is_unjudged: &is_unjudged,
+            format: &format,
+        };
+        let transition = Transition { is_there: &is_there, context: &context };
+        let removed = removed_repositories(&effects, &plain, &is_there);
+        let working_trees = WorkingTree::all(&effects, workspace);
         let mut sorted = Sorted { working_trees, ..Sorted::default() };
-        for effect in effects {
-            let refusal = self
-                .listed(&effect)
-                .or_else(|| {
-                    let place = in_git_folder(&effect.path)?;
-                    if removed.contains(&place.folder) {
-                        return Some(Refusal::Removal);
-                    }
-                    // A repository that goes as a whole takes its settings and hooks with it.
-                    if is_there(&place.folder) { place.refusal(&effect, self.workspace) } else { None }
-                })
-                .or_else(|| transition.refusal(&effect));
+        let refusals: Vec<_> = effects
+            .iter()
+            .map(|effect| {
+                self.listed(effect)
+                    .or_else(|| {
+                        let place = in_git_folder(&effect.path)?;
+                        if removed.contains(&place.folder) {
+                            return Some(Refusal::Removal);
+                        }
+                        // A repository that goes as a whole takes its settings and hooks with it.
+                        if is_there(&place.folder) { place.refusal(effect, &context) } else { None }
+                    })
+                    .or_else(|| transition.refusal(effect))
+            })
+            .collect();
+        for (effect, refusal) in effects.into_iter().zip(refusals) {
             match refusal {
                 Some(refusal) => sorted.refused.push((effect, refusal)),
                 None => sorted.allowed.push(effect),
             }
         }
+        sorted.keep_indexes_whole();
         sorted.keep_working_trees_whole();
         sorted.keep_folders_that_stay();
         sorted
-    }
-
-    /// The `.git` folders of which the command has removed what makes them repositories: nothing in them is taken over.
-    /// One that is gone with the folder that it was the repository of is like any other folder that is gone.
-    fn removed_repositories(
-        &self,
-        effects: &[Effect],
-        is_there: &dyn Fn(&RelPath) -> bool,
-    ) -> BTreeSet<RelPath> {
-        let is_removal = |effect: &&Effect| {
-            in_git_folder(&effect.path)
-                .is_some_and(|place| place.refusal(effect, self.workspace) == Some(Refusal::Removal))
-        };
-        let folders = effects.iter().filter(is_removal).filter_map(|effect| in_git_folder(&effect.path));
-        let stays = |folder: &RelPath| {
-            folder.parent().is_none_or(|around| around.is_root() || is_there(&around)) || is_there(folder)
-        };
-        folders.map(|place| place.folder).filter(stays).collect()
     }
 
     /// What the list of protected names says, and the places where a link would get around it.
@@ -124,6 +141,24 @@ impl Guard<'_> {
     }
 }
 
+/// The `.git` folders of which the command has removed what makes them repositories: nothing in them is taken over.
+/// One that is gone with the folder that it was the repository of is like any other folder that is gone.
+fn removed_repositories(
+    effects: &[Effect],
+    context: &RepositoryContext<'_>,
+    is_there: &dyn Fn(&RelPath) -> bool,
+) -> BTreeSet<RelPath> {
+    let is_removal = |effect: &&Effect| {
+        in_git_folder(&effect.path)
+            .is_some_and(|place| place.refusal(effect, context) == Some(Refusal::Removal))
+    };
+    let folders = effects.iter().filter(is_removal).filter_map(|effect| in_git_folder(&effect.path));
+    let stays = |folder: &RelPath| {
+        folder.parent().is_none_or(|around| around.is_root() || is_there(&around)) || is_there(folder)
+    };
+    folders.map(|place| place.folder).filter(stays).collect()
+}
+
 /// The last `count` names of a path.
 fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
     let names: Vec<_> = path.components().collect();
@@ -131,6 +166,28 @@ fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
 }
 
 impl Sorted {
+    /// Refuses all of an index of which a part is refused: git reads a split index together with the one that it shares,
+    /// and the one before may need what the command removed.
+    fn keep_indexes_whole(&mut self) {
+        let folder = |effect: &Effect| effect.path.parent().filter(|_| is_index(&effect.path));
+        let is_refused = |why: &Refusal| matches!(why, Refusal::Index(_) | Refusal::UnreadIndex);
+        let folders: BTreeSet<RelPath> = self
+            .refused
+            .iter()
+            .filter(|(_, why)| is_refused(why))
+            .filter_map(|(effect, _)| folder(effect))
+            .collect();
+        if folders.is_empty() {
+            return;
+        }
+        let (refused, allowed) = std::mem::take(&mut self.allowed)
+            .into_iter()
+            .partition(|effect| folder(effect).is_some_and(|folder| folders.contains(&folder)));
+        self.allowed = allowed;
+        self.refused.extend(refused.into_iter().map(|effect| (effect, Refusal::SplitIndex)));
+        self.refused.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+    }
+
     /// Refuses all of a working tree of which a needed part is refused. What other refusals take with them may be part
     /// of another one.
     fn keep_working_trees_whole(&mut self) {

@@ -12,7 +12,7 @@ use sandbox_fs::FileRoot;
 use crate::adopt::build_folders::BuildFolders;
 use crate::change::present::{Present, PresentKind, attribute_bytes};
 use crate::command::effect::{Effect, EffectSide, Unkept};
-use crate::git::guard::in_git_folder;
+use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index};
 
 /// Names of editors and agents that are looked for in new build folders.
 static OBEYED_IN_BUILDS: LazyLock<ProtectedNames> =
@@ -25,11 +25,13 @@ pub(crate) struct KeepLimits {
     pub file_bytes: u64,
     /// Bytes of all files together.
     pub total_bytes: u64,
+    /// Bytes of all indexes of git together, which come on top.
+    pub index_bytes: u64,
 }
 
 impl Default for KeepLimits {
     fn default() -> KeepLimits {
-        KeepLimits { file_bytes: 16 << 20, total_bytes: 256 << 20 }
+        KeepLimits { file_bytes: 16 << 20, total_bytes: 256 << 20, index_bytes: 4 * INDEX_BYTES }
     }
 }
 
@@ -92,7 +94,8 @@ pub(crate) fn effects(
     changes: &LayerChanges,
     limits: KeepLimits,
 ) -> Vec<Effect> {
-    let mut reader = Reader { layer, root, limits, left_bytes: limits.total_bytes };
+    let left = (limits.total_bytes, limits.index_bytes);
+    let mut reader = Reader { layer, root, limits, left_bytes: left.0, left_index_bytes: left.1 };
     changes.iter().filter(|change| !change.path.is_root()).map(|change| reader.effect(change)).collect()
 }
 
@@ -120,19 +123,19 @@ struct Reader<'a> {
     root: &'a FileRoot,
     limits: KeepLimits,
     left_bytes: u64,
+    left_index_bytes: u64,
 }
 
 impl Reader<'_> {
     fn effect(&mut self, change: &LayerChange) -> Effect {
-        let is_tree = change.tree.is_some();
         let before = change
             .before
             .as_ref()
-            .map(|side| self.side(side, is_tree, |reader, limit| reader.read_before(change, limit)));
+            .map(|side| self.side(side, change, |reader, limit| reader.read_before(change, limit)));
         let after = change
             .after
             .as_ref()
-            .map(|side| self.side(side, is_tree, |reader, limit| reader.read_after(change, limit)));
+            .map(|side| self.side(side, change, |reader, limit| reader.read_after(change, limit)));
         let before = before.map(|side| {
             side.with_attributes(|| {
                 let found = self.root.attributes(&change.path).ok()?;
@@ -151,9 +154,10 @@ impl Reader<'_> {
     fn side(
         &mut self,
         side: &Side,
-        is_tree: bool,
+        change: &LayerChange,
         read: impl FnOnce(&Self, u64) -> Option<Vec<u8>>,
     ) -> EffectSide {
+        let is_tree = change.tree.is_some();
         match side {
             Side::Folder { mode } if is_tree => {
                 EffectSide::Unkept(Unkept { kind: PresentKind::Folder, hash: None, mode: Some(mode & 0o777) })
@@ -162,11 +166,18 @@ impl Reader<'_> {
             Side::Symlink { target } => EffectSide::link(target.clone()),
             Side::File { mode, size_bytes } => {
                 let mode = Some(mode & 0o777);
-                let limit = self.limits.file_bytes.min(self.left_bytes);
+                // The guard needs an index as a whole.
+                let is_index = in_git_folder(&change.path).is_some() && is_index(&change.path);
+                let limit = if is_index {
+                    INDEX_BYTES.min(self.left_index_bytes)
+                } else {
+                    self.limits.file_bytes.min(self.left_bytes)
+                };
                 let bytes = if *size_bytes <= limit { read(self, limit) } else { None };
                 match bytes {
                     Some(bytes) => {
-                        self.left_bytes -= bytes.len() as u64;
+                        let left = if is_index { &mut self.left_index_bytes } else { &mut self.left_bytes };
+                        *left -= bytes.len() as u64;
                         EffectSide::Kept(Present::file(bytes, mode))
                     }
                     None => EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode }),

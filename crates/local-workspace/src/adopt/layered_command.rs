@@ -15,7 +15,7 @@ use crate::change::late_writes::HELD_FILES;
 use crate::change::present::{CONTENT_LIMIT_BYTES, PresentKind};
 use crate::command::answer::CommandOutcome;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions};
+use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions, widened_access};
 use crate::command::effects::{Recorded, not_undoable};
 use crate::engine::LocalWorkspace;
 use crate::git::guard::in_git_folder;
@@ -103,12 +103,14 @@ impl LocalWorkspace {
     /// Sorts out what may be taken over, by what is in the workspace now.
     fn sort_effects(&self, effects: Vec<Effect>) -> Sorted {
         let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
+        let written_through = self.written_through().folders.clone();
         let guard = Guard {
             protected: &self.root.policy().protected,
             hidden: &self.hidden,
             was_there: &was_there,
             is_there_now: &was_there,
-            workspace: self.root.path(),
+            written_through: &written_through,
+            root: &self.root,
         };
         guard.sort(effects)
     }
@@ -202,6 +204,7 @@ impl LocalWorkspace {
         notes.conflicts.dedup();
         notes.asked = asked_names(protected, &wanted);
         notes.directions = changed_directions(&wanted);
+        notes.widened = widened_access(&wanted);
         notes.not_undoable.extend(not_undoable(&wanted));
         let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
         if !lost.is_empty() {

@@ -12,6 +12,7 @@ use wap_core::{
     RegexReplacements, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 
+use crate::adopt::build_folders::BuildFolders;
 use crate::change::edit_request::{content_bytes, operation};
 use crate::change::held_versions::{Edit, HeldVersions, compose, version};
 use crate::change::meaning::{Known, Meaning, Meant};
@@ -20,6 +21,7 @@ use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::{edit_error, fs_error, path_error};
 use crate::git::guard::Refusal;
+use crate::git::repository_context::{RepositoryContext, format_on_disk};
 use crate::git::repository_parts::{Transition, folded, may_be_part};
 use crate::hidden::Hidden;
 use crate::step_record::MapRecord;
@@ -414,8 +416,13 @@ impl<'a> Plan<'a> {
             None if other == path => false,
             _ => self.is_there(other),
         };
-        let transition =
-            Transition { was_there: &was_there, is_there: &is_there, workspace: self.root.path() };
+        let context = RepositoryContext {
+            workspace: self.root.path(),
+            was_there: &was_there,
+            is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
+            format: &|settings| format_on_disk(self.root, settings),
+        };
+        let transition = Transition { is_there: &is_there, context: &context };
         let effect = Effect { path: path.clone(), before, after };
         transition.refusal(&effect).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))
     }

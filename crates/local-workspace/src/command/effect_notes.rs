@@ -7,7 +7,7 @@ use wap_core::ExecuteCommandResponse;
 
 use crate::change::present::PresentKind;
 use crate::command::answer::CommandOutcome;
-use crate::command::effect::Effect;
+use crate::command::effect::{Effect, EffectSide};
 use crate::command::rights::Right;
 use crate::git::guard::{Refusal, directions};
 
@@ -31,6 +31,10 @@ pub(crate) struct EffectNotes {
     pub rights: Vec<(String, Right)>,
     /// Paths whose set-user-ID and set-group-ID bits could not be taken away.
     pub rights_kept: Vec<String>,
+    /// Paths that others than their owner may now read or write and could not before, with the modes.
+    pub widened: Vec<String>,
+    /// Paths that git or an editor would obey and that nothing is known of from before.
+    pub unprotected: Vec<String>,
     /// Paths that could not be brought into their place, with the reason.
     pub failed: Vec<(String, String)>,
     /// Paths of which the journal does not hold what was there, or what is there.
@@ -99,6 +103,16 @@ impl EffectNotes {
             "",
         );
         say(
+            self.unprotected.clone(),
+            "git or an editor would obey these, which the command changed; look before you use either here: ",
+            "",
+        );
+        say(
+            self.widened.clone(),
+            "other users of the machine may read or write more than before, show it to the user: ",
+            "",
+        );
+        say(
             quoted(&self.not_put_back),
             "could not be put back, look before you use git or an editor here: ",
             "",
@@ -154,6 +168,21 @@ pub(crate) fn asked_names<'a>(
         Some((effect.path.to_string(), reason.to_owned()))
     };
     files.filter_map(asked).collect()
+}
+
+/// Returns the paths to which effects give the group or others new rights to read or write, with the modes before and
+/// after. What access control lists allow is not looked at.
+pub(crate) fn widened_access<'a>(effects: impl IntoIterator<Item = &'a Effect>) -> Vec<String> {
+    const READ_AND_WRITE: u32 = 0o066;
+    let widened = |effect: &Effect| {
+        let [before, after] =
+            [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));
+        let (before, after) = (before? & 0o777, after? & 0o777);
+        let is_wider = after & !before & READ_AND_WRITE != 0;
+        (is_wider && effect.kind_before() == effect.kind_after())
+            .then(|| format!("`{}` ({before:03o} to {after:03o})", effect.path))
+    };
+    effects.into_iter().filter_map(widened).collect()
 }
 
 /// Returns what effects change about where git fetches from and pushes to, by settings file.

@@ -5,12 +5,14 @@ use rel_path::RelPath;
 use wap_core::WapError;
 
 use crate::adopt::adoption::put_back;
+use crate::adopt::build_folder_check::Moment;
 use crate::adopt::guard::{Guard, Sorted};
 use crate::change::publish::open_root;
 use crate::command::answer::{CommandOutcome, unrecorded, without_output};
+use crate::command::beyond_comparison::look;
 use crate::command::comparison::compare;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions};
+use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions, widened_access};
 use crate::command::rights::take_set_id_bits;
 use crate::command::tree_snapshot::{SnapshotGround, SnapshotLimits, TreeSnapshot};
 use crate::engine::LocalWorkspace;
@@ -24,6 +26,7 @@ pub(crate) struct Before {
     snapshot: TreeSnapshot,
     /// The last change of anybody that was recorded.
     last_change: ChangeNumber,
+    moment: Moment,
 }
 
 impl Before {
@@ -42,7 +45,7 @@ impl LocalWorkspace {
             .map_err(|error| fs_error(&error, ""))?;
         let newest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
-        Ok(Before { snapshot, last_change })
+        Ok(Before { snapshot, last_change, moment: Moment::now() })
     }
 
     fn snapshot_ground(&self) -> SnapshotGround<'_> {
@@ -72,6 +75,7 @@ impl LocalWorkspace {
             }
         };
         note_gaps(&before.snapshot, &after, &mut notes);
+        self.note_beyond(&before, &after, &mut notes);
         let effects = self.without_own_changes(compare(&before.snapshot, &after), before.last_change);
         let (taken, kept) = take_set_id_bits(&self.root, &effects, &before.snapshot, &after);
         notes.rights = taken;
@@ -81,7 +85,8 @@ impl LocalWorkspace {
             hidden: &self.hidden,
             was_there: &|path| before.snapshot.entries.contains_key(path),
             is_there_now: &|path| self.root.metadata(path).is_ok(),
-            workspace: self.root.path(),
+            written_through: &before.build_folders(),
+            root: &self.root,
         }
         .sort(effects);
         let mut failed = Vec::new();
@@ -96,6 +101,7 @@ impl LocalWorkspace {
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.asked = asked_names(&self.root.policy().protected, &allowed);
         notes.directions = changed_directions(&allowed);
+        notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
         let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };
         let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };
@@ -111,6 +117,19 @@ impl LocalWorkspace {
         self.checkpoint.add(numbers.into_iter().zip(paths).collect());
         *self.last_snapshot() = Some(after);
         outcome
+    }
+
+    /// Names what git or an editor would obey beyond the end of the comparison.
+    fn note_beyond(&self, before: &Before, after: &TreeSnapshot, notes: &mut EffectNotes) {
+        let ends = [&before.snapshot.known_up_to, &after.known_up_to];
+        let Some(known_up_to) = ends.into_iter().flatten().min() else { return };
+        let names = (&self.root.policy().protected, &self.hidden);
+        let beyond = look(&self.root, names, known_up_to, before.moment);
+        notes.unprotected = beyond.obeyed;
+        let reach = if beyond.is_cut { "and not all of it was looked through" } else { "but looked through" };
+        notes.other.push(format!(
+            "beyond `{known_up_to}` nothing that git or an editor obeys was protected from the command, {reach}"
+        ));
     }
 
     /// Leaves out what file tools have done while the command ran, and recorded themselves.

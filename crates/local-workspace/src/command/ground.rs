@@ -12,7 +12,7 @@ use sandbox_exec::{LayerKind, LayerMount, Policy};
 use sandbox_fs::{FileKind, Visit, WalkLimits};
 use wap_core::WapError;
 
-use crate::adopt::build_folder_check::{Moment, check};
+use crate::adopt::build_folder_check::{BuildFoldersBefore, Moment, check};
 use crate::adopt::build_folders::BuildFolders;
 use crate::command::answer::CommandOutcome;
 use crate::command::effect_notes::EffectNotes;
@@ -55,10 +55,16 @@ impl LocalWorkspace {
     /// The policy of a command on this ground.
     pub(crate) fn policy_on(&self, ground: &CommandGround) -> Policy {
         let policy = self.config.policy.clone();
-        let CommandGround::Layer(layer) = ground else { return policy };
+        let layer = match ground {
+            CommandGround::Layer(layer) => layer,
+            CommandGround::Folder(before) => {
+                *self.written_through() = BuildFoldersBefore::look(&self.root, before.build_folders());
+                return policy;
+            }
+        };
         let spec = layer.mount_spec();
         let uncovered = self.uncovered();
-        *self.written_through() = self.beneath_root(&uncovered);
+        *self.written_through() = BuildFoldersBefore::look(&self.root, self.beneath_root(&uncovered));
         let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(uncovered);
         // What may not be written in a repository is sorted out when changes are adopted.
         policy.with_git_writable().with_layer(mount)
@@ -73,17 +79,11 @@ impl LocalWorkspace {
     }
 
     /// Takes out of git's way what a command has left in build folders since a moment, and says so.
-    pub(crate) fn check_build_folders(
-        &self,
-        ground: &CommandGround,
-        since: Moment,
-        outcome: CommandOutcome,
-    ) -> CommandOutcome {
-        let folders = match ground {
-            CommandGround::Layer(_) => std::mem::take(&mut *self.written_through()),
-            CommandGround::Folder(before) => before.build_folders(),
-        };
-        let found = check(&self.root, folders, since);
+    pub(crate) fn check_build_folders(&self, since: Moment, outcome: CommandOutcome) -> CommandOutcome {
+        let before = std::mem::take(&mut *self.written_through());
+        let found = check(&self.root, &before, since);
+        // Which folders they were is needed once more, when the other changes are judged.
+        *self.written_through() = BuildFoldersBefore::unseen(before.folders);
         let mut notes = EffectNotes {
             taken_away: found.taken_away,
             not_taken_away: found.left,

@@ -9,7 +9,7 @@ use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Metadata, Visit, WalkLi
 
 use crate::adopt::build_folders::BuildFolders;
 use crate::change::present::attribute_bytes;
-use crate::git::guard::is_watched_by_git;
+use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index, is_watched_by_git};
 use crate::hidden::Hidden;
 
 /// What a snapshot may cost.
@@ -126,9 +126,14 @@ impl TreeSnapshot {
         });
         let mut snapshot = TreeSnapshot::default();
         let mut left_bytes = limits.total_bytes;
+        let mut left_index_bytes = 2 * INDEX_BYTES;
         let mut last = RelPath::root();
-        for entry in walk.by_ref() {
-            last.clone_from(&entry.path);
+        while let Some(entry) = walk.next() {
+            // Once a folder could not be read to its end, names that had been read before still follow.
+            let summary = walk.summary();
+            if !summary.out_of_entries && !summary.out_of_time {
+                last.clone_from(&entry.path);
+            }
             let Some(metadata) = entry.metadata else { continue };
             let is_in_new = {
                 let folders = folders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,8 +151,12 @@ impl TreeSnapshot {
             };
             seen.bytes = match earlier {
                 Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
-                _ => read(root, &entry.path, &metadata, *limits, left_bytes),
+                _ => read(root, &entry.path, &metadata, *limits, (left_bytes, left_index_bytes)),
             };
+            if in_git_folder(&entry.path).is_some() && is_index(&entry.path) {
+                let length = seen.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                left_index_bytes = left_index_bytes.saturating_sub(length);
+            }
             let is_counted = seen.kind == FileKind::File && !is_watched_by_git(&entry.path);
             if let Some(bytes) = seen.bytes.as_ref().filter(|_| is_counted) {
                 if bytes.len() as u64 > left_bytes {
@@ -234,16 +243,19 @@ fn read(
     path: &RelPath,
     metadata: &Metadata,
     limits: SnapshotLimits,
-    left_bytes: u64,
+    (left_bytes, left_index_bytes): (u64, u64),
 ) -> Option<Arc<[u8]>> {
     match metadata.kind {
         FileKind::File => {
             let is_affordable = metadata.size_bytes <= left_bytes || is_watched_by_git(path);
-            if metadata.size_bytes > limits.file_bytes || !is_affordable {
+            // The guard needs an index as a whole.
+            let is_index = is_index(path) && in_git_folder(path).is_some();
+            let limit = if is_index { INDEX_BYTES.min(left_index_bytes) } else { limits.file_bytes };
+            if metadata.size_bytes > limit || !is_affordable {
                 return None;
             }
             // One that has grown meanwhile is read up to the limit and not kept beyond it.
-            let bytes = root.open_file(path).ok()?.read_to_end(limits.file_bytes).ok()?;
+            let bytes = root.open_file(path).ok()?.read_to_end(limit).ok()?;
             Some(bytes.into())
         }
         FileKind::Link => root.link_target(path).ok().flatten().map(Into::into),

@@ -4,11 +4,14 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+pub(crate) use git_index::is_git_name;
+use git_index::{IndexError, ObjectFormat};
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
-use crate::command::effect::Effect;
-use crate::git::settings::{changed_directions, harmful};
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::repository_context::RepositoryContext;
+use crate::git::settings::{changed_directions, harmful, object_format};
 
 /// The lists of steps of a rebase, with the lines that only move commits.
 const REBASE_STEPS: [&str; 23] = [
@@ -36,6 +39,9 @@ const REBASE_STEPS: [&str; 23] = [
     "update-ref",
     "u",
 ];
+
+/// The largest index that is read, in bytes: about half a million files.
+pub(crate) const INDEX_BYTES: u64 = 64 << 20;
 
 /// Why a path is not taken over from a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +75,12 @@ pub(crate) enum Refusal {
     Removal,
     /// It belongs to a working tree of which something else is refused.
     WorkingTree,
+    /// Git would take paths from it that it would not have let anybody add.
+    Index(IndexError),
+    /// The index is too large to be judged.
+    UnreadIndex,
+    /// It belongs to an index of which another part is refused.
+    SplitIndex,
 }
 
 impl fmt::Display for Refusal {
@@ -91,6 +103,11 @@ impl fmt::Display for Refusal {
             Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
             Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
+            Refusal::Index(error) => error.fmt(out),
+            Refusal::UnreadIndex => {
+                write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
+            }
+            Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
         }
     }
 }
@@ -112,24 +129,20 @@ pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
     Some(InRepository { folder, names: names[place + 1..].to_vec() })
 }
 
-/// Whether a name would be `.git` to some file system.
-pub(crate) fn is_git_name(name: &[u8]) -> bool {
-    if name.eq_ignore_ascii_case(b".git") {
-        return true;
-    }
-    // Disguises have a dot, a letter or a tilde of it; few names have to be looked at closely.
-    let may_be = name.len() <= 64 && name.iter().any(|byte| matches!(byte, b'g' | b'G'));
-    let looks_alike = |path: &RelPath| rel_path::ProtectedNames::new([".git"]).protects(path);
-    may_be
-        && (!name.is_ascii() || name.iter().any(|byte| matches!(byte, b'~' | b'.' | b':' | b' ' | b'\\')))
-        && RelPath::from_bytes(name).is_ok_and(|path| looks_alike(&path))
+/// Returns whether a path has the name of an index of git, or of what several indexes share.
+pub(crate) fn is_index(path: &RelPath) -> bool {
+    const SHARED: &[u8] = b"sharedindex.";
+    path.file_name().is_some_and(|name| {
+        name.eq_ignore_ascii_case(b"index")
+            || name.get(..SHARED.len()).is_some_and(|start| start.eq_ignore_ascii_case(SHARED))
+    })
 }
 
 /// Whether the content of `path` decides what git does, so that it is looked at whatever else is not.
 pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
     let Some(last) = path.file_name() else { return false };
     match in_git_folder(path) {
-        Some(place) => !place.is_data(),
+        Some(place) => !place.is_data() || place.has_obeyed_name(),
         None => matches!(last, b"HEAD" | b"config" | b"commondir" | b"config.worktree"),
     }
 }
@@ -165,13 +178,45 @@ impl InRepository<'_> {
                 .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
     }
 
+    /// Returns whether git would obey a file of this name if the folder that it is in was a repository.
+    fn has_obeyed_name(&self) -> bool {
+        const NAMES: [&[u8]; 3] = [b"config", b"config.worktree", b"commondir"];
+        let last = self.names.last().copied().unwrap_or_default();
+        NAMES.iter().any(|name| last.eq_ignore_ascii_case(name))
+            || RelPath::from_bytes(last).is_ok_and(|name| is_index(&name))
+            || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
+    }
+
+    /// Returns whether an effect leaves what a branch or its log consists of, whatever its name is: git can take that for
+    /// nothing else.
+    fn is_reference_or_log(&self, effect: &Effect) -> bool {
+        let is_runnable =
+            effect.after.as_ref().and_then(EffectSide::mode).is_none_or(|mode| mode & 0o111 != 0);
+        if effect.after.is_none() || effect.kind_after() == Some(PresentKind::Folder) {
+            return true;
+        }
+        let Some(text) = effect.text_after().filter(|_| !is_runnable) else { return false };
+        let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        if self.first_is(&["refs"]) {
+            let is_symbolic = text.starts_with(b"ref: refs/") && !text.contains(&b'\n');
+            return is_name(text) || is_symbolic;
+        }
+        // A path in it would lead elsewhere, if it was the name of a folder.
+        let leads_away = self.ends_with(&["commondir"]) && text.contains(&b'/');
+        let mut words = text.splitn(3, |byte| *byte == b' ');
+        let is_log = text.is_empty() || words.by_ref().take(2).filter(|word| is_name(word)).count() == 2;
+        self.first_is(&["logs"]) && is_log && !leads_away
+    }
+
     /// Tells why an effect on this path is not taken over, if it is not.
-    pub(crate) fn refusal(&self, effect: &Effect, workspace: Option<&Path>) -> Option<Refusal> {
+    pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+        let workspace = context.workspace;
         let after = effect.kind_after();
         if self.names.is_empty() {
             return match after {
                 Some(PresentKind::Folder) => None,
-                Some(PresentKind::File) if leads_into_repository(effect, workspace) => None,
+                Some(PresentKind::File) if leads_into_repository(effect, context) => None,
                 Some(PresentKind::File) => Some(Refusal::Redirection),
                 Some(PresentKind::Other) => Some(Refusal::Link),
                 None => Some(Refusal::Removal),
@@ -180,7 +225,7 @@ impl InRepository<'_> {
         if after == Some(PresentKind::Other) {
             return Some(Refusal::Link);
         }
-        if self.is_data() {
+        if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
             return None;
         }
         let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);
@@ -197,7 +242,10 @@ impl InRepository<'_> {
             return None;
         }
         if self.ends_with(&["config"]) || self.ends_with(&["config.worktree"]) {
-            return self.settings_refusal(effect);
+            return self.settings_refusal(effect, context);
+        }
+        if is_index(&effect.path) {
+            return index_refusal(effect, context);
         }
         if self.ends_with(&["info", "attributes"]) {
             return Some(Refusal::Attributes);
@@ -233,7 +281,7 @@ impl InRepository<'_> {
         length >= 3 && self.names[length - 3].eq_ignore_ascii_case(b"worktrees")
     }
 
-    fn settings_refusal(&self, effect: &Effect) -> Option<Refusal> {
+    fn settings_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         if effect.after.is_none() {
             return Some(Refusal::Removal);
         }
@@ -247,10 +295,30 @@ impl InRepository<'_> {
         };
         match harmful(effect.text_before(), after, &is_worktree) {
             None => Some(Refusal::UnreadSettings),
-            Some(named) if named.is_empty() => None,
+            Some(named) if named.is_empty() && !changes_format(effect, after, context) => None,
+            Some(named) if named.is_empty() => {
+                Some(Refusal::Settings(vec!["extensions.objectformat".to_owned()]))
+            }
             Some(named) => Some(Refusal::Settings(named)),
         }
     }
+}
+
+/// Returns why an index is refused; `None` also if it is gone, because git then takes all files for untracked.
+fn index_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+    effect.after.as_ref()?;
+    let Some(bytes) = effect.text_after() else { return Some(Refusal::UnreadIndex) };
+    let format = context.format_of_index(&effect.path);
+    git_index::check(bytes, format, &mut |_| {}).err().map(Refusal::Index)
+}
+
+/// Returns whether settings change the object format of a repository that was there: its indexes were judged by the one
+/// that it had, and are something else in another one.
+fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>) -> bool {
+    let was_there =
+        effect.before.is_some() || effect.path.parent().is_some_and(|folder| (context.was_there)(&folder));
+    let before = effect.text_before().map_or_else(ObjectFormat::default, object_format);
+    was_there && before != object_format(after)
 }
 
 /// Returns what an effect changes about where git fetches from and pushes to.
@@ -262,8 +330,9 @@ pub(crate) fn directions(effect: &Effect) -> Vec<String> {
 }
 
 /// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
-fn leads_into_repository(effect: &Effect, workspace: Option<&Path>) -> bool {
-    effect.text_after().and_then(|text| linked_folder(&effect.path, text, workspace)).is_some()
+fn leads_into_repository(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+    let target = effect.text_after().and_then(|text| linked_folder(&effect.path, text, context.workspace));
+    target.is_some_and(|target| !(context.is_unjudged)(&target))
 }
 
 /// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a

@@ -5,12 +5,12 @@
 //! every change is judged by the state that results, and the one that would complete a repository is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use rel_path::RelPath;
 
 use crate::command::effect::Effect;
-use crate::git::guard::{InRepository, Refusal, in_git_folder};
+use crate::git::guard::{InRepository, Refusal, in_git_folder, is_index};
+use crate::git::repository_context::RepositoryContext;
 
 /// Names in a repository's folder that decide what git runs or where it looks.
 const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"];
@@ -20,12 +20,9 @@ const FOLDERS: [&[u8]; 3] = [b"hooks", b"objects", b"refs"];
 
 /// What is in the folder before and after some changes.
 pub(crate) struct Transition<'a> {
-    /// Returns whether something was at a path before.
-    pub was_there: &'a dyn Fn(&RelPath) -> bool,
     /// Returns whether something will be at a path.
     pub is_there: &'a dyn Fn(&RelPath) -> bool,
-    /// The absolute path of the workspace.
-    pub workspace: Option<&'a Path>,
+    pub context: &'a RepositoryContext<'a>,
 }
 
 impl Transition<'_> {
@@ -38,9 +35,9 @@ impl Transition<'_> {
         let names: Vec<_> = effect.path.components().collect();
         for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
             let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
-            if is_repository(&folder, self.was_there) {
+            if is_repository(&folder, self.context.was_there) {
                 let place = InRepository { folder, names: names[index..].to_vec() };
-                if let Some(refusal) = place.refusal(effect, self.workspace) {
+                if let Some(refusal) = place.refusal(effect, self.context) {
                     return Some(refusal);
                 }
             } else if effect.after.is_some() && is_repository(&folder, self.is_there) {
@@ -61,9 +58,13 @@ pub(crate) fn may_be_part(path: &RelPath) -> bool {
 fn is_part(names: &[&[u8]], index: usize) -> bool {
     let name = names[index];
     let is_last = index + 1 == names.len();
-    is_last && is_one_of(name, &OBEYED)
+    is_last && (is_one_of(name, &OBEYED) || is_index_name(name))
         || is_one_of(name, &FOLDERS)
         || is_one_of(name, &[b"info"]) && names.last().is_some_and(|last| is_one_of(last, &[b"attributes"]))
+}
+
+fn is_index_name(name: &[u8]) -> bool {
+    RelPath::from_bytes(name).is_ok_and(|name| is_index(&name))
 }
 
 fn is_one_of(name: &[u8], list: &[&[u8]]) -> bool {

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use git_index::ObjectFormat;
+
 /// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
 const HARMLESS: &[(&str, &[&str])] = &[
     (
@@ -49,7 +51,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("gc", &["auto", "autodetach"]),
     ("rerere", &["enabled", "autoupdate"]),
     ("index", &["version"]),
-    ("extensions", &["objectformat", "refstorage", "relativeworktrees"]),
+    ("extensions", &["refstorage", "relativeworktrees"]),
 ];
 
 /// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
@@ -169,6 +171,15 @@ pub(crate) fn harmful(
     Some(if all.is_empty() { after.iter().map(Setting::to_string).collect() } else { all })
 }
 
+/// Returns the object format that a settings file decides. Git takes it from the last line that names it.
+pub(crate) fn object_format(bytes: &[u8]) -> ObjectFormat {
+    let all = settings(bytes).unwrap_or_default();
+    let last = all.iter().rfind(|setting| setting.is_object_format());
+    let value = last.and_then(|setting| setting.value.as_deref()).unwrap_or_default();
+    let text = value.split(['#', ';']).next().unwrap_or_default().replace('"', "");
+    if text.trim() == "sha256" { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 }
+}
+
 /// The names of the remotes that have an address.
 fn remotes(settings: &[Setting]) -> BTreeSet<String> {
     let name = |setting: &Setting| {
@@ -214,6 +225,8 @@ impl Setting {
             ("core", "bare") => return value == Some("false"),
             ("core", "worktree") => return value.is_some_and(is_worktree),
             ("advice", _) => return true,
+            // An index is judged by the format, so there is no other way of writing it.
+            _ if self.is_object_format() => return matches!(value, Some("sha1" | "sha256")),
             _ => {}
         }
         // `.` is this repository itself. What names no remote is an address.
@@ -221,6 +234,10 @@ impl Setting {
         self.is_in(HARMLESS)
             || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
             || self.is_in(REMOTES) && value.is_some_and(is_remote)
+    }
+
+    fn is_object_format(&self) -> bool {
+        !self.is_named && self.section == "extensions" && self.key == "objectformat"
     }
 
     fn is_in(&self, list: &[(&str, &[&str])]) -> bool {

@@ -6,11 +6,13 @@ use change_journal::{ChangeNumber, ChangeState, ContentHash, EntryKind, JournalR
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
+use crate::adopt::build_folders::BuildFolders;
 use crate::change::plan::repository_error;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git::guard::in_git_folder;
+use crate::git::repository_context::{RepositoryContext, format_on_disk};
 use crate::git::repository_parts::{TouchedPaths, Transition, may_be_part};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
@@ -161,8 +163,13 @@ impl UndoPlan {
         }
         let was_there = |path: &RelPath| ground.root.metadata(path).is_ok();
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
-        let transition =
-            Transition { was_there: &was_there, is_there: &is_there, workspace: ground.root.path() };
+        let context = RepositoryContext {
+            workspace: ground.root.path(),
+            was_there: &was_there,
+            is_unjudged: &|path| BuildFolders::new(ground.root).surrounds(path),
+            format: &|settings| format_on_disk(ground.root, settings),
+        };
+        let transition = Transition { is_there: &is_there, context: &context };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
             if let Some(refusal) = transition.refusal(&effect(ground, path)) {
                 let error = repository_error(&path.path, &refusal);

@@ -5,6 +5,7 @@ mod command_effects;
 mod command_properties;
 mod commands;
 mod escapes;
+mod indexes;
 mod modes;
 mod repositories;
 mod working_trees;

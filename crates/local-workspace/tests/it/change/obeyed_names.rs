@@ -1,6 +1,8 @@
 //! Names that other programs obey: those that are never changed are refused with the reason, whichever tool it is, and
 //! changes of the others are made and pointed out.
 
+use std::fs;
+
 use local_workspace::{DryWorkspace, LocalWorkspace};
 use rel_path::{NameRule, ProtectedNames};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
@@ -126,4 +128,27 @@ fn other_version_control_systems_keep_working_and_run_nothing() {
         let undone = workspace.undo(&Caller::once().call(), &local_workspace::Undo::Run(run)).unwrap();
         assert!(!ground.root().join(".hg/dirstate").exists(), "{undone:?}");
     }
+}
+
+#[test]
+fn what_lies_beyond_the_end_of_a_comparison_is_named() {
+    let ground = Ground::new();
+    ground.put("zz/.idea/old.xml", "");
+    for folder in 0..20 {
+        let folder = ground.root().join(format!(".a/{folder}"));
+        fs::create_dir_all(&folder).unwrap();
+        (0..10_000).for_each(|name| drop(fs::File::create(folder.join(name.to_string())).unwrap()));
+    }
+    // What is younger than a tick of the clock counts as changed by the command.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let workspace = ground.open_layered(Layered::No);
+    let script = "mkdir -p .vscode zz/x/objects zz/x/refs && echo '{}' > .vscode/tasks.json && echo x > zz/.idea/x.xml && \
+                  echo x > zz/x/HEAD && echo x > zz/config && echo '{}' > zz/.mcp.json";
+    let warned = run(&workspace, script).unwrap().warnings.join("\n");
+    for named in ["`.vscode/tasks.json`", "`zz/.idea/x.xml`", "`zz/x/HEAD`", "`zz/.mcp.json`"] {
+        assert!(warned.contains(named), "{named}: {warned}");
+    }
+    assert!(warned.contains("nothing that git or an editor obeys was protected"), "{warned}");
+    // The control: neither what was there before nor what nobody obeys.
+    assert!(!warned.contains("old.xml") && !warned.contains("`zz/config`"), "{warned}");
 }

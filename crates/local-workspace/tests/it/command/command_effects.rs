@@ -294,3 +294,37 @@ fn step_that_was_carried_out_is_not_run_again() {
         assert_eq!(place.ground.text("log").as_deref(), Some("x\n"), "{layered:?}");
     }
 }
+
+#[test]
+fn tracked_folder_becomes_no_build_folder_by_a_gitignore() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        ground.put("build/deep/src.txt", "precious\n");
+        ground.put("file", "x\n");
+        let git = |arguments: &str| {
+            let script = format!("git {arguments}");
+            let ran = std::process::Command::new("sh")
+                .args(["-c", &script])
+                .current_dir(ground.root())
+                .env("HOME", ground.path().join("home"))
+                .status();
+            assert!(ran.unwrap().success(), "{script}");
+        };
+        git("init -q -b main . && git add . && git -c user.name=u -c user.email=u@x commit -q -m one");
+        let workspace = ground.open_layered(layered);
+        change(&workspace, write(".gitignore", "build/\n")).unwrap();
+        ground.put("build/deep/src.txt", "unsaved work\n");
+        run(&workspace, "echo destroyed > build/deep/src.txt").unwrap();
+        assert_eq!(ground.text("build/deep/src.txt").as_deref(), Some("destroyed\n"), "{layered:?}");
+        workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(2))).unwrap();
+        assert_eq!(ground.text("build/deep/src.txt").as_deref(), Some("unsaved work\n"), "{layered:?}");
+        // The control: what git does not track is a build folder, of which nothing is recorded.
+        git("rm -rq --cached build");
+        run(&workspace, "echo built > build/deep/src.txt").unwrap();
+        let refused = workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(3)));
+        assert!(
+            refused.is_err() || ground.text("build/deep/src.txt").as_deref() == Some("built\n"),
+            "{refused:?}"
+        );
+    }
+}

@@ -195,3 +195,34 @@ fn an_undo_brings_no_bits_back() {
         assert_eq!(mode(&at("kept")), 0o2755, "{layered:?}");
     }
 }
+
+#[test]
+fn wider_access_to_what_was_there_is_named() {
+    for layered in LAYERS {
+        let ground = Ground::new();
+        let chmod = |name: &str, mode| {
+            fs::set_permissions(ground.root().join(name), Permissions::from_mode(mode)).unwrap();
+        };
+        for name in ["secret.env", "private/key", "shared", "replaced"] {
+            ground.put(name, "x\n");
+            chmod(name, 0o600);
+        }
+        chmod("private", 0o700);
+        let workspace = ground.open_layered(layered);
+        let warned = |script: &str| run(&workspace, script).unwrap().warnings.join("\n");
+        let wider = warned(
+            "chmod 666 secret.env; chmod 777 private; chmod 640 private/key; echo y > new; chmod 644 new; mv new replaced",
+        );
+        for named in [
+            "`private` (700 to 777)",
+            "`private/key` (600 to 640)",
+            "`replaced` (600 to 644)",
+            "`secret.env` (600 to 666)",
+        ] {
+            assert!(wider.contains(named), "{layered:?}: {named} in {wider}");
+        }
+        // The control: nothing is said where nobody gains anything.
+        let same = "echo y > shared; chmod 700 shared; chmod 600 secret.env; touch more; chmod 644 more";
+        assert_eq!(warned(same), "", "{layered:?}");
+    }
+}

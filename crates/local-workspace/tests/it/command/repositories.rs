@@ -356,6 +356,152 @@ fn what_git_obeys_in_build_folders_is_taken_out_of_its_way() {
     }
 }
 
+/// Commands one after the other, what the user does then, and the name in the result of the last.
+const STEP_BY_STEP: &[(&[&str], &str, &str)] = &[
+    (
+        &[
+            "mkdir -p target/r/objects target/r/refs && printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = \
+             .\n\tfsmonitor = CANARY\n' > target/r/config",
+            "echo 'ref: refs/heads/main' > target/r/HEAD",
+        ],
+        "git -C target/r status",
+        "target/r/config",
+    ),
+    (
+        &[
+            "git init -q target/plain && git init -q target/x && mv target/x/.git target/x/stored && rm target/x/stored/HEAD && \
+             git config -f target/x/stored/config core.fsmonitor 'CANARY'",
+            "mv target/x/stored target/x/.git",
+            "cp target/plain/.git/HEAD target/x/.git",
+        ],
+        "git -C target/x status",
+        "target/x/.git/config",
+    ),
+    (
+        &[
+            "mkdir -p target/y/a/x && git init -q target/y/a/x && rm target/y/a/x/.git/HEAD && mv target/y/a/x/.git target/y/a/x/g && \
+             git config -f target/y/a/x/g/config core.fsmonitor 'CANARY' && mkdir target/y/a/x/g/n",
+            "mv target/y/a/x/g target/y/a/x/.git; mv target/y/a target/y/b; echo 'ref: refs/heads/main' > target/y/b/x/.git/HEAD",
+        ],
+        "git -C target/y/b/x status",
+        "target/y/b/x/.git/config",
+    ),
+];
+
+#[test]
+fn what_commands_complete_in_build_folders_step_by_step_is_judged_as_a_whole() {
+    for (scripts, trigger, named) in STEP_BY_STEP {
+        let plain = with_build_folder();
+        for script in *scripts {
+            let ran = shell(&plain.root(), &script.replace("CANARY", &program(&plain)));
+            assert!(ran.status.success(), "{script}: {ran:?}");
+        }
+        let shown = shell(&plain.root(), trigger);
+        assert!(canary(&plain).exists(), "control: {trigger}: {shown:?}");
+        for layered in LAYERS {
+            let ground = with_build_folder();
+            let workspace = ground.open_layered(layered);
+            let mut warned = String::new();
+            for script in *scripts {
+                let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+                assert_eq!(response.exit_code, 0, "{script}: {response:?}");
+                warned = format!("{warned}{}", response.warnings.join("\n"));
+                // The next one finds parts that are older than it.
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            assert!(warned.contains(&format!("`{named}`")), "{trigger} ({layered:?}): {warned}");
+            shell(&ground.root(), trigger);
+            assert!(!canary(&ground).exists(), "{trigger} ({layered:?}): {warned}");
+            let theirs = ground.root().join("target/theirs/.git/hooks/pre-commit");
+            assert!(theirs.exists(), "{layered:?}: {warned}");
+        }
+    }
+}
+
+#[test]
+fn repository_among_the_data_of_another_runs_nothing() {
+    for folder in ["logs/evil", "refs/heads/evil", "objects/evil", "objects/ab/evil", "logs"] {
+        let script = format!(
+            "mkdir -p .git/{folder}/objects .git/{folder}/refs .git/{folder}/hooks; cd .git/{folder}; \
+             test -e HEAD || echo 'ref: refs/heads/main' > HEAD; \
+             printf '[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = CANARY\n' > config; \
+             printf '#!/bin/sh\nCANARY\n' > hooks/post-checkout; chmod +x hooks/post-checkout"
+        );
+        let trigger = format!("cd .git/{folder}; GIT_DIR=. git status; .git/hooks/post-checkout");
+        let plain = with_build_folder();
+        assert!(shell(&plain.root(), &script.replace("CANARY", &program(&plain))).status.success());
+        let shown = shell(&plain.root(), &trigger);
+        assert!(canary(&plain).exists(), "control: {folder}: {shown:?}");
+        for layered in LAYERS {
+            let ground = with_build_folder();
+            let workspace = ground.open_layered(layered);
+            let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+            let warned = response.warnings.join("\n");
+            for name in ["config", "hooks/post-checkout"] {
+                assert!(
+                    warned.contains(&format!("`.git/{folder}/{name}`")),
+                    "{folder} ({layered:?}): {response:?}"
+                );
+            }
+            shell(&ground.root(), &trigger);
+            assert!(!canary(&ground).exists(), "{folder} ({layered:?}): {warned}");
+        }
+    }
+}
+
+#[test]
+fn branches_may_be_called_like_what_git_obeys() {
+    for layered in LAYERS {
+        let ground = with_build_folder();
+        let workspace = ground.open_layered(layered);
+        let script = "git branch config && git branch index && git branch hooks/pre-commit && git branch commondir && \
+                      git symbolic-ref refs/heads/x/config refs/heads/main && git checkout -q config && \
+                      echo y > file && git -c user.name=u -c user.email=u@x commit -qam 'two' && git checkout -q main";
+        let response = run(&workspace, script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        let branches = shell(&ground.root(), "git log --oneline config; git reflog config; git fsck");
+        assert!(branches.status.success(), "{layered:?}: {branches:?}");
+    }
+}
+
+#[test]
+fn git_file_leads_into_no_build_folder() {
+    // The names are those of what holds data in a repository, and of one that does not.
+    for name in ["logs", "refs", "objects", "lfs", "other", "objects/ab"] {
+        let repository = format!(
+            "mkdir -p sub target/m/.git/modules/{name} && cd target/m/.git/modules/{name} && mkdir objects refs && \
+             echo 'ref: refs/heads/main' > HEAD && printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = \
+             ../../../../../sub\n\tfsmonitor = CANARY\n' > config"
+        );
+        let link = format!("echo 'gitdir: ../target/m/.git/modules/{name}' > sub/.git");
+        let plain = with_build_folder();
+        for script in [&repository, &link] {
+            assert!(shell(&plain.root(), &script.replace("CANARY", &program(&plain))).status.success());
+        }
+        shell(&plain.root().join("sub"), "git status");
+        // The working tree is named for one level of names.
+        assert!(canary(&plain).exists() || name.contains('/'), "control: {name}");
+        for layered in LAYERS {
+            let ground = with_build_folder();
+            let workspace = ground.open_layered(layered);
+            let warned = run(&workspace, &repository.replace("CANARY", &program(&ground)))
+                .unwrap()
+                .warnings
+                .join("\n");
+            assert!(warned.contains(&format!("target/m/.git/modules/{name}/config`")), "{name}: {warned}");
+            let warned = run(&workspace, &link).unwrap().warnings.join("\n");
+            assert!(warned.contains("`sub/.git`"), "{name} ({layered:?}): {warned}");
+            assert!(!ground.root().join("sub/.git").exists(), "{name} ({layered:?}): {warned}");
+            // The control: one that leads to a repository which is judged is kept.
+            let judged = "mkdir -p .git/modules new && git init -q --bare .git/modules/judged && \
+                          git config -f .git/modules/judged/config core.bare false && \
+                          echo 'gitdir: ../.git/modules/judged' > new/.git";
+            let warned = run(&workspace, judged).unwrap().warnings.join("\n");
+            assert!(ground.root().join("new/.git").exists(), "{name} ({layered:?}): {warned}");
+        }
+    }
+}
+
 #[test]
 fn ordinary_builds_are_left_alone() {
     for layered in LAYERS {

@@ -1,0 +1,72 @@
+//! The index of an agent's worktree. Git writes to whatever path an index names, so that one which git would not have
+//! written is put out of git's way when the agent has ended.
+
+use std::fs::{self, DirEntry};
+use std::io::{self, Read};
+use std::path::Path;
+
+use git_index::ObjectFormat;
+
+use crate::repository::Repository;
+use crate::repository::foreign_file;
+use crate::repository::worktree::Worktree;
+
+/// The largest index that is read, in bytes.
+const INDEX_BYTES: u64 = 64 << 20;
+
+/// The most shared indexes that are read: git itself removes those that it no longer needs.
+const SHARED_INDEXES: usize = 20;
+
+/// The name of an index that was put out of git's way.
+const REFUSED: &str = "index.refused";
+
+/// Puts the index out of git's way if git would not have written it, or what it shares. Returns what to tell the user then.
+pub(crate) fn put_aside_crafted(worktree: &Worktree, start_commit: &str) -> Option<String> {
+    let format = if start_commit.len() == 64 { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 };
+    let why = refusal(&worktree.git_folder, format)?;
+    let [index, refused] = ["index", REFUSED].map(|name| worktree.git_folder.join(name));
+    let moved = fs::rename(&index, &refused);
+    let text = match moved {
+        Ok(()) => format!("the index of its worktree was refused, and is kept as '{REFUSED}': {why}"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("the index of its worktree was refused: {why}")
+        }
+        Err(error) => format!(
+            "the index of its worktree cannot be trusted, and cannot be moved ({}): do not use git there: {why}",
+            error.kind()
+        ),
+    };
+    Some(text)
+}
+
+/// Makes an index of the commit at `HEAD` in the place of one that was put aside.
+pub(crate) fn make_again(repository: &Repository, worktree: &Worktree) {
+    if !worktree.git_folder.join("index").exists() {
+        // Without an index, git takes all files for removed, and `git reset` makes it again.
+        let _ = repository.git.run(worktree.place(&repository.common_folder), &["read-tree", "HEAD"]);
+    }
+}
+
+fn refusal(git_folder: &Path, format: ObjectFormat) -> Option<String> {
+    let is_shared = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.");
+    let shared = fs::read_dir(git_folder).ok()?.filter_map(Result::ok).filter(is_shared);
+    let shared: Vec<_> = shared.take(SHARED_INDEXES + 1).map(|entry| entry.path()).collect();
+    if shared.len() > SHARED_INDEXES {
+        return Some(format!("more than {SHARED_INDEXES} shared indexes"));
+    }
+    let index = git_folder.join("index");
+    // One that is gone leads git nowhere.
+    let index = index.symlink_metadata().is_ok().then_some(index);
+    index.into_iter().chain(shared).find_map(|path| judge(&path, format).err())
+}
+
+fn judge(path: &Path, format: ObjectFormat) -> Result<(), String> {
+    let mut bytes = Vec::new();
+    let file = foreign_file::open(path).map_err(|_| "not a file that can be read".to_owned())?;
+    let length =
+        file.take(INDEX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.kind().to_string())?;
+    if length as u64 > INDEX_BYTES {
+        return Err(format!("more than {} MB", INDEX_BYTES >> 20));
+    }
+    git_index::check(&bytes, format, &mut |_| {}).map_err(|error| error.to_string())
+}

@@ -1,0 +1,30 @@
+//! One entry of an index.
+
+/// The mode bits that say what an entry is.
+const KIND: u32 = 0o170_000;
+
+/// One entry of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The path from the root of the working tree. A folder that stands for everything beneath it, in a sparse index,
+    /// ends with a slash. Empty in a split index, where the shared index has the path.
+    pub path: &'a [u8],
+    /// The mode: 0o100644, 0o100755, 0o120000, 0o160000, or 0o040000 for a folder of a sparse index.
+    pub mode: u32,
+    /// 0 but for the three sides of a conflict in a merge, which are 1 to 3.
+    pub stage: u8,
+}
+
+impl Entry<'_> {
+    pub(crate) fn is_symlink(&self) -> bool {
+        self.mode & KIND == 0o120_000
+    }
+
+    pub(crate) fn is_folder(&self) -> bool {
+        self.mode == 0o040_000
+    }
+
+    pub(crate) fn has_known_mode(&self) -> bool {
+        matches!(self.mode, 0o100_644 | 0o100_755 | 0o120_000 | 0o160_000 | 0o040_000)
+    }
+}

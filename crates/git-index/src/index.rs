@@ -1,0 +1,205 @@
+//! A whole index, read from its first byte to its last.
+
+use std::collections::HashSet;
+
+use crate::entry::Entry;
+use crate::entry_name::check_path;
+use crate::extensions::{self, EntryOffsets};
+use crate::index_error::IndexError;
+use crate::object_format::ObjectFormat;
+
+/// The longest path of an entry, in bytes. No longer one can be written to a folder.
+pub const MAX_PATH_BYTES: usize = 4_096;
+
+const HEADER_BYTES: usize = 12;
+/// Times, numbers and the mode, before the object's name.
+const STATUS_BYTES: usize = 40;
+const MODE_OFFSET: usize = 24;
+
+const EXTENDED: u16 = 0x4000;
+const LENGTH: u16 = 0x0fff;
+/// Not in the working tree, and to be added later: the bits of the second flags that git knows.
+const SECOND_FLAGS: u16 = 0x6000;
+
+/// Reads an index and passes each entry to `visit`, in its order.
+///
+/// Memory grows with the number of entries, 16 bytes for each, and with the paths of symbolic links; time with the length
+/// of the index. The checksum is not verified: whoever crafts an index can compute it.
+///
+/// # Errors
+///
+/// Returns what is wrong with the first part that git would not have written, or would not have added. Entries
+/// before it have been visited.
+pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>)) -> Result<(), IndexError> {
+    let name_bytes = format.name_bytes();
+    if !bytes.starts_with(b"DIRC") {
+        return Err(IndexError::NoIndex);
+    }
+    if bytes.len() < HEADER_BYTES + name_bytes {
+        return Err(IndexError::Truncated);
+    }
+    let version = u32_at(bytes, 4)?;
+    if !(2..=4).contains(&version) {
+        return Err(IndexError::Version { version });
+    }
+    let count = u32_at(bytes, 8)? as usize;
+    let body = &bytes[..bytes.len() - name_bytes];
+    let mut reader = Reader { body, offset: HEADER_BYTES, version, name_bytes, path: Vec::new() };
+    let mut order = Order::default();
+    let mut whole = Vec::new();
+    let (mut has_unnamed, mut has_folders) = (false, false);
+    for position in 0..count {
+        let offset = reader.offset;
+        let (entry, kept) = reader.entry()?;
+        if kept == 0 {
+            whole.push((offset, position));
+        }
+        has_unnamed |= entry.path.is_empty();
+        has_folders |= entry.is_folder();
+        order.check(&entry, kept)?;
+        visit(entry);
+    }
+    let entries = EntryOffsets { whole, count, end: reader.offset };
+    let extensions = extensions::check(bytes, name_bytes, &entries)?;
+    if has_unnamed && !extensions.is_split {
+        return Err(IndexError::Path { path: Vec::new() });
+    }
+    if has_folders && !extensions.is_sparse {
+        return Err(IndexError::Malformed { what: "folders as entries" });
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    /// The index without its checksum.
+    body: &'a [u8],
+    offset: usize,
+    version: u32,
+    name_bytes: usize,
+    /// The path of the entry before.
+    path: Vec<u8>,
+}
+
+impl Reader<'_> {
+    /// Reads the next entry. Answers also with how many bytes of its path are those of the entry before.
+    fn entry(&mut self) -> Result<(Entry<'_>, usize), IndexError> {
+        let start = self.offset;
+        let mode = u32_at(self.body, start + MODE_OFFSET)?;
+        let flags_offset = start + STATUS_BYTES + self.name_bytes;
+        let flags = u16_at(self.body, flags_offset)?;
+        let mut at = flags_offset + 2;
+        if flags & EXTENDED != 0 {
+            if self.version == 2 || u16_at(self.body, at)? & !SECOND_FLAGS != 0 {
+                return Err(IndexError::Malformed { what: "flags" });
+            }
+            at += 2;
+        }
+        let kept = if self.version == 4 { self.path_prefix(&mut at)? } else { 0 };
+        let rest = self.body.get(at..).ok_or(IndexError::Truncated)?;
+        let limit = MAX_PATH_BYTES - kept.min(MAX_PATH_BYTES);
+        let length = rest.iter().take(limit + 1).position(|byte| *byte == 0);
+        let length = length.ok_or(if rest.len() <= limit {
+            IndexError::Truncated
+        } else {
+            IndexError::Malformed { what: "a path that is too long" }
+        })?;
+        let known = common_bytes(&self.path, &rest[..length], kept);
+        self.path.truncate(kept);
+        self.path.extend_from_slice(&rest[..length]);
+        if usize::from(flags & LENGTH) != self.path.len().min(usize::from(LENGTH)) {
+            return Err(IndexError::Malformed { what: "the length of a path" });
+        }
+        at += length;
+        self.offset = if self.version == 4 { at + 1 } else { start + (at - start + 8) / 8 * 8 };
+        let padding = self.body.get(at..self.offset).ok_or(IndexError::Truncated)?;
+        if padding.iter().any(|byte| *byte != 0) {
+            return Err(IndexError::Malformed { what: "what follows a path" });
+        }
+        let stage = u8::try_from(flags >> 12 & 3).unwrap_or_default();
+        let entry = Entry { path: &self.path, mode, stage };
+        if !entry.has_known_mode() {
+            return Err(IndexError::Mode { path: self.path.clone(), mode });
+        }
+        if !entry.path.is_empty() {
+            check_path(&entry, if entry.is_symlink() { 0 } else { known })?;
+        }
+        Ok((entry, kept))
+    }
+
+    /// Reads how many bytes at the end of the path before are not part of this one. Answers with how many are.
+    fn path_prefix(&self, at: &mut usize) -> Result<usize, IndexError> {
+        let mut next = || {
+            let byte = self.body.get(*at).copied().ok_or(IndexError::Truncated);
+            *at += 1;
+            byte
+        };
+        let mut byte = next()?;
+        let mut removed = usize::from(byte & 0x7f);
+        while byte & 0x80 != 0 {
+            byte = next()?;
+            removed = (removed + 1) << 7 | usize::from(byte & 0x7f);
+            if removed > MAX_PATH_BYTES {
+                break;
+            }
+        }
+        self.path.len().checked_sub(removed).ok_or(IndexError::Malformed { what: "a path's beginning" })
+    }
+}
+
+/// Returns up to where a path is that of the entry before, of which `kept` bytes are the same anyway.
+fn common_bytes(before: &[u8], rest: &[u8], kept: usize) -> usize {
+    kept + before[kept..].iter().zip(rest).take_while(|(one, other)| one == other).count()
+}
+
+/// Checks that entries come in git's order, and none beneath a symbolic link.
+#[derive(Default)]
+struct Order {
+    path: Vec<u8>,
+    stage: u8,
+    symlinks: HashSet<Vec<u8>>,
+}
+
+impl Order {
+    fn check(&mut self, entry: &Entry<'_>, kept: usize) -> Result<(), IndexError> {
+        // Entries without a path come first, in the order of those that they replace.
+        if entry.path.is_empty() && self.path.is_empty() {
+            return Ok(());
+        }
+        let refused = || IndexError::Order { path: entry.path.to_vec() };
+        let kept = kept.min(self.path.len());
+        let is_next = match self.path[kept..].cmp(&entry.path[kept..]) {
+            std::cmp::Ordering::Less => true,
+            // Without a conflict there is one entry only.
+            std::cmp::Ordering::Equal => self.stage != 0 && self.stage < entry.stage,
+            std::cmp::Ordering::Greater => false,
+        };
+        if !is_next {
+            return Err(refused());
+        }
+        self.path.truncate(kept);
+        self.path.extend_from_slice(&entry.path[kept..]);
+        self.stage = entry.stage;
+        // The sides of a conflict may be a link and a folder.
+        if entry.stage != 0 {
+            return Ok(());
+        }
+        let slashes = || entry.path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        if !self.symlinks.is_empty() && slashes().any(|at| self.symlinks.contains(&entry.path[..at])) {
+            return Err(IndexError::BeneathSymlink { path: entry.path.to_vec() });
+        }
+        if entry.is_symlink() {
+            self.symlinks.insert(entry.path.to_vec());
+        }
+        Ok(())
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Result<u32, IndexError> {
+    let found = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(IndexError::Truncated)?;
+    Ok(u32::from_be_bytes(*found))
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Result<u16, IndexError> {
+    let found = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(IndexError::Truncated)?;
+    Ok(u16::from_be_bytes(*found))
+}

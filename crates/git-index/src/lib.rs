@@ -1,0 +1,21 @@
+//! Judges indexes of git that an untrusted program wrote.
+//!
+//! Git trusts its own index: it reads paths from it without looking at them, and a later `git checkout .` writes to them.
+//! [`check`] accepts an index only if git could have written it and every path stays in the working tree and out of every
+//! `.git`. Where git tolerates what it never writes, this crate refuses, so that both read the same entries.
+//!
+//! This crate does no I/O.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
+mod entry;
+mod entry_name;
+mod extensions;
+mod index;
+mod index_error;
+mod object_format;
+
+pub use entry::Entry;
+pub use entry_name::is_git_name;
+pub use index::{MAX_PATH_BYTES, check};
+pub use index_error::IndexError;
+pub use object_format::ObjectFormat;

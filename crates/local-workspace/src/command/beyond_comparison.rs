@@ -1,0 +1,73 @@
+//! What a command changed beyond the end of a comparison, as far as git or an editor would obey it.
+//!
+//! Of what lies there nothing is known from before, so it can be named and not put back.
+
+use std::time::Duration;
+
+use rel_path::{ProtectedNames, RelPath};
+use sandbox_fs::{FileKind, FileRoot, Visit, WalkLimits};
+
+use crate::adopt::build_folder_check::Moment;
+use crate::git::guard::{in_git_folder, is_watched_by_git};
+use crate::git::repository_parts::is_repository;
+use crate::hidden::Hidden;
+
+/// How far names are looked at, which costs little for each.
+const LIMITS: WalkLimits =
+    WalkLimits { depth: rel_path::MAX_COMPONENTS, entries: 2_000_000, timeout: Duration::from_secs(20) };
+
+/// The most paths that are named.
+const NAMED: usize = 1_000;
+
+/// What was found beyond the end of a comparison.
+#[derive(Debug, Default)]
+pub(crate) struct Beyond {
+    /// New or changed files that git or an editor obeys.
+    pub obeyed: Vec<String>,
+    /// Whether this look ended early as well.
+    pub is_cut: bool,
+}
+
+/// Looks for files that git or an editor obeys, lie beyond `known_up_to` and were changed since a moment.
+pub(crate) fn look(
+    root: &FileRoot,
+    (protected, hidden): (&ProtectedNames, &Hidden),
+    known_up_to: &RelPath,
+    since: Moment,
+) -> Beyond {
+    let mut beyond = Beyond::default();
+    let Ok(walk) = root.walk(&RelPath::root(), LIMITS) else {
+        return Beyond { is_cut: true, ..beyond };
+    };
+    let mut walk = walk.visited_by(|entry| {
+        // What is complete was compared.
+        let is_compared = entry.path < *known_up_to && !known_up_to.starts_with(&entry.path);
+        let is_folder = entry.kind == FileKind::Folder;
+        if hidden.hides(&entry.path) {
+            return Visit::Skip;
+        }
+        let is_obeyed = || {
+            is_watched_by_git(&entry.path)
+                || in_git_folder(&entry.path).is_none() && protected.protects(&entry.path)
+        };
+        if !is_folder && !is_compared && is_obeyed() { Visit::Take } else { Visit::Pass }
+    });
+    for entry in walk.by_ref() {
+        let is_new = root
+            .metadata(&entry.path)
+            .is_ok_and(|metadata| since.is_before(metadata.status_changed_nanoseconds));
+        // Many files are called `config` without being part of a repository.
+        let is_obeyed = || {
+            let folder = entry.path.parent().unwrap_or_default();
+            in_git_folder(&entry.path).is_some()
+                || protected.protects(&entry.path)
+                || is_repository(&folder, &|path| root.metadata(path).is_ok())
+        };
+        if is_new && beyond.obeyed.len() < NAMED && is_obeyed() {
+            beyond.obeyed.push(format!("`{}`", entry.path));
+        }
+    }
+    let summary = walk.summary();
+    beyond.is_cut = summary.out_of_entries || summary.out_of_time;
+    beyond
+}

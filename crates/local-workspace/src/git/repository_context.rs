@@ -1,0 +1,61 @@
+//! What surrounds a file of a repository, as far as judging the file depends on it.
+
+use std::path::Path;
+
+use git_index::ObjectFormat;
+use rel_path::RelPath;
+use sandbox_fs::FileRoot;
+
+use crate::command::effect::Effect;
+use crate::git::settings::object_format;
+
+/// The largest settings file that is read, in bytes.
+const SETTINGS_BYTES: u64 = 1 << 20;
+
+/// What surrounds a file of a repository.
+pub(crate) struct RepositoryContext<'a> {
+    /// The absolute path of the workspace.
+    pub workspace: Option<&'a Path>,
+    /// Returns whether something was at a path before the changes that are judged.
+    pub was_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Returns whether a path lies where what a command leaves is not judged with the rest: in a build folder.
+    pub is_unjudged: &'a dyn Fn(&RelPath) -> bool,
+    /// Returns the object format that a settings file will have decided once the changes are made.
+    pub format: &'a dyn Fn(&RelPath) -> ObjectFormat,
+}
+
+impl RepositoryContext<'_> {
+    /// Returns the object format of the repository that has an index at this path.
+    pub(crate) fn format_of_index(&self, index: &RelPath) -> ObjectFormat {
+        let folder = index.parent().unwrap_or_default();
+        // What belongs to one working tree is beneath the repository's own folder.
+        let all = folder.parent().filter(|all| all.file_name() == Some(b"worktrees"));
+        let owner = all.and_then(|all| all.parent()).unwrap_or(folder);
+        owner.child(b"config").map_or_else(|_| ObjectFormat::default(), |settings| (self.format)(&settings))
+    }
+}
+
+/// Returns the object format that a settings file in the workspace decides now.
+pub(crate) fn format_on_disk(root: &FileRoot, settings: &RelPath) -> ObjectFormat {
+    let bytes = root.open_file(settings).and_then(|file| file.read_to_end(SETTINGS_BYTES));
+    bytes.map_or_else(|_| ObjectFormat::default(), |bytes| object_format(&bytes))
+}
+
+/// Returns the object format that a settings file will decide that effects are about; `None` if none of them is about it.
+///
+/// A repository keeps its format: a change of it is refused wherever the rest of the file goes.
+pub(crate) fn format_after(
+    effects: &[Effect],
+    settings: &RelPath,
+    was_there: &dyn Fn(&RelPath) -> bool,
+    is_refused: &dyn Fn(&Effect) -> bool,
+) -> Option<ObjectFormat> {
+    let effect = effects.iter().find(|effect| effect.path == *settings)?;
+    let is_new_repository = settings.parent().is_some_and(|folder| !was_there(&folder));
+    let text = match &effect.before {
+        Some(_) => effect.text_before(),
+        None if is_new_repository && !is_refused(effect) => effect.text_after(),
+        None => None,
+    };
+    Some(text.map_or_else(ObjectFormat::default, object_format))
+}

@@ -1,0 +1,212 @@
+//! An index of git that a command wrote is adopted only if the user's git can be trusted with it.
+//!
+//! Git writes to whatever path its index names. Each attack is tried plainly first, where it works.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use local_workspace::LocalWorkspace;
+
+use crate::fixture::ground::*;
+
+/// Runs something as the user would, outside of everything.
+fn shell(folder: &Path, script: &str) -> Output {
+    Command::new("sh")
+        .args(["-ec", script])
+        .current_dir(folder)
+        .env("HOME", folder.join("../home"))
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env_remove("GIT_DIR")
+        .output()
+        .unwrap()
+}
+
+fn git(folder: &Path, script: &str) -> String {
+    let ran = shell(folder, script);
+    assert!(ran.status.success(), "{script}: {ran:?}");
+    String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+}
+
+const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q";
+
+/// A workspace with a repository of one commit, one more in a folder and one in a build folder, and a crafted index.
+fn prepared() -> Ground {
+    let ground = Ground::new();
+    ground.put("file", "x\n");
+    ground.put(".gitignore", "target/\ncrafted\n");
+    let root = ground.root();
+    git(&root, &format!("git init -q -b main . && git add . && {COMMIT} -m one"));
+    git(&root, "git init -q sub && git init -q target/mine && git init -q --bare stored.git");
+    ground.put(".git/info/exclude", "sub/\nstored.git/\nother/\n");
+    git(&root, "for name in sub target/mine; do cp file $name && git -C $name add file; done");
+    ground.put("payload", "outside\n");
+    let blob = git(
+        &root,
+        "for name in . sub target/mine; do git -C $name hash-object -w $PWD/payload; done | tail -1",
+    );
+    fs::remove_file(root.join("payload")).unwrap();
+    ground.put("crafted", index(&[(".git/hooks/post-checkout", &blob), ("../escaped", &blob)]));
+    // What is younger than a tick of the clock counts as changed by the command.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    ground
+}
+
+/// An index of version 2 with these paths and objects.
+fn index(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+    bytes.extend(u32::try_from(entries.len()).unwrap().to_be_bytes());
+    for (path, object) in entries {
+        bytes.extend([0; 24]);
+        bytes.extend(0o100_644_u32.to_be_bytes());
+        bytes.extend([0; 12]);
+        let digits = object.as_bytes().chunks(2);
+        bytes.extend(digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()));
+        bytes.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
+        bytes.extend(path.as_bytes());
+        bytes.extend(vec![0; 8 - (62 + path.len()) % 8]);
+    }
+    // Git compares this only where it is asked to check a repository.
+    bytes.extend([0; 20]);
+    bytes
+}
+
+fn warned(workspace: &LocalWorkspace, script: &str) -> String {
+    let response = run(workspace, script).unwrap();
+    assert_eq!(response.exit_code, 0, "{script}: {response:?}");
+    response.warnings.join("\n")
+}
+
+/// The folder of a repository, where its index is, and what the user does there.
+const PLACES: &[(&str, &str)] =
+    &[(".", ".git/index"), ("sub", "sub/.git/index"), ("target/mine", "target/mine/.git/index")];
+
+#[test]
+fn crafted_index_is_refused_and_the_one_before_stays() {
+    for (folder, path) in PLACES {
+        let plain = prepared();
+        git(&plain.root(), &format!("cp crafted {path}"));
+        let hook = Path::new(folder).join(".git/hooks/post-checkout");
+        let escaped = Path::new(folder).join("../escaped");
+        let shown = shell(&plain.root().join(folder), "git checkout .");
+        assert!(plain.root().join(&hook).exists(), "control: {folder}: {shown:?}");
+        assert!(plain.root().join(&escaped).exists(), "control: {folder}: {shown:?}");
+        for layered in LAYERS {
+            let ground = prepared();
+            let workspace = ground.open_layered(layered);
+            let before = fs::read(ground.root().join(path)).unwrap();
+            let warned = warned(&workspace, &format!("cp crafted {path}"));
+            assert!(warned.contains(&format!("`{path}`")), "{path} ({layered:?}): {warned}");
+            assert!(warned.contains("an index with the entry '.git/hooks/post-checkout'"), "{warned}");
+            let is_build = path.starts_with("target");
+            let now = fs::read(ground.root().join(path)).ok();
+            assert_eq!(now, (!is_build).then_some(before), "{path} ({layered:?}): {warned}");
+            let _ = shell(&ground.root().join(folder), "git checkout . && git stash");
+            assert!(!ground.root().join(&hook).exists(), "{path} ({layered:?})");
+            assert!(!ground.root().join(&escaped).exists(), "{path} ({layered:?})");
+            git(&ground.root().join(folder), "git status && git add -A");
+        }
+    }
+}
+
+#[test]
+fn every_index_in_a_repository_is_judged() {
+    for path in [
+        ".git/Index",
+        ".git/sharedindex.0123456789012345678901234567890123456789",
+        ".git/worktrees/x/index",
+        ".git/modules/a/b/index",
+        ".git/modules/a/worktrees/x/sharedindex.1",
+        "stored.git/index",
+    ] {
+        for layered in LAYERS {
+            let ground = prepared();
+            let workspace = ground.open_layered(layered);
+            let copied = |from: &str| format!("mkdir -p $(dirname {path}) && cp {from} {path}");
+            assert_eq!(warned(&workspace, &copied("sub/.git/index")), "", "control: {path} ({layered:?})");
+            let refused = warned(&workspace, &copied("crafted"));
+            assert!(refused.contains(path) && refused.contains("an index with"), "{path}: {refused}");
+            assert_ne!(
+                fs::read(ground.root().join(path)).unwrap(),
+                fs::read(ground.root().join("crafted")).unwrap(),
+                "{path} ({layered:?})"
+            );
+        }
+    }
+}
+
+#[test]
+fn split_index_is_adopted_as_a_whole_or_not_at_all() {
+    for layered in LAYERS {
+        let ground = prepared();
+        let workspace = ground.open_layered(layered);
+        assert_eq!(warned(&workspace, "git update-index --split-index"), "", "{layered:?}");
+        git(&ground.root(), "git status && ls .git/sharedindex.*");
+        // The index before needs the shared one, which the command removes.
+        let refused = warned(&workspace, "rm .git/sharedindex.*; cp crafted .git/index");
+        assert!(refused.contains("`.git/index`") && refused.contains("split index"), "{refused}");
+        git(&ground.root(), "git status && git checkout . && ls .git/sharedindex.*");
+    }
+}
+
+#[test]
+fn git_keeps_working_in_commands() {
+    const STEPS: &[&str] = &[
+        "echo y > more && mkdir -p a/b && echo z > a/b/c && ln -s more link && git add .",
+        "COMMIT -m two",
+        "git update-index --index-version 4 && echo y > again && git add again && COMMIT -m three",
+        "git checkout -q -b side HEAD~1 && echo s > side && git add side && COMMIT -m four",
+        "git -c user.name=u -c user.email=u@x rebase -q main",
+        "echo u > file && git -c user.name=u -c user.email=u@x stash -q && git stash pop -q",
+        "git checkout -q -- file && git rm -q again && git mv more less && git add -N . && git reset -q --hard",
+        "echo 1 > file && COMMIT -am five && git checkout -q main && echo 2 > file && COMMIT -am six && ! git merge -q side",
+        "git checkout -q --theirs file && git add file && COMMIT -m seven",
+        "git init -q --object-format=sha256 other && cd other && cp ../file . && git add . && COMMIT -m one",
+        "rm .git/index && git reset -q",
+    ];
+    for layered in LAYERS {
+        let ground = prepared();
+        let workspace = ground.open_layered(layered);
+        for step in STEPS {
+            assert_eq!(warned(&workspace, &step.replace("COMMIT", COMMIT)), "", "{step} ({layered:?})");
+            let inside = run(&workspace, "git status --porcelain").unwrap().stdout;
+            let outside = git(&ground.root(), "git status --porcelain");
+            assert_eq!(inside.trim(), outside, "{step} ({layered:?})");
+        }
+        git(&ground.root(), "git fsck && git -C other fsck");
+    }
+}
+
+#[test]
+fn object_format_by_which_an_index_was_judged_stays() {
+    for layered in LAYERS {
+        let ground = prepared();
+        let workspace = ground.open_layered(layered);
+        let settings = ground.text("sub/.git/config").unwrap();
+        let script = "git config -f sub/.git/config core.repositoryformatversion 1; \
+                      git config -f sub/.git/config extensions.objectFormat sha256";
+        let refused = warned(&workspace, script);
+        assert!(refused.contains("extensions.objectformat"), "{layered:?}: {refused}");
+        assert_eq!(ground.text("sub/.git/config").unwrap(), settings);
+        // Neither is an index of the new format adopted beside it.
+        let script = format!("{script}; printf 'DIRC\\0\\0\\0\\2\\0\\0\\0\\0%032d' 0 > sub/.git/index");
+        assert!(warned(&workspace, &script).contains("`sub/.git/index`"), "{layered:?}");
+    }
+}
+
+#[test]
+fn index_too_large_to_be_judged_is_refused() {
+    for layered in LAYERS {
+        let ground = prepared();
+        let workspace = ground.open_layered(layered);
+        let refused = warned(&workspace, "truncate -s 65M sub/.git/index");
+        assert!(refused.contains("`sub/.git/index`") && refused.contains("64 MB"), "{layered:?}: {refused}");
+        assert!(!refused.contains("could not be put back"), "{layered:?}: {refused}");
+        git(&ground.root().join("sub"), "git status");
+        // One that is larger than the other files of which a comparison keeps the content is judged.
+        let many = "object=$(git hash-object file); seq -f \"100644 $object 0\tmany/files/%.0f\" 20000 | \
+                    git -C sub update-index --index-info && test $(stat -c %s sub/.git/index) -gt 1500000";
+        assert_eq!(warned(&workspace, many), "", "{layered:?}");
+        assert_eq!(git(&ground.root().join("sub"), "git ls-files | wc -l"), "20001");
+    }
+}
