@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
-use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 
@@ -119,16 +118,16 @@ fn long_names(definition: &Definition, given: &BTreeSet<Id>) -> BTreeSet<String>
     common.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
-/// The command whose name is most like a word, if one is like it.
+/// How alike two names must be for one to be a slip of the other, from 0 to 1.
+const ALIKE: f64 = 0.7;
+
+/// Returns the command whose name is most like a word, if one is like it.
 pub(crate) fn similar_command(definition: &Definition, word: &str) -> Option<String> {
-    // As if no word could be a task: then the parser itself knows what may have been meant.
-    let strict = definition.clone().allow_external_subcommands(false).subcommand_required(false);
-    let error = strict.try_get_matches_from([definition.get_name(), word]).err()?;
-    match error.get(ContextKind::SuggestedSubcommand)? {
-        ContextValue::String(name) => Some(name.clone()),
-        ContextValue::Strings(names) => names.last().cloned(),
-        _ => None,
-    }
+    let names =
+        definition.get_subcommands().filter(|command| !command.is_hide_set()).map(Definition::get_name);
+    let likeness = |name: &str| strsim::jaro(&word.to_lowercase(), name);
+    let best = names.max_by(|left, right| likeness(left).total_cmp(&likeness(right)))?;
+    (likeness(best) > ALIKE).then(|| best.to_owned())
 }
 
 /// Fails if words that are no command do not look like a task either.

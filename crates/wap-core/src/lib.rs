@@ -70,13 +70,14 @@ pub use tool::file_change::{FileChange, FileChanged};
 pub use tool::file_states::{FileState, FileStates, Moment};
 pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, choose_lines, doubt_text};
 pub use tool::metadata::FileMetadata;
-pub use tool::modify_file::{CarriedLines, RegexReplacements};
-pub use tool::modify_file::{LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation};
+pub use tool::modify_file::{
+    CarriedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, RegexReplacements,
+};
 pub use tool::read_file::{ReadFile, ReadFileResponse};
+#[cfg(feature = "schema")]
 pub use tool::schema::{compact_schema, outline_schema, schema_of};
 pub use tool::search_files::{QueryType, SearchFiles, SearchFilesResponse, SearchMatch, Skipped};
 pub use tool::table::{GUIDELINES, ToolEffect};
-#[cfg(feature = "schema")]
 #[cfg(feature = "schema")]
 pub use tool::unknown_arguments::UnknownArguments;
 pub use tool::workspace_info::WorkspaceInfo;

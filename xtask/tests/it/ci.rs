@@ -19,6 +19,7 @@ fn workspace(changed: &[(&str, &str)]) -> TempDir {
         ("deny.toml", "[licenses]\nallow = [\"MIT\"]\n"),
         ("README.md", "| `sandbox-exec` | a crate of this sample |\n"),
         ("crates/sandbox-exec/Cargo.toml", CRATE),
+        ("crates/sandbox-exec/README.md", "# sandbox-exec\n"),
         ("crates/sandbox-exec/src/lib.rs", LIB),
         ("crates/sandbox-exec/src/sum.rs", SUM),
     ];

@@ -71,13 +71,16 @@ fn a_folder_with_too_many_sources_is_found() {
 #[test]
 fn a_library_without_a_readme_is_found() {
     finds(
-        &[("crates/rel-path/src/lib.rs", GOOD_LIB)],
+        &[("crates/cocode-runner/src/lib.rs", GOOD_LIB)],
         &[
-            "crates/rel-path/README.md: is missing: what the crate owns, an example, what it never does (crate README)",
+            "crates/cocode-runner/README.md: is missing: what the crate owns, an example, what it never does (crate README)",
         ],
     );
-    finds(&[("crates/rel-path/src/lib.rs", GOOD_LIB), ("crates/rel-path/README.md", "# rel-path\n")], &[]);
-    finds(&[("crates/rel-path/src/main.rs", "fn main() {}\n")], &[]);
+    finds(
+        &[("crates/cocode-runner/src/lib.rs", GOOD_LIB), ("crates/rel-path/README.md", "# cocode-runner\n")],
+        &[],
+    );
+    finds(&[("crates/cocode-runner/src/main.rs", "fn main() {}\n")], &[]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct BaseVersions {
     pub(super) last_answer: Option<LastAnswer>,
     /// Files that the reply edits and whose line numbers may mean anything: they have changed since that message, and
     /// were never shown.
-    unknown: BTreeSet<String>,
+    pub(super) unknown: BTreeSet<String>,
 }
 
 impl BaseVersions {

@@ -40,6 +40,8 @@ impl ReplyVersions {
         if let (Some(answer), Some(version)) = (&mut self.base.last_answer, version) {
             answer.note_written(canonical_path, version);
         }
+        // In a run that is resumed, it was looked up when it existed already.
+        self.base.unknown.remove(canonical_path);
         for shown in [&mut self.base.shown, &mut self.after] {
             match version {
                 Some(version) => shown.record(canonical_path, version.clone(), LineSpan::ALL),

@@ -364,7 +364,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
         (
             0,
             1,
-            295,
+            296,
         ),
     ]
     "#);
@@ -373,7 +373,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
 #[test]
 fn budget_says_what_it_left_out() {
     let (session, context) = large();
-    let session = Session { token_budget: Some(1_200), ..session };
+    let session = Session { token_budget: Some(1_300), ..session };
     let parts = read_outbox(&render_outbox(&session, &context, "").text).unwrap();
     let notes = [
         parts.listing_note.unwrap(),
@@ -383,7 +383,7 @@ fn budget_says_what_it_left_out() {
     insta::assert_snapshot!(notes.join("\n"), @r#"
     100 more entries are not listed; RUN_COMMAND with ls or find lists any folder
     [1999 characters left out to keep to the token budget]
-    lines 1-53 of 400; for more use READ_FILE with start_line="54" end_line="253"
+    lines 1-82 of 400; for more use READ_FILE with start_line="83" end_line="282"
     "#);
 }
 

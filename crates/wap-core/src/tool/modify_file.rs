@@ -46,7 +46,7 @@ pub enum LineNumbers {
 
 /// One change of a file. Line numbers are 1-based and ranges inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = "One change of a file."))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ModifyOperation {
     /// Replaces lines. One trailing newline in the content adds no extra line; an empty content is one blank line.

@@ -58,7 +58,7 @@ impl Tool {
     pub fn description(self) -> &'static str {
         match self {
             Tool::ExploreFiles => {
-                "Lists files and directories in a path, recursively if asked. Start with it before you change anything."
+                "Lists files and directories in a path, recursively if asked. Start with it."
             }
             Tool::ReadFile => {
                 "Reads a file, or the lines startLine..endLine of it. Read a file before you modify it; use ranges for \

@@ -140,13 +140,14 @@ fn done_without_a_change_is_not_ready() {
 }
 
 #[test]
-fn done_beside_a_block_that_failed_is_committed_and_not_ready() {
+fn done_beside_a_block_that_failed_goes_on_until_the_chat_has_seen_it() {
     let desk = Desk::new();
     let (mut chat, _) = Chat::start(&desk, &[]);
     let done = "[DONE]\ncocode ready for check\n[/DONE]\n";
     chat.reply(&format!("{CREATE}[RUN_COMMAND]\nexit 1\n[/RUN_COMMAND]\n{done}"));
-    assert_eq!(chat.end(), 1);
-    assert_eq!(failures(&desk), ["marker"]);
+    assert!(chat.message().contains("[FAILED] RUN_COMMAND") || chat.message().contains("exit code 1"));
+    chat.reply(done);
+    assert_eq!(chat.end(), 0);
     assert_eq!(desk.git(&["show", "cocode/5-paste:b.txt"]), "two");
 }
 

@@ -175,8 +175,8 @@ fn a_dry_run_shows_plan_and_differences_and_changes_nothing() {
     assert_eq!(project.session_file(&id), before);
     assert_eq!(project.run(&["log", "--json"]).ok().json(), json!([]));
     // And then it is executed as if nothing had been.
-    project.apply(&reply, &[]).ok().prints("[OK] CREATE_FILE").prints("done: planned");
-    project.apply(&reply, &["--dry-run"]).exits(2).says("no unfinished session");
+    project.apply(&reply, &[]).ok().prints("[OK] CREATE_FILE").prints("[OK] DONE: planned");
+    project.apply(&reply, &["--dry-run"]).exits(4).says("already executed");
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn roman_is_replayed_through_the_inbox() {
 fn roman_is_replayed_by_apply() {
     let project = roman();
     let played = applied(&project, &Transcript::read("roman"), &[]);
-    assert_has(&played.ran.stdout, &["done: to_roman knows the pairs that subtract"]);
+    assert_has(&played.ran.stdout, &["[OK] DONE: to_roman knows the pairs that subtract", "\ndone"]);
     check_roman(&project, &played);
 }
 

@@ -81,6 +81,7 @@ impl Left {
     fn by(project: &Project, id: &str) -> Left {
         let mut session = project.session_file(id);
         session["updatedAt"] = Value::Null;
+        session["lastAnswer"]["moment"] = Value::Null;
         Left { tree: project.tree(), session, outbox: project.outbox(id, 3) }
     }
 

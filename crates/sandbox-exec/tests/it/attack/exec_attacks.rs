@@ -100,7 +100,7 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
             }
             println!("not run by root: nothing is claimed about it");
         }
-        (Attacker::Ordinary, true) => become_ordinary(&format!("exec_attacks::{test}"), STAND_IN),
+        (Attacker::Ordinary, true) => become_ordinary(&format!("attack::exec_attacks::{test}"), STAND_IN),
         _ => {
             if std::env::var_os(STAND_IN).is_some() {
                 // Whatever goes wrong, nobody's processes do not fill the machine; what cases make at a time fits in.

@@ -66,6 +66,7 @@ impl Aftermath {
         tree.retain(|name, _| !name.starts_with(".agentd/"));
         let mut session = project.session_file(id);
         session["updatedAt"] = Value::Null;
+        session["lastAnswer"] = Value::Null;
         Aftermath { tree, state, session, outbox: project.outbox(id, sequence) }
     }
 

@@ -21,7 +21,7 @@ const REPLY: &str = r#"Reply-To: {reply-to}
 replaced
 [/CREATE_FILE]
 [DELETE_FILE path="old.txt"]
-[EDIT_FILE path="table.txt" start_line="2" end_line="3"]
+[EDIT_FILE path="table.txt" start_line="2" end_line="3" was="row 2"]
 rows 2 and 3
 [/EDIT_FILE]
 [RUN_COMMAND]
