@@ -158,7 +158,7 @@ fn vague_names(line: &str) -> usize {
         let is_function = word == "fn";
         let Some(name) = words.next() else { break };
         let matches = |one: &&str| if is_function { name == *one } else { name.ends_with(*one) };
-        found += usize::from(vague.iter().any(|one| matches(&one)));
+        found += usize::from(vague.iter().any(matches));
     }
     found
 }

@@ -1,18 +1,16 @@
 //! Tests of the bracket-tag reader through its public interface.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agentd_dialect;
 mod call_frame;
 mod exec_vectors;
 mod execute;
 mod flow_vectors;
 mod json;
-mod line_numbers;
 mod long_replies;
-mod near_misses;
 mod outbox;
 mod outbox_properties;
 mod outbox_snapshots;
-mod ranges;
 mod recording;
 mod repair;
 mod repair_properties;

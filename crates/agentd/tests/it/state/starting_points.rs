@@ -174,7 +174,7 @@ fn a_configuration_that_this_user_cannot_reach_is_not_there_unless_it_is_named()
     };
     let write = r#"{"path":"a","content":""}"#;
     run(&["call", "writeFile", write]).exits(1);
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     run(&["call", "writeFile", write]).ok();
     let (state, why) = finding(&run(&["doctor", "--json"]).ok(), "configuration");
     assert!(state == "limited" && why.contains("may not be entered"), "{why}");
