@@ -13,7 +13,18 @@ pub(super) struct Ruling {
 }
 
 /// All of them. The case as it stands must fail, else the row is no longer needed.
-const RULINGS: [Ruling; 11] = [
+const RULINGS: [Ruling; 12] = [
+    Ruling {
+        file: "tagproto.json",
+        case: "flow_no_results_section_when_empty",
+        expect: r###"{
+        "order": [
+            "=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT ===", "## Workspace Files",
+            "## Previous Command Results", "=== PROMPT ==="
+        ]
+    }"###,
+        reason: "a reply in which nothing was recognised is answered with a note (docs/tagproto.md)",
+    },
     Ruling {
         file: "wap.json",
         case: "modify_insert_past_end",

@@ -70,17 +70,19 @@ fn a_folder_with_too_many_sources_is_found() {
 
 #[test]
 fn a_library_without_a_readme_is_found() {
-    finds(
-        &[("crates/cocode-runner/src/lib.rs", GOOD_LIB)],
-        &[
-            "crates/cocode-runner/README.md: is missing: what the crate owns, an example, what it never does (crate README)",
-        ],
+    let mut list = crates();
+    list.crates.push(one_crate("cocode-runner", &[]));
+    let map = format!("{README}| `cocode-runner` | agents in worktrees |\n");
+    let with = |more: &[(&str, &str)]| findings(&[&[("README.md", map.as_str())], more].concat(), &list);
+    assert_eq!(
+        with(&[("crates/cocode-runner/src/lib.rs", GOOD_LIB)]),
+        [
+            "crates/cocode-runner/README.md: is missing: what the crate owns, an example, what it never does (crate README)"
+        ]
     );
-    finds(
-        &[("crates/cocode-runner/src/lib.rs", GOOD_LIB), ("crates/rel-path/README.md", "# cocode-runner\n")],
-        &[],
-    );
-    finds(&[("crates/cocode-runner/src/main.rs", "fn main() {}\n")], &[]);
+    let readme = ("crates/cocode-runner/README.md", "# cocode-runner\n");
+    assert_eq!(with(&[("crates/cocode-runner/src/lib.rs", GOOD_LIB), readme]), [""; 0]);
+    assert_eq!(with(&[("crates/cocode-runner/src/main.rs", "fn main() {}\n")]), [""; 0]);
 }
 
 #[test]
