@@ -58,6 +58,7 @@ fn every_case_that_has_a_runner_passes() {
         "ruled otherwise: codali.json extract/header-quoted-in-prose: a header without a request behind it is none (docs/codali.md, finding a request)",
         "ruled otherwise: codali.json history/summarizer-fails: without a summary the oldest messages are left out (docs/codali.md, history)",
         "ruled otherwise: codali.json history/summary-too-long: a summary is cut, and so makes a history shorter (docs/codali.md, history)",
+        "ruled otherwise: tagproto.json flow_no_results_section_when_empty: a reply in which nothing was recognised is answered with a note (docs/tagproto.md)",
         "ruled otherwise: wap.json modify_insert_past_end: an insertion past the end appends (docs/wap.md, modifyFile)",
     ];
     assert_eq!(lines[..lines.len() - 1], expected, "a new kind of case wants a runner");
