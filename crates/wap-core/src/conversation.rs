@@ -79,7 +79,15 @@ impl Conversation {
             (Request::ModifyFile(_), Err(error)) => self.memory().note_failure(&path, error),
             _ => {}
         }
-        self.memory().take_answer(workspace, call);
+        let mut memory = self.memory();
+        memory.take_answer(workspace, call);
+        // Another client may have changed the file since: the answer is about this version all the same.
+        if let Some((path, version)) = answered_version(&path, &answer)
+            && let Some(last) = &mut memory.last_answer
+        {
+            last.note_answered(&path, &version);
+        }
+        drop(memory);
         answer
     }
 
@@ -199,6 +207,17 @@ impl Conversation {
                 }
             }
         }
+    }
+}
+
+/// Returns the file that an answer is about, with the version that it shows or that it made.
+fn answered_version(requested: &str, answer: &Result<Response, WapError>) -> Option<(String, FileVersion)> {
+    match answer {
+        Ok(Response::ReadFile(read)) => Some((read.metadata.path.clone(), read.version.clone()?)),
+        Ok(Response::ModifyFile(edit)) => Some((edit.path.clone(), edit.version.clone()?)),
+        Ok(Response::WriteFile(written)) => Some((written.path.clone(), written.version.clone()?)),
+        Err(error) => Some((requested.to_owned(), LineConflict::of(error)?.version)),
+        Ok(_) => None,
     }
 }
 

@@ -64,6 +64,13 @@ impl LastAnswer {
         self.versions.insert(path.to_owned(), version.clone());
     }
 
+    /// Takes note of the version that the answer itself showed or made.
+    pub fn note_answered(&mut self, path: &str, version: &FileVersion) {
+        if let Some(known) = self.versions.get_mut(path) {
+            *known = version.clone();
+        }
+    }
+
     /// Returns what the line numbers of some operations on a file may mean, `lines` being the first number of each.
     ///
     /// `now` is its version, and whether it has changed since the last answer, if it was never shown.
