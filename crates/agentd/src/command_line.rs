@@ -10,8 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 
 use crate::cli::{Cli, Command, Common};
-use crate::config::obeyed_options;
-use crate::config::{ConfigFile, definition};
+use crate::config::{ConfigFile, definition, obeyed_options};
 use crate::exit::{Exit, Failure};
 use crate::state::workspace_search;
 

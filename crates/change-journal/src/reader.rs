@@ -17,12 +17,10 @@ use crate::error::{JournalError, OpenError};
 use crate::hash::ContentHash;
 use crate::run::{RecordedRun, RunFilter, RunNumber};
 use crate::step::RecordedStep;
-use crate::store::connection::DATABASE_NAME;
-use crate::store::connection::Location;
-use crate::store::content_store;
+use crate::store::connection::{DATABASE_NAME, Location};
 use crate::store::failure::Failure;
-use crate::store::open;
 use crate::store::rows::{self, CHANGE_COLUMNS, DOCUMENT_COLUMNS, RUN_COLUMNS, STEP_COLUMNS};
+use crate::store::{content_store, open};
 
 /// Reads a journal. It sees every acknowledged write, and never waits for the writer.
 ///

@@ -10,19 +10,16 @@ use cocode_env::{AgentState, CheckResult, Evidence, Verdict};
 use rel_path::ProtectedNames;
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
-use crate::error::RunnerError;
-use crate::error::error_chain;
+use crate::error::{RunnerError, error_chain};
 use crate::objects::object_check::{self, submodules};
 use crate::plan::body_file;
 use crate::plan::host::Host;
 use crate::record::AgentRecord;
 use crate::record::store::{self, Store};
-use crate::repository::Repository;
 use crate::repository::git::Git;
-use crate::repository::left_file;
-use crate::repository::own_index;
 use crate::repository::own_repository::{self, take_objects_again, take_over};
 use crate::repository::worktree::{Worktree, file_error};
+use crate::repository::{Repository, left_file, own_index};
 use crate::verdict::evidence::Work;
 
 /// The folder of the state folder that stands for every repository's hooks. It is empty.

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::request::path_rule::is_beneath_any;
-use crate::request::path_rule::normalized;
+use crate::request::path_rule::{is_beneath_any, normalized};
 use crate::{
     Context, Meta, Need, NeedKind, NeedResult, Request, RequestId, Response, Role, Warning, WarningCode,
 };

@@ -4,8 +4,7 @@ mod json_end;
 mod prefix;
 
 use crate::header::Header;
-use crate::yaml::almost_yaml::after_dash;
-use crate::yaml::almost_yaml::{indentation, split_key};
+use crate::yaml::almost_yaml::{after_dash, indentation, split_key};
 use json_end::json_end;
 use prefix::Prefix;
 

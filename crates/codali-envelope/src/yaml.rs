@@ -12,8 +12,7 @@ use serde_yaml::granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, 
 
 use crate::ReadLimits;
 use crate::error::ReadErrorKind;
-use crate::yaml::node::Position;
-use crate::yaml::node::{Content, Node, NodeError};
+use crate::yaml::node::{Content, Node, NodeError, Position};
 
 /// The longest excerpt of a key in an error, in characters.
 const QUOTED_CHARACTERS: usize = 64;

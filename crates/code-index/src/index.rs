@@ -22,11 +22,9 @@ use crate::refresh::folder_source::FolderSource;
 use crate::refresh::prepare;
 use crate::refresh::prepare::ContentHash;
 use crate::status::IndexStatus;
-use crate::store::doc_id;
 use crate::store::packed_outline::definitions;
-use crate::store::store_folder::StoreFolder;
-use crate::store::store_folder::StoreState;
-use crate::store::{Store, StoredFile};
+use crate::store::store_folder::{StoreFolder, StoreState};
+use crate::store::{Store, StoredFile, doc_id};
 
 /// An index of the code in a folder, stored in a folder of its own.
 ///

@@ -8,9 +8,8 @@ pub(crate) mod folder_source;
 pub(crate) mod follow;
 pub(crate) mod prepare;
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,8 +19,7 @@ use wap_core::{CancelFlag, IndexError};
 use crate::error::store_failed;
 use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
-use crate::refresh::folder_source::FolderSource;
-use crate::refresh::folder_source::ListedFile;
+use crate::refresh::folder_source::{FolderSource, ListedFile};
 use crate::refresh::prepare::{Prepared, Preparer};
 use crate::store::{self, Change, KnownFile, StoredStamp};
 

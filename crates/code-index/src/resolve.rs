@@ -19,8 +19,7 @@ use std::collections::HashMap;
 use crate::language::Language;
 use crate::outline::Import;
 use crate::outline::manifests::Manifests;
-use crate::store::ImportingFile;
-use crate::store::packed_outline;
+use crate::store::{ImportingFile, packed_outline};
 
 use self::csharp::Namespaces;
 use self::java::Packages;

@@ -17,8 +17,7 @@ use crate::error::OpenError;
 use crate::language::Language;
 use crate::refresh::prepare::{ContentHash, Prepared, PreparedText};
 use crate::store::packed_outline::defined_names;
-use crate::store::store_folder::StoreFolder;
-use crate::store::store_folder::StoreState;
+use crate::store::store_folder::{StoreFolder, StoreState};
 
 /// The store, with one connection for writing and one for reading.
 #[derive(Debug)]

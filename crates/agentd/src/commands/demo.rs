@@ -17,8 +17,7 @@ use crate::commands::undo;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::{self, LocalSessions, Places};
 use crate::views::console::Console;
-use crate::views::progress::Progress;
-use crate::views::progress::result_lines;
+use crate::views::progress::{Progress, result_lines};
 use crate::views::session_failure::explain;
 
 macro_rules! fixture {

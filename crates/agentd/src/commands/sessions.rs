@@ -13,8 +13,7 @@ use crate::commands::session::{nothing_to_resume, parse_id};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::state::Places;
 use crate::views::console::Console;
-use crate::views::progress::{end_line, result_lines};
-use crate::views::progress::{one_line, printable};
+use crate::views::progress::{end_line, one_line, printable, result_lines};
 use crate::views::session_failure::explain;
 
 /// Lists the sessions.

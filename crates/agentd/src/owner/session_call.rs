@@ -11,8 +11,7 @@ use tagproto::{CommandResult, Dialect, ExecutionObserver, Session, SessionId};
 use wap_core::{Call, Tool};
 
 use crate::exit::{Exit, Failure};
-use crate::state::LocalSessions;
-use crate::state::garbage_keeper;
+use crate::state::{LocalSessions, garbage_keeper};
 use crate::views::reply_plan::{self, ReplyPlan};
 use crate::views::session_failure::{explain, unwritten};
 

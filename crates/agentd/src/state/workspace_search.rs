@@ -5,8 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::confinement;
-use crate::state::STATE_FOLDER;
-use crate::state::ownership;
+use crate::state::{STATE_FOLDER, ownership};
 
 /// The permission by which every user may write.
 const ALL_WRITE: u32 = 0o002;

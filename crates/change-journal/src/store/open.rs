@@ -11,12 +11,10 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use crate::clock;
 use crate::error::OpenError;
 use crate::limits::JournalLimits;
-use crate::store::checkpoint;
-use crate::store::connection::Location;
-use crate::store::connection::{self, DATABASE_NAME, with_suffix};
+use crate::store::connection::{self, DATABASE_NAME, Location, with_suffix};
 use crate::store::failure::Failure;
-use crate::store::schema;
 use crate::store::set_aside::{self, SetAside};
+use crate::store::{checkpoint, schema};
 
 /// The state of a journal when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::error::RunnerError;
 use crate::objects::loose_objects;
 use crate::objects::taken_objects::TakenObjects;
-use crate::repository::Repository;
-use crate::repository::closed_folder;
 use crate::repository::git::GitError;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
+use crate::repository::{Repository, closed_folder};
 
 /// Where a folder of objects says which others there are.
 const ALTERNATES: &str = "info/alternates";

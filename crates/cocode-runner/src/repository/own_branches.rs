@@ -13,12 +13,9 @@ use std::time::SystemTime;
 
 use crate::error::RunnerError;
 use crate::objects::object_import::ObjectImport;
-use crate::repository::Repository;
-use crate::repository::closed_folder;
-use crate::repository::foreign_file;
 use crate::repository::git::GitError;
-use crate::repository::head_log;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
+use crate::repository::{Repository, closed_folder, foreign_file, head_log};
 
 /// The folder of all agents' branches, in the repository's `refs/heads` and `logs/refs/heads`.
 const FOLDER: &str = "cocode";

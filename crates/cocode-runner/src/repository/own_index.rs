@@ -7,9 +7,8 @@ use std::path::Path;
 
 use git_index::ObjectFormat;
 
-use crate::repository::Repository;
-use crate::repository::foreign_file;
 use crate::repository::worktree::Worktree;
+use crate::repository::{Repository, foreign_file};
 
 /// The largest index that is read, in bytes.
 const INDEX_BYTES: u64 = 64 << 20;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::error::RunnerError;
-use crate::error::error_chain;
+use crate::error::{RunnerError, error_chain};
 use crate::objects::object_import::{LIMIT, ObjectImport, has_whole};
 use crate::objects::own_objects::OwnObjects;
 use crate::record::AgentRecord;

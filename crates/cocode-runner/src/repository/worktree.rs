@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::RunnerError;
-use crate::repository::Repository;
-use crate::repository::closed_folder;
 use crate::repository::git::{GitError, GitPlace};
+use crate::repository::{Repository, closed_folder};
 
 /// The folder of what an agent has to itself, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use cocode_env::{AgentName, IssueNumber};
 use serde::Serialize;
 
-use crate::error::RunnerError;
-use crate::error::error_chain;
+use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
 use crate::objects::object_import::ObjectImport;
 use crate::record::AgentRecord;

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use cocode_env::{AgentState, IssueNumber, ReadyMarker};
 use rel_path::ProtectedNames;

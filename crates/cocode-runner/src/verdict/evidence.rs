@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use cocode_env::HeadCommit;
 
-use crate::repository::Repository;
 use crate::repository::git::GitError;
-use crate::repository::head_log;
 use crate::repository::worktree::Worktree;
+use crate::repository::{Repository, head_log};
 
 /// The most bytes that are read of a commit: its author writes as much as it likes.
 const MOST_COMMIT_BYTES: u64 = 256 << 10;

@@ -6,10 +6,8 @@ use crate::header::Header;
 use crate::request::fields::{Fields, texts};
 use crate::request::need_reader::{Rejection, read_need};
 use crate::yaml::almost_yaml::{self, AlmostYaml, may_be_own_reading};
-use crate::yaml::forgiving::forgive;
-use crate::yaml::forgiving::with_ordinary_blanks;
-use crate::yaml::node::Position;
-use crate::yaml::node::{Content, Node, NodeError};
+use crate::yaml::forgiving::{forgive, with_ordinary_blanks};
+use crate::yaml::node::{Content, Node, NodeError, Position};
 use crate::yaml::{escapes, json};
 use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, yaml};
 

@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::header::Header;
 use crate::yaml::almost_yaml;
-use crate::yaml::node::Position;
-use crate::yaml::node::{Content, Node, NodeError};
+use crate::yaml::node::{Content, Node, NodeError, Position};
 use crate::{Meta, NeedResult, ReadLimits, Response, Warning, yaml};
 
 /// Reads a response in either form.

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::yaml::almost_yaml::after_dash;
-use crate::yaml::almost_yaml::split_key;
+use crate::yaml::almost_yaml::{after_dash, split_key};
 use crate::yaml::node::{Content, Node};
 use crate::{Warning, WarningCode};
 

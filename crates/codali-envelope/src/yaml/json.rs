@@ -6,8 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::ReadLimits;
-use crate::yaml::node::Position;
-use crate::yaml::node::{Content, Node};
+use crate::yaml::node::{Content, Node, Position};
 
 /// Reads one JSON value without positions; `None` if it is invalid or exceeds a limit. serde_json bounds the
 /// recursion of parsing, and `limits.depth` that of the check.

@@ -1,7 +1,6 @@
 //! The files of a folder that are indexed.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use file_index::GitIgnores;

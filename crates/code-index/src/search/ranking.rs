@@ -2,8 +2,7 @@
 //!
 //! A weighted sum of a few signals, tuned on questions with known answers; see docs/codali.md.
 
-use crate::outline::file_name;
-use crate::outline::test_paths;
+use crate::outline::{file_name, test_paths};
 use crate::search::matches::Matches;
 use crate::search::passage::Passage;
 use crate::search::query::Term;

@@ -12,12 +12,11 @@ use crate::change::folder_modes::FolderModes;
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
 use crate::errors::{fs_error, journal_error};
 use crate::recover::layer_recovery::AdoptedFromLayers;
-use crate::recover::leftovers;
 use crate::recover::recovery_path::{
     Found, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
 };
 use crate::recover::step_conflicts::StepConflicts;
-use crate::recover::unsynced;
+use crate::recover::{leftovers, unsynced};
 
 /// How many of the latest changes of a path are looked at for one that did not end in a conflict.
 const LATEST_CHANGES: u32 = 64;

@@ -11,8 +11,7 @@ use rustix::thread::{
 
 use crate::child::call_filter::CallFilters;
 use crate::child::file_rules::{self, LateRules};
-use crate::child::mode_filter;
-use crate::child::processes;
+use crate::child::{mode_filter, processes};
 use crate::init::step::{AtStep, Step, StepError};
 use crate::policy::isolation::Isolation;
 use crate::spawner::preparation::Preparation;

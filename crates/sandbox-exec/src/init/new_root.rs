@@ -17,11 +17,10 @@ use rustix::mount::{
     unmount,
 };
 
-use crate::init::layer_mount;
 use crate::init::mount_entry::{Access, MountEntry};
 use crate::init::own_ids::OwnIds;
-use crate::init::proc_mount;
 use crate::init::step::{AtStep, Step, StepError};
+use crate::init::{layer_mount, proc_mount};
 use crate::sys::{MountAttributes, set_mount_attributes};
 
 /// The root itself holds only folders and a few small files.

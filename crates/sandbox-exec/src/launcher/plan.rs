@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::init::layer_mount::{LayerMount, mounts_beneath};
 use crate::init::mount_entry::{Access, MountEntry};
-use crate::launcher::SpawnError;
 use crate::launcher::canonical::canonicalize;
 use crate::launcher::private_folder::PrivateFolder;
-use crate::launcher::system_tree;
 use crate::launcher::tool_settings::{self, MaskedFile};
-use crate::launcher::toolchains;
+use crate::launcher::{SpawnError, system_tree, toolchains};
 use crate::policy::Policy;
 use crate::policy::environment::{User, base_environment};
 use crate::policy::isolation::Isolation;

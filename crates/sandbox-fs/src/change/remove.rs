@@ -4,8 +4,7 @@ use rel_path::RelPath;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use crate::change::place::DirEntry;
-use crate::change::place::rename_new;
+use crate::change::place::{DirEntry, rename_new};
 use crate::change::temp_name::new_temp_name;
 use crate::content_hash::ContentHash;
 use crate::error::FsError;

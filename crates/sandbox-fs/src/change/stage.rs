@@ -8,7 +8,7 @@ use rel_path::RelPath;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::metadata::attributes::AttributeHandle;
+use crate::metadata::attributes::{AttributeHandle, FileAttributes, narrowed};
 
 use crate::change::place::DirEntry;
 use crate::change::temp_name::new_temp_name;
@@ -16,7 +16,6 @@ use crate::error::FsError;
 use crate::handle::{self, ALWAYS};
 use crate::metadata::Metadata;
 use crate::metadata::access_list::{ACCESS_LIST, Lost, narrow_mode};
-use crate::metadata::attributes::{FileAttributes, narrowed};
 use crate::open_file::OpenFile;
 use crate::root::FileRoot;
 

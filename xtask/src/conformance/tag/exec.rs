@@ -9,8 +9,7 @@ use tagproto::{Dialect, Session, UnobservedExecution};
 use wap_core::{CancelFlag, Workspace};
 
 use crate::conformance::Outcome;
-use crate::conformance::expected::derived;
-use crate::conformance::expected::{equal, expectations, list, members, text};
+use crate::conformance::expected::{derived, equal, expectations, list, members, text};
 use crate::conformance::ground::Ground;
 use crate::conformance::problem::{Problem, ensure};
 use crate::conformance::survivors::survivors;

@@ -22,8 +22,7 @@ use crate::attack::blocked::{self, Attacker};
 use crate::attack::case_kind::Kind;
 use crate::attack::cases::{self, Scene};
 use crate::attack::exec_report::{Report, Verdict};
-use crate::attack::phrases;
-use crate::attack::special_cases;
+use crate::attack::{phrases, special_cases};
 use crate::ground::{SPAWNER_VARIABLE, spawner_path, survivors};
 
 /// How many cases run at the same time: most of them wait.
