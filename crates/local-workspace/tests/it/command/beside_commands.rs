@@ -1,9 +1,11 @@
 //! What else goes on while a command's effects are taken over.
 
+use std::mem::MaybeUninit;
 use std::sync::mpsc::channel;
 use std::sync::{Condvar, Mutex};
 use std::thread;
 
+use rustix::fs::inotify;
 use sandbox_exec::LayerKind;
 use wap_core::*;
 
@@ -99,8 +101,12 @@ fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
     let database = rusqlite::Connection::open(ground.path().join("state/journal/journal.db")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     let waits = Caller::once();
+    let opened = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&opened, ground.root().join("a"), inotify::WatchFlags::OPEN).unwrap();
     thread::scope(|scope| {
         let first = scope.spawn(|| change(&workspace, write("a", "first\n")));
+        // An edit opens its file in its turn only.
+        inotify::Reader::new(&opened, &mut [MaybeUninit::uninit(); 512]).next().unwrap();
         let second = scope.spawn(|| workspace.change_files(&waits.call(), &[write("a", "second\n")]));
         waits.cancel.cancel();
         let cancelled = second.join().unwrap().unwrap_err();
