@@ -1,0 +1,51 @@
+//! One file of a plan, and the ways of line numbers through its versions.
+
+use change_journal::ContentHash;
+use text_edit::{LineMap, Source};
+
+use crate::change::held_versions::{Edit, compose};
+use crate::change::present::Present;
+
+/// How many versions of a file are followed through a batch at once: numbers mean one of two.
+const FOLLOWED_VERSIONS: usize = 4;
+
+/// One file of a plan.
+#[derive(Debug)]
+pub(crate) struct PlannedFile {
+    /// What is there now.
+    pub before: Option<Present>,
+    /// What will be there, as far as the plan has come.
+    pub after: Option<Present>,
+    /// Edits by line so far, so that later line numbers can be followed through them.
+    pub edits: Vec<Edit>,
+    /// The ways from the versions that the last edits' numbers meant to the ones that they met, so that the edits between
+    /// them are not followed again for each further one.
+    pub followed: Vec<Edit>,
+}
+
+impl PlannedFile {
+    /// The way from one version to another, if it is the known one or one edit longer.
+    pub(super) fn followed_to(
+        &self,
+        from: &ContentHash,
+        to: &ContentHash,
+        current: &Source<'_>,
+    ) -> Option<LineMap> {
+        let known = self.followed.iter().find(|known| known.before == *from)?;
+        if known.after == *to {
+            return Some(known.line_map.clone());
+        }
+        let last = self.edits.last().filter(|last| last.before == known.after && last.after == *to)?;
+        let map = compose(&known.line_map, &last.line_map)?;
+        (map.new_lines() == current.total_lines()).then_some(map)
+    }
+
+    /// Remembers a way that was found; of another version than the last few were, one is forgotten.
+    pub(super) fn remember(&mut self, way: Edit) {
+        self.followed.retain(|known| known.before != way.before);
+        if self.followed.len() >= FOLLOWED_VERSIONS {
+            self.followed.remove(0);
+        }
+        self.followed.push(way);
+    }
+}

@@ -1,0 +1,55 @@
+//! The git guard over the state that a plan leaves.
+
+use rel_path::RelPath;
+use wap_core::{Reason, WapError};
+
+use crate::adopt::build_folders::BuildFolders;
+use crate::change::plan::Plan;
+use crate::change::present::Present;
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::guard::Refusal;
+use crate::git::repository_context::{RepositoryContext, format_on_disk};
+use crate::git::repository_parts::{Transition, folded, may_be_part};
+
+impl Plan<'_> {
+    /// Refuses a change with which git would take a folder for a repository, or obey something in one that it is.
+    pub(super) fn check_repositories(
+        &self,
+        path: &RelPath,
+        before: Option<&Present>,
+        after: Option<&Present>,
+    ) -> Result<(), WapError> {
+        if !may_be_part(path) {
+            return Ok(());
+        }
+        let [before, after] = [before, after].map(|side| side.cloned().map(EffectSide::Kept));
+        let filled = after.is_some().then(|| folded(path));
+        let was_there = |other: &RelPath| self.is_there(other);
+        let is_there = |other: &RelPath| match &filled {
+            Some(filled) if is_at_or_above(&folded(other), filled) => true,
+            None if other == path => false,
+            _ => self.is_there(other),
+        };
+        let context = RepositoryContext {
+            workspace: self.root.path(),
+            was_there: &was_there,
+            is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
+            format: &|settings| format_on_disk(self.root, settings),
+        };
+        let transition = Transition { is_there: &is_there, context: &context };
+        let effect = Effect { path: path.clone(), before, after };
+        transition.refusal(&effect).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))
+    }
+}
+
+/// Whether a path, both in lower case, is another one or a folder that it lies in.
+fn is_at_or_above(folder: &[u8], path: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// The answer to a change that git would obey.
+pub(crate) fn repository_error(path: &RelPath, refusal: &Refusal) -> WapError {
+    let why = format!("git would obey it: {refusal}");
+    let text = format!("'{path}' is not changed, because {why}; use another name or folder");
+    WapError::new(Reason::Protected, text).with("path", path.to_string()).with("why", why)
+}

@@ -1,0 +1,96 @@
+//! The canonical paths that a batch's changes go to, and the paths that are refused.
+
+use rel_path::RelPath;
+use sandbox_fs::{FileKind, FsError};
+use wap_core::{OUTPUT_PREFIX, Reason, WapError};
+
+use crate::change::plan::{Plan, folders_above, not_found};
+use crate::errors::{fs_error, path_error};
+
+impl Plan<'_> {
+    /// Returns the canonical path that a write would go to, and the folders above it that are not there yet.
+    pub(super) fn writable(
+        &self,
+        asked: &str,
+        create_folders: bool,
+    ) -> Result<(RelPath, Vec<RelPath>), WapError> {
+        let path = self.parse(asked)?;
+        let target = match self.root.write_target(&path) {
+            Ok(target) => target,
+            Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => {
+                return Ok((freed, Vec::new()));
+            }
+            Err(error) => return Err(fs_error(&error, asked)),
+        };
+        self.hidden.check(&target.path)?;
+        check_name_of_outputs(&target.path, asked)?;
+        self.check_planned_folders(&target.path, asked)?;
+        match target.missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
+            Some(folder) if !create_folders => {
+                let error = FsError::ParentMissing { folder: folder.clone() };
+                Err(fs_error(&error, asked))
+            }
+            _ => Ok((target.path, target.missing_folders)),
+        }
+    }
+
+    /// The canonical path of a link that the plan has deleted already, so that its name is free.
+    fn link_deleted(&self, path: &RelPath) -> Option<RelPath> {
+        let link = self.root.delete_target(path).ok()?;
+        self.files.get(&link).is_some_and(|file| file.after.is_none()).then_some(link)
+    }
+
+    /// Refuses a file where the plan has a folder, and a folder where the plan has a file.
+    fn check_planned_folders(&self, path: &RelPath, asked: &str) -> Result<(), WapError> {
+        let is_file = |path: &RelPath| self.files.get(path).is_some_and(|file| file.after.is_some());
+        let error = if self.has_files_beneath(path) {
+            FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }
+        } else if let Some(file) = folders_above(path).find(is_file) {
+            FsError::NotAFolder { path: file }
+        } else {
+            return Ok(());
+        };
+        Err(fs_error(&error, asked))
+    }
+
+    /// Returns the canonical path of what a deletion would remove: a link stands for itself.
+    pub(super) fn deletable(&self, asked: &str) -> Result<RelPath, WapError> {
+        let path = self.parse(asked)?;
+        let target = match self.root.delete_target(&path) {
+            Ok(target) => target,
+            Err(FsError::NotFound { .. } | FsError::ParentMissing { .. }) => {
+                self.planned_only(&path).ok_or_else(|| not_found(&path, asked))?
+            }
+            Err(error) => return Err(fs_error(&error, asked)),
+        };
+        self.hidden.check(&target)?;
+        Ok(target)
+    }
+
+    /// The canonical path of a file that only the plan has.
+    fn planned_only(&self, path: &RelPath) -> Option<RelPath> {
+        let target = self.root.write_target(path).ok()?.path;
+        self.files.get(&target).is_some_and(|file| file.after.is_some()).then_some(target)
+    }
+
+    pub(super) fn parse(&self, asked: &str) -> Result<RelPath, WapError> {
+        let path = self.root.parse_path(asked).map_err(|error| match error {
+            FsError::Path(error) => path_error(&error, asked),
+            other => fs_error(&other, asked),
+        })?;
+        // What is hidden is refused before anything could be said about it.
+        self.hidden.check(&path)?;
+        Ok(path)
+    }
+}
+
+/// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.
+fn check_name_of_outputs(path: &RelPath, asked: &str) -> Result<(), WapError> {
+    if path.components().next() == Some(OUTPUT_PREFIX.trim_end_matches('/').as_bytes()) {
+        let text = format!(
+            "names under '{OUTPUT_PREFIX}' stand for whole outputs of commands and cannot be written"
+        );
+        return Err(WapError::new(Reason::InvalidName, text).with("path", asked));
+    }
+    Ok(())
+}
