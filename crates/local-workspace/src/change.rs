@@ -2,11 +2,9 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod dry_run;
-mod edit_request;
 pub(crate) mod folder_modes;
 pub(crate) mod held_versions;
 pub(crate) mod late_writes;
-pub(crate) mod meaning;
 pub(crate) mod plan;
 pub(crate) mod planned_change;
 mod prepared_edits;

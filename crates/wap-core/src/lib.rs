@@ -18,8 +18,8 @@
 //! # Ok::<(), wap_core::WapError>(())
 //! ```
 //!
-//! Features: `schema` derives JSON Schema for every request and response; `memory` adds `MemoryWorkspace` and
-//! `MemoryIndex`.
+//! The feature `schema` derives JSON Schema for every request and response. The crate `memory-workspace` implements both
+//! traits in memory, for tests.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod bounds;
@@ -31,8 +31,6 @@ mod error;
 mod exclusions;
 mod limits;
 pub mod llm4s;
-#[cfg(feature = "memory")]
-mod memory;
 mod observer;
 mod shown_versions;
 mod together;
@@ -56,10 +54,6 @@ pub use conversation::last_answer::LastAnswer;
 pub use error::{ErrorCode, Reason, WapError};
 pub use exclusions::{DEFAULT_EXCLUSIONS, Exclusions};
 pub use limits::Limits;
-#[cfg(feature = "memory")]
-pub use memory::MemoryWorkspace;
-#[cfg(feature = "memory")]
-pub use memory::index::MemoryIndex;
 pub use observer::{CommandObserver, OutputStream, Unobserved};
 pub use shown_versions::{LineSpan, ShownVersions};
 pub use together::{LineExchange, NotTogether, Reversible, change_together};

@@ -5,10 +5,10 @@
 use std::error::Error;
 use std::time::Duration;
 
+use memory_workspace::MemoryWorkspace;
 use tagproto::{Dialect, OutboxLimits, Session, SessionId, Strictness, UnobservedExecution};
 use wap_core::{
-    Call, CancelFlag, ConversationId, ExecuteCommandResponse, MemoryWorkspace, Origin, Retention, RunKey,
-    Workspace,
+    Call, CancelFlag, ConversationId, ExecuteCommandResponse, Origin, Retention, RunKey, Workspace,
 };
 
 /// What a model has answered. The first line of the file was never shown to it, so the numbers mean the file as it is.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cocode::desk::{Desk, MARKED};
-use crate::fixture::processes::is_alive;
 use crate::fixture::project::Ran;
+use test_support::is_alive;
 
 fn repository_file(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::fixture::at_once::at_once;
 use crate::fixture::project::{Project, Ran, is_root};
-use crate::fixture::skip::skip;
+use test_support::skip;
 
 /// A project, and its user's home folder beside it.
 struct Desk {

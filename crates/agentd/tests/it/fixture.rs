@@ -3,8 +3,6 @@
 pub(crate) mod at_once;
 pub(crate) mod daemon;
 pub(crate) mod line_client;
-pub(crate) mod processes;
 pub(crate) mod project;
-pub(crate) mod skip;
 pub(crate) mod socket_client;
 pub(crate) mod web_server;

@@ -26,7 +26,7 @@ fn bash_takes_the_script_and_completes_by_it() {
         .current_dir(project.workspace())
         .output();
     let Ok(output) = bash else {
-        return crate::fixture::skip::skip("bash_takes_the_script_and_completes_by_it", "there is no bash");
+        return test_support::skip("bash_takes_the_script_and_completes_by_it", "there is no bash");
     };
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "status\n");
 }

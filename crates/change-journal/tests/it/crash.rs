@@ -11,8 +11,8 @@ use change_journal::{
     RunState, StepKind,
 };
 
-use crate::children::{child, folder_of_child};
 use crate::support::{Folder, file_step};
+use test_support::{child, folder_of_child};
 
 const THREADS: u64 = 3;
 

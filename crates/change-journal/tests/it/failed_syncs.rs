@@ -10,8 +10,8 @@ use std::process::Command;
 
 use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, RunState};
 
-use crate::children::{child, folder_of_child};
 use crate::support::{Folder, begin_new, file_step, key};
+use test_support::{child, folder_of_child};
 
 /// The number of documents that a child writes.
 const WRITES: u32 = 6;

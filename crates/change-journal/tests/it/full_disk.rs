@@ -6,16 +6,23 @@ use std::path::Path;
 
 use change_journal::{DocumentWrite, Journal, JournalError, JournalLimits, OpenError, RunState, StepKind};
 
-use crate::children::{folder_of_child, in_small_file_system};
 use crate::support::{begin_new, file_step, key};
+use test_support::{SmallFileSystem, folder_of_child};
 
 fn mount_point() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
+/// Runs children in a file system of `kib` KiB.
+fn in_small_file_system(names: &[&str], kib: u32, then_read_only: bool) {
+    let folder = mount_point();
+    let options = format!("size={kib}k");
+    SmallFileSystem { options: &options, over: folder.path(), then_read_only }.run(names, folder.path());
+}
+
 #[test]
 fn full_file_system_is_reported_and_survived() {
-    in_small_file_system(&["full_disk::child_fills_the_file_system"], 3000, mount_point().path(), false);
+    in_small_file_system(&["full_disk::child_fills_the_file_system"], 3000, false);
 }
 
 #[test]
@@ -74,7 +81,7 @@ fn no_file_is_named(folder: &Path, name: &str) -> bool {
 
 #[test]
 fn write_that_finds_no_space_does_not_hinder_smaller_ones() {
-    in_small_file_system(&["full_disk::child_writes_large_and_small"], 3000, mount_point().path(), false);
+    in_small_file_system(&["full_disk::child_writes_large_and_small"], 3000, false);
 }
 
 #[test]
@@ -105,7 +112,7 @@ fn child_writes_large_and_small() {
 
 #[test]
 fn opening_on_a_full_file_system_is_reported_and_harms_nothing() {
-    in_small_file_system(&["full_disk::child_opens_without_space"], 1000, mount_point().path(), false);
+    in_small_file_system(&["full_disk::child_opens_without_space"], 1000, false);
 }
 
 #[test]
@@ -135,7 +142,7 @@ fn child_opens_without_space() {
 #[test]
 fn read_only_file_system_is_reported_and_can_still_be_read() {
     let names = ["full_disk::child_makes_a_journal", "full_disk::child_finds_it_read_only"];
-    in_small_file_system(&names, 3000, mount_point().path(), true);
+    in_small_file_system(&names, 3000, true);
 }
 
 #[test]

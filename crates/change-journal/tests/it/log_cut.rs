@@ -3,7 +3,6 @@
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
-use std::process::Command;
 
 use change_journal::{Journal, JournalLimits, RunFilter};
 use proptest::prop_assert;
@@ -11,6 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
 
 use crate::support::{Folder, begin_new, file_step, key};
+use test_support::copy_folder;
 
 const RUNS: u64 = 12;
 
@@ -27,12 +27,6 @@ fn template() -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     copy_folder(&folder.path(), copy.path());
     copy
-}
-
-/// Copies with another process: closing a file of an open database here would drop its locks.
-fn copy_folder(from: &Path, to: &Path) {
-    let copied = Command::new("cp").arg("-r").arg(from.join(".")).arg(to).status().unwrap();
-    assert!(copied.success());
 }
 
 fn open_after_loss(template: &TempDir, lose: impl FnOnce(&Path)) -> (usize, bool) {

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helper functions too")]
 
 mod changes;
-mod children;
 mod contents;
 mod crash;
 mod documents;

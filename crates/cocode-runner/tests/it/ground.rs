@@ -179,11 +179,3 @@ impl RunObserver for Log {
 pub(crate) fn refused<T>(result: Result<T, RunnerError>) -> RunnerError {
     result.map(|_| ()).expect_err("this should be refused")
 }
-
-/// Makes a file that can be run. Another process writes it: whatever a test starts beside this one in that moment would have
-/// it open for writing, and nobody could run it.
-pub(crate) fn write_program(path: &Path, text: &str) {
-    let script = "printf %s \"$1\" > \"$2\" && chmod 755 \"$2\"";
-    let written = std::process::Command::new("/bin/sh").args(["-c", script, "sh", text]).arg(path).status();
-    assert!(written.unwrap().success(), "{}", path.display());
-}

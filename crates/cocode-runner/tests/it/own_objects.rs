@@ -394,7 +394,7 @@ fn what_a_killed_runner_has_not_taken_is_taken_by_the_next_one() {
         assert!(!has(&ground, dangling));
         // It finds the records as they are now.
         let copy = ground.root.join("state-after");
-        crate::recovering::copy_folder(&ground.root.join("state"), &copy);
+        test_support::copy_folder(&ground.root.join("state"), &copy);
         let next = Runner::open(RunnerConfig { state_folder: copy, ..ground.config() });
         let record = next.unwrap().records().unwrap().remove(0);
         assert_eq!(record.state, AgentState::Lost);

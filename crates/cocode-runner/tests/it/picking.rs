@@ -6,7 +6,8 @@ use cocode_runner::{AgentRecord, PickWay, Runner, RunnerConfig, RunnerError, Sto
 
 use rel_path::ProtectedNames;
 
-use crate::ground::{Ground, Log, agent, refused, request, write_program};
+use crate::ground::{Ground, Log, agent, refused, request};
+use test_support::write_program;
 
 fn write(name: &str, text: &str) -> String {
     format!("echo {text} > {name}; git add .; git commit -q -m 'cocode ready for check'")

@@ -5,14 +5,7 @@ use cocode_env::AgentState;
 use cocode_runner::{AgentDefinition, AgentRecord, StopFlag, log_files};
 
 use crate::ground::{Ground, Log, MARKED, agent, request};
-
-/// Whether a process with this text among its arguments is alive.
-fn is_alive(text: &str) -> bool {
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        std::fs::read(entry.path().join("cmdline"))
-            .is_ok_and(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(text))
-    })
-}
+use test_support::is_alive;
 
 fn limited(script: &str, seconds: u64) -> cocode_runner::AgentDefinition {
     let timeout = Some(Duration::from_secs(seconds));

@@ -1,10 +1,10 @@
 use std::fs;
-use std::path::Path;
 
 use cocode_env::AgentState;
 use cocode_runner::{AgentRecord, Runner, RunnerConfig, StopFlag};
 
 use crate::ground::{Ground, Log, agent, request};
+use test_support::copy_folder;
 
 /// What a process would find that is started after the one that runs this script was killed: it sees the records as they are
 /// while the agent is at work.
@@ -23,18 +23,6 @@ fn found_after_a_kill(ground: &Ground, script: &str) -> Vec<AgentRecord> {
         running.join().unwrap();
         opened.expect("what one agent has left keeps nobody out").records().unwrap()
     })
-}
-
-pub(crate) fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 #[test]

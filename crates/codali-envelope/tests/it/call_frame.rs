@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use codali_envelope::{AnswerOptions, ReadOptions, Response, Sources, Stopwatch, answer, extract_request};
-use wap_core::{
-    Call, CancelFlag, CodeIndex, ConversationId, MemoryIndex, MemoryWorkspace, Origin, Retention, RunKey,
-};
+use memory_workspace::{MemoryIndex, MemoryWorkspace};
+use wap_core::{Call, CancelFlag, CodeIndex, ConversationId, Origin, Retention, RunKey};
 
 /// A stopwatch that advances by one step on each call.
 pub(crate) struct Ticks {

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use codali_envelope::{AnswerOptions, ReadOptions, Sources, Stopwatch, answer, extract_request};
 use code_index::LocalIndex;
-use wap_core::{CodeIndex, MemoryWorkspace, SearchCode};
+use memory_workspace::MemoryWorkspace;
+use wap_core::{CodeIndex, SearchCode};
 
 use crate::{call, figure, speed::milliseconds};
 

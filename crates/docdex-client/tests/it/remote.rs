@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use docdex_client::{FallbackIndex, RemoteConfig, RemoteIndex};
+use memory_workspace::MemoryIndex;
 use wap_core::{
-    CodeIndex, DiagnoseImpact, IndexError, ListSymbols, MemoryIndex, ReadAst, ReadImpact, ReadSnippet,
-    SearchCode,
+    CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
 };
 
 use crate::call::call;

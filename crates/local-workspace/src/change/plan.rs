@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
-use text_edit::Source;
 use wap_core::{
     CancelFlag, DeleteFile, DeleteFileResponse, FileChange, FileChanged, Reason, WapError, WriteFile,
     WriteFileResponse, WriteMode,
 };
+
+use wap_edit::{changed_lines, check_content_size};
 
 use crate::change::held_versions::{Edit, HeldVersions, version};
 pub(crate) use crate::change::plan::planned_file::PlannedFile;
@@ -117,7 +118,7 @@ impl<'a> Plan<'a> {
     }
 
     fn write(&mut self, write: &WriteFile) -> Result<PlannedStep, WapError> {
-        check_request_size(write.content.len() as u64)?;
+        check_content_size(write.content.len() as u64)?;
         let (path, missing_folders) =
             self.writable(&write.path, write.create_directories.unwrap_or(false))?;
         let before = self.present_file(&path, &write.path)?;
@@ -133,7 +134,8 @@ impl<'a> Plan<'a> {
             .with_attributes(before.as_ref().and_then(|present| present.attributes.clone()));
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
         self.make_room(before.as_ref(), Some(&after))?;
-        let (lines_added, lines_removed) = changed_lines(before.as_ref(), &after);
+        let (lines_added, lines_removed) =
+            changed_lines(before.as_ref().map(|present| &*present.bytes), &after.bytes);
         let changed = FileChanged::Written(WriteFileResponse {
             success: true,
             path: path.to_string(),
@@ -282,31 +284,6 @@ fn too_large(path: &RelPath, bytes: u64) -> WapError {
     WapError::new(Reason::FileTooLarge, text).with("size", bytes).with("limit", CONTENT_LIMIT_BYTES)
 }
 
-fn check_request_size(bytes: u64) -> Result<(), WapError> {
-    let limit = wap_core::Limits::MAX_REQUEST_BYTES;
-    if bytes > limit {
-        let text =
-            format!("the request has {bytes} bytes of content, more than {limit}: write the file in parts");
-        return Err(WapError::new(Reason::RequestTooLarge, text).with("limit", limit));
-    }
-    Ok(())
-}
-
 fn not_found(path: &RelPath, asked: &str) -> WapError {
     fs_error(&FsError::NotFound { path: path.clone() }, asked)
-}
-
-/// Counts the lines that a rewrite adds and removes, by comparison.
-fn changed_lines(before: Option<&Present>, after: &Present) -> (u32, u32) {
-    let Ok(new) = Source::parse(&after.bytes) else { return (0, 0) };
-    let Some(before) = before else { return (small(new.total_lines()), 0) };
-    let Ok(old) = Source::parse(&before.bytes) else { return (small(new.total_lines()), 0) };
-    let map = text_edit::LineMap::between(&old, &new);
-    let added = map.hunks().iter().map(|hunk| hunk.new.len()).sum();
-    let removed = map.hunks().iter().map(|hunk| hunk.old.len()).sum();
-    (small(added), small(removed))
-}
-
-fn small(lines: usize) -> u32 {
-    u32::try_from(lines).unwrap_or(u32::MAX)
 }

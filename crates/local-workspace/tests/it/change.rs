@@ -9,6 +9,7 @@ mod full_disk;
 mod hidden;
 mod late_writes;
 mod line_numbers;
+mod memory_twin;
 mod obeyed_names;
 mod peers;
 mod steps;

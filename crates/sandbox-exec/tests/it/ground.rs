@@ -10,6 +10,7 @@ use sandbox_exec::{
     Launcher, LauncherConfig, Level, Outcome, Policy, ShellCommand, SpawnerProgram, Timeout, User,
 };
 use tempfile::TempDir;
+use test_support::write_program;
 
 /// What hidden files hold; it must never turn up in any output.
 pub(crate) const CANARY: &str = "CANARY-7f3a";
@@ -119,14 +120,6 @@ pub(crate) fn traced_spawner(folder: &Path) -> SpawnerProgram {
     );
     write_program(&script, &text);
     SpawnerProgram::at(script)
-}
-
-/// Makes a file that can be run. Another process writes it: whatever a test starts beside this one in that moment would have
-/// it open for writing, and nobody could run it.
-pub(crate) fn write_program(path: &Path, text: &str) {
-    let script = "printf %s \"$1\" > \"$2\" && chmod 755 \"$2\"";
-    let written = std::process::Command::new("/bin/sh").args(["-c", script, "sh", text]).arg(path).status();
-    assert!(written.unwrap().success(), "{}", path.display());
 }
 
 pub(crate) fn user(home: &Path) -> User {

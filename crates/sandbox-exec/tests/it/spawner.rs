@@ -6,7 +6,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox_exec::{Launcher, LauncherConfig, Level, ShellCommand, SpawnerProgram, StartError, WaitError};
 
-use crate::ground::{Ground, marker, stdout, survivors, traced_spawner, user, write_program};
+use crate::ground::{Ground, marker, stdout, survivors, traced_spawner, user};
+use test_support::write_program;
 
 #[test]
 fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {

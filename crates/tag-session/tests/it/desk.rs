@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use change_journal::{Journal, JournalLimits};
+use memory_workspace::MemoryWorkspace;
 use tag_session::{
     Applied, ApplyOptions, Executed, InboxFile, Reconciled, SessionError, Sessions, StateFolders,
 };
@@ -13,7 +14,7 @@ use tagproto::{Dialect, Session, SessionId, UnobservedExecution};
 use tempfile::TempDir;
 use wap_core::{
     Call, CancelFlag, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, MemoryWorkspace, ReadFile, ReadFileResponse, SearchFiles,
+    ExploreFilesResponse, FileChange, FileChanged, ReadFile, ReadFileResponse, SearchFiles,
     SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 

@@ -2,9 +2,9 @@
 //!
 //! What the commands print is scripted; that a shell prints it is another crate's to show.
 
+use memory_workspace::MemoryWorkspace;
 use serde_json::Value;
 use tagproto::Dialect;
-use wap_core::MemoryWorkspace;
 
 use crate::round_trip::{answer, ended, outbox, session};
 

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use memory_workspace::MemoryWorkspace;
 use serde_json::Value;
 use tagproto::{
     CommandResult, Dialect, Execution, ExecutionObserver, Item, UnobservedExecution, base_versions, execute,
     parse,
 };
 use wap_core::{
-    ExecuteCommandResponse, FileChanged, Limits, MemoryWorkspace, ModifyFileResponse, OutputStream, Reason,
-    WapError,
+    ExecuteCommandResponse, FileChanged, Limits, ModifyFileResponse, OutputStream, Reason, WapError,
 };
 
 use crate::call_frame::Frame;

@@ -1,9 +1,9 @@
 //! Replies of very many blocks.
 
+use memory_workspace::MemoryWorkspace;
 use tagproto::{
     BaseVersions, BlockKind, CommandType, Dialect, Item, ParseErrorKind, Reply, Strictness, read,
 };
-use wap_core::MemoryWorkspace;
 
 use crate::round_trip::{run_items, session};
 

@@ -1,10 +1,11 @@
 //! What an outbox shows of the workspace, and what it leaves out.
 
+use memory_workspace::MemoryWorkspace;
 use tagproto::{
     BlockKind, CommandResult, CommandType, Context, Dialect, ListedEntry, OutboxLimits, RequestedFile,
     RequestedText, Session, gather, read_outbox, render_outbox,
 };
-use wap_core::{EntryKind, FileVersion, Limits, MemoryWorkspace, ShownVersions};
+use wap_core::{EntryKind, FileVersion, Limits, ShownVersions};
 
 use crate::call_frame::Frame;
 use crate::recording::Recording;

@@ -1,7 +1,8 @@
 //! Whole outboxes as a model sees them.
 
+use memory_workspace::MemoryWorkspace;
 use tagproto::Dialect;
-use wap_core::{MemoryWorkspace, Reason, WapError};
+use wap_core::{Reason, WapError};
 
 use crate::round_trip::{answer, ended, outbox, session};
 

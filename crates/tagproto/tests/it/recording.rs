@@ -2,10 +2,11 @@
 
 use std::sync::Mutex;
 
+use memory_workspace::MemoryWorkspace;
 use wap_core::{
     Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, ExploreFiles, ExploreFilesResponse,
-    FileChange, FileChanged, MemoryWorkspace, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse,
-    WapError, Workspace, WorkspaceInfo,
+    FileChange, FileChanged, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse, WapError,
+    Workspace, WorkspaceInfo,
 };
 
 /// Passes everything on to a workspace in memory and takes down the effects: the first step and what was asked for.

@@ -1,9 +1,9 @@
 //! Requests that ask for more than a call takes are refused with the limit, by the workspace in memory as by every engine.
 
+use memory_workspace::MemoryWorkspace;
 use wap_core::{
-    Call, CancelFlag, ConversationId, Exclusions, ExploreFiles, Limits, MemoryWorkspace, ModifyFile,
-    ModifyOperation, Origin, QueryType, Reason, Retention, RunKey, SearchFiles, WapError, Workspace,
-    WorkspaceExt, check_json_size,
+    Call, CancelFlag, ConversationId, Exclusions, ExploreFiles, Limits, ModifyFile, ModifyOperation, Origin,
+    QueryType, Reason, Retention, RunKey, SearchFiles, WapError, Workspace, WorkspaceExt, check_json_size,
 };
 
 fn with_call<T>(work: impl FnOnce(&MemoryWorkspace, &Call<'_>) -> T) -> T {

@@ -1,9 +1,10 @@
 //! What a client's line numbers mean while others edit the same files.
 
+use memory_workspace::MemoryWorkspace;
 use serde_json::{Value, json};
 use wap_core::*;
 
-use crate::memory::Caller;
+use test_support::Caller;
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
@@ -17,13 +18,14 @@ struct Desk {
 impl Desk {
     fn new() -> Desk {
         let workspace = MemoryWorkspace::with_files([("src/a.txt", LINES)]);
-        Desk { workspace, caller: Caller::new(), step: std::cell::Cell::new(0) }
+        Desk { workspace, caller: Caller::once(), step: std::cell::Cell::new(0) }
     }
 
     fn ask(&self, who: &Conversation, tool: &str, arguments: Value) -> Result<Value, WapError> {
         self.step.set(self.step.get() + 1);
         let request = Request::parse(tool, arguments)?;
-        let call = self.caller.call(self.step.get());
+        let call = self.caller.at(self.step.get());
+        let call = call.call();
         let response = who.answer(&self.workspace, request, &call, &mut Unobserved)?;
         Ok(serde_json::to_value(response).unwrap())
     }

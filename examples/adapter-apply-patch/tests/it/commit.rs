@@ -1,56 +1,19 @@
 //! What happens between reading and writing.
 
 use adapter_apply_patch::{Refusal, apply};
-use wap_core::*;
+use memory_workspace::MemoryWorkspace;
 
 use crate::cases::with_call;
 
-/// A workspace in which the user saves a file just before the first change.
-struct Saving {
-    inner: MemoryWorkspace,
-    text: &'static str,
-}
-
-impl Workspace for Saving {
-    fn workspace_info(&self, call: &Call<'_>) -> Result<WorkspaceInfo, WapError> {
-        self.inner.workspace_info(call)
-    }
-
-    fn explore_files(
-        &self,
-        call: &Call<'_>,
-        request: &ExploreFiles,
-    ) -> Result<ExploreFilesResponse, WapError> {
-        self.inner.explore_files(call, request)
-    }
-
-    fn read_file(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
-        self.inner.read_file(call, request)
-    }
-
-    fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
-        self.inner.search_files(call, request)
-    }
-
-    fn change_files(
-        &self,
-        call: &Call<'_>,
-        changes: &[FileChange],
-    ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
+/// Returns a workspace in which the user saves `b` just before the first change.
+fn saving<const N: usize>(files: [(&str, &str); N], text: &'static str) -> MemoryWorkspace {
+    let workspace = MemoryWorkspace::with_files(files);
+    workspace.before_changes(move |workspace, call| {
         if call.origin.step == 0 {
-            self.inner.set_file("b", self.text);
+            workspace.set_file("b", text);
         }
-        self.inner.change_files(call, changes)
-    }
-
-    fn execute_command(
-        &self,
-        call: &Call<'_>,
-        request: &ExecuteCommand,
-        observer: &mut dyn CommandObserver,
-    ) -> Result<ExecuteCommandResponse, WapError> {
-        self.inner.execute_command(call, request, observer)
-    }
+    });
+    workspace
 }
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+I\n+I\n 2\n-3\n*** Update File: b\n@@\n-1\n+I\n\
@@ -59,21 +22,21 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+I\n+I\n 2\n-3
 #[test]
 fn lines_that_somebody_saves_meanwhile_are_not_overwritten_and_the_other_files_are_put_back() {
     let files = [("a", "1\n2\n3\n"), ("b", "1\n"), ("c", "c\n")];
-    let workspace = Saving { inner: MemoryWorkspace::with_files(files), text: "the user's\n" };
+    let workspace = saving(files, "the user's\n");
     let refused = with_call(|call| apply(&workspace, call, PATCH)).unwrap_err();
     let Refusal::NotTogether(refused) = refused else { panic!("{refused}") };
     assert_eq!((refused.path.as_str(), refused.left.len()), ("b", 0));
-    assert_eq!(workspace.inner.text("a").unwrap(), "1\n2\n3\n");
-    assert_eq!(workspace.inner.text("b").unwrap(), "the user's\n");
-    assert_eq!(workspace.inner.text("c").unwrap(), "c\n");
-    assert_eq!(workspace.inner.text("new"), None);
+    assert_eq!(workspace.text("a").unwrap(), "1\n2\n3\n");
+    assert_eq!(workspace.text("b").unwrap(), "the user's\n");
+    assert_eq!(workspace.text("c").unwrap(), "c\n");
+    assert_eq!(workspace.text("new"), None);
 }
 
 #[test]
 fn other_lines_that_somebody_saves_meanwhile_are_kept() {
     let files = [("a", "1\n2\n3\n"), ("b", "1\n"), ("c", "c\n")];
-    let workspace = Saving { inner: MemoryWorkspace::with_files(files), text: "0\n1\n" };
+    let workspace = saving(files, "0\n1\n");
     with_call(|call| apply(&workspace, call, PATCH)).unwrap();
-    assert_eq!(workspace.inner.text("a").unwrap(), "I\nI\n2\n");
-    assert_eq!(workspace.inner.text("b").unwrap(), "0\nI\n");
+    assert_eq!(workspace.text("a").unwrap(), "I\nI\n2\n");
+    assert_eq!(workspace.text("b").unwrap(), "0\nI\n");
 }

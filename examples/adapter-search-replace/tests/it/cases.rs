@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use adapter_search_replace::apply;
-use wap_core::{Call, CancelFlag, ConversationId, MemoryWorkspace, Origin, Retention, RunKey};
+use memory_workspace::MemoryWorkspace;
+use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey};
 
 /// Files, by path.
 type Files = &'static [(&'static str, &'static str)];

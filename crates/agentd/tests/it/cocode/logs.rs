@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::cocode::desk::{Desk, MARKED};
-use crate::fixture::skip::skip;
 use crate::session::choices::on_a_terminal;
+use test_support::skip;
 
 /// What the files of a log may have altogether, in bytes.
 const MOST_KEPT: u64 = 12 << 20;

@@ -8,8 +8,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::fixture::at_once::at_once;
-use crate::fixture::project::{Project, Ran, program, write_program};
+use crate::fixture::project::{Project, Ran, program};
 use crate::session::interrupts::runs_anywhere;
+use test_support::write_program;
 
 /// An agent that knows nothing but what it reads: it looks around, opens what it has found, and says what stands there.
 const AGENT: &str = r#"#!/bin/sh

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::fixture::project::Project;
-use crate::fixture::skip::skip;
+use test_support::skip;
 
 const ARCHITECT: &str = "AGENT_REQUEST v1\nrole: architect\nrequest_id: 123\nneeds:\n  - type: docdex.search\n    query: \"landing page HTML\"\n    limit: 5\n  - type: file.read\n    path: \"src/public/index.html\"\ncontext:\n  summary: \"Need root page HTML to finish plan\"\n";
 

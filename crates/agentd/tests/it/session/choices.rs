@@ -4,8 +4,9 @@ use std::fs;
 use std::process::Command;
 
 use crate::fixture::daemon::Daemon;
-use crate::fixture::project::{Project, Ran, write_program};
-use crate::fixture::skip::skip;
+use crate::fixture::project::{Project, Ran};
+use test_support::skip;
+use test_support::write_program;
 
 #[test]
 fn a_task_in_quotes_is_new_and_a_mistyped_command_is_not_a_task() {

@@ -1,8 +1,8 @@
 //! What a person sees before a reply is carried out.
 
 use crate::fixture::project::Project;
-use crate::fixture::skip::skip;
 use crate::session::choices::on_a_terminal;
+use test_support::skip;
 
 const EDIT: &str = "[EDIT_FILE path=\"a\" start_line=\"2\" end_line=\"2\"]\nTWO\n[/EDIT_FILE]\n\
     [CREATE_FILE path=\"new\"]\nn\u{1b}[31mew\n[/CREATE_FILE]\n[DELETE_FILE path=\"missing\"]\n";

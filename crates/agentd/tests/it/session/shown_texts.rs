@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::fixture::daemon::Daemon;
 use crate::fixture::project::Project;
-use crate::fixture::skip::skip;
 use crate::session::choices::on_a_terminal;
+use test_support::skip;
 
 /// A message of several lines, each longer than a line of a terminal.
 fn long_text(mark: &str) -> String {

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::fixture::daemon::Daemon;
-use crate::fixture::project::{Project, Ran, copy_folder};
-use crate::fixture::skip::skip;
+use crate::fixture::project::{Project, Ran};
+use test_support::copy_folder;
+use test_support::skip;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

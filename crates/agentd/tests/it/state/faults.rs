@@ -39,7 +39,7 @@ fn traced<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            crate::fixture::skip::skip("faults", &format!("ptrace is not allowed on this machine ({error})"));
+            test_support::skip("faults", &format!("ptrace is not allowed on this machine ({error})"));
             None
         }
         Err(error) => panic!("ptrace: {error}"),

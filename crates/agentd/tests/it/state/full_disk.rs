@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::fixture::daemon::eventually;
 use crate::fixture::project::Project;
-use crate::fixture::skip::skip;
+use test_support::skip;
 
 /// A small file system in a mount namespace of its own, reached through the process that keeps the namespace.
 pub(crate) struct SmallDisk {

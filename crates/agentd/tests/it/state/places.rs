@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::fixture::project::{Project, Ran, agentd, copy_folder};
+use crate::fixture::project::{Project, Ran, agentd};
+use test_support::copy_folder;
 
 fn run_in(workspace: &str, home: &str) -> Ran {
     let mut command = agentd();

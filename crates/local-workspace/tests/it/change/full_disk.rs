@@ -5,23 +5,25 @@ use std::fs;
 
 use wap_core::*;
 
-use crate::fixture::children::{folder_of_child, in_small_file_system};
 use crate::fixture::ground::*;
+use test_support::{SmallFileSystem, folder_of_child};
+
+/// Runs a child with a file system of its own over the workspace.
+fn over_workspace(ground: &Ground, options: &str, child: &str) {
+    let over = ground.root();
+    SmallFileSystem { options, over: &over, then_read_only: false }.run(&[child], ground.path());
+}
 
 #[test]
 fn full_disk_leaves_the_old_content_and_no_other_file() {
     let ground = Ground::new();
-    in_small_file_system("change::full_disk::child_meets_a_full_disk", "size=256k,mode=755", ground.path());
+    over_workspace(&ground, "size=256k,mode=755", "change::full_disk::child_meets_a_full_disk");
 }
 
 #[test]
 fn full_inode_table_leaves_the_old_content_and_no_other_file() {
     let ground = Ground::new();
-    in_small_file_system(
-        "change::full_disk::child_meets_a_full_inode_table",
-        "nr_inodes=12,mode=755",
-        ground.path(),
-    );
+    over_workspace(&ground, "nr_inodes=12,mode=755", "change::full_disk::child_meets_a_full_inode_table");
 }
 
 fn assert_no_space(outcome: Result<FileChanged, WapError>) {

@@ -10,8 +10,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sandbox_exec::Level;
 use wap_core::*;
 
-use crate::fixture::children::{child, folder_of_child};
 use crate::fixture::ground::*;
+use test_support::{child, folder_of_child};
 
 const SECRET: &str = "secret of the outside";
 

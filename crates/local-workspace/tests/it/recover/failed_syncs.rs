@@ -12,8 +12,8 @@ use change_journal::{DocumentWrite, Journal, JournalLimits};
 use local_workspace::{EngineConfig, Recovery, Undo, UndoError};
 use wap_core::Workspace;
 
-use crate::fixture::children::{child, folder_of_child};
 use crate::fixture::ground::*;
+use test_support::{child, folder_of_child};
 
 /// Runs an ignored test in a process in which `fault` is what becomes of the syncs of a file or folder of the workspace.
 /// Answers with how many syncs it became of.

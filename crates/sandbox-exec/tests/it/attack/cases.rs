@@ -16,7 +16,8 @@ use tempfile::TempDir;
 
 use crate::attack::blocked;
 use crate::attack::case_kind::{self, Kind};
-use crate::ground::{CANARY, Ground, traced_spawner, write_program};
+use crate::ground::{CANARY, Ground, traced_spawner};
+use test_support::write_program;
 
 /// A ground prepared for one case.
 pub(crate) struct Scene {

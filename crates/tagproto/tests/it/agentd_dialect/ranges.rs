@@ -1,7 +1,8 @@
 //! READ_FILE for some lines of a file.
 
+use memory_workspace::MemoryWorkspace;
 use tagproto::{Dialect, Execution, Session, ShownLines, read_outbox};
-use wap_core::{LineSpan, MemoryWorkspace};
+use wap_core::LineSpan;
 
 use crate::round_trip::{answer, outbox, session};
 

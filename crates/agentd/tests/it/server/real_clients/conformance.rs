@@ -11,9 +11,9 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::fixture::project::{Project, Ran};
-use crate::fixture::skip::skip;
 use crate::fixture::web_server::WebServer;
 use crate::server::real_clients::{fixture, node_script, show};
+use test_support::skip;
 
 /// One thing that the suite has looked at.
 struct Check {

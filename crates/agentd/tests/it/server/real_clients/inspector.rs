@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::fixture::project::{Project, Ran, program};
-use crate::fixture::skip::skip;
 use crate::fixture::web_server::WebServer;
 use crate::server::real_clients::node_script;
+use test_support::skip;
 
 /// The inspector, which keeps what it wants to keep in the project's folder.
 fn inspector(project: &Project, test: &str) -> Option<Command> {

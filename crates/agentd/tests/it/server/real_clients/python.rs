@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::fixture::project::{Project, Ran, program};
-use crate::fixture::skip::skip;
 use crate::fixture::web_server::WebServer;
 use crate::server::real_clients::{fixture, python_program};
+use test_support::skip;
 
 /// The ways of speaking, with the version that both sides then agree on.
 const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];

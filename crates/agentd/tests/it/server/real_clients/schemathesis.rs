@@ -3,9 +3,9 @@
 use std::process::Stdio;
 
 use crate::fixture::project::{Project, Ran};
-use crate::fixture::skip::skip;
 use crate::fixture::web_server::WebServer;
 use crate::server::real_clients::{python_program, show};
+use test_support::skip;
 
 /// How many requests there have to be.
 const LEAST_CASES: u64 = 1_000;

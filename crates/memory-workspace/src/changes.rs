@@ -1,0 +1,73 @@
+//! Writes, edits and deletions.
+
+use text_edit::{EditLimits, apply};
+use wap_core::{
+    DeleteFile, DeleteFileResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, Reason,
+    WapError, WriteFile, WriteFileResponse, WriteMode,
+};
+use wap_edit::{FileEdit, changed_lines, check_content_size, check_request};
+
+use crate::tree::{Access, Tree, parse_text, version_of};
+
+/// Carries out one change.
+pub(crate) fn change(tree: &mut Tree, change: &FileChange) -> Result<FileChanged, WapError> {
+    match change {
+        FileChange::Write(request) => write(tree, request).map(FileChanged::Written),
+        FileChange::Modify(request) => modify(tree, request).map(FileChanged::Modified),
+        FileChange::Delete(request) => delete(tree, request).map(FileChanged::Deleted),
+    }
+}
+
+fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapError> {
+    let path = tree.file_path(&request.path, Access::Write)?;
+    let size = request.content.len() as u64;
+    check_content_size(size)?;
+    let old = tree.files().get(&path);
+    if old.is_some() && request.write_mode() == WriteMode::Create {
+        return Err(WapError::new(Reason::FileExists, format!("'{path}' exists already")));
+    }
+    if old.is_none() {
+        tree.check_creation(&path, request.create_directories.unwrap_or(false))?;
+    }
+    let created = old.is_none();
+    let new = match request.write_mode() {
+        WriteMode::Append => [old.map_or(&[][..], Vec::as_slice), request.content.as_bytes()].concat(),
+        WriteMode::Create | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
+    };
+    let (lines_added, lines_removed) = changed_lines(old.map(Vec::as_slice), &new);
+    let version = tree.put(&path, new, None);
+    Ok(WriteFileResponse {
+        success: true,
+        path,
+        bytes_written: size,
+        version: Some(version),
+        created,
+        lines_added,
+        lines_removed,
+        warnings: Vec::new(),
+    })
+}
+
+fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, WapError> {
+    check_request(request)?;
+    let path = tree.file_path(&request.path, Access::Write)?;
+    let bytes = tree.content(&path)?;
+    let current = parse_text(&path, bytes)?;
+    let version = version_of(bytes);
+    let edit = FileEdit { path: &path, current: &current, version: version.clone(), request };
+    let edited = edit
+        .apply(&mut |version| tree.known_version(&path, version), &mut |operations, numbering| {
+            apply(bytes, operations, numbering, &EditLimits::default())
+        })?;
+    let after = version_of(&edited.edited.bytes);
+    let response = edited.response(path.clone(), request, version, after, Vec::new());
+    tree.put(&path, edited.edited.bytes, Some(edited.edited.line_map));
+    Ok(response)
+}
+
+fn delete(tree: &mut Tree, request: &DeleteFile) -> Result<DeleteFileResponse, WapError> {
+    let path = tree.file_path(&request.path, Access::Write)?;
+    tree.content(&path)?;
+    tree.remove(&path);
+    Ok(DeleteFileResponse { success: true, path, warnings: Vec::new() })
+}

@@ -1,0 +1,96 @@
+//! Listings of folders.
+
+use std::collections::BTreeSet;
+
+use wap_core::{
+    Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileMetadata, Limits, Reason, WapError,
+};
+
+use crate::tree::Tree;
+
+/// When every file was last modified.
+const LAST_MODIFIED: &str = "1970-01-01T00:00:00Z";
+
+pub(crate) fn explore(
+    tree: &Tree,
+    limits: &Limits,
+    request: &ExploreFiles,
+) -> Result<ExploreFilesResponse, WapError> {
+    request.check_bounds()?;
+    let start = tree.folder_path(&request.path)?;
+    let recursive = request.recursive.unwrap_or(false);
+    let depth = request.max_depth.unwrap_or(i64::from(ExploreFiles::DEFAULT_DEPTH));
+    if depth < 1 {
+        let error = WapError::new(Reason::InvalidField, format!("maxDepth is {depth}, but 1 is the least"));
+        return Err(error.with("field", "maxDepth"));
+    }
+    let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
+    let walk = Walk {
+        tree,
+        exclusions: recursive.then(|| exclusions.beneath(&start)),
+        deepest: if recursive { usize::try_from(depth).unwrap_or(usize::MAX) } else { 1 },
+    };
+    let found = walk.entries(&start);
+    let most = limits.max_directory_entries as usize;
+    let with_metadata = request.return_metadata.unwrap_or(false);
+    let files = found.iter().take(most).map(|path| ExploredFile {
+        path: (*path).to_owned(),
+        is_directory: tree.is_folder(path),
+        metadata: with_metadata.then(|| metadata(tree, path)),
+        kind: None,
+    });
+    Ok(ExploreFilesResponse {
+        files: files.collect(),
+        is_truncated: found.len() > most,
+        total_found: found.len() as u64,
+        warnings: ignore_warning(tree, request.respect_gitignore),
+    })
+}
+
+/// A listing of what lies beneath a folder.
+pub(crate) struct Walk<'a> {
+    pub(crate) tree: &'a Tree,
+    /// What is left out; nothing is for flat listings.
+    pub(crate) exclusions: Option<Exclusions>,
+    /// 1 for the folder's own entries.
+    pub(crate) deepest: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Returns the paths of files and folders, sorted by their bytes.
+    pub(crate) fn entries(&self, start: &str) -> BTreeSet<&'a str> {
+        let paths = self.tree.files().keys().chain(self.tree.folders());
+        let prefix = if start.is_empty() { String::new() } else { format!("{start}/") };
+        let beneath = paths.map(String::as_str).filter(|path| {
+            let Some(rest) = path.strip_prefix(&prefix) else { return false };
+            rest.split('/').count() <= self.deepest && !self.is_excluded(prefix.len(), path)
+        });
+        beneath.collect()
+    }
+
+    /// Tells whether a path, or a folder between it and the start, is left out.
+    fn is_excluded(&self, prefix: usize, path: &str) -> bool {
+        let Some(exclusions) = &self.exclusions else { return false };
+        let folders = path[prefix..].match_indices('/').map(|(end, _)| &path[..prefix + end]);
+        folders.into_iter().any(|folder| exclusions.excludes(folder, true))
+            || exclusions.excludes(path, self.tree.is_folder(path))
+    }
+}
+
+pub(crate) fn metadata(tree: &Tree, path: &str) -> FileMetadata {
+    FileMetadata {
+        path: path.to_owned(),
+        size: tree.files().get(path).map_or(0, |bytes| bytes.len() as u64),
+        is_directory: tree.is_folder(path),
+        last_modified: LAST_MODIFIED.to_owned(),
+    }
+}
+
+/// Returns a warning where ignore rules would have counted.
+pub(crate) fn ignore_warning(tree: &Tree, respect_gitignore: Option<bool>) -> Vec<String> {
+    let is_ignore_file = |path: &String| path.rsplit('/').next() == Some(".gitignore");
+    if respect_gitignore == Some(true) && tree.files().keys().any(is_ignore_file) {
+        return vec!["the workspace in memory does not read ignore rules".to_owned()];
+    }
+    Vec::new()
+}

@@ -1,0 +1,65 @@
+//! Refused edits as answers.
+
+use serde_json::Value;
+use text_edit::{EditError, EditErrorKind, ExcerptLimits, Source, excerpt};
+use wap_core::{FileVersion, Reason, WapError};
+
+/// Lines shown on both sides of those that a refusal is about.
+pub(crate) const CONTEXT_LINES: usize = 3;
+
+/// Turns a refused edit into an answer that shows the text in question. `shown` is the text that the request's line
+/// numbers mean, `current` the text that the file holds, at `current_version`.
+#[must_use]
+pub fn edit_error(
+    error: &EditError,
+    path: &str,
+    shown: &Source<'_>,
+    current: &Source<'_>,
+    current_version: FileVersion,
+) -> WapError {
+    use EditErrorKind as Kind;
+    let reason = match &error.kind {
+        Kind::NoOperations => Reason::InvalidField,
+        Kind::Binary(_) | Kind::Undecodable { .. } => Reason::BinaryFile,
+        Kind::InvalidRange { .. } | Kind::InvalidPosition { .. } => Reason::InvalidRange,
+        Kind::Conflict(_) | Kind::Stale(_) => Reason::Conflict,
+        Kind::Unencodable { .. } => Reason::InvalidField,
+        Kind::BadFlag { .. }
+        | Kind::InvalidRegex { .. }
+        | Kind::UnsupportedRegex { .. }
+        | Kind::PatternTooLong { .. }
+        | Kind::RegexTooLarge { .. }
+        | Kind::BadGroup { .. } => Reason::InvalidRegex,
+        Kind::TooManyReferences { .. } => Reason::InvalidRegex,
+        Kind::TooMuchWork { .. } | Kind::TooManyStretches { .. } => Reason::InvalidField,
+        Kind::Cancelled => Reason::Cancelled,
+        Kind::ResultTooLarge { .. } => Reason::RequestTooLarge,
+    };
+    let mut wap =
+        WapError::new(reason, error.to_string()).with("path", path).with("currentVersion", current_version.0);
+    if let Kind::InvalidRange { total_lines, .. } | Kind::InvalidPosition { total_lines, .. } = &error.kind {
+        wap = wap.with("totalLines", *total_lines as u64);
+    } else {
+        wap = wap.with("totalLines", current.total_lines() as u64);
+    }
+    if let Some(lines) = error.kind.lines_in_question() {
+        // A stale edit is about the current text already; the others are about the text that the numbers mean.
+        let around = if matches!(error.kind, Kind::Stale(_)) { current } else { shown };
+        let first = lines.start().saturating_sub(CONTEXT_LINES).max(1);
+        let last = (lines.end() + CONTEXT_LINES).min(around.total_lines());
+        let text = excerpt(around, lines, CONTEXT_LINES, &ExcerptLimits::default());
+        wap = wap.with("currentText", text.to_string());
+        if std::ptr::eq(around, current) || around.bytes() == current.bytes() {
+            wap = wap.with("currentFirstLine", first as u64).with("currentLastLine", last as u64);
+        }
+    }
+    if let Kind::Stale(stale) = &error.kind {
+        wap = wap.with("expectedText", stale.expected.clone()).with("alreadyApplied", stale.already_applied);
+        if let Some(moved) = &stale.moved_to {
+            let hint = format!("the same lines now stand at {}-{}", moved.start(), moved.end());
+            let lines = vec![Value::from(*moved.start()), Value::from(*moved.end())];
+            wap = wap.with("hint", hint).with("movedTo", lines);
+        }
+    }
+    wap
+}

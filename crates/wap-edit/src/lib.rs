@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod file_edit;
+mod meaning;
+mod operations;
+mod response;
+mod rewrite;
+mod size;
+
+pub use error::edit_error;
+pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
+pub use rewrite::changed_lines;
+pub use size::{check_content_size, check_request};

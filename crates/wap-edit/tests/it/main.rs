@@ -1,0 +1,5 @@
+//! Tests of `wap-edit` through its public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod properties;
+mod refusals;

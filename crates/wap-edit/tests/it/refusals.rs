@@ -1,0 +1,68 @@
+//! The answers to requests that are refused, one for each reason.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use text_edit::{EditLimits, LineMap, Source, apply};
+use wap_core::{FileVersion, ModifyFile};
+use wap_edit::{FileEdit, KnownVersion, check_request};
+
+/// The version that the client saw.
+const SEEN: &str = "one\ntwo\nthree\nfour\nfive\n";
+/// The file now: a line on top, and another text of its fourth line.
+const NOW: &str = "zero\none\ntwo\nthree\nFOUR\nfive\n";
+
+/// Applies a request to [`NOW`] and renders what comes of it.
+fn outcome(request: Value) -> String {
+    let request: ModifyFile = serde_json::from_value(request).unwrap();
+    if let Err(error) = check_request(&request) {
+        return serde_json::to_string_pretty(&error).unwrap();
+    }
+    let (seen, now) = (Source::parse(SEEN.as_bytes()).unwrap(), Source::parse(NOW.as_bytes()).unwrap());
+    let edit =
+        FileEdit { path: "a.txt", current: &now, version: FileVersion("now".into()), request: &request };
+    let mut find = |version: &FileVersion| {
+        let map = LineMap::between(&seen, &now);
+        (version.0 == "seen").then(|| KnownVersion { bytes: Arc::from(SEEN.as_bytes()), map })
+    };
+    let limits = EditLimits::default();
+    let edited = edit
+        .apply(&mut find, &mut |operations, numbering| apply(NOW.as_bytes(), operations, numbering, &limits));
+    match edited {
+        Ok(edited) => String::from_utf8(edited.edited.bytes).unwrap(),
+        Err(error) => serde_json::to_string_pretty(&error).unwrap(),
+    }
+}
+
+#[test]
+fn refusals_name_the_lines_in_question() {
+    let replace =
+        |line: i64| json!({"type": "replace", "startLine": line, "endLine": line, "newContent": "x"});
+    let was = |line: i64, was: &str| json!({"type": "replace", "startLine": line, "endLine": line, "newContent": "x", "was": was});
+    let regex = |pattern: &str| json!({"type": "regexReplace", "pattern": pattern, "replacement": "$1"});
+    let cases = [
+        ("no operations", json!({"path": "a.txt", "operations": []})),
+        ("carried over", json!({"path": "a.txt", "operations": [replace(2)], "expectedVersion": "seen"})),
+        ("changed since", json!({"path": "a.txt", "operations": [replace(4)], "expectedVersion": "seen"})),
+        ("unknown version", json!({"path": "a.txt", "operations": [replace(2)], "expectedVersion": "other"})),
+        ("past the end", json!({"path": "a.txt", "operations": [replace(9)]})),
+        ("same lines", json!({"path": "a.txt", "operations": [replace(2), replace(2)]})),
+        ("was another line", json!({"path": "a.txt", "operations": [was(2, "three")]})),
+        ("was nowhere", json!({"path": "a.txt", "operations": [was(2, "seven")]})),
+        (
+            "in turn, another version",
+            json!({
+                "path": "a.txt", "operations": [replace(1), replace(2)], "expectedVersion": "seen",
+                "lineNumbers": "inTurn"
+            }),
+        ),
+        ("bad expression", json!({"path": "a.txt", "operations": [regex("(")]})),
+        ("bad group", json!({"path": "a.txt", "operations": [regex("one")]})),
+    ];
+    let mut text = String::new();
+    for (name, request) in cases {
+        write!(text, "== {name}\n{}\n\n", outcome(request)).unwrap();
+    }
+    insta::assert_snapshot!(text);
+}
