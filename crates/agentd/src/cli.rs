@@ -12,14 +12,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::cocode_cli::CocodeCommand;
-use crate::config::confinement::SandboxChoice;
-use crate::config::obeyed_names;
 use crate::http::{HostName, WorkspacePrefix};
 use crate::mcp::{ExtraTool, PageLimit};
 use crate::remote_code_index;
 use crate::setup::McpClient;
-use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
-use crate::state::workspace_search::FoundWorkspace;
+use workspace_host::confinement::SandboxChoice;
+use workspace_host::obeyed_names;
+use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
+use workspace_host::state::workspace_search::FoundWorkspace;
+use workspace_host::{HostOptions, USUAL_COMMAND_TIMEOUT};
 
 /// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
 ///
@@ -35,9 +36,6 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
-
-/// How long a command may run unless the user says something else: the default of `--timeout`.
-const USUAL_TIMEOUT_SECONDS: u64 = 30;
 
 /// Options of every command; they may stand before or after it.
 #[derive(Clone, Debug, Args)]
@@ -112,9 +110,31 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// How long a command may take.
+    /// Returns the longest run time of a command.
     pub(crate) fn command_timeout(&self) -> Duration {
-        self.timeout.unwrap_or(Duration::from_secs(USUAL_TIMEOUT_SECONDS))
+        self.timeout.unwrap_or(USUAL_COMMAND_TIMEOUT)
+    }
+
+    /// Returns the options of the workspace and its state folder.
+    pub(crate) fn host(&self) -> HostOptions {
+        HostOptions {
+            workspace: self.workspace.clone(),
+            base: self.base.clone(),
+            trust_state: self.trust_state,
+            command: self.command.clone(),
+            lowered: self.lowered.clone(),
+            sandbox: self.sandbox,
+            network: self.network == Switch::On,
+            layer: self.layer == Switch::On,
+            caches: self.cache.clone(),
+            readable: self.readable.clone(),
+            command_timeout: self.command_timeout(),
+            read_only: self.read_only,
+            history_limit_bytes: self.history_limit,
+            protect: self.protect.clone(),
+            ask_about: self.ask_about.clone(),
+            unprotect: self.unprotect.clone(),
+        }
     }
 }
 

@@ -14,8 +14,9 @@ use wap_core::{CancelFlag, IndexError};
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
-use crate::state::{self, Places};
 use crate::views::console::Console;
+use workspace_host::Places;
+use workspace_host::state;
 
 /// The name of the index's folder within the state folder.
 const INDEX_FOLDER: &str = "index";
@@ -55,7 +56,7 @@ pub(crate) fn open_kept(common: &Common, places: &Places, console: Console) -> R
 }
 
 fn open_at(common: &Common, places: &Places, console: Console, folder: &Path) -> Result<LocalIndex, Failure> {
-    let source = FolderSource::new(state::open_root(common, places)?);
+    let source = FolderSource::new(state::open_root(&common.host(), places)?);
     let source = match places.state_folder() {
         Some(state_folder) => source.without(state_folder),
         None => source,

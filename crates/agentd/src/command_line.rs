@@ -12,7 +12,7 @@ use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 use crate::cli::{Cli, Command, Common};
 use crate::config::{ConfigFile, definition, obeyed_options};
 use crate::exit::{Exit, Failure};
-use crate::state::workspace_search;
+use workspace_host::state::workspace_search;
 
 /// What this process was started to do.
 #[derive(Debug)]

@@ -4,9 +4,8 @@
 //! options' own parsers, and they are put in the place of the built-in defaults before anything runs. No command knows of it.
 
 mod config_file;
-pub(crate) mod confinement;
+pub(crate) mod confinement_arguments;
 mod fault;
-pub(crate) mod obeyed_names;
 pub(crate) mod obeyed_options;
 mod reading;
 mod settable;

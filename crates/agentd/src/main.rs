@@ -10,19 +10,15 @@ mod covering;
 mod exit;
 mod http;
 mod interrupt;
-mod json_rpc;
-mod line_input;
 mod mcp;
-mod owner;
 mod remote_code_index;
 mod setup;
 mod side_runtime;
-mod state;
 mod views;
 
 use std::process::ExitCode;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, report};
 use crate::views::console::Console;
 
 fn main() -> ExitCode {
@@ -31,7 +27,7 @@ fn main() -> ExitCode {
     let arguments = match covering::enter_if_requested() {
         Ok(arguments) => arguments,
         Err(why) => {
-            return Failure::new(Exit::Missing, why).tell(Console::new(false, false, false)).into();
+            return report(&Failure::new(Exit::Missing, why), Console::new(false, false, false)).into();
         }
     };
     sandbox_exec::give_back_large_blocks();
@@ -40,5 +36,5 @@ fn main() -> ExitCode {
         let console = Console::new(common.json, common.quiet, common.verbose);
         commands::run(invocation, console)
     });
-    ran.unwrap_or_else(|failure| failure.tell(Console::new(false, false, false))).into()
+    ran.unwrap_or_else(|failure| report(&failure, Console::new(false, false, false))).into()
 }

@@ -4,6 +4,4 @@ pub(crate) mod clipboard;
 pub(crate) mod console;
 pub(crate) mod plan_view;
 pub(crate) mod progress;
-pub(crate) mod reply_plan;
-pub(crate) mod session_failure;
 pub(crate) mod terminal_text;

@@ -12,17 +12,17 @@ use crate::commands::apply::dry_run::dry_run;
 use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
 use crate::commands::session::{
-    cancel_flag, execute, found_workspace, nothing_to_resume, parse_id, review, tell_taken_over,
-    tell_unexpected,
+    cancel_flag, execute, found_workspace, parse_id, review, tell_taken_over, tell_unexpected,
 };
 use crate::exit::{Exit, Failure, Outcome};
-use crate::owner::protocol::Welcome;
-use crate::owner::session_call::{ApplyReply, SessionRefusal, SessionReply};
-use crate::owner::shared_sessions::SharedSessions;
-use crate::state::Places;
 use crate::views::console::Console;
 use crate::views::progress::{end_line, result_lines};
-use crate::views::session_failure::explain;
+use workspace_host::Places;
+use workspace_host::SharedSessions;
+use workspace_host::Welcome;
+use workspace_host::session_failure::explain;
+use workspace_host::session_failure::nothing_to_resume;
+use workspace_host::{ApplyReply, SessionRefusal, SessionReply};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -44,11 +44,11 @@ pub(crate) fn apply(common: &Common, console: Console, apply: &cli::Apply) -> Ou
         return Err(explain(SessionError::Empty));
     }
     let cancel = cancel_flag()?;
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = SharedSessions::open(common, places, console, false)?;
+    let sessions = SharedSessions::open(&common.host(), places, &console.shared(), false)?;
     let session = sessions.chosen(apply.session.as_deref().map(parse_id).transpose()?)?;
     if apply.dry_run {
         return dry_run(common, console, &sessions, &session, &text, apply.again, &cancel);

@@ -11,9 +11,10 @@ use wap_core::{
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::owner::shared_workspace::SharedWorkspace;
-use crate::state::{self, Places};
 use crate::views::console::Console;
+use workspace_host::Places;
+use workspace_host::SharedWorkspace;
+use workspace_host::state;
 
 /// Makes one call and prints the response, or the error object.
 pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {
@@ -31,17 +32,17 @@ pub(crate) fn call(common: &Common, console: Console, tool: &str, arguments: Opt
         Err(error) => return Ok(failed(console, &unknown.annotate_error(error))),
     };
     let cancel = cancel_flag()?;
-    let places = Places::find(common).map_err(as_usage)?;
+    let places = Places::find(&common.host()).map_err(as_usage)?;
     let root = places.workspace.display().to_string();
     // What leaves everything as it is needs no journal and works beside any other process.
     let answer = if request.tool().effect() == ToolEffect::Reads {
         answer(
-            &state::open_for_reading(common, &places, console).map_err(as_usage)?.engine,
+            &state::open_for_reading(&common.host(), &places, &console.shared()).map_err(as_usage)?.engine,
             &request,
             &cancel,
         )
     } else {
-        let workspace = SharedWorkspace::new(common, &places, console);
+        let workspace = SharedWorkspace::new(&common.host(), &places, &console.shared());
         workspace.open().map_err(as_usage)?;
         answer(&workspace, &request, &cancel)
     };

@@ -15,10 +15,12 @@ use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::commands::undo;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::{self, LocalSessions, Places};
 use crate::views::console::Console;
 use crate::views::progress::{Progress, result_lines};
-use crate::views::session_failure::explain;
+use workspace_host::last_change;
+use workspace_host::session_failure::explain;
+use workspace_host::state;
+use workspace_host::{LocalSessions, Places};
 
 macro_rules! fixture {
     ($path:literal) => {
@@ -58,7 +60,7 @@ pub(crate) fn demo(common: &Common, console: Console) -> Outcome {
         read_only: false,
         ..common.clone()
     };
-    let sessions = state::open(&common, &Places::find(&common)?, console)?;
+    let sessions = state::open(&common.host(), &Places::find(&common.host())?, &console.shared())?;
     play(&common, console, &sessions, &cancel)
 }
 
@@ -112,12 +114,12 @@ fn play(common: &Common, console: Console, sessions: &LocalSessions, cancel: &Ca
 /// in between.
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is taken back");
-    let last = undo::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
+    let last = last_change::last(sessions.journal_reader(), sessions.workspace().git_ignores(), true)
         .map_err(|error| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")))?
         .ok_or_else(|| Failure::new(Exit::Failed, "there is nothing to undo"))?;
     let take_back = |what: &Undo| {
-        let undone =
-            undo::take_back(sessions.workspace(), what, cancel).map_err(|error| undo::explain(&error))?;
+        let undone = undo::take_back(sessions.workspace(), what, cancel)
+            .map_err(|error| last_change::explain(&error))?;
         undo::lines(&undone).iter().for_each(|line| say(console, line));
         Ok(undone.run)
     };

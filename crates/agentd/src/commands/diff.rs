@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::Places;
-use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::views::console::Console;
+use workspace_host::Places;
+use workspace_host::state::bookkeeping::{Bookkeeping, folded_line};
 
 /// How many changes are read at a time.
 const PAGE: u32 = 1_000;
@@ -42,7 +42,7 @@ pub(crate) fn diff(
 ) -> Outcome {
     let range = range.unwrap_or(1..=u64::MAX);
     let numbers = ChangeNumber(*range.start())..=ChangeNumber(*range.end());
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     let unreadable =
         |error: JournalError| Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"));
     let (found, folded) = match places.journal_reader()? {

@@ -10,13 +10,14 @@ use serde::Serialize;
 
 use crate::cli::Common;
 use crate::config::ConfigFile;
-use crate::config::confinement::{self, SandboxChoice};
 use crate::exit::{Exit, Outcome};
-use crate::owner::link::{Link, NoLink};
-use crate::owner::protocol::Welcome;
-use crate::state::{self, Places};
 use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
+use workspace_host::Places;
+use workspace_host::Welcome;
+use workspace_host::confinement::{self, SandboxChoice};
+use workspace_host::state;
+use workspace_host::{Link, NoLink};
 
 #[derive(Serialize)]
 struct Finding {
@@ -92,7 +93,7 @@ fn commands(common: &Common, probe: bool) -> Vec<Finding> {
 fn writing(common: &Common, launcher: &Launcher) -> Finding {
     let what = "writing";
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
-    let places = match Places::find(common) {
+    let places = match Places::find(&common.host()) {
         Ok(places) => places,
         Err(failure) => return limited(format!("commands do not run here: {}", failure.message)),
     };
@@ -112,7 +113,7 @@ fn writing(common: &Common, launcher: &Launcher) -> Finding {
         let text = "commands are refused: the state folder in the workspace cannot be hidden from them; --base DIR puts it elsewhere";
         return limited(text.to_owned());
     }
-    let policy = confinement::policy(common, &places.workspace, &places.base);
+    let policy = confinement::policy(&common.host(), &places.workspace, &places.base);
     let ran =
         ShellCommand::new("test -w . && test -x .").map_err(|error| error.to_string()).and_then(|command| {
             let running = launcher.spawn(&policy, &command).map_err(|error| error.to_string())?;
@@ -150,10 +151,10 @@ fn owner(common: &Common) -> Finding {
     let what = "owner";
     let good = |detail: String| Finding { what, state: State::Good, detail };
     let limited = |detail: String| Finding { what, state: State::Limited, detail };
-    let Ok(places) = Places::find(common) else {
+    let Ok(places) = Places::find(&common.host()) else {
         return limited("unknown, since the state folder is not used".to_owned());
     };
-    match Link::connect(&places.base, &state::hello(common, &places)) {
+    match Link::connect(&places.base, &state::hello(&common.host(), &places)) {
         Ok(link) => {
             let Welcome { process_id, command, since } = &link.owner;
             let since = i64::try_from(*since).ok().and_then(|since| Timestamp::from_second(since).ok());
@@ -236,7 +237,7 @@ fn files(common: &Common) -> Finding {
 
 fn state_folder(common: &Common) -> Finding {
     let what = "state folder";
-    match Places::find(common).and_then(|places| Ok((places.journal_reader()?.is_some(), places))) {
+    match Places::find(&common.host()).and_then(|places| Ok((places.journal_reader()?.is_some(), places))) {
         Ok((true, places)) => Finding { what, state: State::Good, detail: places.base.display().to_string() },
         Ok((false, _)) => {
             Finding { what, state: State::Good, detail: "none yet; `agentd new` makes it".to_owned() }

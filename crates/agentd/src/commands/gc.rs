@@ -3,23 +3,23 @@
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::owner::session_call::{CollectGarbage, Collected};
-use crate::owner::shared_sessions::SharedSessions;
-use crate::state::Places;
 use crate::views::console::Console;
+use workspace_host::Places;
+use workspace_host::SharedSessions;
+use workspace_host::{CollectGarbage, Collected};
 
 /// Removes contents and outputs that no unfinished session needs, and says what.
 pub(crate) fn collect(common: &Common, console: Console, limit_bytes: u64) -> Outcome {
     if common.read_only {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to remove what is kept"));
     }
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     if !places.has_sessions() {
         console.notice("nothing is kept here");
         return Ok(Exit::Done);
     }
     let cancel = cancel_flag()?;
-    let sessions = SharedSessions::open(common, places, console, false)?;
+    let sessions = SharedSessions::open(&common.host(), places, &console.shared(), false)?;
     let report = sessions.call(&CollectGarbage { limit_bytes }, &cancel)?;
     if console.json {
         console.json_result(&report);

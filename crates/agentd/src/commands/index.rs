@@ -7,11 +7,11 @@ use crate::cli::{Common, IndexCommand};
 use crate::code_index_access::{self, OpenIndex};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::Places;
 use crate::views::console::{Console, Tone};
+use workspace_host::Places;
 
 pub(crate) fn run(common: &Common, console: Console, command: &IndexCommand) -> Outcome {
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     match command {
         IndexCommand::Build { fresh } => build(common, console, &places, *fresh),
         IndexCommand::Status => status(common, console, &places),

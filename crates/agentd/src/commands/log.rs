@@ -13,10 +13,10 @@ use serde_json::json;
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::Places;
-use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
+use workspace_host::Places;
+use workspace_host::state::bookkeeping::{Bookkeeping, folded_line};
 
 #[derive(Serialize)]
 struct RunLine {
@@ -53,7 +53,7 @@ struct ChangeLine {
 
 /// Lists runs with their steps and changes, newest first.
 pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> Outcome {
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     let runs = match places.journal_reader()? {
         Some(journal) => {
             let mut runs = lines(&journal, limit).map_err(unreadable)?;

@@ -10,11 +10,12 @@ use crate::cli::{Common, McpOptions};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::mcp::{CodeTools, McpConfig, McpServer, RecentOutputs, serve_stdio};
-use crate::owner::call_pool::CallPool;
-use crate::owner::client::Client;
-use crate::owner::shared_workspace::SharedWorkspace;
-use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
+use workspace_host::CallPool;
+use workspace_host::Client;
+use workspace_host::Places;
+use workspace_host::SharedWorkspace;
+use workspace_host::state::check_unconfined;
 
 /// How long calls that were begun may take when the client is gone.
 const PARTING: Duration = Duration::from_secs(60);
@@ -22,9 +23,9 @@ const PARTING: Duration = Duration::from_secs(60);
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(common)?;
-    check_unconfined(common, &places)?;
-    let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
+    let places = Places::find(&common.host())?;
+    check_unconfined(&common.host(), &places)?;
+    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     // The client is answered at once; the workspace is ready when the first call needs it, and if it cannot be had,
     // that call says so.
     let opening = Arc::clone(&workspace);

@@ -14,11 +14,12 @@ use crate::commands::mcp;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown, Sockets};
-use crate::owner::call_pool::CallPool;
-use crate::owner::shared_workspace::SharedWorkspace;
 use crate::side_runtime::SideRuntime;
-use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
+use workspace_host::CallPool;
+use workspace_host::Places;
+use workspace_host::SharedWorkspace;
+use workspace_host::state::check_unconfined;
 
 /// How many connections there may be, if the system allows as many open files.
 const MOST_CONNECTIONS: u64 = 4_096;
@@ -36,8 +37,8 @@ struct Listening {
 /// Serves until it is told to stop.
 pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(common)?;
-    check_unconfined(common, &places)?;
+    let places = Places::find(&common.host())?;
+    check_unconfined(&common.host(), &places)?;
     let (token, token_file) = if options.no_token {
         if !options.listen.ip().is_loopback() {
             return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
@@ -58,7 +59,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     })?;
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
+    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
     let mcp_runtime = SideRuntime::start("mcp").map_err(failed)?;

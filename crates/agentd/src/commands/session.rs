@@ -14,18 +14,19 @@ use crate::cli::{Common, Following, New, Resume};
 use crate::commands::review::ask;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::owner::followed_sessions::FollowedSession;
-use crate::owner::session_call::{
-    AppliedReply, ApplyReply, CreateSession, PlanReply, ReopenSession, ReplyState, SessionRefusal,
-    SessionReply,
-};
-use crate::owner::session_progress::Watching;
-use crate::owner::shared_sessions::SharedSessions;
-use crate::state::Places;
 use crate::views::clipboard;
 use crate::views::console::{Console, Tone};
 use crate::views::progress::{Progress, end_line, one_line};
-use crate::views::session_failure::explain;
+use workspace_host::FollowedSession;
+use workspace_host::Places;
+use workspace_host::SharedSessions;
+use workspace_host::Watching;
+use workspace_host::session_failure::explain;
+use workspace_host::session_failure::nothing_to_resume;
+use workspace_host::{
+    AppliedReply, ApplyReply, CreateSession, PlanReply, ReopenSession, ReplyState, SessionRefusal,
+    SessionReply,
+};
 
 #[derive(Serialize)]
 struct Started {
@@ -58,7 +59,8 @@ pub(crate) fn new(common: &Common, console: Console, new: &New) -> Outcome {
         return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
     }
     let cancel = cancel_flag()?;
-    let sessions = SharedSessions::open(common, Places::find(common)?, console, !new.no_wait)?;
+    let sessions =
+        SharedSessions::open(&common.host(), Places::find(&common.host())?, &console.shared(), !new.no_wait)?;
     let session = create(&sessions, task, new.dialect, new.budget, &cancel)?;
     if console.json && new.no_wait {
         console.json_result(&Started {
@@ -100,11 +102,11 @@ pub(crate) fn create(
 /// Goes on with a session.
 pub(crate) fn resume(common: &Common, console: Console, resume: &Resume) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     if !places.has_sessions() {
         return Err(nothing_to_resume());
     }
-    let sessions = SharedSessions::open(common, places, console, true)?;
+    let sessions = SharedSessions::open(&common.host(), places, &console.shared(), true)?;
     let id = resume.id.as_deref().map(parse_id).transpose()?;
     let session = match id {
         Some(id) if resume.reopen => sessions.call(&ReopenSession { id }, &cancel)?,
@@ -154,12 +156,6 @@ pub(crate) fn follow(
     let outcome = Loop { common, console, sessions, id, following, cancel, announce, announced }.follow();
     sessions.leave(cancel);
     outcome
-}
-
-/// The failure where an unfinished session is needed and there is none.
-pub(crate) fn nothing_to_resume() -> Failure {
-    Failure::new(Exit::Usage, "there is no unfinished session here")
-        .advise("start one with `agentd new TASK`; `agentd demo` shows how it goes")
 }
 
 /// Reads a session's id from the command line.

@@ -9,16 +9,17 @@ use tag_session::{StepSummary, read_outbox_text, read_session, session_steps, se
 use tagproto::Session;
 
 use crate::cli::Common;
-use crate::commands::session::{nothing_to_resume, parse_id};
+use crate::commands::session::parse_id;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::Places;
 use crate::views::console::Console;
 use crate::views::progress::{end_line, one_line, printable, result_lines};
-use crate::views::session_failure::explain;
+use workspace_host::Places;
+use workspace_host::session_failure::explain;
+use workspace_host::session_failure::nothing_to_resume;
 
 /// Lists the sessions.
 pub(crate) fn list(common: &Common, console: Console) -> Outcome {
-    let summaries = match Places::find(common)?.journal_reader()? {
+    let summaries = match Places::find(&common.host())?.journal_reader()? {
         Some(journal) => session_summaries(&journal).map_err(explain)?,
         None => Vec::new(),
     };
@@ -107,5 +108,5 @@ pub(crate) fn outbox(common: &Common, console: Console, id: Option<&str>) -> Out
 }
 
 pub(crate) fn reader(common: &Common) -> Result<JournalReader, Failure> {
-    Places::find(common)?.journal_reader()?.ok_or_else(nothing_to_resume)
+    Places::find(&common.host())?.journal_reader()?.ok_or_else(nothing_to_resume)
 }

@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{Common, SetupOptions};
-use crate::config::confinement::given_arguments;
+use crate::config::confinement_arguments::given_arguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::setup::{Placed, Server, SetupError, alone, place};
-use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
+use workspace_host::Places;
+use workspace_host::state::check_unconfined;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -22,9 +23,9 @@ struct Report<'a> {
 /// Prints what to put into the client's configuration, or puts it there.
 pub(crate) fn setup(common: &Common, console: Console, options: &SetupOptions) -> Outcome {
     let client = options.client;
-    let places = Places::find(common)?;
+    let places = Places::find(&common.host())?;
     // Its server would refuse to start.
-    check_unconfined(common, &places)?;
+    check_unconfined(&common.host(), &places)?;
     let file = client.file(&places.workspace).ok_or_else(|| {
         Failure::new(Exit::Usage, "there is no home folder to find the client's configuration in")
             .advise("set the variable HOME")

@@ -13,13 +13,14 @@ use wap_core::{CancelFlag, Limits, Reason, Request, Response, Tool, UnknownArgum
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::json_rpc::{self, INVALID_REQUEST, Message};
-use crate::line_input::{Line, read_line};
-use crate::owner::call_pool::CallPool;
-use crate::owner::client::Client;
-use crate::owner::shared_workspace::SharedWorkspace;
-use crate::state::{Places, check_unconfined};
 use crate::views::console::Console;
+use workspace_host::CallPool;
+use workspace_host::Client;
+use workspace_host::Places;
+use workspace_host::SharedWorkspace;
+use workspace_host::json_rpc::{self, INVALID_REQUEST, Message};
+use workspace_host::line_input::{Line, read_line};
+use workspace_host::state::check_unconfined;
 
 /// How long calls that were begun may take after the end of the input. Commands are ended at once.
 const PARTING: Duration = Duration::from_secs(60);
@@ -47,9 +48,9 @@ struct Service {
 /// Serves the client at standard input and output until it is gone.
 pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
-    let places = Places::find(common)?;
-    check_unconfined(common, &places)?;
-    let workspace = Arc::new(SharedWorkspace::staying(common, &places, console));
+    let places = Places::find(&common.host())?;
+    check_unconfined(&common.host(), &places)?;
+    let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     workspace.open()?;
     let (ended, end) = channel();
     let service = Arc::new(Service {

@@ -10,9 +10,9 @@ use super::fault::Fault;
 use super::reading::parse;
 use super::settable::{SettableTable, change_at, command_at, option_of, stands_aside};
 use crate::cli::Common;
-use crate::config::obeyed_names::is_never_changed;
 use crate::config::user_file::{self, Reach, UserFileError};
 use crate::exit::{Exit, Failure};
+use workspace_host::obeyed_names::is_never_changed;
 
 /// What `--config` names to have no file read.
 pub(crate) const NO_FILE: &str = "/dev/null";

@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use sandbox_fs::{FileRoot, FsPolicy, RootError, RootRules};
 
 use crate::cli::Common;
-use crate::config::confinement;
 use crate::exit::Exit;
-use crate::state::STATE_FOLDER;
+use workspace_host::STATE_FOLDER;
+use workspace_host::confinement;
 
 /// The longest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;

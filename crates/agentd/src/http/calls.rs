@@ -16,7 +16,7 @@ use crate::http::bodies::{self, Received, Share};
 use crate::http::clients;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::router::Server;
-use crate::owner::client::Client;
+use workspace_host::Client;
 
 /// Stops a call whose client is gone.
 struct CancelOnDrop(CancelFlag);

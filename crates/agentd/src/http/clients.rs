@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use local_workspace::IndexReport;
 
-use crate::owner::call_pool::CallPool;
-use crate::owner::client::Client;
-use crate::owner::shared_workspace::SharedWorkspace;
+use workspace_host::CallPool;
+use workspace_host::Client;
+use workspace_host::SharedWorkspace;
 
 /// How many conversations are remembered; the one that was silent longest is forgotten first.
 const MOST: usize = 1_024;

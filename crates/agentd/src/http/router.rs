@@ -19,8 +19,8 @@ use crate::http::metrics::Metrics;
 use crate::http::refusal::{json, refusal, refusal_with};
 use crate::http::{Sockets, WorkspacePrefix, calls, llm4s, open_api};
 use crate::mcp::{HttpMcp, McpConfig, SessionRoom};
-use crate::owner::call_pool::CallPool;
-use crate::owner::shared_workspace::SharedWorkspace;
+use workspace_host::CallPool;
+use workspace_host::SharedWorkspace;
 
 /// What the server is made of.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ use wap_core::{
 use crate::cli::Common;
 use crate::code_index_access::{self, AskedIndex};
 use crate::mcp::extra_tool::{self, ExtraTool};
-use crate::owner::shared_workspace::SharedWorkspace;
-use crate::state::Places;
 use crate::views::console::Console;
+use workspace_host::Places;
+use workspace_host::SharedWorkspace;
 
 /// The index of a workspace, opened when it is first needed, kept, and kept up to date.
 pub(crate) struct CodeTools {

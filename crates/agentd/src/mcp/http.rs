@@ -6,9 +6,9 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use crate::mcp::sessions::BoundedSessions;
 use crate::mcp::{McpConfig, McpServer, RecentOutputs};
-use crate::owner::call_pool::CallPool;
-use crate::owner::client::Client;
-use crate::owner::shared_workspace::SharedWorkspace;
+use workspace_host::CallPool;
+use workspace_host::Client;
+use workspace_host::SharedWorkspace;
 
 /// What the service is made of.
 #[derive(Debug)]

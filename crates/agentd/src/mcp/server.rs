@@ -23,9 +23,9 @@ use crate::commands::log::LogPage;
 use crate::exit::Failure;
 use crate::mcp::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
 use crate::mcp::{CodeTools, PageLimit, RecentOutputs, answer, progress, text, tool_list};
-use crate::owner::client::Client;
-use crate::owner::undo_request::UndoRequest;
-use crate::state::Places;
+use workspace_host::Client;
+use workspace_host::Places;
+use workspace_host::UndoRequest;
 
 /// How many runs `log` lists when nothing else is asked for.
 const LOGGED_RUNS: u32 = 20;

@@ -1,11 +1,13 @@
 //! Where `agentd` writes: results to standard output, progress and diagnostics to standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use wap_core::visible_text;
+use workspace_host::{Notices, SharedNotices};
 
 /// The two output streams and how much to say on them.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,26 @@ pub(crate) enum Tone {
     Strong,
 }
 
+impl Notices for Console {
+    fn notice(&self, line: &str) {
+        Console::notice(*self, line);
+    }
+
+    fn progress(&self, line: &str) {
+        Console::progress(*self, line);
+    }
+
+    fn detail(&self, line: &str) {
+        Console::detail(*self, line);
+    }
+}
+
 impl Console {
+    /// Returns the console as the receiver of a workspace's notices.
+    pub(crate) fn shared(self) -> SharedNotices {
+        Arc::new(self)
+    }
+
     pub(crate) fn new(json: bool, quiet: bool, verbose: bool) -> Console {
         let terminal = io::stderr().is_terminal();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

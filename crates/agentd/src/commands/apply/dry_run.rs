@@ -5,15 +5,15 @@ use tagproto::{Session, Strictness, read_in};
 use wap_core::CancelFlag;
 
 use crate::cli::Common;
-use crate::config::obeyed_names::obeyed_names;
 use crate::exit::{Exit, Outcome};
-use crate::owner::session_call::{PlanReply, SessionReply};
-use crate::owner::shared_sessions::SharedSessions;
 use crate::views::console::Console;
 use crate::views::plan_view::describe;
 use crate::views::progress::one_line;
-use crate::views::reply_plan::PlanLine;
 use crate::views::terminal_text::LineWidth;
+use workspace_host::PlanLine;
+use workspace_host::SharedSessions;
+use workspace_host::obeyed_names::obeyed_names;
+use workspace_host::{PlanReply, SessionReply};
 
 #[derive(Serialize)]
 struct Plan {
@@ -52,7 +52,7 @@ pub(crate) fn dry_run(
         "reply to message {} of session {}, not executed:",
         session.sequence_number, session.session_id
     ));
-    for line in describe(&reply, &obeyed_names(common), LineWidth::of_results()) {
+    for line in describe(&reply, &obeyed_names(&common.host()), LineWidth::of_results()) {
         console.result(&line);
     }
     for line in plan.lines {

@@ -17,14 +17,15 @@ use tempfile::TempDir;
 use wap_core::{Call, CancelFlag, Reason, WapError};
 
 use crate::cli::{Apply, Common, Switch};
-use crate::config::confinement::settled_arguments;
+use crate::config::confinement_arguments::settled_arguments;
 use crate::covering;
 use crate::exit::{Exit, Failure};
-use crate::state::{Opened, Places, birth};
 use crate::views::console::Console;
 use crate::views::plan_view::obeyed_line;
 use crate::views::progress::result_lines;
-use crate::views::session_failure::explain;
+use workspace_host::session_failure::explain;
+use workspace_host::state::birth;
+use workspace_host::{Opened, Places};
 
 /// What the folders of trials are called in the state folder.
 const FOLDER_PREFIX: &str = "trial-";
@@ -131,7 +132,7 @@ impl Tried<'_> {
         command.arg("--workspace").arg(&self.places.workspace).arg("--base").arg(&self.places.base);
         let common = Common { layer: Switch::Off, ..self.common.clone() };
         command.args(settled_arguments(&common)).arg("--json");
-        if self.common.sandbox.is_none() && crate::config::confinement::is_attended() {
+        if self.common.sandbox.is_none() && workspace_host::confinement::is_attended() {
             command.args(["--sandbox", "allow=none"]);
         }
         if self.console.is_quiet() {

@@ -6,8 +6,8 @@ use cocode_runner::AgentDefinition;
 use sandbox_exec::Level;
 
 use crate::cli::{Common, Switch};
-use crate::config::confinement::SandboxChoice;
 use crate::exit::{Exit, Failure};
+use workspace_host::confinement::SandboxChoice;
 
 /// Has a definition obey `--sandbox`, `--network` and `--cache`. Where it does not fit them it is refused.
 pub(crate) fn confine(common: &Common, agent: &mut AgentDefinition) -> Result<(), Failure> {

@@ -23,11 +23,11 @@ use super::ground::told;
 use crate::cli::Common;
 use crate::commands::session::{cancel_flag, create, follow};
 use crate::config::NO_FILE;
-use crate::config::confinement::SandboxChoice;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::owner::shared_sessions::SharedSessions;
-use crate::state::Places;
 use crate::views::console::{Console, Tone};
+use workspace_host::Places;
+use workspace_host::SharedSessions;
+use workspace_host::confinement::SandboxChoice;
 
 /// The agent's name, unless somebody has defined another one of that name.
 pub(crate) const NAME: &str = "paste";
@@ -93,7 +93,8 @@ pub(crate) fn run(common: &Common, console: Console) -> Outcome {
         ..common.clone()
     };
     let cancel = cancel_flag()?;
-    let sessions = SharedSessions::open(&common, Places::find(&common)?, console, false)?;
+    let sessions =
+        SharedSessions::open(&common.host(), Places::find(&common.host())?, &console.shared(), false)?;
     let session = create(&sessions, task, Dialect::default(), None, &cancel)?;
     announce(console, &sessions, &session);
     let followed = converse(&common, console, &sessions, &session, &cancel);

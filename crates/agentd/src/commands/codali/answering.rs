@@ -16,8 +16,9 @@ use crate::cli::{Codali, Common, Peer};
 use crate::code_index_access::{self, AskedIndex, INDEXING_TIME};
 use crate::exit::Failure;
 use crate::remote_code_index::{self, LazyIndex};
-use crate::state::{self, Places, ReadingEngine};
 use crate::views::console::Console;
+use workspace_host::state;
+use workspace_host::{Places, ReadingEngine};
 
 /// About how many bytes of text a token is.
 const BYTES_PER_TOKEN: usize = 4;
@@ -80,8 +81,8 @@ impl<'a> Answering<'a> {
         asked: &Codali,
         cancel: &'a CancelFlag,
     ) -> Result<Answering<'a>, Failure> {
-        let places = Places::find(common)?;
-        let workspace = state::open_apart(common, &places, console)?;
+        let places = Places::find(&common.host())?;
+        let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
         let local = LazyIndex::new(move |call: &Call<'_>| open_index(common, &places, console, cancel, call));
         Answering::new(workspace, Box::new(local), asked, cancel)
     }
@@ -93,8 +94,8 @@ impl<'a> Answering<'a> {
         asked: &Codali,
         cancel: &'a CancelFlag,
     ) -> Result<Answering<'a>, Failure> {
-        let places = Places::find(common)?;
-        let workspace = state::open_apart(common, &places, console)?;
+        let places = Places::find(&common.host())?;
+        let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
         // Without a list of files nothing is told of changes, and the index finds them by looking.
         let feed = workspace.engine.keep_index(FEED_LIMITS()).ok().map(|feed| feed as Arc<dyn ChangeFeed>);
         let is_kept = code_index_access::is_kept(&places);

@@ -11,10 +11,11 @@ use tag_session::{Difference, LeftOut, Transcript};
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::state::{self, Places};
 use crate::views::console::Console;
 use crate::views::progress::{Progress, one_line};
-use crate::views::session_failure::explain;
+use workspace_host::Places;
+use workspace_host::session_failure::explain;
+use workspace_host::state;
 
 /// The largest transcript that is read, in bytes.
 const TRANSCRIPT_LIMIT_BYTES: u64 = 256 << 20;
@@ -57,7 +58,7 @@ pub(crate) fn replay(common: &Common, console: Console, file: &Path) -> Outcome 
     for left_out in &transcript.left_out {
         console.progress(&format!("not in the transcript: {}: {}", left_out.what, left_out.why));
     }
-    let sessions = state::open(&common, &Places::find(&common)?, console)?;
+    let sessions = state::open(&common.host(), &Places::find(&common.host())?, &console.shared())?;
     let mut progress = Progress::new(console);
     let differences =
         sessions.replay(&transcript, common.command_timeout(), &cancel, &mut progress).map_err(explain)?;

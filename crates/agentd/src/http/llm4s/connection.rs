@@ -17,7 +17,7 @@ use wap_core::{CancelFlag, CommandObserver, Limits, OutputStream, Reason, Reques
 use super::queue::{Queue, Sent, Waiting, queue};
 use crate::http::meter::Meter;
 use crate::http::router::Server;
-use crate::owner::client::Client;
+use workspace_host::Client;
 
 /// The longest message that can arrive, in bytes; a longer one ends the connection. One that is over
 /// [`Limits::MAX_REQUEST_BYTES`] is only refused.

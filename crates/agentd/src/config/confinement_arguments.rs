@@ -1,0 +1,44 @@
+//! The options by which another process is confined as this one.
+
+use workspace_host::confinement::absolute_text;
+
+use crate::cli::Common;
+use crate::config::NO_FILE;
+
+/// Returns the options by which a server that is started later is to be confined as the command line asks for, folders
+/// apart. What the configuration file says is left to be read by the server itself.
+pub(crate) fn given_arguments(common: &Common) -> Vec<String> {
+    let config = common.config.iter().flat_map(|file| ["--config".to_owned(), absolute_text(file)]);
+    let given = arguments(common).into_iter().filter(|(name, _)| common.given.contains(*name));
+    config.chain(given.flat_map(|(_, words)| words)).collect()
+}
+
+/// Returns the options by which a process that is started now is confined as this one, whatever a configuration file
+/// says by then; folders apart.
+pub(crate) fn settled_arguments(common: &Common) -> Vec<String> {
+    let no_file = ["--config", NO_FILE].map(str::to_owned).into_iter();
+    no_file.chain(arguments(common).into_iter().flat_map(|(_, words)| words)).collect()
+}
+
+/// The options about the confinement of commands, by their long names, as the command line has them.
+fn arguments(common: &Common) -> Vec<(&'static str, Vec<String>)> {
+    let valued = |name: &'static str, value: String| (name, vec![format!("--{name}"), value]);
+    let mut found = Vec::new();
+    if let Some(sandbox) = &common.sandbox {
+        found.push(valued("sandbox", sandbox.to_string()));
+    }
+    found.push(valued("network", common.network.to_string()));
+    found.push(valued("layer", common.layer.to_string()));
+    found.extend(common.cache.iter().map(|folder| valued("cache", absolute_text(folder))));
+    for (name, given) in
+        [("protect", &common.protect), ("ask-about", &common.ask_about), ("unprotect", &common.unprotect)]
+    {
+        found.extend(given.iter().map(|given| (name, vec![format!("--{name}={given}")])));
+    }
+    if let Some(timeout) = common.timeout {
+        found.push(valued("timeout", timeout.as_secs().to_string()));
+    }
+    let read_only = if common.read_only { "--read-only" } else { "--read-only=off" };
+    found.push(("read-only", vec![read_only.to_owned()]));
+    found
+}

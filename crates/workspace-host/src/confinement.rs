@@ -1,0 +1,214 @@
+//! What the user asks of the confinement of commands.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use local_workspace::SandboxNeed;
+use sandbox_exec::{LauncherConfig, Level, Policy, SpawnerProgram, User};
+use serde::{Deserialize, Serialize};
+
+use crate::options::HostOptions;
+use crate::state::linked_worktree;
+
+/// The value of `--sandbox`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SandboxChoice {
+    /// Refuse commands below a level.
+    Require(Level),
+    /// Run commands at this level or above.
+    Allow(Level),
+    /// Use no confinement.
+    Off,
+}
+
+impl fmt::Display for SandboxChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxChoice::Require(level) => write!(formatter, "require={level}"),
+            SandboxChoice::Allow(level) => write!(formatter, "allow={level}"),
+            SandboxChoice::Off => formatter.write_str("off"),
+        }
+    }
+}
+
+impl FromStr for SandboxChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SandboxChoice, String> {
+        let level = |name: &str| {
+            level_named(name).ok_or_else(|| {
+                format!("there is no level '{name}': full, namespaces, landlock, process, none")
+            })
+        };
+        match text.split_once('=') {
+            Some(("require", name)) => level(name).map(SandboxChoice::Require),
+            Some(("allow", name)) => level(name).map(SandboxChoice::Allow),
+            None if text == "off" => Ok(SandboxChoice::Off),
+            _ => Err("give require=LEVEL, allow=LEVEL or off".to_owned()),
+        }
+    }
+}
+
+/// The least confinement under which commands run.
+///
+/// Without a choice it is whatever the machine gives while a person is there to read the report in front of the session
+/// (`is_attended`), and all of it otherwise.
+pub fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
+    match choice {
+        Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
+        None if !is_attended => SandboxNeed::AtLeast(Level::Full),
+        Some(SandboxChoice::Off) | None => SandboxNeed::Whatever,
+    }
+}
+
+/// Whether standard input is a terminal, and so a person is there.
+pub fn is_attended() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+/// How commands are started on this machine for this user.
+pub fn launcher(choice: Option<SandboxChoice>) -> LauncherConfig {
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    let user = User {
+        name: std::env::var("USER")
+            .or_else(|_| std::env::var("LOGNAME"))
+            .unwrap_or_else(|_| "user".to_owned()),
+        home: home().unwrap_or_else(|| PathBuf::from("/nonexistent")),
+        search_path: variable("PATH"),
+        language: std::env::var_os("LANG").unwrap_or_else(|| "C.UTF-8".into()),
+    };
+    let mut config = LauncherConfig::new(SpawnerProgram::this_program(), user, std::env::temp_dir());
+    if choice == Some(SandboxChoice::Off) {
+        config.highest_level = Level::None;
+    }
+    config
+}
+
+/// What a command may see and use.
+pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> Policy {
+    let mut policy = Policy::for_workspace(workspace);
+    policy.network = options.network;
+    if state_folder.starts_with(workspace) {
+        policy.hidden.push(state_folder.to_owned());
+    }
+    // One that cannot be made absolute does not exist either, and is refused when a command starts.
+    let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+    policy.writable.extend(options.caches.iter().map(absolute));
+    policy.readable.extend(options.readable.iter().cloned());
+    policy.readable.extend(linked_worktree::repository_folder(workspace, &policy.writable));
+    policy
+}
+
+/// What a user asks of the confinement of commands and of protected names. The owner of a state folder compares it with
+/// what it was started with itself, so that no option of a client is left unobeyed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Confinement {
+    sandbox: Option<String>,
+    /// The lowest level at which commands run; `None` where any level does.
+    lowest_level: Option<String>,
+    network: String,
+    layer: String,
+    caches: Vec<String>,
+    protect: Vec<String>,
+    ask_about: Vec<String>,
+    unprotect: Vec<String>,
+    read_only: bool,
+}
+
+impl Confinement {
+    /// Returns what this process was started with.
+    pub fn of(options: &HostOptions) -> Confinement {
+        let lowest = match need(options.sandbox, is_attended()) {
+            SandboxNeed::AtLeast(level) => Some(level.to_string()),
+            SandboxNeed::Whatever => None,
+        };
+        Confinement {
+            sandbox: options.sandbox.map(|sandbox| sandbox.to_string()),
+            lowest_level: lowest,
+            network: on_or_off(options.network),
+            layer: on_or_off(options.layer),
+            caches: options.caches.iter().map(|folder| absolute_text(folder)).collect(),
+            protect: options.protect.clone(),
+            ask_about: options.ask_about.clone(),
+            unprotect: options.unprotect.clone(),
+            read_only: options.read_only,
+        }
+    }
+
+    /// Returns the options about names that a client has otherwise than this owner.
+    pub fn other_names(&self, client: &Confinement) -> Vec<&'static str> {
+        let pairs = [
+            ("--protect", self.protect == client.protect),
+            ("--ask-about", self.ask_about == client.ask_about),
+            ("--unprotect", self.unprotect == client.unprotect),
+        ];
+        differing(&pairs)
+    }
+
+    /// Returns the options that a client has otherwise than this owner and that matter to commands. `level` is the
+    /// confinement that commands of this owner get.
+    pub fn other_commands(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
+        let is_met =
+            |asked: &str| level.is_some_and(|level| level_named(asked).is_some_and(|asked| level >= asked));
+        let is_level_kept =
+            self.lowest_level == client.lowest_level || client.lowest_level.as_deref().is_none_or(is_met);
+        let pairs = [
+            ("--sandbox", self.sandbox == client.sandbox && is_level_kept),
+            ("--network", self.network == client.network),
+            ("--layer", self.layer == client.layer),
+            ("--cache", self.caches == client.caches),
+        ];
+        [self.other_names(client), differing(&pairs)].concat()
+    }
+
+    /// Returns the options that a client has otherwise than this owner and that matter to a session: its replies change
+    /// files and run commands.
+    pub fn other_sessions(&self, client: &Confinement, level: Option<Level>) -> Vec<&'static str> {
+        let read_only = [("--read-only", self.read_only || !client.read_only)];
+        [self.other_commands(client, level), differing(&read_only)].concat()
+    }
+}
+
+/// Returns a switch as it stands on the command line.
+fn on_or_off(switch: bool) -> String {
+    if switch { "on" } else { "off" }.to_owned()
+}
+
+fn differing(pairs: &[(&'static str, bool)]) -> Vec<&'static str> {
+    pairs.iter().filter(|(_, is_same)| !is_same).map(|(name, _)| *name).collect()
+}
+
+fn level_named(name: &str) -> Option<Level> {
+    [Level::Full, Level::Namespaces, Level::Landlock, Level::Process, Level::None]
+        .into_iter()
+        .find(|level| level.to_string() == name)
+}
+
+/// A path that means the same from every folder.
+pub fn absolute_text(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
+}
+
+/// The user's home folder.
+pub fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_confinement_is_required_where_nobody_watches_and_nothing_was_chosen() {
+        assert_eq!(need(None, false), SandboxNeed::AtLeast(Level::Full));
+        assert_eq!(need(None, true), SandboxNeed::Whatever);
+        for is_attended in [true, false] {
+            assert_eq!(need(Some(SandboxChoice::Off), is_attended), SandboxNeed::Whatever);
+            let allowed = Some(SandboxChoice::Allow(Level::Landlock));
+            assert_eq!(need(allowed, is_attended), SandboxNeed::AtLeast(Level::Landlock));
+        }
+    }
+}

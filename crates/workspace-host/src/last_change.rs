@@ -1,0 +1,129 @@
+//! The changes that "the last" means, and the failures of an undo.
+
+use std::collections::BTreeSet;
+
+use change_journal::{
+    ChangeState, Entry, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind,
+};
+use file_index::GitIgnores;
+use local_workspace::{Undo, UndoError, undone_by};
+
+use crate::failure::{Exit, Failure};
+use crate::state::bookkeeping::Bookkeeping;
+
+/// How many changes are looked at in one go.
+const PAGE: u32 = 500;
+
+/// The last reply that has changed anything on purpose, and is in force; without `reply` also what other clients have done since: a
+/// change of a file, or all of a command.
+///
+/// Bookkeeping is never undone alone. Where it stands in the way of a reply, because later commands have changed the same files, it
+/// is undone with it.
+pub fn last(
+    journal: &JournalReader,
+    ignores: GitIgnores<'_>,
+    reply: bool,
+) -> Result<Option<Undo>, JournalError> {
+    let mut bookkeeping = Bookkeeping::new(journal, ignores);
+    let mut passed = Vec::new();
+    let mut before = None;
+    loop {
+        let changes = journal.latest_changes(before, PAGE)?;
+        let Some(oldest) = changes.last() else { return Ok(None) };
+        before = Some(oldest.number);
+        for change in &changes {
+            if !is_in_force(journal, change)? {
+                continue;
+            }
+            if bookkeeping.holds(change)? {
+                passed.push(change.clone());
+                continue;
+            }
+            if is_of_a_reply(journal, change.run)? {
+                return of_reply(journal, change.run, &passed).map(Some);
+            }
+            if !reply {
+                return last_of_step(journal, change).map(Some);
+            }
+        }
+    }
+}
+
+/// All that a reply has changed, and the later bookkeeping of the same files.
+fn of_reply(
+    journal: &JournalReader,
+    run: RunNumber,
+    passed: &[RecordedChange],
+) -> Result<Undo, JournalError> {
+    let changes = journal.changes_of_run(run)?;
+    let paths: BTreeSet<&[u8]> = changes.iter().map(|change| &*change.path).collect();
+    let riding: Vec<_> =
+        passed.iter().filter(|later| later.run != run && paths.contains(&*later.path)).collect();
+    if riding.is_empty() {
+        return Ok(Undo::Run(run));
+    }
+    let mut numbers: Vec<_> = riding.iter().map(|change| change.number).collect();
+    for change in &changes {
+        let is_kept = [&change.before, &change.after].into_iter().flatten().all(Entry::was_kept);
+        if is_kept && change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none()
+        {
+            numbers.push(change.number);
+        }
+    }
+    Ok(Undo::Changes(numbers))
+}
+
+/// One change of a file; of a command all that it did.
+fn last_of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo, JournalError> {
+    let steps = journal.steps(change.run)?;
+    let is_command =
+        steps.iter().any(|step| step.index == change.step && step.kind == StepKind::ShellCommand);
+    if !is_command {
+        return Ok(Undo::Changes(vec![change.number]));
+    }
+    let mut numbers = Vec::new();
+    for other in journal.changes_of_run(change.run)?.into_iter().filter(|other| other.step == change.step) {
+        if other.state != ChangeState::Conflicted && undone_by(journal, other.number)?.is_none() {
+            numbers.push(other.number);
+        }
+    }
+    Ok(Undo::Changes(numbers))
+}
+
+fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool, JournalError> {
+    let is_folder = [change.before, change.after].iter().flatten().all(|side| side.kind == EntryKind::Folder);
+    let is_kept = [change.before, change.after].iter().flatten().all(Entry::was_kept);
+    Ok(!is_folder
+        && is_kept
+        && change.undoes.is_none()
+        && change.state != ChangeState::Conflicted
+        && undone_by(journal, change.number)?.is_none())
+}
+
+/// Only replies to messages have a sequence.
+fn is_of_a_reply(journal: &JournalReader, run: RunNumber) -> Result<bool, JournalError> {
+    Ok(journal.run(run)?.is_some_and(|run| run.key.sequence > 0))
+}
+
+/// Explains a failure.
+pub fn explain(error: &UndoError) -> Failure {
+    let failure = |exit| Failure::new(exit, error.to_string());
+    match error {
+        UndoError::Unknown { .. } => {
+            failure(Exit::Usage).advise("`agentd log` lists the changes with their numbers")
+        }
+        UndoError::Nothing => nothing(),
+        UndoError::InParts { .. } => failure(Exit::Failed).advise(
+            "`agentd log` lists what was changed; undo or repeat it when the disk takes writes again",
+        ),
+        UndoError::AlreadyUndone { by, .. } => {
+            failure(Exit::Failed).advise(format!("`agentd undo {by}` takes that undo back"))
+        }
+        _ => failure(Exit::Failed),
+    }
+}
+
+/// Returns the failure of an undo where nothing was done.
+pub fn nothing() -> Failure {
+    Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
+}

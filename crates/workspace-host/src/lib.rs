@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+
+pub mod confinement;
+mod failure;
+pub mod json_rpc;
+pub mod last_change;
+pub mod line_input;
+mod notices;
+pub mod obeyed_names;
+mod options;
+mod owner;
+mod reply_plan;
+pub mod session_failure;
+pub mod state;
+
+pub use failure::{Exit, Failure};
+pub use notices::{NoNotices, Notices, SharedNotices};
+pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
+pub use owner::Door;
+pub use owner::call_pool::CallPool;
+pub use owner::client::Client;
+pub use owner::followed_sessions::FollowedSession;
+pub use owner::link::{Link, NoLink};
+pub use owner::protocol::{Hello, Welcome};
+pub use owner::session_call::{
+    AppliedReply, ApplyReply, Asker, CollectGarbage, Collected, CreateSession, PlanReply, ReopenSession,
+    ReplyState, SessionCall, SessionRefusal, SessionReply,
+};
+pub use owner::session_progress::Watching;
+pub use owner::shared_sessions::SharedSessions;
+pub use owner::shared_workspace::SharedWorkspace;
+pub use owner::undo_request::{Obstacle, UndoAnswer, UndoRefusal, UndoRequest};
+pub use reply_plan::{PlanLine, ReplyPlan};
+pub use state::{LocalSessions, Opened, Places, ReadingEngine, STATE_FOLDER};

@@ -1,0 +1,51 @@
+//! Messages that come one a line, up to a length.
+
+use std::io::{self, BufRead};
+
+/// One line of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// It is in the buffer, without its ending.
+    Whole,
+    /// It was longer than is accepted and was skipped.
+    TooLong,
+    /// There is no more.
+    End,
+}
+
+/// Reads a line into `buffer`, which holds at most `limit_bytes` whatever arrives. What ends without a line ending is a
+/// line, too.
+pub fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, limit_bytes: u64) -> io::Result<Line> {
+    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+    buffer.clear();
+    // One message of many megabytes must not hold that memory from then on.
+    buffer.shrink_to(1 << 20);
+    let mut is_too_long = false;
+    loop {
+        let available = match input.fill_buf() {
+            Ok(available) => available,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if available.is_empty() {
+            return Ok(match (is_too_long, buffer.is_empty()) {
+                (true, _) => Line::TooLong,
+                (false, true) => Line::End,
+                (false, false) => Line::Whole,
+            });
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let piece = &available[..end.unwrap_or(available.len())];
+        is_too_long |= buffer.len() + piece.len() > limit;
+        if is_too_long {
+            *buffer = Vec::new();
+        } else {
+            buffer.extend_from_slice(piece);
+        }
+        let used = end.map_or(available.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return Ok(if is_too_long { Line::TooLong } else { Line::Whole });
+        }
+    }
+}

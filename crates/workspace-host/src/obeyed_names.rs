@@ -1,0 +1,58 @@
+//! The names that other programs obey, as the user's options have them.
+
+use rel_path::{NameRule, ProtectedNames};
+
+use crate::options::HostOptions;
+
+/// The reason of a name that the user has put on a list.
+const YOURS: &str = "the user has put it on the list";
+
+/// Returns the names with their lists. Where options contradict each other, the stricter one holds.
+pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
+    let mut names = ProtectedNames::default();
+    for name in &options.unprotect {
+        names.remove(name);
+    }
+    for (given, rule) in [(&options.ask_about, NameRule::Asked), (&options.protect, NameRule::Never)] {
+        for name in given {
+            if !names.change(name, rule) {
+                names.set(name, rule, YOURS);
+            }
+        }
+    }
+    names
+}
+
+/// Whether a name on the second list is on the first one by default.
+pub fn is_never_changed(name: &str) -> bool {
+    ProtectedNames::default().entry(name).is_some_and(|entry| entry.rule() == NameRule::Never)
+}
+
+/// Reads a name for the first list.
+pub fn name(text: &str) -> Result<String, String> {
+    if ProtectedNames::new([text]).entries().next().is_none() {
+        return Err("give a name, or several joined by slashes".to_owned());
+    }
+    if text.split('/').any(|part| !part.is_empty() && part.chars().all(|character| character == '*')) {
+        return Err("a * alone stands for every name: write more of it".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Reads a name that may not be one of those that always stay on the first list.
+pub fn movable_name(text: &str) -> Result<String, String> {
+    let fixed = ProtectedNames::new(ProtectedNames::FIXED);
+    if fixed.entry(text).is_some() {
+        return Err(format!("nothing in '{text}' is ever changed by a model"));
+    }
+    name(text)
+}
+
+/// Reads a name that is on one of the lists by default.
+pub fn listed_name(text: &str) -> Result<String, String> {
+    let text = movable_name(text)?;
+    match ProtectedNames::default().entry(&text) {
+        Some(_) => Ok(text),
+        None => Err(format!("'{text}' is on no list: give a name as docs/files.md has it")),
+    }
+}

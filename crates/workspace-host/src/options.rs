@@ -1,0 +1,73 @@
+//! The options of a workspace and of its state folder.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::confinement::SandboxChoice;
+use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
+
+/// The longest run time of a command where the user chose none.
+pub const USUAL_COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The options with which a process opens a workspace. The owner of the state folder compares those about confinement
+/// with the ones that it was started with itself, and refuses a client whose options it would not obey.
+#[derive(Clone, Debug)]
+pub struct HostOptions {
+    /// The folder of code.
+    pub workspace: PathBuf,
+    /// The state folder; `None` for `.agentd` in the workspace.
+    pub base: Option<PathBuf>,
+    /// Whether a state folder that was not made here is accepted: a copy, or a restored backup.
+    pub trust_state: bool,
+    /// The words of the command that this process carries out, for other processes to name.
+    pub command: String,
+    /// Lines about settings by which commands are confined less, each reported when the workspace is opened.
+    pub lowered: Vec<String>,
+    /// The confinement that commands need; `None` if the user has not chosen.
+    pub sandbox: Option<SandboxChoice>,
+    /// Whether commands may use the network.
+    pub network: bool,
+    /// Whether commands run on a copy-on-write layer where there can be one.
+    pub layer: bool,
+    /// Further folders that commands may change.
+    pub caches: Vec<PathBuf>,
+    /// Further folders that commands may read.
+    pub readable: Vec<PathBuf>,
+    /// The longest run time of a command.
+    pub command_timeout: Duration,
+    /// Whether every change and every command is refused.
+    pub read_only: bool,
+    /// The most bytes of contents of files that are kept for undoing.
+    pub history_limit_bytes: u64,
+    /// Names in which nothing is ever changed.
+    pub protect: Vec<String>,
+    /// Names of which changes are made and pointed out.
+    pub ask_about: Vec<String>,
+    /// Names that are taken off both lists.
+    pub unprotect: Vec<String>,
+}
+
+impl HostOptions {
+    /// Returns the defaults for a folder of code.
+    #[must_use]
+    pub fn new(workspace: impl Into<PathBuf>) -> HostOptions {
+        HostOptions {
+            workspace: workspace.into(),
+            base: None,
+            trust_state: false,
+            command: String::new(),
+            lowered: Vec::new(),
+            sandbox: None,
+            network: false,
+            layer: true,
+            caches: Vec::new(),
+            readable: Vec::new(),
+            command_timeout: USUAL_COMMAND_TIMEOUT,
+            read_only: false,
+            history_limit_bytes: USUAL_LIMIT_BYTES,
+            protect: Vec::new(),
+            ask_about: Vec::new(),
+            unprotect: Vec::new(),
+        }
+    }
+}

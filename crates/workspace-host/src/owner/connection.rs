@@ -1,0 +1,332 @@
+//! One client of the owner: its calls are begun as they come and answered as they end.
+
+use std::collections::HashMap;
+use std::io::BufReader;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sandbox_exec::Level;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tagproto::{CommandResult, ExecutionObserver, Item};
+use wap_core::{
+    Call, CancelFlag, CommandObserver, FileChange, FileChanged, Limits, Origin, OutputStream, Reason,
+    Request, Tool, ToolEffect, WapError, Workspace,
+};
+
+use crate::confinement::Confinement;
+use crate::json_rpc::{self, Message};
+use crate::line_input::{Line, read_line};
+use crate::owner::outgoing::Outgoing;
+use crate::owner::protocol::{
+    BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, CHANGE_FILES, CallParams, FILE_STATES, HELLO,
+    Hello, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED, Started, StatesAsked, UNDO, VERSION, Welcome,
+};
+use crate::owner::session_call::{
+    ApplyReply, Asker, CollectGarbage, CreateSession, PlanReply, ReopenSession, ReplyState, SessionCall,
+    SessionRefusal,
+};
+use crate::owner::undo_request::{self, UndoRequest};
+use crate::owner::{Begun, Host};
+
+/// How long a client may take to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// How long a client may keep an answer from being sent. One that does not read its answers is given up; nobody else
+/// waits for it meanwhile.
+const SENDING: Duration = Duration::from_secs(30);
+
+/// How much of a piece of output is sent to those who watch.
+const MOST_SHOWN_BYTES: usize = 2_000;
+
+/// One client.
+struct Client {
+    host: Arc<Host>,
+    outgoing: Outgoing,
+    running: Mutex<HashMap<u64, CancelFlag>>,
+    /// What it asks of the confinement of commands and of protected names.
+    confinement: Confinement,
+}
+
+/// Serves a client until it is gone; then whatever runs for it is stopped.
+pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
+    let Some((mut receiving, client)) = greet(host, stream) else { return };
+    let client = Arc::new(client);
+    let mut line = Vec::new();
+    while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
+        match Message::parse(&line) {
+            Ok(message) => client.take(message, line.len()),
+            Err(_) => break,
+        }
+    }
+    if host.is_closing() {
+        // The client is there: it gets the answers of what was begun, and asks the next owner for the rest.
+        return;
+    }
+    let running: Vec<_> = client.running().drain().collect();
+    for (_, cancel) in running {
+        cancel.cancel();
+    }
+}
+
+/// Hears who it is and says who is here.
+fn greet(host: &Arc<Host>, stream: UnixStream) -> Option<(BufReader<UnixStream>, Client)> {
+    stream.set_read_timeout(Some(GREETING)).ok()?;
+    stream.set_write_timeout(Some(SENDING)).ok()?;
+    let mut receiving = BufReader::new(stream.try_clone().ok()?);
+    let mut line = Vec::new();
+    let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 65_536) else { return None };
+    let message = Message::parse(&line).ok()?;
+    let hello: Option<Hello> =
+        if message.method == HELLO { serde_json::from_value(message.params).ok() } else { None };
+    let why = match &hello {
+        Some(hello) if hello.version != VERSION => {
+            Some("it is of another version of agentd; stop it, or use the same version")
+        }
+        Some(hello) if hello.workspace != host.hello.workspace => {
+            Some("it uses the state folder for another workspace; choose another one with --base DIR")
+        }
+        Some(_) => None,
+        None => Some("it is of another version of agentd; stop it, or use the same version"),
+    };
+    let client = Client {
+        host: Arc::clone(host),
+        outgoing: Outgoing::start(stream.try_clone().ok()?).ok()?,
+        running: Mutex::default(),
+        confinement: hello.map(|hello| hello.confinement).unwrap_or_default(),
+    };
+    if let Some(why) = why {
+        client.send(json_rpc::error(&json!(0), MISMATCH, why, None));
+        return None;
+    }
+    client.send(json_rpc::response(&json!(0), &client.host.welcome));
+    stream.set_read_timeout(None).ok()?;
+    Some((receiving, client))
+}
+
+impl Client {
+    fn running(&self) -> MutexGuard<'_, HashMap<u64, CancelFlag>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, message: Vec<u8>) {
+        self.outgoing.send(message, None);
+    }
+
+    /// Sends the answer to a call that was begun; the call has ended when it is out.
+    fn answer(&self, message: Vec<u8>, begun: Begun) {
+        self.outgoing.send(message, Some(begun));
+    }
+
+    /// Takes a message of so many bytes.
+    fn take(self: &Arc<Self>, message: Message, bytes: usize) {
+        if message.method == json_rpc::CANCEL {
+            let id = message.params.get("id").and_then(Value::as_u64);
+            let cancel = id.and_then(|id| self.running().get(&id).cloned());
+            if let Some(cancel) = cancel {
+                cancel.cancel();
+            }
+            return;
+        }
+        let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
+        match message.method.as_str() {
+            // A client that gets something else at this moment knows from that.
+            PING => self.outgoing.send_unless_behind(json_rpc::response(&json!(id), &Value::Null)),
+            CHANGE_FILES | UNDO if self.has_other_names() => {
+                let differing = self.host.hello.confinement.other_names(&self.confinement);
+                if let Some(error) = self.otherwise_started(&differing) {
+                    self.send(json_rpc::failure(&json!(id), &error));
+                }
+            }
+            ReopenSession::METHOD => self.begin_session::<ReopenSession>((id, bytes), message.params),
+            CreateSession::METHOD => self.begin_session::<CreateSession>((id, bytes), message.params),
+            ReplyState::METHOD => self.begin_session::<ReplyState>((id, bytes), message.params),
+            PlanReply::METHOD => self.begin_session::<PlanReply>((id, bytes), message.params),
+            ApplyReply::METHOD => self.begin_session::<ApplyReply>((id, bytes), message.params),
+            CollectGarbage::METHOD => self.begin_session::<CollectGarbage>((id, bytes), message.params),
+            CHANGE_FILES => {
+                self.begin(
+                    (id, bytes),
+                    Tool::ModifyFile,
+                    message.params,
+                    move |client, changes: Vec<FileChange>, call| {
+                        Ok(rendered(id, &client.host.workspace.change_files(call, &changes)?))
+                    },
+                );
+            }
+            FILE_STATES => {
+                self.begin(
+                    (id, bytes),
+                    Tool::ReadFile,
+                    message.params,
+                    move |client, asked: StatesAsked, call| {
+                        let StatesAsked { paths, since } = asked;
+                        Ok(rendered(id, &client.host.workspace.file_states(call, &paths, since.as_ref())?))
+                    },
+                );
+            }
+            UNDO => self.begin(
+                (id, bytes),
+                Tool::ModifyFile,
+                message.params,
+                move |client, request: UndoRequest, call| {
+                    let Host { journal, workspace, .. } = &*client.host;
+                    Ok(rendered(id, &undo_request::carry_out(journal.reader(), workspace, &request, call)))
+                },
+            ),
+            name => match name.parse::<Tool>() {
+                Ok(tool) => self.begin_tool((id, bytes), tool, message.params),
+                Err(error) => self.send(json_rpc::failure(&json!(id), &error)),
+            },
+        }
+    }
+
+    fn has_other_names(&self) -> bool {
+        !self.host.hello.confinement.other_names(&self.confinement).is_empty()
+    }
+
+    /// The confinement that commands get here. Where none can be started, that is reported by running one.
+    fn level(&self) -> Option<Level> {
+        self.host.workspace.sandbox_report().ok().map(|report| report.level)
+    }
+
+    /// The refusal of a client that was started with other options than this owner, if there are any.
+    fn otherwise_started(&self, differing: &[&str]) -> Option<WapError> {
+        if differing.is_empty() {
+            return None;
+        }
+        let Welcome { process_id, command, .. } = &self.host.welcome;
+        let text = format!(
+            "process {process_id} (agentd {command}) owns the state folder and was started with another {}: \
+             start both with the same options, or stop that one",
+            differing.join(", ")
+        );
+        Some(WapError::new(Reason::SandboxUnavailable, text))
+    }
+
+    /// Begins a call about sessions.
+    fn begin_session<C: SessionCall>(self: &Arc<Self>, (id, bytes): (u64, usize), params: Value) {
+        let differing = self.host.hello.confinement.other_sessions(&self.confinement, self.level());
+        if C::IS_CONFINED
+            && let Some(error) = self.otherwise_started(&differing)
+        {
+            let refusal: Result<C::Answer, SessionRefusal> = Err(SessionRefusal::by_policy(error.message()));
+            return self.send(rendered(id, &refusal));
+        }
+        self.begin((id, bytes), C::TOOL, params, move |client, request: C, call| {
+            let mut observer = Forward { client, id };
+            let asker = Asker::Client;
+            Ok(rendered(id, &request.carry_out(&client.host.sessions, asker, call, &mut observer)))
+        });
+    }
+
+    fn begin_tool(self: &Arc<Self>, (id, bytes): (u64, usize), tool: Tool, params: Value) {
+        let differing = match tool.effect() {
+            ToolEffect::Reads => Vec::new(),
+            ToolEffect::Changes => self.host.hello.confinement.other_names(&self.confinement),
+            ToolEffect::Runs => self.host.hello.confinement.other_commands(&self.confinement, self.level()),
+        };
+        if let Some(error) = self.otherwise_started(&differing) {
+            return self.send(json_rpc::failure(&json!(id), &error));
+        }
+        self.begin((id, bytes), tool, params, move |client, arguments: Value, call| {
+            let request = Request::parse(tool.name(), arguments)?;
+            let mut observer = Forward { client, id };
+            Ok(rendered(id, &request.answer(&*client.host.workspace, call, &mut observer)?))
+        });
+    }
+
+    /// Has a thread carry a call out and send what comes of it.
+    fn begin<R: DeserializeOwned>(
+        self: &Arc<Self>,
+        (id, bytes): (u64, usize),
+        tool: Tool,
+        params: Value,
+        carry_out: impl FnOnce(&Client, R, &Call<'_>) -> Result<Vec<u8>, WapError> + Send + 'static,
+    ) {
+        let Some(begun) = self.host.begin(tool.effect() == ToolEffect::Runs) else {
+            return self.send(json_rpc::error(&json!(id), LEAVING, "this process is about to end", None));
+        };
+        let cancel = CancelFlag::new();
+        self.running().insert(id, cancel.clone());
+        let (client, of_queue) = (Arc::clone(self), cancel.clone());
+        let job = move || {
+            let params = serde_json::from_value::<CallParams<Value>>(params);
+            let answer = params.map_err(|error| unreadable(&error)).and_then(|params| {
+                let time_left = params.time_left_ms.map(Duration::from_millis);
+                let origin: Origin = params.origin.into();
+                let call = Call { origin: &origin, cancel: &cancel, time_left };
+                let request = serde_json::from_value(params.request).map_err(|error| unreadable(&error))?;
+                carry_out(&client, request, &call)
+            });
+            client.running().remove(&id);
+            client.answer(answer.unwrap_or_else(|error| json_rpc::failure(&json!(id), &error)), begun);
+        };
+        if self.host.pool.run(tool, bytes, &of_queue, Box::new(job)).is_err() {
+            self.running().remove(&id);
+            let error = WapError::new(Reason::Busy, "too many calls wait already; try again");
+            self.send(json_rpc::failure(&json!(id), &error));
+        }
+    }
+}
+
+fn rendered<T: Serialize>(id: u64, result: &T) -> Vec<u8> {
+    json_rpc::response(&json!(id), result)
+}
+
+fn unreadable(error: &serde_json::Error) -> WapError {
+    WapError::new(Reason::InvalidField, format!("cannot read the call: {error}"))
+}
+
+/// Sends on what a command prints. The owner's commands must not wait for a slow client: what one that is behind
+/// would get late is left out.
+struct Forward<'a> {
+    client: &'a Client,
+    id: u64,
+}
+
+impl Forward<'_> {
+    fn send<T: Serialize>(&self, method: &str, params: &T) {
+        self.client.outgoing.send_unless_behind(json_rpc::message(None, method, params));
+    }
+}
+
+impl CommandObserver for Forward<'_> {
+    fn started(&mut self, sandbox: &str) {
+        self.send(STARTED, &Started { id: self.id, sandbox: sandbox.to_owned() });
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        // Only its end is of use to somebody who watches.
+        let shown = &bytes[bytes.len().saturating_sub(MOST_SHOWN_BYTES)..];
+        let text = String::from_utf8_lossy(shown).into_owned();
+        self.send(PRINTED, &Printed { id: self.id, is_error: stream == OutputStream::Stderr, text });
+    }
+}
+
+impl ExecutionObserver for Forward<'_> {
+    fn block_started(&mut self, index: usize, _: &Item<'_>) {
+        self.send(BLOCK_STARTED, &BlockStarted { id: self.id, index });
+    }
+
+    fn command_started(&mut self, sandbox: &str) {
+        CommandObserver::started(self, sandbox);
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        CommandObserver::output(self, stream, bytes);
+    }
+
+    fn block_finished(
+        &mut self,
+        index: usize,
+        _: &Item<'_>,
+        result: &CommandResult,
+        changed: Option<&FileChanged>,
+    ) {
+        let (result, changed) = (result.clone(), changed.cloned());
+        self.send(BLOCK_FINISHED, &BlockFinished { id: self.id, index, result, changed });
+    }
+}

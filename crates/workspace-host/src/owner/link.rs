@@ -1,0 +1,381 @@
+//! A client's connection to the owner of the state folder: calls go out, answers come back in any order.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use wap_core::{Call, CommandObserver, Limits, OutputStream, Reason, WapError};
+
+use crate::json_rpc;
+use crate::line_input::{Line, read_line};
+use crate::owner::protocol::{
+    CallParams, HELLO, Hello, Incoming, IncomingError, LEAVING, MISMATCH, PING, PRINTED, Printed, STARTED,
+    Started, Welcome,
+};
+use crate::state::socket;
+
+/// How long an owner may take to say that it is there.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// How long an owner may send nothing while a call waits for it, and how long it may take nothing of what is sent to it.
+/// It answers a ping at once, whatever it is doing; so one that is silent was stopped, or hangs.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// How often it is asked whether it is there.
+const PING_EVERY: Duration = Duration::from_secs(1);
+
+/// What a call may take beyond its own time, for its way there and back.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// How long a call without a time of its own may take. An owner that answers pings may still hang in a file system.
+const LONGEST_CALL: Duration = Duration::from_secs(20 * 60);
+
+/// How long a call may take, apart from what the caller has left.
+#[derive(Clone, Copy, Debug)]
+pub enum CallLimit {
+    /// As long as any call that is no command.
+    Ordinary,
+    /// This long once a command has started; before that it may wait for its turn behind others.
+    OnceStarted(Duration),
+    /// As long as the owner answers pings: the parts of the call have limits of their own.
+    None,
+}
+
+/// A connection to the owner of the state folder.
+#[derive(Debug)]
+pub struct Link {
+    shared: Arc<Shared>,
+    next_id: AtomicU64,
+    /// The owner.
+    pub owner: Welcome,
+}
+
+#[derive(Debug)]
+struct Shared {
+    sending: Mutex<UnixStream>,
+    /// The same connection, to end it while a sender that the other end keeps waiting has the lock.
+    closing: UnixStream,
+    /// Whoever waits, by the id of the call; `None` once the owner is gone.
+    waiting: Mutex<Option<HashMap<u64, Sender<Event>>>>,
+    /// Times are counted from here.
+    began: Instant,
+    /// When something came from the owner last, in milliseconds.
+    heard_ms: AtomicU64,
+    /// Whether the connection was given up because the owner was silent.
+    is_silent: AtomicBool,
+}
+
+/// What a waiting call is woken by.
+#[derive(Debug)]
+enum Event {
+    Incoming(Incoming),
+    Cancelled,
+    /// There will be no answer.
+    Closed,
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub enum NoLink {
+    /// Nobody listens, yet or any more.
+    Nobody,
+    /// Somebody listens and does not answer.
+    Silent,
+    /// The two cannot work together; the text says why.
+    Mismatch(String),
+}
+
+/// What became of a call when it was not answered.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// The owner is gone. It may have carried the call out: it is to be made again, as the same step.
+    Gone,
+    /// The owner is about to leave and has not begun the call.
+    Leaving,
+    /// The owner is there and does not answer, or not in time. It may have carried the call out, or do so later.
+    Silent,
+}
+
+impl Link {
+    /// Connects to the owner of a state folder.
+    pub fn connect(state_folder: &Path, hello: &Hello) -> Result<Link, NoLink> {
+        let stream = socket::connect(state_folder).map_err(|_| NoLink::Nobody)?;
+        let broken = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoLink::Silent,
+            _ => NoLink::Nobody,
+        };
+        stream.set_read_timeout(Some(GREETING)).map_err(broken)?;
+        stream.set_write_timeout(Some(SILENCE)).map_err(broken)?;
+        let mut receiving = BufReader::new(stream.try_clone().map_err(broken)?);
+        let mut greeting = json_rpc::message(Some(0), HELLO, hello);
+        greeting.push(b'\n');
+        (&stream).write_all(&greeting).map_err(broken)?;
+        let mut line = Vec::new();
+        let read = read_line(&mut receiving, &mut line, 65_536).map_err(broken)?;
+        let answer: Incoming = match read {
+            Line::Whole => serde_json::from_slice(&line).map_err(|_| NoLink::Nobody)?,
+            Line::TooLong | Line::End => return Err(NoLink::Nobody),
+        };
+        if let Some(IncomingError { code: MISMATCH, message, .. }) = answer.error {
+            return Err(NoLink::Mismatch(message));
+        }
+        let welcome: Welcome =
+            answer.result.and_then(|result| serde_json::from_value(result).ok()).ok_or(NoLink::Nobody)?;
+        stream.set_read_timeout(None).map_err(broken)?;
+        let shared = Arc::new(Shared {
+            closing: stream.try_clone().map_err(broken)?,
+            sending: Mutex::new(stream),
+            waiting: Mutex::new(Some(HashMap::new())),
+            began: Instant::now(),
+            heard_ms: AtomicU64::new(0),
+            is_silent: AtomicBool::new(false),
+        });
+        let reader = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("link".to_owned())
+            .spawn(move || reader.receive(receiving))
+            .map_err(broken)?;
+        Ok(Link { shared, next_id: AtomicU64::new(1), owner: welcome })
+    }
+
+    /// Makes a call and waits for its answer, as long as the owner is there and the time allows.
+    pub fn call<T: DeserializeOwned, R: Serialize>(
+        &self,
+        method: &str,
+        request: R,
+        call: &Call<'_>,
+        limit: CallLimit,
+        notify: &mut dyn FnMut(&str, Value),
+    ) -> Result<Result<T, WapError>, Unanswered> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (sender, events) = channel();
+        let cancelled = sender.clone();
+        match &mut *self.shared.waiting() {
+            Some(waiting) => waiting.insert(id, sender),
+            None => return Err(self.shared.unanswered()),
+        };
+        let time_left = call.time_left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+        let params = CallParams { request, origin: call.origin.into(), time_left_ms: time_left };
+        let mut deadline = Deadline::new(call, limit);
+        if let Err(error) = self.shared.send(json_rpc::message(Some(id), method, &params)) {
+            self.shared.give_up(is_timeout(&error));
+            return Err(self.shared.unanswered());
+        }
+        // Only a note for this thread: whoever cancels must not wait for an owner that takes nothing.
+        let _guard = call.cancel.on_cancel(Box::new(move || {
+            let _ = cancelled.send(Event::Cancelled);
+        }));
+        self.wait(id, &events, &mut deadline, notify)
+    }
+
+    /// Waits for the answer; what the owner reports of the call meanwhile goes to `notify`, by its method.
+    fn wait<T: DeserializeOwned>(
+        &self,
+        id: u64,
+        events: &Receiver<Event>,
+        deadline: &mut Deadline,
+        notify: &mut dyn FnMut(&str, Value),
+    ) -> Result<Result<T, WapError>, Unanswered> {
+        let asked_ms = self.shared.now_ms();
+        loop {
+            if deadline.has_passed() || self.shared.is_silent_since(asked_ms) {
+                self.shared.give_up(true);
+                return Err(Unanswered::Silent);
+            }
+            let incoming = match events.recv_timeout(PING_EVERY) {
+                Ok(Event::Incoming(incoming)) => incoming,
+                Ok(Event::Cancelled) => {
+                    let message = json_rpc::message(None, json_rpc::CANCEL, &json!({ "id": id }));
+                    if let Err(error) = self.shared.send(message) {
+                        self.shared.give_up(is_timeout(&error));
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.shared.ping();
+                    continue;
+                }
+                Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.shared.unanswered());
+                }
+            };
+            match incoming {
+                Incoming { error: Some(error), .. } if error.code == LEAVING => {
+                    return Err(Unanswered::Leaving);
+                }
+                Incoming { error: Some(error), .. } => {
+                    return Ok(Err(error
+                        .data
+                        .unwrap_or_else(|| WapError::new(Reason::InvalidField, error.message))));
+                }
+                Incoming { method: Some(method), params, .. } => {
+                    if method == STARTED {
+                        deadline.started();
+                    }
+                    notify(&method, params);
+                }
+                Incoming { result, .. } => {
+                    let result = serde_json::from_value(result.unwrap_or_default());
+                    return Ok(result.map_err(|error| {
+                        let text = format!(
+                            "the answer of the process that owns the state folder cannot be read: {error}"
+                        );
+                        WapError::new(Reason::ReadError, text)
+                    }));
+                }
+            }
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// When a call has taken too long.
+struct Deadline {
+    at: Option<Instant>,
+    /// What a command may take from its start.
+    once_started: Option<Duration>,
+}
+
+impl Deadline {
+    fn new(call: &Call<'_>, limit: CallLimit) -> Deadline {
+        let (whole, once_started) = match limit {
+            CallLimit::Ordinary => (Some(LONGEST_CALL), None),
+            CallLimit::OnceStarted(time) => (None, Some(time)),
+            CallLimit::None => (None, None),
+        };
+        let left = call.time_left.map(|left| left.saturating_add(MARGIN));
+        let whole = [whole, left].into_iter().flatten().min();
+        Deadline { at: whole.and_then(|whole| Instant::now().checked_add(whole)), once_started }
+    }
+
+    fn started(&mut self) {
+        let Some(time) = self.once_started.take() else { return };
+        let ends = Instant::now().checked_add(time.saturating_add(MARGIN));
+        self.at = [self.at, ends].into_iter().flatten().min();
+    }
+
+    fn has_passed(&self) -> bool {
+        self.at.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+/// Passes on what the owner reports of a command.
+pub(crate) fn watched(method: &str, params: Value, observer: &mut dyn CommandObserver) {
+    match method {
+        STARTED => {
+            if let Ok(started) = serde_json::from_value::<Started>(params) {
+                observer.started(&started.sandbox);
+            }
+        }
+        PRINTED => {
+            if let Ok(printed) = serde_json::from_value::<Printed>(params) {
+                let stream: OutputStream = printed.stream();
+                observer.output(stream, printed.text.as_bytes());
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<Event>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, mut message: Vec<u8>) -> io::Result<()> {
+        message.push(b'\n');
+        self.sending.lock().unwrap_or_else(PoisonError::into_inner).write_all(&message)
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether nothing came for too long, counted from when somebody began to wait.
+    fn is_silent_since(&self, asked_ms: u64) -> bool {
+        let last = self.heard_ms.load(Ordering::Relaxed).max(asked_ms);
+        u128::from(self.now_ms().saturating_sub(last)) > SILENCE.as_millis()
+    }
+
+    /// Asks the owner to say something, unless another message is on its way: that serves as well.
+    fn ping(&self) {
+        let Ok(mut sending) = self.sending.try_lock() else { return };
+        let mut message = json_rpc::message(Some(0), PING, &Value::Null);
+        message.push(b'\n');
+        // If it fails, the reading side notices, or the silence goes on.
+        let _ = sending.write_all(&message);
+    }
+
+    /// Why calls are not answered any more.
+    fn unanswered(&self) -> Unanswered {
+        if self.is_silent.load(Ordering::SeqCst) { Unanswered::Silent } else { Unanswered::Gone }
+    }
+
+    /// Closes the connection. An owner that was stopped then stops what it had begun for this client, once it goes on.
+    fn give_up(&self, is_silent: bool) {
+        self.is_silent.fetch_or(is_silent, Ordering::SeqCst);
+        self.close();
+    }
+
+    /// Takes answers to those who wait, until the owner is gone.
+    fn receive(&self, receiving: BufReader<UnixStream>) {
+        // What was read with the greeting stays in the buffer of its reader.
+        let mut receiving = BufReader::new(Heard { stream: receiving, shared: self });
+        let mut line = Vec::new();
+        // What an owner sends was measured by it; a whole answer with its escapes is far below this.
+        while let Ok(Line::Whole) = read_line(&mut receiving, &mut line, 2 * Limits::MAX_MESSAGE_BYTES) {
+            let Ok(incoming) = serde_json::from_slice::<Incoming>(&line) else { break };
+            let about = incoming.params.get("id").and_then(Value::as_u64);
+            let is_answer = incoming.method.is_none();
+            let Some(id) = incoming.id.or(about) else { continue };
+            let mut waiting = self.waiting();
+            let Some(waiting) = waiting.as_mut() else { break };
+            let sender = if is_answer { waiting.remove(&id) } else { waiting.get(&id).cloned() };
+            if let Some(sender) = sender {
+                let _ = sender.send(Event::Incoming(incoming));
+            }
+        }
+        self.close();
+    }
+
+    /// Tells everybody who waits that there will be no answer.
+    fn close(&self) {
+        for (_, waiting) in self.waiting().take().into_iter().flatten() {
+            let _ = waiting.send(Event::Closed);
+        }
+        let _ = self.closing.shutdown(Shutdown::Both);
+    }
+}
+
+/// What comes from the owner; that something came is noted, also of a long answer that is not whole yet.
+struct Heard<'a> {
+    stream: BufReader<UnixStream>,
+    shared: &'a Shared,
+}
+
+impl Read for Heard<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.shared.heard_ms.store(self.shared.now_ms(), Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}

@@ -1,0 +1,437 @@
+//! Calls about sessions, as plain values: the owner of the state folder carries them out for every process.
+
+use std::time::Duration;
+
+use change_journal::{GarbageReport, RunNumber};
+use local_workspace::{LateWrite, LocalWorkspace};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tag_session::{Applied, ApplyOptions, Executed, InboxFile, SessionError};
+use tagproto::{CommandResult, Dialect, ExecutionObserver, Session, SessionId};
+use wap_core::{Call, Tool};
+
+use crate::failure::{Exit, Failure};
+use crate::reply_plan::{self, ReplyPlan};
+use crate::session_failure::{explain, unwritten};
+use crate::state::{LocalSessions, garbage_keeper};
+
+/// Which process a call about sessions comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// The owner of the state folder itself.
+    This,
+    /// Another process: others may be at work, too.
+    Client,
+}
+
+/// A call about the sessions of a state folder. Making it twice does what making it once does, so that it can be made
+/// again when its owner has gone without an answer.
+pub trait SessionCall: Serialize + DeserializeOwned + Send + 'static {
+    /// The method by which clients ask for it.
+    const METHOD: &'static str;
+    /// The tool whose threads carry it out.
+    const TOOL: Tool;
+    /// Whether what it does depends on the confinement of commands or on protected names.
+    const IS_CONFINED: bool = true;
+    /// What it gives.
+    type Answer: Serialize + DeserializeOwned;
+
+    /// Carries it out.
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        asker: Asker,
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<Self::Answer, SessionRefusal>;
+}
+
+/// Why a call about sessions was not carried out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionRefusal {
+    exit: u8,
+    /// The refusal in one sentence.
+    pub message: String,
+    /// A way out, if there is one.
+    pub advice: Option<String>,
+    /// Whether another reply may do better.
+    pub is_about_the_reply: bool,
+    /// Whether the file of the reply was taken by another session.
+    pub is_taken: bool,
+}
+
+impl SessionRefusal {
+    /// A refusal because of an option that would not be obeyed.
+    pub fn by_policy(message: impl Into<String>) -> SessionRefusal {
+        Failure::new(Exit::Refused, message).into()
+    }
+
+    /// Returns the failure of a program.
+    pub fn into_failure(self) -> Failure {
+        let SessionRefusal { exit, message, advice, .. } = self;
+        Failure { exit: Exit::of_code(exit), message, advice }
+    }
+}
+
+impl From<Failure> for SessionRefusal {
+    fn from(failure: Failure) -> SessionRefusal {
+        let Failure { exit, message, advice } = failure;
+        SessionRefusal { exit: exit as u8, message, advice, is_about_the_reply: false, is_taken: false }
+    }
+}
+
+impl From<SessionError> for SessionRefusal {
+    fn from(error: SessionError) -> SessionRefusal {
+        let is_about_the_reply = is_about_the_reply(&error);
+        let is_taken = matches!(error, SessionError::Taken { .. });
+        SessionRefusal { is_about_the_reply, is_taken, ..explain(error).into() }
+    }
+}
+
+/// Whether another reply may do better.
+fn is_about_the_reply(error: &SessionError) -> bool {
+    matches!(
+        error,
+        SessionError::Refused(_)
+            | SessionError::OtherSession { .. }
+            | SessionError::OtherSequence { .. }
+            | SessionError::KnownText { .. }
+            | SessionError::KnownUnfinished { .. }
+            | SessionError::BegunElsewhere { .. }
+            | SessionError::HistoryLost
+            | SessionError::Empty
+            | SessionError::Declined
+    )
+}
+
+/// Starts a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CreateSession {
+    /// Chosen by the caller, so that an attempt whose answer was lost is not made twice.
+    pub id: SessionId,
+    /// The task, as the user gave it.
+    pub task: String,
+    /// The dialect that the model speaks.
+    pub dialect: Dialect,
+    /// The most tokens of a message.
+    pub budget: Option<u32>,
+}
+
+impl SessionCall for CreateSession {
+    const METHOD: &'static str = "agentd/createSession";
+    const TOOL: Tool = Tool::WriteFile;
+    type Answer = Session;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Asker,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Session, SessionRefusal> {
+        Ok(sessions.create_once(self.id, &self.task, self.dialect, self.budget, call.cancel)?)
+    }
+}
+
+/// Makes the next message of a complete session pending, which says that the task is not complete yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReopenSession {
+    /// The session.
+    pub id: SessionId,
+}
+
+impl SessionCall for ReopenSession {
+    const METHOD: &'static str = "agentd/reopenSession";
+    const TOOL: Tool = Tool::WriteFile;
+    type Answer = Session;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Asker,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Session, SessionRefusal> {
+        Ok(sessions.reopen(self.id, call.cancel)?)
+    }
+}
+
+/// A reply to a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionReply {
+    /// The session that the reply is for.
+    pub session: SessionId,
+    /// The whole reply.
+    pub text: String,
+    /// Whether a text is executed that was executed before.
+    pub again: bool,
+}
+
+/// Finds out whether a reply would be executed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReplyState(pub SessionReply);
+
+impl SessionCall for ReplyState {
+    const METHOD: &'static str = "agentd/replyState";
+    const TOOL: Tool = Tool::ReadFile;
+    const IS_CONFINED: bool = false;
+    /// `false` if it was executed before.
+    type Answer = bool;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Asker,
+        _: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<bool, SessionRefusal> {
+        let SessionReply { session, text, again } = &self.0;
+        Ok(sessions.would_execute(*session, text, *again)?)
+    }
+}
+
+/// Finds out what a reply would do, and does nothing of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlanReply {
+    /// The reply.
+    pub reply: SessionReply,
+    /// The longest run time of a command.
+    pub timeout: Duration,
+}
+
+impl SessionCall for PlanReply {
+    const METHOD: &'static str = "agentd/planReply";
+    const TOOL: Tool = Tool::ReadFile;
+    type Answer = ReplyPlan;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Asker,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<ReplyPlan, SessionRefusal> {
+        Ok(reply_plan::plan(sessions, &self.reply, self.timeout, call.cancel)?)
+    }
+}
+
+/// Executes a reply and writes the next outbox.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApplyReply {
+    /// The reply.
+    pub reply: SessionReply,
+    /// The file of the inbox that the reply came in, if it did. Its text is that of the reply.
+    pub file: Option<InboxFile>,
+    /// The message that was pending when the reply was read.
+    pub answering: u32,
+    /// Whether a person has seen what the reply does and wants it.
+    pub confirmed: bool,
+    /// The longest run time of a command.
+    pub timeout: Duration,
+}
+
+/// What executing a reply came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AppliedReply {
+    /// Whether it was executed now, and not before.
+    pub is_executed: bool,
+    /// The session as it is now.
+    pub session: Session,
+    /// The message that the reply answered.
+    pub sequence: u32,
+    /// The result of each block.
+    pub results: Vec<CommandResult>,
+    /// What was undone of pasting.
+    pub repairs: Vec<String>,
+    /// Whether a part of the reply was carried out by an earlier call.
+    pub was_resumed: bool,
+    /// What another reply to the same message had done before it was stopped.
+    pub taken_over: Vec<CommandResult>,
+    /// Lines about what other programs and the disk made of the changed files.
+    pub late: Vec<String>,
+    /// What could not be written or moved although the reply was executed.
+    pub left_undone: Option<SessionRefusal>,
+}
+
+impl SessionCall for ApplyReply {
+    const METHOD: &'static str = "agentd/applyReply";
+    const TOOL: Tool = Tool::ExecuteCommand;
+    type Answer = AppliedReply;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        _: Asker,
+        call: &Call<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<AppliedReply, SessionRefusal> {
+        let SessionReply { session, text, again } = &self.reply;
+        let applied = match self.file.as_ref().map(|file| sessions.claim(file)).transpose() {
+            Ok(_claim) => {
+                let options = ApplyOptions {
+                    again: *again,
+                    answering: Some(self.answering),
+                    confirmed: self.confirmed,
+                    file: self.file.as_ref(),
+                    review: None,
+                };
+                let applied = sessions.apply(*session, text, self.timeout, options, call.cancel, observer)?;
+                // While it is claimed: another session that has read the file must not find it here any more.
+                let moved = self.file.as_ref().map(|file| sessions.move_to_processed(&file.name)).transpose();
+                return answer(sessions, *session, applied, moved.err());
+            }
+            Err(taken @ SessionError::Taken { .. }) => {
+                // An owner that has gone since may have executed it for this very caller.
+                let finished = sessions.finished_before(*session, self.answering, text)?;
+                let results = finished.ok_or(taken)?;
+                Applied::AlreadyDone { sequence: self.answering, results }
+            }
+            Err(error) => return Err(error.into()),
+        };
+        answer(sessions, *session, applied, None)
+    }
+}
+
+fn answer(
+    sessions: &LocalSessions,
+    id: SessionId,
+    applied: Applied,
+    not_moved: Option<SessionError>,
+) -> Result<AppliedReply, SessionRefusal> {
+    let late = late_lines(sessions.workspace());
+    // Opening the state folder again puts it away.
+    let not_moved = not_moved.map(|error| {
+        let advice = "the reply was executed, and `agentd resume` goes on; its file is put away then";
+        SessionRefusal::from(explain(error).advise(advice))
+    });
+    Ok(match applied {
+        Applied::Executed(executed) => {
+            let Executed { session, sequence, results, repairs, was_resumed, taken_over, not_written } =
+                *executed;
+            AppliedReply {
+                is_executed: true,
+                session,
+                sequence,
+                results,
+                repairs: repairs.iter().map(|kind| kind.to_string()).collect(),
+                was_resumed,
+                taken_over,
+                late,
+                left_undone: not_written.map(|error| unwritten(&error).into()).or(not_moved),
+            }
+        }
+        Applied::AlreadyDone { sequence, results } => AppliedReply {
+            is_executed: false,
+            session: sessions.session(id)?,
+            sequence,
+            results,
+            repairs: Vec::new(),
+            was_resumed: false,
+            taken_over: Vec::new(),
+            late,
+            left_undone: not_moved,
+        },
+    })
+}
+
+/// Returns a line for each file that another program wrote to after it had been replaced, and for each that the disk has
+/// not taken, as far as that is known by now.
+fn late_lines(workspace: &LocalWorkspace) -> Vec<String> {
+    workspace.checkpoint();
+    let late = workspace.late_writes().into_iter().map(|LateWrite { path, kept_as, .. }| match kept_as {
+        Ok(kept) => format!("{path} was written to by a program that had it open from before: what it wrote is kept as {kept}"),
+        Err(error) => format!("{path} was written to by a program that had it open from before, and what it wrote could not be kept: {error}"),
+    });
+    let unsynced = workspace.unsynced().into_iter().map(|path| {
+        format!("the disk has not taken {path}: the journal has it, and it is written again until the disk takes it")
+    });
+    late.chain(unsynced).collect()
+}
+
+/// Removes what is kept for finished sessions beyond a budget.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CollectGarbage {
+    /// How many bytes of contents of files may stay.
+    pub limit_bytes: u64,
+}
+
+/// What was removed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Collected {
+    /// Contents of files that were removed.
+    pub contents_removed: u64,
+    /// Their size in bytes.
+    pub contents_bytes: u64,
+    /// Changes that cannot be undone any more.
+    pub changes_not_undoable: u64,
+    /// Files without an entry in the journal that were removed.
+    pub stray_files_removed: u64,
+    /// Their size in bytes.
+    pub stray_files_bytes: u64,
+    /// Outputs of commands that were removed.
+    pub outputs_removed: u64,
+    /// Their size in bytes.
+    pub outputs_bytes: u64,
+    /// Bytes of contents that are still kept.
+    pub kept_bytes: u64,
+    /// Bytes by which the database has shrunk.
+    pub database_bytes_freed: u64,
+}
+
+impl SessionCall for CollectGarbage {
+    const METHOD: &'static str = "agentd/collectGarbage";
+    const TOOL: Tool = Tool::WriteFile;
+    const IS_CONFINED: bool = false;
+    type Answer = Collected;
+
+    fn carry_out(
+        &self,
+        sessions: &LocalSessions,
+        asker: Asker,
+        call: &Call<'_>,
+        _: &mut dyn ExecutionObserver,
+    ) -> Result<Collected, SessionRefusal> {
+        let journal = sessions.journal_reader();
+        let unfinished = garbage_keeper::unfinished(journal)?;
+        // Files must hold what the journal promises before their contents may go.
+        sessions.workspace().checkpoint();
+        let is_needed = |run: RunNumber| {
+            let run = journal.run(run).ok().flatten();
+            run.is_some_and(|run| {
+                let conversation = &run.key.conversation;
+                // A client of a server that runs may still read what its commands have printed.
+                let may_be_connected = asker == Asker::Client && conversation.parse::<SessionId>().is_err();
+                may_be_connected || unfinished.contains(conversation)
+            })
+        };
+        let (outputs_removed, outputs_bytes) = sessions.workspace().discard_outputs(&is_needed);
+        let rule = garbage_keeper::rule(journal, &unfinished, self.limit_bytes)?;
+        let report = match asker {
+            Asker::This => sessions.collect_garbage(&rule),
+            Asker::Client => sessions.collect_garbage_in_background(&rule, &|| !call.cancel.is_cancelled()),
+        };
+        let failed = |error| Failure::new(Exit::Failed, format!("the journal failed: {error}"));
+        let GarbageReport {
+            contents_removed,
+            contents_bytes,
+            changes_cut,
+            files_removed,
+            files_bytes,
+            kept_bytes,
+            database_bytes,
+            ..
+        } = report.map_err(failed)?;
+        Ok(Collected {
+            contents_removed,
+            contents_bytes,
+            changes_not_undoable: changes_cut,
+            stray_files_removed: files_removed,
+            stray_files_bytes: files_bytes,
+            outputs_removed,
+            outputs_bytes,
+            kept_bytes,
+            database_bytes_freed: database_bytes,
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! What is asked to be undone, and what came of it, as plain values: the owner of the state folder does it for whoever asks.
+
+use std::collections::BTreeSet;
+
+use change_journal::{
+    ChangeNumber, EntryKind, JournalError, JournalReader, RecordedChange, RunFilter, RunNumber,
+};
+use local_workspace::{LocalWorkspace, Undo, UndoError, UndoObstacle, Undone, undone_by};
+use rel_path::RelPath;
+use serde::{Deserialize, Serialize};
+use tag_session::{SessionError, read_session};
+use tagproto::SessionId;
+use wap_core::{Call, ConversationId};
+
+use crate::failure::{Exit, Failure};
+use crate::last_change::{explain, last};
+use crate::state::bookkeeping::Bookkeeping;
+
+/// What is to be undone; without anything the last reply, or what another client has done since.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoRequest {
+    /// The number of a change; of an undo, all of that undo.
+    #[serde(default)]
+    pub change: Option<u64>,
+    /// The last reply that has changed anything.
+    #[serde(default)]
+    pub reply: bool,
+    /// Everything that a session has changed.
+    #[serde(default)]
+    pub session: Option<String>,
+}
+
+/// What was undone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UndoAnswer {
+    /// The paths that were undone.
+    pub undone: Undone,
+    /// The change by whose number this undo is taken back.
+    pub taken_back_by: Option<u64>,
+    /// Whether the rest of the undone reply is still to be carried out.
+    pub reply_is_open: bool,
+    /// The paths of which nothing but bookkeeping was undone; those of folders end with a slash.
+    #[serde(default)]
+    pub bookkeeping: BTreeSet<String>,
+}
+
+/// Why nothing was undone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UndoRefusal {
+    exit: u8,
+    /// The refusal in one sentence.
+    pub message: String,
+    /// A way out, if there is one.
+    pub advice: Option<String>,
+    /// The paths that are in the way.
+    pub obstacles: Vec<Obstacle>,
+}
+
+/// A path that stands in the way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Obstacle {
+    /// Canonical path.
+    pub path: String,
+    /// The reason why it is in the way.
+    pub why: String,
+    /// The difference to the state that the undo expects; empty if none can be shown.
+    pub diff: String,
+}
+
+impl UndoRefusal {
+    /// The same as the failure of a program.
+    pub fn into_failure(self) -> Failure {
+        let exit = if self.exit == Exit::Usage as u8 { Exit::Usage } else { Exit::Failed };
+        Failure { exit, message: self.message, advice: self.advice }
+    }
+}
+
+impl From<UndoError> for UndoRefusal {
+    fn from(error: UndoError) -> UndoRefusal {
+        refused(&error)
+    }
+}
+
+impl From<Failure> for UndoRefusal {
+    fn from(failure: Failure) -> UndoRefusal {
+        let Failure { exit, message, advice } = failure;
+        UndoRefusal { exit: exit as u8, message, advice, obstacles: Vec::new() }
+    }
+}
+
+/// Undoes what is asked for, as a run of its own.
+pub(crate) fn carry_out(
+    journal: &JournalReader,
+    workspace: &LocalWorkspace,
+    request: &UndoRequest,
+    call: &Call<'_>,
+) -> Result<UndoAnswer, UndoRefusal> {
+    // What is meant by "the last" is asked only if this is not the same request once more.
+    let mut bookkeeping = BTreeSet::new();
+    let undone = workspace.undo_what(call, |journal| {
+        let what = meant(journal, workspace, request)?;
+        // What git ignores may have been told by a file that the undo removes.
+        bookkeeping = bookkeeping_of(journal, workspace, &what).map_err(unreadable)?;
+        Ok::<_, UndoRefusal>(what)
+    })?;
+    let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
+    let taken_back_by =
+        changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
+    let reply_is_open = request.reply && is_open(journal, &changes).map_err(unreadable)?;
+    Ok(UndoAnswer { undone, taken_back_by, reply_is_open, bookkeeping })
+}
+
+/// The paths of which an undo takes back nothing but bookkeeping.
+fn bookkeeping_of(
+    journal: &JournalReader,
+    workspace: &LocalWorkspace,
+    what: &Undo,
+) -> Result<BTreeSet<String>, JournalError> {
+    let changes: Vec<RecordedChange> = match what {
+        Undo::Run(run) => journal.changes_of_run(*run)?,
+        Undo::Changes(numbers) => {
+            let changes = numbers.iter().map(|number| journal.change(*number));
+            changes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
+        }
+        Undo::Conversation(id) => {
+            let filter = RunFilter { conversation: Some(id.0.clone()), ..RunFilter::default() };
+            let runs = journal.runs(&filter, u32::MAX)?;
+            let changes = runs.iter().map(|run| journal.changes_of_run(run.number));
+            changes.collect::<Result<Vec<_>, _>>()?.concat()
+        }
+    };
+    let mut judge = Bookkeeping::new(journal, workspace.git_ignores());
+    let (mut bookkeeping, mut on_purpose) = (BTreeSet::new(), BTreeSet::new());
+    for change in &changes {
+        let mut path = RelPath::from_bytes(&change.path).unwrap_or_default().to_string();
+        if [&change.before, &change.after].into_iter().flatten().all(|side| side.kind == EntryKind::Folder) {
+            path.push('/');
+        }
+        if judge.holds(change)? {
+            bookkeeping.insert(path)
+        } else {
+            on_purpose.insert(path)
+        };
+    }
+    Ok(bookkeeping.difference(&on_purpose).cloned().collect())
+}
+
+/// Whether the run whose changes were taken back is a reply that is not finished.
+fn is_open(journal: &JournalReader, changes: &[RecordedChange]) -> Result<bool, JournalError> {
+    let Some(undone) = changes.iter().find_map(|change| change.undoes) else { return Ok(false) };
+    let Some(change) = journal.change(undone)? else { return Ok(false) };
+    let run = journal.run(change.run)?;
+    Ok(run.is_some_and(|run| run.finished_at.is_none() && run.key.sequence > 0))
+}
+
+fn meant(
+    journal: &JournalReader,
+    workspace: &LocalWorkspace,
+    request: &UndoRequest,
+) -> Result<Undo, UndoRefusal> {
+    if let Some(number) = request.change {
+        return of_number(journal, ChangeNumber(number));
+    }
+    if let Some(id) = &request.session {
+        let id: SessionId =
+            id.parse().map_err(|error| Failure::new(Exit::Usage, format!("'{id}': {error}")))?;
+        read_session(journal, id).map_err(|error: SessionError| crate::session_failure::explain(error))?;
+        return Ok(Undo::Conversation(ConversationId(id.to_string())));
+    }
+    let last = last(journal, workspace.git_ignores(), request.reply).map_err(unreadable)?;
+    last.ok_or_else(|| explain(&UndoError::Nothing).into())
+}
+
+/// A change by its number; of an undo all of it, since it was all or nothing.
+fn of_number(journal: &JournalReader, number: ChangeNumber) -> Result<Undo, UndoRefusal> {
+    let change = journal.change(number).map_err(unreadable)?;
+    let change = change.ok_or_else(|| refused(&UndoError::Unknown { number }))?;
+    if change.undoes.is_none() {
+        return Ok(Undo::Changes(vec![number]));
+    }
+    match undone_by(journal, number).map_err(unreadable)? {
+        Some(by) => Err(refused(&UndoError::AlreadyUndone { number, by })),
+        None => Ok(Undo::Run(change.run)),
+    }
+}
+
+fn refused(error: &UndoError) -> UndoRefusal {
+    let UndoError::Obstacles(obstacles) = error else { return explain(error).into() };
+    let obstacle = |obstacle: &UndoObstacle| Obstacle {
+        path: obstacle.path.clone(),
+        why: obstacle.why.to_string(),
+        diff: obstacle.diff.clone(),
+    };
+    let advice = "put those files back to how the change left them, or undo the later change as well";
+    let failure = Failure::new(Exit::Failed, error.to_string()).advise(advice);
+    UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
+fn unreadable(error: JournalError) -> UndoRefusal {
+    Failure::new(Exit::Failed, format!("the journal cannot be read: {error}")).into()
+}

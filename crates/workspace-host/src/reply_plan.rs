@@ -1,0 +1,103 @@
+//! What a reply would do, found out without doing it.
+
+use std::time::Duration;
+
+use local_workspace::DryWorkspace;
+use serde::{Deserialize, Serialize};
+use tag_session::SessionError;
+use tagproto::{Block, CommandResult, ExecutionObserver, Item, Strictness, base_versions, execute, read_in};
+use wap_core::{Call, CancelFlag, ConversationId, FileChanged, Origin, Retention, RunKey};
+
+use crate::owner::session_call::SessionReply;
+use crate::state::LocalSessions;
+
+/// What a reply would do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReplyPlan {
+    /// `false` if it was executed before, so that applying it would do nothing.
+    pub would_execute: bool,
+    /// One for each block.
+    pub lines: Vec<PlanLine>,
+}
+
+/// What a block would do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanLine {
+    /// The kind of block.
+    pub command_type: String,
+    /// What would be shown as its result; for a command what would run.
+    pub summary: String,
+    /// Whether it would succeed; `true` for commands.
+    pub success: bool,
+    /// The output of its result.
+    pub output: String,
+    /// The change of its file as a unified diff; empty if there is none.
+    pub diff: String,
+}
+
+/// Plans every block, as far as its result can be known.
+pub(crate) fn plan(
+    sessions: &LocalSessions,
+    reply: &SessionReply,
+    timeout: Duration,
+    cancel: &CancelFlag,
+) -> Result<ReplyPlan, SessionError> {
+    let SessionReply { session, text, again } = reply;
+    let would_execute = sessions.would_execute(*session, text, *again)?;
+    let session = sessions.session(*session)?;
+    let reply = read_in(text, Strictness::Repair, session.dialect);
+    if let Some(refusal) = reply.refused {
+        return Err(SessionError::Refused(refusal));
+    }
+    let dry = DryWorkspace::new(sessions.workspace());
+    let origin = Origin {
+        conversation: ConversationId(session.session_id.to_string()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    };
+    let call = Call { origin: &origin, cancel, time_left: None };
+    let base = base_versions(&reply.items, &session, &dry, &call).map_err(SessionError::Workspace)?;
+    let mut lines = Lines(Vec::new());
+    execute(&reply.items, session.dialect, base, timeout, &dry, &call, &mut lines)
+        .map_err(SessionError::Workspace)?;
+    let mut diffs = dry.into_planned().into_iter();
+    for (line, changed) in &mut lines.0 {
+        if *changed && let Some(change) = diffs.next() {
+            line.diff = change.diff;
+        }
+    }
+    Ok(ReplyPlan { would_execute, lines: lines.0.into_iter().map(|(line, _)| line).collect() })
+}
+
+/// Collects the results, each with whether it changed a file.
+struct Lines(Vec<(PlanLine, bool)>);
+
+impl ExecutionObserver for Lines {
+    fn block_finished(
+        &mut self,
+        _: usize,
+        item: &Item<'_>,
+        result: &CommandResult,
+        changed: Option<&FileChanged>,
+    ) {
+        let command = match item {
+            Item::Block(block) => match &block.value {
+                Block::RunCommand { command } => Some(command),
+                _ => None,
+            },
+            Item::Error(_) => None,
+        };
+        let line = PlanLine {
+            command_type: result.command_type.to_string(),
+            // What a command gives is not known without running it.
+            summary: command
+                .map_or_else(|| result.summary.clone(), |command| format!("Would run '{command}'")),
+            success: result.success || command.is_some(),
+            output: if command.is_some() { String::new() } else { result.output.clone() },
+            diff: String::new(),
+        };
+        self.0.push((line, changed.is_some()));
+    }
+}

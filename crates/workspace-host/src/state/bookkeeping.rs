@@ -1,0 +1,113 @@
+//! Which changes are bookkeeping: what commands do to files that git ignores, or that git keeps for itself.
+//!
+//! A test run writes a cache, `git status` its index. Such changes are recorded and undone like others, but nobody made them on
+//! purpose: views fold them into one line, and an undo is never about them alone. What a block of a reply does to a file is on
+//! purpose, whatever git thinks of it.
+
+use std::collections::HashMap;
+
+use change_journal::{JournalError, JournalReader, RecordedChange, RunNumber, StepKind};
+use file_index::GitIgnores;
+use rel_path::RelPath;
+
+/// How long a chain of undos of undos may be before it is passed over.
+const LONGEST_CHAIN: u32 = 10_000;
+
+/// Tells bookkeeping from what was done on purpose. Remembers what it has read, so it is for one look only.
+pub struct Bookkeeping<'a> {
+    journal: &'a JournalReader,
+    ignores: GitIgnores<'a>,
+    runs: HashMap<RunNumber, RunFacts>,
+}
+
+/// What has to be known of a run.
+struct RunFacts {
+    /// The steps that are commands.
+    commands: Vec<u32>,
+    /// Folders in which the run has written a `.gitignore` that ignores everything, as caches do; an undo removes it.
+    self_ignored: Vec<RelPath>,
+}
+
+impl<'a> Bookkeeping<'a> {
+    /// `ignores` are the rules of the workspace as they are now.
+    pub fn new(journal: &'a JournalReader, ignores: GitIgnores<'a>) -> Bookkeeping<'a> {
+        Bookkeeping { journal, ignores, runs: HashMap::new() }
+    }
+
+    /// Tells whether a change is bookkeeping; an undo is what the change is that it takes back.
+    pub fn holds(&mut self, change: &RecordedChange) -> Result<bool, JournalError> {
+        let mut at = change.clone();
+        for _ in 0..LONGEST_CHAIN {
+            let Some(undone) = at.undoes.map(|number| self.journal.change(number)).transpose()?.flatten()
+            else {
+                break;
+            };
+            at = undone;
+        }
+        let path = RelPath::from_bytes(&at.path).unwrap_or_default();
+        let (run, step) = (at.run, at.step);
+        let facts = self.facts(run)?;
+        if !facts.commands.contains(&step) {
+            return Ok(false);
+        }
+        if path.components().any(|name| name == b".git")
+            || facts.self_ignored.iter().any(|folder| path.starts_with(folder))
+        {
+            return Ok(true);
+        }
+        Ok(self.is_ignored(&path))
+    }
+
+    /// Whether git ignores a file, or a folder that it is in.
+    fn is_ignored(&mut self, path: &RelPath) -> bool {
+        let mut folders = Vec::new();
+        let mut above = path.parent();
+        while let Some(folder) = above.filter(|folder| !folder.is_root()) {
+            above = folder.parent();
+            folders.push(folder);
+        }
+        folders.iter().rev().any(|folder| self.ignores.ignores(folder, true))
+            || self.ignores.ignores(path, false)
+    }
+
+    fn facts(&mut self, run: RunNumber) -> Result<&RunFacts, JournalError> {
+        if !self.runs.contains_key(&run) {
+            let steps = self.journal.steps(run)?;
+            let commands =
+                steps.iter().filter(|step| step.kind == StepKind::ShellCommand).map(|step| step.index);
+            let commands: Vec<u32> = commands.collect();
+            let self_ignored = if commands.is_empty() { Vec::new() } else { self.self_ignored(run)? };
+            self.runs.insert(run, RunFacts { commands, self_ignored });
+        }
+        Ok(&self.runs[&run])
+    }
+
+    fn self_ignored(&self, run: RunNumber) -> Result<Vec<RelPath>, JournalError> {
+        let mut folders = Vec::new();
+        for change in self.journal.changes_of_run(run)? {
+            let Ok(path) = RelPath::from_bytes(&change.path) else { continue };
+            if path.file_name() != Some(b".gitignore") {
+                continue;
+            }
+            let hash = change.after.as_ref().and_then(|after| after.content);
+            let rules =
+                hash.map(|hash| self.journal.content(&hash)).transpose()?.flatten().unwrap_or_default();
+            let ignores_all = String::from_utf8_lossy(&rules).lines().any(|line| line.trim() == "*");
+            if let Some(folder) = path.parent().filter(|folder| ignores_all && !folder.is_root()) {
+                folders.push(folder);
+            }
+        }
+        Ok(folders)
+    }
+}
+
+/// The line that stands for so many changes that are not shown; nothing for none.
+pub fn folded_line(files: usize) -> Option<String> {
+    match files {
+        0 => None,
+        1 => Some("and 1 file that git ignores or that git keeps for itself (--all shows it)".to_owned()),
+        _ => Some(format!(
+            "and {files} files that git ignores or that git keeps for itself (--all shows them)"
+        )),
+    }
+}

@@ -1,0 +1,63 @@
+//! The socket in the state folder: its name, whatever the length of the folder's path, and who is at the other end.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// The socket's name in the state folder.
+const NAME: &str = "agentd.sock";
+
+/// The folder by a path that is short enough for the address of a socket.
+struct ShortPath {
+    /// Keeps the path valid.
+    _folder: File,
+    path: PathBuf,
+}
+
+impl ShortPath {
+    fn of(folder: &Path) -> io::Result<ShortPath> {
+        let folder = File::open(folder)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+        Ok(ShortPath { _folder: folder, path })
+    }
+}
+
+/// Listens in a state folder, in place of whoever did before. Only the owner of the state folder may.
+pub fn listen(state_folder: &Path) -> io::Result<UnixListener> {
+    let folder = ShortPath::of(state_folder)?;
+    // Under its name it appears closed to others and ready.
+    let unfinished = folder.path.join("agentd.sock.new");
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&unfinished)?;
+    fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o600))?;
+    fs::rename(&unfinished, folder.path.join(NAME))?;
+    Ok(listener)
+}
+
+/// Connects to whoever listens in a state folder.
+pub fn connect(state_folder: &Path) -> io::Result<UnixStream> {
+    let folder = ShortPath::of(state_folder)?;
+    let stream = UnixStream::connect(folder.path.join(NAME))?;
+    check_peer(&stream)?;
+    Ok(stream)
+}
+
+/// Takes the name away, so that nobody finds a socket where nobody listens.
+pub fn remove(state_folder: &Path) {
+    let _ = fs::remove_file(state_folder.join(NAME));
+}
+
+/// Refuses the processes of other users, the superuser's apart, whatever the folder's permissions say.
+pub fn check_peer(stream: &UnixStream) -> io::Result<()> {
+    let peer = rustix::net::sockopt::socket_peercred(stream.as_fd())?;
+    if peer.uid.is_root() || peer.uid == rustix::process::geteuid() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, "the other end belongs to another user"))
+}

@@ -1,0 +1,5 @@
+//! Tests of `workspace-host` through its public API.
+
+mod lines;
+mod messages;
+mod takeover;
