@@ -1,5 +1,7 @@
 //! Tests of `workspace-host` through its public API.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod lines;
 mod messages;
 mod takeover;
