@@ -4,11 +4,13 @@
 mod caller;
 mod children;
 mod folders;
+mod network;
 mod processes;
 mod skipping;
 
 pub use caller::Caller;
 pub use children::{SmallFileSystem, child, folder_of_child};
 pub use folders::{copy_folder, names_beneath, write_program};
+pub use network::RefusingAddress;
 pub use processes::is_alive;
 pub use skipping::skip;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use docdex_client::{FallbackIndex, RemoteConfig, RemoteIndex};
 use memory_workspace::MemoryIndex;
+use test_support::RefusingAddress;
 use wap_core::{
     CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
 };
@@ -175,11 +176,9 @@ fn what_is_no_answer_is_a_failure() {
 fn a_daemon_that_is_slow_or_gone_is_given_up() {
     let slow = Daemon::start(&[("/search", 200, SEARCH)], Duration::from_secs(20));
     let slow = slow.index_within(Duration::from_millis(500));
-    let gone = {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        RemoteIndex::new(RemoteConfig { url, ..RemoteConfig::default() })
-    };
+    let refusing = RefusingAddress::bind();
+    let url = format!("http://{}", refusing.address);
+    let gone = RemoteIndex::new(RemoteConfig { url, ..RemoteConfig::default() });
     let ask =
         |index: &RemoteIndex| call(|call| index.search(call, &SearchCode { query: "a".into(), limit: 5 }));
     assert_eq!(ask(&slow), Err(IndexError::TimedOut));

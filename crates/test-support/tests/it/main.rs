@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use test_support::{Caller, copy_folder, folder_of_child, is_alive, names_beneath};
+use test_support::{Caller, RefusingAddress, copy_folder, folder_of_child, is_alive, names_beneath};
 
 #[test]
 fn each_caller_has_a_run_of_its_own() {
@@ -40,5 +40,17 @@ proptest! {
         for (name, text) in &files {
             prop_assert_eq!(&fs::read_to_string(to.path().join(name)).unwrap(), text);
         }
+    }
+}
+
+#[test]
+fn a_refusing_address_refuses_and_a_listener_on_it_would_not() {
+    let refusing = RefusingAddress::bind();
+    let refusal = std::net::TcpStream::connect(refusing.address).unwrap_err();
+    assert_eq!(refusal.kind(), std::io::ErrorKind::ConnectionRefused);
+    let address = refusing.address;
+    drop(refusing);
+    if let Ok(_listener) = std::net::TcpListener::bind(address) {
+        std::net::TcpStream::connect(address).unwrap();
     }
 }

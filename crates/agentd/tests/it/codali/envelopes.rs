@@ -117,9 +117,8 @@ fn codali_asks_the_code_index_of_the_folder() {
 #[test]
 fn a_docdex_daemon_that_is_gone_is_answered_for_by_the_local_index() {
     let project = project();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    let refusing = test_support::RefusingAddress::bind();
+    let url = format!("http://{}", refusing.address);
     let ran = project.run_with_input(&["codali", "--json", "--docdex", &url], ARCHITECT).ok().json();
     assert_eq!(ran["results"][0]["hits"][0]["path"], "src/public/index.html", "{ran}");
     let warning = ran["meta"]["warnings"][0].as_str().unwrap_or_default();
