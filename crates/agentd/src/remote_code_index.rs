@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::sync::{Mutex, PoisonError};
 
-use codali_envelope::{Warning, WarningCode};
 use docdex_client::{RemoteConfig, RemoteIndex};
 use wap_core::{Call, CodeIndex, DelegatingIndex, IndexError};
 
@@ -53,19 +52,6 @@ pub(crate) fn address(text: &str) -> Result<String, String> {
     }
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     Ok(if has_port { format!("http://{host}") } else { format!("http://{host}:{PORT}") })
-}
-
-/// What is said in a response of an operation that the daemon could not answer.
-pub(crate) fn warning(operation: &str, error: &IndexError) -> Warning {
-    let code = match operation {
-        "search" => WarningCode::DocdexSearchFailed,
-        "snippet" => WarningCode::DocdexSnippetFailed,
-        "symbols" => WarningCode::DocdexSymbolsFailed,
-        "ast" => WarningCode::DocdexAstFailed,
-        "impact" => WarningCode::DocdexImpactFailed,
-        _ => WarningCode::DocdexImpactDiagnosticsFailed,
-    };
-    Warning::with(code, format!("the docdex daemon gave no answer ({error}), the local index was asked"))
 }
 
 /// An index that is opened by the first question.

@@ -2,6 +2,9 @@
 
 use encoding_rs::{Encoding, UTF_8};
 
+/// The largest text that is read from a dropped file, in bytes: 16 MiB.
+pub const TEXT_LIMIT_BYTES: u64 = 16 << 20;
+
 /// Bytes that are not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the file is not text: byte {offset} is neither UTF-8 nor, with a mark in front, UTF-16")]

@@ -1,52 +1,50 @@
 //! `agentd codali`: requests of an agent in, responses out.
 
-mod answering;
 mod conversation;
-mod history_file;
-mod request_folder;
-mod summarizer_command;
+mod responding;
 mod watch;
 
 use codali_envelope::{Form, GUIDANCE, Response, render_response};
+use codali_session::{Incoming, read_request};
 
 use crate::cli::{Codali, Common};
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use answering::{Answering, Read, read};
+use responding::Responding;
 
-/// Does what is asked: answers one request, a row of them in a conversation, or those in a folder.
-pub(crate) fn codali(common: &Common, console: Console, asked: &Codali) -> Outcome {
-    if asked.guide {
+/// Answers one request, one step of a conversation, or the requests in a folder.
+pub(crate) fn codali(common: &Common, console: Console, options: &Codali) -> Outcome {
+    if options.guide {
         console.result(GUIDANCE);
         return Ok(Exit::Done);
     }
-    if let Some(folder) = &asked.watch {
-        return watch::watch(common, console, asked, folder);
+    if let Some(folder) = &options.watch {
+        return watch::watch(common, console, options, folder);
     }
-    if let Some(file) = &asked.conversation.history {
-        return conversation::go_on(common, console, asked, file);
+    if let Some(file) = &options.conversation.history {
+        return conversation::continue_conversation(common, console, options, file);
     }
-    answer(common, console, asked)
+    respond(common, console, options)
 }
 
 /// Answers the request in a text and prints the response.
-fn answer(common: &Common, console: Console, asked: &Codali) -> Outcome {
-    let text = reply_text(&asked.file)?;
-    let reading = match read(&text, asked.request_id.as_ref()) {
-        Read::Request(reading) => reading,
-        Read::Refused { response, why } => {
-            // The agent learns why from the response; whoever called it, from the exit code.
-            print(console, &response, asked.format);
-            console.notice(&format!("agentd: {why}"));
+fn respond(common: &Common, console: Console, options: &Codali) -> Outcome {
+    let text = reply_text(&options.file)?;
+    let reading = match read_request(&text, options.request_id.as_ref()) {
+        Incoming::Request(reading) => reading,
+        Incoming::Refused { response, error } => {
+            // The agent learns the reason from the response, and the calling program from the exit code.
+            print(console, &response, options.format);
+            console.notice(&format!("agentd: {error}"));
             return Ok(Exit::Usage);
         }
-        Read::Nothing => return Err(no_request()),
+        Incoming::Nothing => return Err(no_request()),
     };
     let cancel = cancel_flag()?;
-    let answering = Answering::once(common, console, asked, &cancel)?;
-    print(console, &answering.answer(&reading), asked.format);
+    let responding = Responding::once(common, console, options, &cancel)?;
+    print(console, &responding.respond(&reading), options.format);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 
@@ -55,7 +53,7 @@ fn no_request() -> Failure {
         .advise("a request begins with a line AGENT_REQUEST v1; `agentd parse codali` says what is read")
 }
 
-/// Prints a response as it is written, or with `--json` as the one value that its JSON form has.
+/// Prints a response in its form, or with `--json` as the one value of its JSON form.
 fn print(console: Console, response: &Response, form: Form) {
     if !console.json {
         return console.result(&render_response(response, form));

@@ -1,6 +1,6 @@
 //! One file in the inbox: whether it may be read, and its text.
 
-use drop_folder::{DroppedFile, NotText, decode_text};
+use drop_folder::{DroppedFile, NotText, TEXT_LIMIT_BYTES, decode_text};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileStamp, FsError};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::folders::StateFolders;
 
 /// The largest reply that is read, in bytes.
-pub const REPLY_LIMIT_BYTES: u64 = 16 << 20;
+pub const REPLY_LIMIT_BYTES: u64 = TEXT_LIMIT_BYTES;
 
 /// A reply in the inbox that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

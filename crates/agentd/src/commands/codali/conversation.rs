@@ -1,28 +1,29 @@
-//! A conversation with an agent that keeps nothing: all that was said is sent each time.
+//! `agentd codali --history`: a conversation with an agent that keeps no history.
 
 use std::path::Path;
 use std::time::Duration;
 
-use codali_envelope::history::{ContextWindow, History, O200k, Prompt, Speaker, Summarizer};
-use codali_envelope::{Response, render_response};
+use codali_envelope::history::{ContextWindow, History, O200k, Prompt, Summarizer};
+use codali_envelope::render_response;
+use codali_session::{
+    Conversation, HistoryFile, HistoryFileError, Incoming, NoSummarizer, SummarizerCommand, Turn,
+    read_request,
+};
 use serde::Serialize;
-use wap_core::CancelFlag;
 
-use super::answering::{Answering, Read, read};
+use super::responding::Responding;
 use crate::cli::{Codali, Common};
-use crate::commands::codali::history_file::HistoryFile;
-use crate::commands::codali::summarizer_command::{NoSummarizer, SummarizerCommand};
 use crate::commands::parse::reply_text;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// How long one summary may take unless the user says something else: it is an agent's work.
+/// The time that one summary may take unless `--timeout` says otherwise: a model writes it.
 const SUMMARY_TIME: Duration = Duration::from_secs(120);
 
-/// What is sent next, for programs that have roles for speakers.
+/// The next prompt, for programs that have roles for speakers.
 #[derive(Serialize)]
-struct Sent<'a> {
+struct PromptLine<'a> {
     system: &'a str,
     messages: &'a History,
     tokens: u64,
@@ -30,93 +31,94 @@ struct Sent<'a> {
     warnings: Vec<String>,
 }
 
-/// Takes in what the user or the agent has said, answers it, and prints all that the agent is sent next.
-pub(super) fn go_on(common: &Common, console: Console, asked: &Codali, file: &Path) -> Outcome {
-    let window = window(asked)?;
-    let cancel = cancel_flag()?;
-    let mut kept = HistoryFile::read(file)?;
-    let system = asked.conversation.system.as_deref().map(reply_text).transpose()?.unwrap_or_default();
-    if let Some(task) = &asked.conversation.task {
-        kept.history.push(Speaker::User, task.as_str());
-        return send(common, console, asked, &window, &mut kept, &system, &cancel);
-    }
-    let reply = reply_text(&asked.file)?;
-    kept.history.push(Speaker::Agent, reply.as_str());
-    let response: Response = match read(&reply, asked.request_id.as_ref()) {
-        Read::Request(reading) => Answering::once(common, console, asked, &cancel)?.answer(&reading),
-        // The agent can ask again, and does it better.
-        Read::Refused { response, why, .. } => {
-            console.notice(&format!("agentd: {why}"));
-            response
-        }
-        Read::Nothing => {
-            // These were its last words, until somebody says something else.
-            kept.write()?;
-            console.progress("the agent asks for nothing more");
-            return Ok(Exit::Usage);
-        }
-    };
-    if cancel.is_cancelled() {
-        return Ok(Exit::Interrupted);
-    }
-    kept.history.push(Speaker::Codali, render_response(&response, asked.format));
-    send(common, console, asked, &window, &mut kept, &system, &cancel)
-}
-
-/// The agent's window, of which a conversation has to know.
-fn window(asked: &Codali) -> Result<ContextWindow, Failure> {
-    let missing = || {
-        Failure::new(Exit::Usage, "the size of the agent's window is missing")
-            .advise("say how many tokens it has with --context-tokens N")
-    };
-    Ok(ContextWindow::of(asked.conversation.context_tokens.ok_or_else(missing)?))
-}
-
-/// Makes everything fit, keeps it, and prints it.
-fn send(
+/// Adds the words of the user or the agent, answers a request, and prints the next prompt.
+pub(super) fn continue_conversation(
     common: &Common,
     console: Console,
-    asked: &Codali,
-    window: &ContextWindow,
-    kept: &mut HistoryFile,
-    system: &str,
-    cancel: &CancelFlag,
+    options: &Codali,
+    file: &Path,
 ) -> Outcome {
-    let options = &asked.conversation;
+    let window = window(options)?;
+    let cancel = cancel_flag()?;
+    let file = HistoryFile::read(file).map_err(failure)?;
+    let system = options.conversation.system.as_deref().map(reply_text).transpose()?.unwrap_or_default();
+    let mut conversation = Conversation { file, window, counter: &O200k, system: &system, cancel: &cancel };
+
+    let notice = |line: &str| console.notice(&format!("agentd: {line}"));
     let timeout = common.timeout.unwrap_or(SUMMARY_TIME);
-    let mut none = NoSummarizer;
+    let command = options.conversation.summarizer.as_deref();
     let mut command =
-        options.summarizer.as_ref().map(|command| SummarizerCommand::new(command, timeout, cancel, console));
+        command.map(|command| SummarizerCommand { command, timeout, cancel: &cancel, notice: &notice });
+    let mut none = NoSummarizer;
     let summarizer: &mut dyn Summarizer = match &mut command {
         Some(command) => command,
         None => &mut none,
     };
-    let prompt = kept.history.prompt(system, window, &O200k, summarizer);
-    if cancel.is_cancelled() {
-        return Ok(Exit::Interrupted);
+
+    let turn = if let Some(task) = &options.conversation.task {
+        conversation.add_task(task, summarizer)
+    } else {
+        let reply = reply_text(&options.file)?;
+        let response = match read_request(&reply, options.request_id.as_ref()) {
+            Incoming::Request(reading) => {
+                Responding::once(common, console, options, &cancel)?.respond(&reading)
+            }
+            // The agent learns the reason from the response, and can ask again.
+            Incoming::Refused { response, error } => {
+                notice(&error.to_string());
+                response
+            }
+            Incoming::Nothing => {
+                conversation.add_final_reply(&reply).map_err(failure)?;
+                console.progress("the agent asks for nothing more");
+                return Ok(Exit::Usage);
+            }
+        };
+        conversation.add_response(&reply, render_response(&response, options.format), summarizer)
+    };
+    match turn.map_err(failure)? {
+        Turn::Cancelled => Ok(Exit::Interrupted),
+        Turn::Next(prompt) => {
+            print(console, &conversation, &prompt);
+            Ok(Exit::Done)
+        }
     }
-    // Kept first: what the agent answers then has something to stand behind.
-    kept.write()?;
+}
+
+/// Returns the agent's window, whose size a conversation needs.
+fn window(options: &Codali) -> Result<ContextWindow, Failure> {
+    let missing = || {
+        Failure::new(Exit::Usage, "the size of the agent's window is missing")
+            .advise("say how many tokens it has with --context-tokens N")
+    };
+    Ok(ContextWindow::of(options.conversation.context_tokens.ok_or_else(missing)?))
+}
+
+fn failure(error: HistoryFileError) -> Failure {
+    let exit = if matches!(error, HistoryFileError::Damaged { .. }) { Exit::Usage } else { Exit::Failed };
+    let failure = Failure::new(exit, error.to_string());
+    match error.advice() {
+        Some(advice) => failure.advise(advice),
+        None => failure,
+    }
+}
+
+fn print(console: Console, conversation: &Conversation<'_>, prompt: &Prompt) {
     for warning in &prompt.warnings {
         console.notice(&format!("agentd: {warning}"));
     }
     if !prompt.fits {
         console.notice(&format!(
             "agentd: this does not fit: {} tokens, of a window of {}",
-            prompt.tokens, window.limit_tokens
+            prompt.tokens, conversation.window.limit_tokens
         ));
     }
-    print(console, &kept.history, system, &prompt);
-    Ok(Exit::Done)
-}
-
-fn print(console: Console, history: &History, system: &str, prompt: &Prompt) {
     if !console.json {
         return console.result(&prompt.text);
     }
-    console.json_result(&Sent {
-        system,
-        messages: history,
+    console.json_result(&PromptLine {
+        system: conversation.system,
+        messages: conversation.history(),
         tokens: prompt.tokens,
         fits: prompt.fits,
         warnings: prompt.warnings.iter().map(ToString::to_string).collect(),

@@ -1,138 +1,79 @@
-//! Requests that are put into a folder.
+//! `agentd codali --watch`: requests that are dropped into a folder.
 
 use std::path::Path;
 
-use codali_envelope::{Response, Warning, WarningCode, render_response};
-use drop_folder::FolderWatcher;
+use codali_session::{AnsweredFile, FolderError, RequestFolder, WatchEvents};
 use rel_path::RelPath;
 use serde::Serialize;
-use wap_core::CancelFlag;
 
-use super::answering::{Answering, Read, nothing_but, read};
+use super::responding::Responding;
 use crate::cli::{Codali, Common};
-use crate::commands::codali::request_folder::{Dropped, RequestFolder, Unusable};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// One line for each response.
+/// The line that `--json` prints for each response.
 #[derive(Serialize)]
-struct Answered {
+struct AnsweredLine {
     request: String,
     response: String,
     results: usize,
     warnings: usize,
 }
 
-/// Answers every file that is put into a folder, until it is told to stop.
-pub(super) fn watch(common: &Common, console: Console, asked: &Codali, folder: &Path) -> Outcome {
+/// Answers every file that is dropped into a folder, until the user ends the program.
+pub(super) fn watch(common: &Common, console: Console, options: &Codali, folder: &Path) -> Outcome {
     let cancel = cancel_flag()?;
-    let answering = Answering::staying(common, console, asked, &cancel)?;
-    let mut watching =
-        Watching { folder: RequestFolder::open(folder)?, answering, console, asked, cancel: &cancel };
-    // The watcher starts before the first look, so that nothing can arrive unseen in between.
-    let watcher = FolderWatcher::new(watching.folder.path(), &cancel);
-    console.progress(&format!("requests in {} are answered", watching.folder.path().display()));
-    loop {
-        if cancel.is_cancelled() {
-            return Ok(Exit::Interrupted);
-        }
-        let look = watching.folder.look().map_err(|_| {
-            Failure::new(Exit::Failed, "the folder of requests is gone, or cannot be read any more")
-        })?;
-        for file in &look.ready {
-            if cancel.is_cancelled() {
-                break;
-            }
-            watching.take(file);
-        }
-        if look.ready.is_empty() {
-            watcher.wait(look.again);
+    let responding = Responding::staying(common, console, options, &cancel)?;
+    let folder = RequestFolder::open(folder).map_err(failure)?;
+    let events = Printed { console, folder: folder.path().to_owned() };
+    codali_session::watch(folder, &responding.responder(), options.format, &events)
+        .map_err(|gone| Failure::new(Exit::Failed, gone.to_string()))?;
+    Ok(Exit::Interrupted)
+}
+
+fn failure(error: FolderError) -> Failure {
+    match error {
+        FolderError::Unusable { .. } => Failure::new(Exit::Usage, error.to_string()),
+        FolderError::Held { .. } => Failure::new(Exit::Held, error.to_string()),
+        FolderError::ReadOnly { .. } => {
+            Failure::new(Exit::Usage, error.to_string()).advise("choose a folder that you may write to")
         }
     }
 }
 
-struct Watching<'a> {
-    folder: RequestFolder,
-    answering: Answering<'a>,
+/// The events of the watch on the console.
+struct Printed {
     console: Console,
-    asked: &'a Codali,
-    cancel: &'a CancelFlag,
+    folder: std::path::PathBuf,
 }
 
-impl Watching<'_> {
-    /// Answers one file, or says why not.
-    fn take(&mut self, file: &Dropped) {
-        // It is looked at again if it has changed.
-        let Some(found) = self.folder.read(file) else { return };
-        let response = match &found {
-            Ok(text) => self.answer(text, file),
-            Err(why) => {
-                self.console.notice(&format!("{} {why}", file.file.name));
-                is_told(why, file).then(|| nothing_but(unusable(why)))
-            }
-        };
-        // What was cut short is answered as a whole the next time.
-        if self.cancel.is_cancelled() {
-            return;
-        }
-        let (Some(response), Some(name)) = (response, &file.response) else {
-            return self.folder.is_done_with(file);
-        };
-        match self.folder.respond(file, &render_response(&response, self.asked.format)) {
-            Ok(()) => {
-                self.folder.is_done_with(file);
-                self.tell(file, name, &response);
-            }
-            // A disk that is full may have space again.
-            Err(error) => {
-                if self.folder.put_off(file) {
-                    self.console
-                        .notice(&format!("{name} cannot be written, and will be tried again: {error}"));
-                }
-            }
-        }
+impl Printed {
+    fn path(&self, name: &RelPath) -> String {
+        use std::os::unix::ffi::OsStrExt;
+        self.folder.join(std::ffi::OsStr::from_bytes(name.as_bytes())).display().to_string()
     }
+}
 
-    fn answer(&self, text: &str, file: &Dropped) -> Option<Response> {
-        match read(text, None) {
-            Read::Request(reading) => Some(self.answering.answer(&reading)),
-            Read::Refused { response, why, .. } => {
-                self.console.notice(&format!("{}: {why}", file.file.name));
-                Some(response)
-            }
-            Read::Nothing => {
-                self.console.progress(&format!("{} holds no request", file.file.name));
-                file.is_named_request.then(|| nothing_but(Warning::new(WarningCode::NoRequest)))
-            }
-        }
-    }
-
-    fn tell(&self, file: &Dropped, name: &RelPath, response: &Response) {
-        let place = self.folder.place(name).display().to_string();
+impl WatchEvents for Printed {
+    fn answered(&self, file: &AnsweredFile<'_>) {
         if !self.console.json {
-            return self.console.result(&place);
+            return self.console.result(&self.path(file.response));
         }
-        let answered = Answered {
-            request: self.folder.place(&file.file.name).display().to_string(),
-            response: place,
-            results: response.results.len(),
-            warnings: response.meta.warnings.len(),
+        let line = AnsweredLine {
+            request: self.path(file.request),
+            response: self.path(file.response),
+            results: file.content.results.len(),
+            warnings: file.content.meta.warnings.len(),
         };
-        self.console.result(&serde_json::to_string(&answered).expect("it has string keys"));
+        self.console.result(&serde_json::to_string(&line).expect("it has string keys"));
     }
-}
 
-/// Whether somebody waits for a response: not to a link or a pipe, which nobody has written.
-fn is_told(why: &Unusable, file: &Dropped) -> bool {
-    file.is_named_request && !matches!(why, Unusable::NotAFile(_) | Unusable::LongName)
-}
+    fn notice(&self, line: &str) {
+        self.console.notice(line);
+    }
 
-fn unusable(why: &Unusable) -> Warning {
-    let code = match why {
-        Unusable::TooLarge => WarningCode::TooLarge,
-        Unusable::NotText => WarningCode::BinaryFile,
-        Unusable::NotAFile(_) | Unusable::Unreadable | Unusable::LongName => WarningCode::NoRequest,
-    };
-    Warning::with(code, format!("the file {why}"))
+    fn progress(&self, line: &str) {
+        self.console.progress(line);
+    }
 }

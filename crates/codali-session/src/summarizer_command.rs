@@ -10,48 +10,41 @@ use std::time::{Duration, Instant};
 use codali_envelope::history::{History, Message, Summarizer, SummaryError};
 use wap_core::CancelFlag;
 
-use crate::views::console::Console;
-
-/// The variable that tells the command how many tokens its summary may have.
+/// The environment variable with the number of tokens that the summary may have.
 const LIMIT_VARIABLE: &str = "SUMMARY_TOKENS";
 
-/// How many bytes of a summary are read for a token. What is more is cut later; what is far more is not read.
+/// The bytes of a summary that are read for each token of its limit; output beyond that stays unread.
 const BYTES_PER_TOKEN: u64 = 32;
 
-/// How often a command that runs is looked at.
+/// The time between two looks at a running command.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A command that reads messages on standard input and writes a summary of them to standard output.
 ///
-/// It runs as the user who has named it, unconfined, like any program that is started from a shell. What it reads comes from
-/// an agent and a repository: it is data for it.
-pub(crate) struct SummarizerCommand<'a> {
-    command: &'a str,
-    timeout: Duration,
-    cancel: &'a CancelFlag,
-    console: Console,
+/// It runs unconfined as the user who named it, like any program that is started from a shell. Its input comes from an
+/// agent and a repository, and is data for it. The variable `SUMMARY_TOKENS` holds the limit of the summary.
+pub struct SummarizerCommand<'a> {
+    /// The text for `/bin/sh -c`.
+    pub command: &'a str,
+    /// The time that one summary may take; the command and what it started are killed then.
+    pub timeout: Duration,
+    /// Ends the command early.
+    pub cancel: &'a CancelFlag,
+    /// Receives a line for the user when a summary cannot be had.
+    pub notice: &'a dyn Fn(&str),
 }
 
-impl<'a> SummarizerCommand<'a> {
-    pub(crate) fn new(
-        command: &'a str,
-        timeout: Duration,
-        cancel: &'a CancelFlag,
-        console: Console,
-    ) -> SummarizerCommand<'a> {
-        SummarizerCommand { command, timeout, cancel, console }
-    }
-
+impl SummarizerCommand<'_> {
     fn run(&self, input: String, limit_tokens: u64) -> Result<String, String> {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(self.command).env(LIMIT_VARIABLE, limit_tokens.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        // A group of its own, so that whatever it starts ends with it.
+        // A process group of its own, so that its children end with it.
         command.process_group(0);
         let mut child = Group(command.spawn().map_err(|error| format!("it cannot be started: {error}"))?);
         let mut stdin = child.0.stdin.take().ok_or("it has no input")?;
         let stdout = child.0.stdout.take().ok_or("it has no output")?;
-        // Neither thread is waited for: a pipe that somebody else keeps open must not hold this up.
+        // Neither thread is joined: a child of the command may keep the pipe open after the command has ended.
         thread::spawn(move || stdin.write_all(input.as_bytes()));
         let most = limit_tokens.saturating_mul(BYTES_PER_TOKEN).max(4_096);
         let (sender, output) = mpsc::channel();
@@ -68,7 +61,7 @@ impl<'a> SummarizerCommand<'a> {
                 Err(mpsc::RecvTimeoutError::Timeout) => self.check(deadline)?,
             }
         };
-        // Whoever has written more than is read is not waited for, and how it ends says nothing: its output was closed.
+        // A command that writes more than is read fails with a broken pipe, so that its exit status says nothing.
         let is_cut = bytes.len() as u64 == most;
         let status = loop {
             if is_cut {
@@ -106,13 +99,13 @@ impl Summarizer for SummarizerCommand<'_> {
             if summary.trim().is_empty() { Err("it has written nothing".to_owned()) } else { Ok(summary) }
         });
         summary.map_err(|cause| {
-            self.console.notice(&format!("agentd: there is no summary: {cause}"));
+            (self.notice)(&format!("there is no summary: {cause}"));
             SummaryError { cause }
         })
     }
 }
 
-/// A process with all that it has started in its group, which is ended when this is dropped.
+/// A child with its process group, which is killed when this is dropped.
 struct Group(Child);
 
 impl Drop for Group {
@@ -126,8 +119,9 @@ impl Drop for Group {
     }
 }
 
-/// Where there is no command: the oldest messages are left out.
-pub(crate) struct NoSummarizer;
+/// A summarizer that always fails, so that the oldest messages are left out instead.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSummarizer;
 
 impl Summarizer for NoSummarizer {
     fn summarize(&mut self, _: &[Message], _: u64) -> Result<String, SummaryError> {

@@ -1,0 +1,137 @@
+//! What requests are answered from: the workspace, its code index, and a docdex daemon.
+
+use std::sync::Arc;
+
+use codali_envelope::{AnswerOptions, Budget, Reading, Response};
+use codali_session::{Responder, request_origin};
+use docdex_client::RemoteIndex;
+use file_index::ChangeFeed;
+use local_workspace::IndexLimits;
+use wap_core::{Call, CancelFlag, CodeIndex};
+
+use crate::cli::{Codali, Common, Peer};
+use crate::code_index_access::{self, AskedIndex, INDEXING_TIME};
+use crate::exit::Failure;
+use crate::remote_code_index::{self, LazyIndex};
+use crate::views::console::Console;
+use workspace_host::state;
+use workspace_host::{Places, ReadingEngine};
+
+/// The bytes of text that a token stands for, roughly.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// The limits of a file list of which only the feed of changes is wanted: it reads no content.
+const FEED_LIMITS: fn() -> IndexLimits =
+    || IndexLimits { file_bytes: 0, memory_bytes: 64 << 20, ..IndexLimits::default() };
+
+/// The open sources of answers.
+pub(super) struct Responding<'a> {
+    workspace: ReadingEngine,
+    daemon: Option<RemoteIndex>,
+    index: Box<dyn CodeIndex + 'a>,
+    cancel: &'a CancelFlag,
+    options: AnswerOptions,
+    impact_as_paths: bool,
+}
+
+impl<'a> Responding<'a> {
+    /// Opens the sources for one request. The first need that uses the index opens it and brings it up to date.
+    pub(super) fn once(
+        common: &'a Common,
+        console: Console,
+        options: &Codali,
+        cancel: &'a CancelFlag,
+    ) -> Result<Responding<'a>, Failure> {
+        let places = Places::find(&common.host())?;
+        let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
+        let index = LazyIndex::new(move |call: &Call<'_>| open_index(common, &places, console, cancel, call));
+        Responding::new(workspace, Box::new(index), options, cancel)
+    }
+
+    /// Opens the sources for many requests. An index that exists is kept up to date from now on, and another one from the
+    /// first need that uses it.
+    pub(super) fn staying(
+        common: &'a Common,
+        console: Console,
+        options: &Codali,
+        cancel: &'a CancelFlag,
+    ) -> Result<Responding<'a>, Failure> {
+        let places = Places::find(&common.host())?;
+        let workspace = state::open_apart(&common.host(), &places, &console.shared())?;
+        // Without a file list there is no feed of changes, and the index finds them by looking.
+        let feed = workspace.engine.keep_index(FEED_LIMITS()).ok().map(|feed| feed as Arc<dyn ChangeFeed>);
+        let is_kept = code_index_access::is_kept(&places);
+        let index = LazyIndex::new(move |_: &Call<'_>| {
+            let opened = code_index_access::open(common, &places, console);
+            let opened =
+                opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
+            Some(AskedIndex::kept_up(opened, feed.clone()))
+        });
+        if is_kept {
+            index.open(&Call { origin: &request_origin(), cancel, time_left: None });
+        }
+        Responding::new(workspace, Box::new(index), options, cancel)
+    }
+
+    fn new(
+        workspace: ReadingEngine,
+        index: Box<dyn CodeIndex + 'a>,
+        options: &Codali,
+        cancel: &'a CancelFlag,
+    ) -> Result<Responding<'a>, Failure> {
+        let daemon = remote_code_index::remote(&options.docdex)?;
+        let impact_as_paths = options.compat == Some(Peer::Codali);
+        let options = AnswerOptions {
+            budget: budget(options),
+            deterministic: options.deterministic,
+            ..AnswerOptions::default()
+        };
+        Ok(Responding { workspace, daemon, index, cancel, options, impact_as_paths })
+    }
+
+    pub(super) fn responder(&self) -> Responder<'_> {
+        Responder {
+            workspace: &self.workspace.engine,
+            index: &*self.index,
+            daemon: self.daemon.as_ref(),
+            options: self.options,
+            impact_as_paths: self.impact_as_paths,
+            cancel: self.cancel,
+        }
+    }
+
+    /// Answers one request.
+    pub(super) fn respond(&self, reading: &Reading) -> Response {
+        self.responder().respond(reading)
+    }
+}
+
+/// Opens the index and brings it up to date within the time that the call has. Without an index the needs that use it
+/// fail, and the others are answered.
+fn open_index(
+    common: &Common,
+    places: &Places,
+    console: Console,
+    cancel: &CancelFlag,
+    call: &Call<'_>,
+) -> Option<AskedIndex> {
+    let opened = code_index_access::open(common, places, console);
+    let opened =
+        opened.inspect_err(|failure| console.notice(&format!("agentd: {}", failure.message))).ok()?;
+    let time = call.time_left.map_or(INDEXING_TIME, |left| left.min(INDEXING_TIME));
+    if let Err(error) = code_index_access::refresh(&opened.index, console, cancel, Some(time)) {
+        console.notice(&format!("agentd: {error}"));
+    }
+    Some(AskedIndex::settled(opened))
+}
+
+/// Returns the limits of a response. In a conversation it may take about a third of the agent's window: the rest is for
+/// the messages so far, and some texts have more tokens than their bytes suggest.
+fn budget(options: &Codali) -> Budget {
+    let usual = Budget::default();
+    let third = options.conversation.context_tokens.map(|tokens| tokens / 3);
+    let Some(tokens) = options.budget.map(u64::from).or(third) else { return usual };
+    let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
+    let bytes = if options.budget.is_some() { bytes } else { bytes.min(usual.response_bytes) };
+    Budget { response_bytes: bytes, need_bytes: bytes.min(usual.need_bytes), ..usual }
+}

@@ -1,0 +1,91 @@
+//! A conversation with an agent that keeps no history: everything said so far is sent each time.
+
+use codali_envelope::history::{ContextWindow, History, Prompt, Speaker, Summarizer, TokenCounter};
+use wap_core::CancelFlag;
+
+use crate::{HistoryFile, HistoryFileError};
+
+/// A conversation that is kept in a file.
+pub struct Conversation<'a> {
+    /// The file, which is written before a prompt is returned.
+    pub file: HistoryFile,
+    /// The size of the agent's window.
+    pub window: ContextWindow,
+    /// Counts the tokens of texts.
+    pub counter: &'a dyn TokenCounter,
+    /// The text that stands before the history in each prompt.
+    pub system: &'a str,
+    /// Ends a step early; the file then stays as it was.
+    pub cancel: &'a CancelFlag,
+}
+
+/// The result of one step of a conversation.
+#[derive(Debug)]
+pub enum Turn {
+    /// The agent is to be sent this prompt.
+    Next(Prompt),
+    /// The step was cancelled, and the file is as it was before.
+    Cancelled,
+}
+
+impl Conversation<'_> {
+    /// Returns the messages so far.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.file.history
+    }
+
+    /// Adds what the user says.
+    ///
+    /// # Errors
+    ///
+    /// [`HistoryFileError`] if the file cannot be written, or was changed by another program.
+    pub fn add_task(
+        &mut self,
+        task: &str,
+        summarizer: &mut dyn Summarizer,
+    ) -> Result<Turn, HistoryFileError> {
+        self.file.history.push(Speaker::User, task);
+        self.next(summarizer)
+    }
+
+    /// Adds a request of the agent and the response to it, as it was written.
+    ///
+    /// # Errors
+    ///
+    /// [`HistoryFileError`] if the file cannot be written, or was changed by another program.
+    pub fn add_response(
+        &mut self,
+        reply: &str,
+        response: String,
+        summarizer: &mut dyn Summarizer,
+    ) -> Result<Turn, HistoryFileError> {
+        if self.cancel.is_cancelled() {
+            return Ok(Turn::Cancelled);
+        }
+        self.file.history.push(Speaker::Agent, reply);
+        self.file.history.push(Speaker::Codali, response);
+        self.next(summarizer)
+    }
+
+    /// Adds a reply without a request. The agent has nothing more to ask until the user says something.
+    ///
+    /// # Errors
+    ///
+    /// [`HistoryFileError`] if the file cannot be written, or was changed by another program.
+    pub fn add_final_reply(&mut self, reply: &str) -> Result<(), HistoryFileError> {
+        self.file.history.push(Speaker::Agent, reply);
+        self.file.write()
+    }
+
+    /// Shortens the history to the window, writes the file, and returns the next prompt.
+    fn next(&mut self, summarizer: &mut dyn Summarizer) -> Result<Turn, HistoryFileError> {
+        let prompt = self.file.history.prompt(self.system, &self.window, self.counter, summarizer);
+        if self.cancel.is_cancelled() {
+            return Ok(Turn::Cancelled);
+        }
+        // Written before the prompt is sent: the agent's answer to it must find it in the history.
+        self.file.write()?;
+        Ok(Turn::Next(prompt))
+    }
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod conversation;
+mod history_file;
+mod incoming;
+mod request_folder;
+mod responder;
+mod summarizer_command;
+mod watch;
+
+pub use conversation::{Conversation, Turn};
+pub use history_file::{HistoryFile, HistoryFileError};
+pub use incoming::{Incoming, read_request, warning_response};
+pub use request_folder::{DroppedRequest, FolderError, Look, RequestFolder, Unusable};
+pub use responder::{Responder, request_origin};
+pub use summarizer_command::{NoSummarizer, SummarizerCommand};
+pub use watch::{AnsweredFile, FolderGone, WatchEvents, watch};

@@ -1,0 +1,76 @@
+//! Answers requests from a workspace and a code index.
+
+use std::time::{Duration, Instant};
+
+use codali_envelope::{AnswerOptions, Reading, Response, Sources, Stopwatch, Warning, WarningCode};
+use docdex_client::{FallbackIndex, RemoteIndex};
+use wap_core::{
+    Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, Workspace,
+};
+
+/// The sources and the settings that answer requests.
+#[derive(Clone, Copy)]
+pub struct Responder<'a> {
+    /// Files, folders and commands.
+    pub workspace: &'a dyn Workspace,
+    /// The code index of this machine.
+    pub index: &'a dyn CodeIndex,
+    /// A docdex daemon, which is asked before `index`.
+    pub daemon: Option<&'a RemoteIndex>,
+    /// The limits and the form of responses.
+    pub options: AnswerOptions,
+    /// True if impact is written as paths, which the readers of the public implementation expect.
+    pub impact_as_paths: bool,
+    /// Ends an answer early.
+    pub cancel: &'a CancelFlag,
+}
+
+impl Responder<'_> {
+    /// Answers a request. Each operation in which the daemon failed, and the index answered instead, is named by a
+    /// warning.
+    #[must_use]
+    pub fn respond(&self, reading: &Reading) -> Response {
+        let stopwatch = SinceStart(Instant::now());
+        let origin = request_origin();
+        let call = Call { origin: &origin, cancel: self.cancel, time_left: None };
+        let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
+        let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
+        let sources = Sources { workspace: self.workspace, index: Some(index), web: None };
+        let mut response = codali_envelope::answer(reading, &sources, &self.options, &call, &stopwatch);
+        let failures = both.iter().flat_map(FallbackIndex::failures);
+        response.meta.warnings.extend(failures.map(|(operation, error)| daemon_warning(operation, &error)));
+        if self.impact_as_paths { response.with_impact_as_paths() } else { response }
+    }
+}
+
+struct SinceStart(Instant);
+
+impl Stopwatch for SinceStart {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Returns the origin of one request. It is not recorded beyond the process, so that its run has a random name.
+#[must_use]
+pub fn request_origin() -> Origin {
+    Origin {
+        conversation: ConversationId("codali".to_owned()),
+        run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+        step: 0,
+        retention: Retention::Process,
+    }
+}
+
+/// Returns the warning about an operation that the daemon could not answer.
+fn daemon_warning(operation: &str, error: &IndexError) -> Warning {
+    let code = match operation {
+        "search" => WarningCode::DocdexSearchFailed,
+        "snippet" => WarningCode::DocdexSnippetFailed,
+        "symbols" => WarningCode::DocdexSymbolsFailed,
+        "ast" => WarningCode::DocdexAstFailed,
+        "impact" => WarningCode::DocdexImpactFailed,
+        _ => WarningCode::DocdexImpactDiagnosticsFailed,
+    };
+    Warning::with(code, format!("the docdex daemon gave no answer ({error}), the local index was asked"))
+}
