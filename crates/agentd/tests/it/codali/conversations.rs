@@ -186,7 +186,7 @@ fn a_damaged_history_is_said_and_left_as_it_is() {
     go_on(&project, &["--context-tokens", "1000"], READ).exits(2).says("is not a history");
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    go_on(&project, &["--context-tokens", "1000"], READ).exits(1).says("it is no file");
+    go_on(&project, &["--context-tokens", "1000"], READ).exits(1).says("it is not a file");
     fs::remove_dir(&file).unwrap();
     // Controls: one that is empty, and one that is a link, are fine.
     fs::write(&file, "").unwrap();
