@@ -8,14 +8,15 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::cocode_cli::CocodeCommand;
-use crate::http::{HostName, WorkspacePrefix};
-use crate::mcp::{ExtraTool, PageLimit};
 use crate::remote_code_index;
 use crate::setup::McpClient;
+use wap_http::{HostName, WorkspacePrefix};
+use wap_mcp::{ExtraTool, PageLimit};
 use workspace_host::confinement::SandboxChoice;
 use workspace_host::obeyed_names;
 use workspace_host::state::garbage_keeper::USUAL_LIMIT_BYTES;
@@ -333,11 +334,19 @@ pub(crate) struct McpOptions {
     #[arg(long)]
     pub wap_json: bool,
     /// Tools beside the usual seven.
-    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    #[arg(long, value_name = "TOOL", value_delimiter = ',', value_parser = extra_tool())]
     pub tools: Vec<ExtraTool>,
     /// Longest answer in characters, 0 for no limit.
     #[arg(long, value_name = "CHARACTERS", default_value = "60000")]
     pub page: PageLimit,
+}
+
+/// Returns the parser of the name of an extra tool.
+fn extra_tool() -> impl TypedValueParser<Value = ExtraTool> {
+    let names = ExtraTool::ALL.map(|tool| PossibleValue::new(tool.name()).help(tool.summary()));
+    PossibleValuesParser::new(names).try_map(|name| {
+        ExtraTool::ALL.into_iter().find(|tool| tool.name() == name).ok_or("there is no such tool")
+    })
 }
 
 /// Which MCP client is configured.

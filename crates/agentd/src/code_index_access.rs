@@ -10,7 +10,7 @@ use code_index::{
 };
 use file_index::ChangeFeed;
 use tempfile::TempDir;
-use wap_core::{CancelFlag, IndexError};
+use wap_core::{Call, CancelFlag, CodeIndex, DelegatingIndex, IndexError};
 
 use crate::cli::Common;
 use crate::exit::{Exit, Failure};
@@ -137,6 +137,17 @@ impl AskedIndex {
 
     pub(crate) fn index(&self) -> &FollowingIndex {
         &self.index
+    }
+}
+
+impl DelegatingIndex for AskedIndex {
+    fn ask<T>(
+        &self,
+        _: &Call<'_>,
+        _: &'static str,
+        question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        question(&*self.index)
     }
 }
 

@@ -8,12 +8,11 @@ mod commands;
 mod config;
 mod covering;
 mod exit;
-mod http;
 mod interrupt;
-mod mcp;
 mod remote_code_index;
+mod served_history;
+mod served_index;
 mod setup;
-mod side_runtime;
 mod views;
 
 use std::process::ExitCode;

@@ -17,8 +17,6 @@ pub use failure::{Exit, Failure};
 pub use notices::{NoNotices, Notices, SharedNotices};
 pub use options::{HostOptions, USUAL_COMMAND_TIMEOUT};
 pub use owner::Door;
-pub use owner::call_pool::CallPool;
-pub use owner::client::Client;
 pub use owner::followed_sessions::FollowedSession;
 pub use owner::link::{Link, NoLink};
 pub use owner::protocol::{Hello, Welcome};

@@ -1,7 +1,5 @@
 //! The owner of a state folder, as its clients see it: it answers their calls through the socket in the folder.
 
-pub(crate) mod call_pool;
-pub(crate) mod client;
 mod connection;
 pub(crate) mod followed_sessions;
 pub(crate) mod link;
@@ -24,9 +22,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use change_journal::Journal;
 use local_workspace::{IndexLimits, LocalWorkspace};
+use wap_calls::CallPool;
 
 use crate::notices::SharedNotices;
-use crate::owner::call_pool::CallPool;
 use crate::owner::protocol::{Hello, Welcome};
 use crate::state::garbage_keeper::GarbageKeeper;
 use crate::state::{LocalSessions, socket};

@@ -1,3 +1,4 @@
 //! Every example runs and shows what it says.
 
 mod runs;
+mod serves;

@@ -15,6 +15,7 @@ use crate::cli::Common;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
+use wap_mcp::LogPage;
 use workspace_host::Places;
 use workspace_host::state::bookkeeping::{Bookkeeping, folded_line};
 
@@ -77,20 +78,7 @@ pub(crate) fn log(common: &Common, console: Console, limit: u32, all: bool) -> O
     Ok(Exit::Done)
 }
 
-/// Which part of the log a model asks for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LogPage {
-    /// At most this many runs.
-    pub limit: u32,
-    /// Only runs before this one.
-    pub before: Option<u64>,
-    /// So many lines of the first run were shown before.
-    pub skip: u64,
-    /// The most characters of the answer, but for what says how to go on.
-    pub characters: usize,
-}
-
-/// The same as a text, for a model: as much as fits, and how to get the rest.
+/// Renders a part of the log for a model: as much as fits, and how to get the rest.
 pub(crate) fn page(places: &Places, asked: &LogPage) -> Result<String, Failure> {
     let text = match places.journal_reader()? {
         Some(journal) => pages(&journal, asked).map_err(unreadable)?,

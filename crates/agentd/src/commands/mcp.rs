@@ -9,15 +9,21 @@ use tokio::sync::Notify;
 use crate::cli::{Common, McpOptions};
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::mcp::{CodeTools, McpConfig, McpServer, RecentOutputs, serve_stdio};
+use crate::served_history::ServedHistory;
+use crate::served_index::ServedIndex;
 use crate::views::console::Console;
-use workspace_host::CallPool;
-use workspace_host::Client;
+use wap_calls::{CallPool, Client};
+use wap_core::Workspace;
+use wap_mcp::{McpConfig, McpServer, RecentOutputs, ServerName, serve_stdio};
 use workspace_host::Places;
 use workspace_host::SharedWorkspace;
 use workspace_host::state::check_unconfined;
 
-/// How long calls that were begun may take when the client is gone.
+/// The name under which clients know the servers of this program.
+const SERVER_NAME: ServerName =
+    ServerName { name: "agentd", title: "agentd workspace", version: env!("CARGO_PKG_VERSION") };
+
+/// The time that calls which were begun may take when the client is gone.
 const PARTING: Duration = Duration::from_secs(60);
 
 /// Serves the client at standard input and output until it is gone.
@@ -30,16 +36,18 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
     // that call says so.
     let opening = Arc::clone(&workspace);
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
-    let config = Arc::new(config(options, common, &places, console, &workspace));
-    let code = Arc::clone(&config.code);
+    let code = Arc::new(ServedIndex::new(common, &places, console, &workspace, &options.tools));
+    let config = Arc::new(config(options, &places, &workspace, &code));
+    let beginning = Arc::clone(&code);
     thread::Builder::new()
         .name("opening".to_owned())
         .spawn(move || match opening.open() {
-            Ok(()) => code.begin(),
+            Ok(()) => beginning.begin(),
             Err(failure) => console.notice(&format!("agentd: {}", failure.message)),
         })
         .map_err(failed)?;
-    let client = Client::new("mcp", &workspace, &CallPool::new());
+    let served: Arc<dyn Workspace> = Arc::<SharedWorkspace>::clone(&workspace);
+    let client = Client::new("mcp", &served, &CallPool::new());
     let server = McpServer::new(&config, Arc::clone(&client), &Arc::new(RecentOutputs::default()));
     let interrupted = Arc::new(Notify::new());
     let told = Arc::clone(&interrupted);
@@ -47,24 +55,25 @@ pub(crate) fn mcp(common: &Common, console: Console, options: &McpOptions) -> Ou
     serve_stdio(server, &interrupted).map_err(failed)?;
     client.cancel_all();
     client.wait_until_idle(PARTING);
-    config.code.end();
+    code.end();
     workspace.leave(&cancel);
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// What the command line says about the server.
+/// Returns the settings that the command line gives the server.
 pub(crate) fn config(
     options: &McpOptions,
-    common: &Common,
     places: &Places,
-    console: Console,
     workspace: &Arc<SharedWorkspace>,
+    code: &Arc<ServedIndex>,
 ) -> McpConfig {
+    let history = ServedHistory { workspace: Arc::clone(workspace), places: places.clone() };
     McpConfig {
         wap_json: options.wap_json,
         extra_tools: options.tools.clone(),
         page: options.page,
-        places: places.clone(),
-        code: Arc::new(CodeTools::new(common, places, console, workspace, &options.tools)),
+        history: Some(Arc::new(history)),
+        code: Some(Arc::<ServedIndex>::clone(code)),
+        ..McpConfig::new(SERVER_NAME)
     }
 }

@@ -13,10 +13,13 @@ use crate::cli::{Common, ServeOptions};
 use crate::commands::mcp;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::http::{self, BearerToken, Guard, HttpConfig, Metrics, Shutdown, Sockets};
-use crate::side_runtime::SideRuntime;
+use crate::served_index::ServedIndex;
 use crate::views::console::Console;
-use workspace_host::CallPool;
+use wap_calls::CallPool;
+use wap_http::{
+    BearerToken, Guard, HttpConfig, IndexFigures, Metrics, Shutdown, SideRuntime, Sockets, TokenError,
+    default_token_file,
+};
 use workspace_host::Places;
 use workspace_host::SharedWorkspace;
 use workspace_host::state::check_unconfined;
@@ -49,8 +52,9 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
         );
         (None, None)
     } else {
-        let file = options.token_file.clone().map_or_else(http::default_file, Ok)?;
-        (Some(BearerToken::read_or_make(&file)?), Some(file.display().to_string()))
+        let file = options.token_file.clone().map_or_else(default_token_file, Ok).map_err(token_failure)?;
+        let token = BearerToken::read_or_make(&file).map_err(token_failure)?;
+        (Some(token), Some(file.display().to_string()))
     };
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
     let listener = TcpListener::bind(options.listen).map_err(|error| {
@@ -63,10 +67,12 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
     let mcp_runtime = SideRuntime::start("mcp").map_err(failed)?;
-    let mcp = mcp::config(&options.mcp, common, &places, console, &workspace);
-    let code = Arc::clone(&mcp.code);
-    let router = http::router(HttpConfig {
-        workspace: Arc::clone(&workspace),
+    let code = Arc::new(ServedIndex::new(common, &places, console, &workspace, &options.mcp.tools));
+    let mcp = mcp::config(&options.mcp, &places, &workspace, &code);
+    let reported = Arc::clone(&workspace);
+    let router = wap_http::router(HttpConfig {
+        workspace: Arc::<SharedWorkspace>::clone(&workspace),
+        index: Arc::new(move || index_figures(&reported)),
         pool: CallPool::new(),
         guard: Guard::new(token, address, &options.allow_host, &metrics),
         metrics: Arc::clone(&metrics),
@@ -79,7 +85,7 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     });
     let shutdown = Shutdown::default();
     let told = shutdown.clone();
-    let _guard = cancel.on_cancel(Box::new(move || told.tell()));
+    let _guard = cancel.on_cancel(Box::new(move || told.stop()));
     // Opening the workspace can take long, and those who look after the server ask meanwhile whether it is there. Calls wait
     // for it; if it cannot be had, the server ends.
     let (sender, failure) = channel();
@@ -91,14 +97,14 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
         }
         Err(failure) => {
             let _ = sender.send(failure);
-            stopping.tell();
+            stopping.stop();
         }
     };
     thread::Builder::new().name("opening".to_owned()).spawn(open).map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
+        wap_http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(mcp_runtime);
@@ -109,6 +115,25 @@ pub(crate) fn serve(common: &Common, console: Console, options: &ServeOptions) -
     workspace.leave(&cancel);
     served.map_err(failed)?;
     Ok(Exit::Interrupted)
+}
+
+fn index_figures(workspace: &SharedWorkspace) -> Option<IndexFigures> {
+    let report = workspace.index_report()?;
+    Some(IndexFigures {
+        files: report.files,
+        unread: report.unread,
+        memory_bytes: report.memory_bytes,
+        memory_limit_bytes: report.memory_limit_bytes,
+    })
+}
+
+fn token_failure(error: TokenError) -> Failure {
+    let (exit, advice) = match error {
+        TokenError::Unusable { .. } => (Exit::Failed, "name another one with --token-file FILE"),
+        TokenError::Invalid { .. } => (Exit::Usage, "remove the file, and a new one is made"),
+        TokenError::NoHome => (Exit::Usage, "name a file for it with --token-file FILE"),
+    };
+    Failure::new(exit, error.to_string()).advise(advice)
 }
 
 fn announce(console: Console, address: SocketAddr, token_file: Option<String>) {

@@ -74,8 +74,8 @@ fn origin() -> Origin {
     }
 }
 
-/// What came of an undo, as a text of about so many characters for a model; a refusal is an error.
-pub(crate) fn told(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> Result<String, String> {
+/// Renders the outcome of an undo for a model, in at most about `characters`; a refusal is an error.
+pub(crate) fn text(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> Result<String, String> {
     let mut page = Page { text: String::new(), left: characters, left_out: 0 };
     match answer {
         Ok(answer) => {

@@ -8,14 +8,15 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use wap_core::{CancelFlag, Limits, Reason, Request, Response, Tool, UnknownArguments, Unobserved, WapError};
+use wap_core::{
+    CancelFlag, Limits, Reason, Request, Response, Tool, UnknownArguments, Unobserved, WapError, Workspace,
+};
 
 use crate::cli::Common;
 use crate::commands::session::cancel_flag;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
-use workspace_host::CallPool;
-use workspace_host::Client;
+use wap_calls::{CallPool, Client};
 use workspace_host::Places;
 use workspace_host::SharedWorkspace;
 use workspace_host::json_rpc::{self, INVALID_REQUEST, Message};
@@ -52,9 +53,10 @@ pub(crate) fn wap(common: &Common, console: Console) -> Outcome {
     check_unconfined(&common.host(), &places)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &places, &console.shared()));
     workspace.open()?;
+    let served: Arc<dyn Workspace> = Arc::<SharedWorkspace>::clone(&workspace);
     let (ended, end) = channel();
     let service = Arc::new(Service {
-        client: Client::new("wap", &workspace, &CallPool::new()),
+        client: Client::new("wap", &served, &CallPool::new()),
         root: places.workspace.display().to_string(),
         running: Mutex::default(),
         output: Mutex::new(io::stdout()),

@@ -1,0 +1,42 @@
+//! The history of a server's workspace, for tools that undo and list changes.
+
+use std::sync::Arc;
+
+use wap_core::{Call, Reason, WapError};
+use wap_mcp::{LogPage, WorkspaceHistory};
+use workspace_host::{Places, SharedWorkspace, UndoRequest};
+
+use crate::commands;
+use crate::exit::{Exit, Failure};
+
+/// The journal of the workspace that a server serves.
+pub(crate) struct ServedHistory {
+    pub(crate) workspace: Arc<SharedWorkspace>,
+    pub(crate) places: Places,
+}
+
+impl WorkspaceHistory for ServedHistory {
+    fn undo(
+        &self,
+        call: &Call<'_>,
+        change: Option<u64>,
+        characters: usize,
+    ) -> Result<Result<String, String>, WapError> {
+        let request = UndoRequest { change, ..UndoRequest::default() };
+        let answer = self.workspace.undo(&request, call).map_err(|failure| for_model(&failure))?;
+        Ok(commands::undo::text(answer, characters))
+    }
+
+    fn log(&self, page: &LogPage) -> Result<String, WapError> {
+        commands::log::page(&self.places, page).map_err(|failure| for_model(&failure))
+    }
+}
+
+/// Turns a failure into an error for a model, without the paths that are for the person at the terminal.
+fn for_model(failure: &Failure) -> WapError {
+    match failure.exit {
+        Exit::Refused => WapError::new(Reason::ReadOnly, failure.message.as_str()),
+        Exit::Failed => WapError::new(Reason::ReadError, failure.message.as_str()),
+        _ => WapError::new(Reason::Busy, "the state folder cannot be used; agentd's standard error says why"),
+    }
+}

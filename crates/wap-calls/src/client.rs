@@ -1,0 +1,177 @@
+//! One client of this process: its conversation, and what runs for it. Every transport has its clients as this.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use wap_core::{
+    Call, CancelFlag, CommandObserver, Conversation, ConversationId, ModifyOperation, Origin, Reason,
+    Request, Response, Retention, RunKey, Tool, ToolEffect, WapError, Workspace,
+};
+
+use crate::CallPool;
+
+/// A client with one conversation, whose calls run on the threads of a pool.
+pub struct Client {
+    workspace: Arc<dyn Workspace>,
+    pool: CallPool,
+    conversation: Conversation,
+    calls: Mutex<Calls>,
+    ended: Condvar,
+}
+
+/// The text of the error that a call is answered with if the program panics in it.
+const FAULT: &str = "agentd has a fault and could not answer this call";
+
+#[derive(Debug, Default)]
+struct Calls {
+    next: u64,
+    running: HashMap<u64, (Tool, CancelFlag)>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").field("conversation", self.conversation.id()).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Returns a client whose conversation has a name of its own that begins with `kind`.
+    #[must_use]
+    pub fn new(kind: &str, workspace: &Arc<dyn Workspace>, pool: &CallPool) -> Arc<Client> {
+        let id = ConversationId(format!("{kind}-{}", uuid::Uuid::new_v4().simple()));
+        Arc::new(Client {
+            workspace: Arc::clone(workspace),
+            pool: pool.clone(),
+            conversation: Conversation::new(id),
+            calls: Mutex::default(),
+            ended: Condvar::new(),
+        })
+    }
+
+    /// Begins a call. `done` gets its answer, exactly once, on another thread unless too many calls wait already.
+    pub fn begin(
+        self: &Arc<Self>,
+        request: Request,
+        cancel: CancelFlag,
+        mut observer: Box<dyn CommandObserver>,
+        done: impl FnOnce(Result<Response, WapError>) + Send + 'static,
+    ) {
+        let (tool, bytes) = (request.tool(), weight_bytes(&request));
+        let number = {
+            let mut calls = self.lock();
+            calls.next += 1;
+            let number = calls.next;
+            calls.running.insert(number, (tool, cancel.clone()));
+            number
+        };
+        let ending = Ending { client: Arc::clone(self), number, done };
+        // Shared with the job only until it is clear whether there is going to be one.
+        let ending = Arc::new(Mutex::new(Some(ending)));
+        let (client, of_job, of_queue) = (Arc::clone(self), Arc::clone(&ending), cancel.clone());
+        let job = move || {
+            let answered = catch_unwind(AssertUnwindSafe(|| client.answer(request, &cancel, &mut *observer)));
+            end(&of_job, answered.unwrap_or_else(|_| Err(WapError::new(Reason::ReadError, FAULT))));
+        };
+        if self.pool.run(tool, bytes, &of_queue, Box::new(job)).is_err() {
+            end(&ending, Err(WapError::new(Reason::Busy, "too many calls wait already; try again")));
+        }
+    }
+
+    /// Answers a call on this thread.
+    pub fn answer(
+        &self,
+        request: Request,
+        cancel: &CancelFlag,
+        observer: &mut dyn CommandObserver,
+    ) -> Result<Response, WapError> {
+        let origin = self.origin();
+        let call = Call { origin: &origin, cancel, time_left: None };
+        self.conversation.answer(&*self.workspace, request, &call, observer)
+    }
+
+    /// The origin of a call that stands for itself.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            conversation: self.conversation.id().clone(),
+            run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),
+            step: 0,
+            retention: Retention::Process,
+        }
+    }
+
+    /// Cancels the commands that run or wait, and lets other calls come to their end.
+    pub fn cancel_commands(&self) {
+        self.cancel(|tool| tool.effect() == ToolEffect::Runs);
+    }
+
+    /// Cancels everything.
+    pub fn cancel_all(&self) {
+        self.cancel(|_| true);
+    }
+
+    /// Waits until everything that was begun has been answered, for at most this long.
+    pub fn wait_until_idle(&self, limit: Duration) {
+        let calls = self.lock();
+        let busy = |calls: &mut Calls| !calls.running.is_empty();
+        drop(self.ended.wait_timeout_while(calls, limit, busy).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn cancel(&self, is_meant: impl Fn(Tool) -> bool) {
+        let meant: Vec<_> = {
+            let calls = self.lock();
+            let running = calls.running.values().filter(|(tool, _)| is_meant(*tool));
+            running.map(|(_, cancel)| cancel.clone()).collect()
+        };
+        for cancel in meant {
+            cancel.cancel();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// About how many bytes a request holds; the short texts that every request has are left out.
+fn weight_bytes(request: &Request) -> usize {
+    match request {
+        Request::WriteFile(request) => request.content.len(),
+        Request::ModifyFile(request) => request.operations.iter().map(operation_bytes).sum(),
+        Request::ExecuteCommand(request) => {
+            let variables = request.environment.iter().flatten();
+            request.command.len() + variables.map(|(name, value)| name.len() + value.len()).sum::<usize>()
+        }
+        _ => 0,
+    }
+}
+
+fn operation_bytes(operation: &ModifyOperation) -> usize {
+    match operation {
+        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
+            new_content.len()
+        }
+        ModifyOperation::RegexReplace { pattern, replacement, .. } => pattern.len() + replacement.len(),
+        _ => 0,
+    }
+}
+
+/// What happens when a call has ended.
+struct Ending<D> {
+    client: Arc<Client>,
+    number: u64,
+    done: D,
+}
+
+fn end<D: FnOnce(Result<Response, WapError>)>(
+    ending: &Mutex<Option<Ending<D>>>,
+    answer: Result<Response, WapError>,
+) {
+    let ending = ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(Ending { client, number, done }) = ending else { return };
+    done(answer);
+    client.lock().running.remove(&number);
+    client.ended.notify_all();
+}

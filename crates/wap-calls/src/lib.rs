@@ -1,0 +1,7 @@
+#![doc = include_str!("../README.md")]
+
+mod call_pool;
+mod client;
+
+pub use call_pool::{CallPool, Full, Job};
+pub use client::Client;

@@ -1,0 +1,83 @@
+//! Tests of `wap-calls` through its public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use memory_workspace::MemoryWorkspace;
+use proptest::prelude::*;
+use wap_calls::{CallPool, Client};
+use wap_core::{CancelFlag, ReadFile, Request, Response, Unobserved, WapError, Workspace, WriteFile};
+
+type Answer = Result<Response, WapError>;
+
+fn client(workspace: MemoryWorkspace) -> Arc<Client> {
+    let workspace: Arc<dyn Workspace> = Arc::new(workspace);
+    Client::new("test", &workspace, &CallPool::new())
+}
+
+fn read(path: &str) -> Request {
+    Request::ReadFile(ReadFile { path: path.into(), ..ReadFile::default() })
+}
+
+fn write(path: &str) -> Request {
+    Request::WriteFile(WriteFile { path: path.into(), content: "new\n".into(), ..WriteFile::default() })
+}
+
+fn begin(client: &Arc<Client>, request: Request, cancel: &CancelFlag, sender: &Sender<Answer>) {
+    let sender = sender.clone();
+    client.begin(request, cancel.clone(), Box::new(Unobserved), move |answer| {
+        let _ = sender.send(answer);
+    });
+}
+
+#[test]
+fn errors_that_clients_read() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", "one\n")]);
+    workspace.before_changes(|_, _| panic!("the workspace has a fault"));
+    let client = client(workspace);
+    let (sender, answers) = channel();
+    let mut texts = String::new();
+    for request in [write("a.txt"), read("missing.txt"), read("a.txt")] {
+        begin(&client, request, &CancelFlag::new(), &sender);
+        texts.push_str(&match answers.recv().unwrap() {
+            Ok(_) => "an answer\n".to_owned(),
+            Err(error) => format!("{error}\n"),
+        });
+    }
+    insta::assert_snapshot!(texts);
+}
+
+#[test]
+fn two_clients_have_two_conversations() {
+    let workspace: Arc<dyn Workspace> = Arc::new(MemoryWorkspace::default());
+    let pool = CallPool::new();
+    let [one, other] = [(); 2].map(|()| Client::new("test", &workspace, &pool).origin());
+    assert_ne!(one.conversation, other.conversation);
+    assert!(one.conversation.0.starts_with("test-"));
+}
+
+proptest! {
+    #[test]
+    fn each_call_is_answered_exactly_once(
+        calls in prop::collection::vec((any::<bool>(), any::<bool>()), 0..40),
+        cancels_all in any::<bool>(),
+    ) {
+        let client = client(MemoryWorkspace::with_files([("a.txt", "one\n")]));
+        let (sender, answers) = channel();
+        for (is_write, is_cancelled) in &calls {
+            let cancel = CancelFlag::new();
+            let request = if *is_write { write("b.txt") } else { read("a.txt") };
+            begin(&client, request, &cancel, &sender);
+            if *is_cancelled {
+                cancel.cancel();
+            }
+        }
+        if cancels_all {
+            client.cancel_all();
+        }
+        drop(sender);
+        // Ends when each call has dropped its sender, so that a second answer could not be missed.
+        prop_assert_eq!(answers.iter().count(), calls.len());
+    }
+}

@@ -1,0 +1,333 @@
+//! The bodies of requests: how many bytes of them there may be at once, how long one may take to arrive, and where they are
+//! parsed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use futures_util::StreamExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout, timeout_at};
+use wap_core::{Reason, WapError};
+
+use crate::refusal::{refusal, refusal_with};
+
+/// How many bytes of bodies there may be at once, each counted until its call is answered.
+const ALL_BYTES: usize = 64 << 20;
+
+/// Bodies of at most so many bytes have a budget of their own, so that they never wait behind large ones.
+const SMALL_BYTES: usize = 64 << 10;
+
+/// How many bytes of small bodies there may be at once.
+const ALL_SMALL_BYTES: usize = 16 << 20;
+
+/// Budgets count in pieces of so many bytes.
+const UNIT_BYTES: usize = 1 << 10;
+
+/// How much is asked of the budget at first for a body that is not small and does not say how long it is.
+const FIRST_BYTES: usize = 1 << 20;
+
+/// How long a body may wait for its share of the budget.
+const WAITING: Duration = Duration::from_secs(20);
+
+/// How long a client may take to send a body.
+const ARRIVAL: Duration = Duration::from_secs(60);
+
+/// How long nothing may come of a body that holds a large share.
+const STALL: Duration = Duration::from_secs(10);
+
+/// When a client that was turned away for want of room may try again, in seconds.
+const RETRY_SECONDS: &str = "5";
+
+/// How many large texts are parsed at once.
+const PARSERS: usize = 2;
+
+/// Shorter texts are parsed where they are: that takes less time than handing them over.
+const PARSED_AT_ONCE_BYTES: usize = 32 << 10;
+
+/// The budgets. Clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Bodies {
+    large: Arc<Semaphore>,
+    small: Arc<Semaphore>,
+    parsers: Arc<Semaphore>,
+    /// How long a body may wait for its share.
+    waiting: Duration,
+}
+
+/// A whole body with its share of the budget, which lasts until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) share: Share,
+}
+
+/// A share of a budget.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    permits: Option<OwnedSemaphorePermit>,
+    bytes: usize,
+    is_large: bool,
+}
+
+impl Default for Bodies {
+    fn default() -> Bodies {
+        Bodies {
+            large: Arc::new(Semaphore::new(ALL_BYTES / UNIT_BYTES)),
+            small: Arc::new(Semaphore::new(ALL_SMALL_BYTES / UNIT_BYTES)),
+            parsers: Arc::new(Semaphore::new(PARSERS)),
+            waiting: WAITING,
+        }
+    }
+}
+
+impl Bodies {
+    /// So many bytes of a message may be held without a share.
+    pub(crate) const UNSHARED_BYTES: usize = SMALL_BYTES;
+
+    /// Returns a share that covers a message of at most `most` bytes of which `needed` are there, a larger one than is given.
+    ///
+    /// # Errors
+    ///
+    /// `Busy` if there is no room in time.
+    pub(crate) async fn grown(
+        &self,
+        mut share: Share,
+        needed: usize,
+        most: usize,
+    ) -> Result<Share, WapError> {
+        self.grow(&mut share, next_size(needed, most)).await?;
+        Ok(share)
+    }
+
+    /// Reads a whole body of at most so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// `RequestTooLarge`, `Timeout` if it does not arrive in time, `Busy` if there is no room for it.
+    pub(crate) async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        limit_bytes: u64,
+    ) -> Result<Received, WapError> {
+        let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+        let announced = headers
+            .get(header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok()?.parse::<u64>().ok())
+            .map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        if announced.is_some_and(|length| length > most) {
+            return Err(too_large(most));
+        }
+        let mut share = Share::default();
+        self.grow(&mut share, announced.unwrap_or(0)).await?;
+        let mut bytes = Vec::with_capacity(announced.unwrap_or(0));
+        let mut pieces = body.into_data_stream();
+        let deadline = Instant::now() + ARRIVAL;
+        loop {
+            let until = if share.is_large { deadline.min(Instant::now() + STALL) } else { deadline };
+            let piece = match timeout_at(until, pieces.next()).await {
+                Err(_) => return Err(WapError::new(Reason::Timeout, "the body did not arrive in time")),
+                Ok(None) => break,
+                Ok(Some(Err(_))) => {
+                    return Err(WapError::new(Reason::InvalidField, "the body broke off").with("field", "."));
+                }
+                Ok(Some(Ok(piece))) => piece,
+            };
+            let needed = bytes.len() + piece.len();
+            if needed > most {
+                return Err(too_large(most));
+            }
+            if needed > share.bytes {
+                self.grow(&mut share, next_size(needed, most)).await?;
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        share.shrink_to(bytes.capacity());
+        Ok(Received { bytes, share })
+    }
+
+    /// Has a share cover so many bytes.
+    async fn grow(&self, share: &mut Share, bytes: usize) -> Result<(), WapError> {
+        let is_large = bytes > SMALL_BYTES;
+        let budget = if is_large { &self.large } else { &self.small };
+        // The budget of small bodies is left for the other one as a whole.
+        let held = if share.is_large == is_large {
+            share.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+        } else {
+            0
+        };
+        let wanted = units(bytes).saturating_sub(held);
+        let asked = Arc::clone(budget).acquire_many_owned(u32::try_from(wanted).unwrap_or(u32::MAX));
+        let Ok(Ok(permits)) = timeout(self.waiting, asked).await else {
+            let text = "the bodies of other requests take all the room that there is; try again";
+            return Err(WapError::new(Reason::Busy, text));
+        };
+        match &mut share.permits {
+            Some(held) if share.is_large == is_large => held.merge(permits),
+            held => *held = Some(permits),
+        }
+        (share.bytes, share.is_large) = (bytes, is_large);
+        Ok(())
+    }
+
+    /// Parses a text, a large one not on the thread that serves all connections. Only a few are parsed at once: what is made of
+    /// a text takes several times its room.
+    pub(crate) async fn parse<B, T>(
+        &self,
+        text: B,
+        parse: impl FnOnce(&[u8]) -> T + Send + 'static,
+    ) -> Result<T, WapError>
+    where
+        B: AsRef<[u8]> + Send + 'static,
+        T: Send + 'static,
+    {
+        if text.as_ref().len() <= PARSED_AT_ONCE_BYTES {
+            return Ok(parse(text.as_ref()));
+        }
+        let parser = Arc::clone(&self.parsers).acquire_owned().await.map_err(|_| fault())?;
+        let parsed = tokio::task::spawn_blocking(move || {
+            let _parser = parser;
+            wap_core::check_json_size(text.as_ref())?;
+            Ok(parse(text.as_ref()))
+        });
+        parsed.await.map_err(|_| fault())?
+    }
+}
+
+impl Share {
+    /// Returns how many bytes it covers.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn shrink_to(&mut self, bytes: usize) {
+        let Some(permits) = &mut self.permits else { return };
+        let spare = permits.num_permits().saturating_sub(units(bytes));
+        drop(permits.split(spare));
+        self.bytes = bytes;
+    }
+}
+
+/// Answers a request whose body was not taken. What is left of it is not read, so nothing can follow it.
+pub(crate) fn refused(error: &WapError) -> Response<Body> {
+    let mut response = match error.reason() {
+        Reason::Timeout => refusal_with(StatusCode::REQUEST_TIMEOUT, error),
+        _ => refusal(error),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+    if error.reason() == Reason::Busy {
+        headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static(RETRY_SECONDS));
+    }
+    response
+}
+
+fn too_large(most: usize) -> WapError {
+    let text = format!("the body is longer than {most} bytes");
+    WapError::new(Reason::RequestTooLarge, text).with("limit", most)
+}
+
+fn fault() -> WapError {
+    WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call")
+}
+
+/// How large a body of unknown length is taken to be, when so much of it has come.
+fn next_size(needed: usize, most: usize) -> usize {
+    let steps = [SMALL_BYTES, FIRST_BYTES, most];
+    steps.into_iter().find(|step| needed <= *step).unwrap_or(most)
+}
+
+fn units(bytes: usize) -> usize {
+    bytes.div_ceil(UNIT_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Bytes;
+    use futures_util::stream;
+
+    use super::*;
+
+    /// Runs something on a runtime whose clock goes on at once when everything waits.
+    fn run<T>(task: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime of one thread needs nothing").block_on(task)
+    }
+
+    fn whole(length: usize) -> Body {
+        Body::from_stream(stream::iter(vec![Ok::<_, std::io::Error>(Bytes::from(vec![b' '; length]))]))
+    }
+
+    fn left(bodies: &Bodies) -> (usize, usize) {
+        (bodies.large.available_permits() * UNIT_BYTES, bodies.small.available_permits() * UNIT_BYTES)
+    }
+
+    #[test]
+    fn what_a_body_takes_is_given_back_when_it_is_dropped() {
+        let bodies = Bodies::default();
+        run(async {
+            let headers = HeaderMap::new();
+            let small = bodies.read(&headers, whole(10), 1 << 24).await.expect("there is room");
+            let large = bodies.read(&headers, whole(3 << 20), 1 << 24).await.expect("there is room");
+            let (large_left, small_left) = left(&bodies);
+            assert!(large_left <= ALL_BYTES - (3 << 20), "{large_left}");
+            assert!((ALL_SMALL_BYTES - SMALL_BYTES..ALL_SMALL_BYTES).contains(&small_left), "{small_left}");
+            drop((small, large));
+            assert_eq!(left(&bodies), (ALL_BYTES, ALL_SMALL_BYTES));
+            let failed = bodies.read(&headers, whole(3 << 20), 1 << 20).await.map(|_| ());
+            assert_eq!(failed.map_err(|error| error.reason()), Err(Reason::RequestTooLarge));
+            assert_eq!(left(&bodies), (ALL_BYTES, ALL_SMALL_BYTES));
+        });
+    }
+
+    #[test]
+    fn a_body_waits_until_there_is_room_for_it_and_a_small_one_does_not() {
+        let bodies = Bodies::default();
+        run(async {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_LENGTH, (16 << 20).into());
+            let mut held = Vec::new();
+            for _ in 0..4 {
+                held.push(bodies.read(&headers, whole(16 << 20), 16 << 20).await.expect("there is room"));
+            }
+            let waiting = bodies.read(&headers, whole(16 << 20), 16 << 20);
+            let mut waiting = std::pin::pin!(waiting);
+            assert!(timeout(Duration::from_millis(50), &mut waiting).await.is_err(), "it took more");
+            bodies.read(&HeaderMap::new(), whole(100), 16 << 20).await.expect("small ones have room");
+            held.pop();
+            waiting.await.expect("there is room again");
+        });
+    }
+
+    #[test]
+    fn a_body_for_which_there_is_no_room_in_time_is_refused_with_a_time_to_try_again() {
+        let bodies = Bodies { waiting: Duration::from_millis(50), ..Bodies::default() };
+        run(async {
+            let all = Arc::clone(&bodies.large).acquire_many_owned((ALL_BYTES / UNIT_BYTES) as u32).await;
+            let failed = bodies.read(&HeaderMap::new(), whole(1 << 20), 16 << 20).await.map(|_| ());
+            let error = failed.expect_err("there is no room");
+            assert_eq!(error.reason(), Reason::Busy);
+            let response = refused(&error);
+            assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(response.headers()[header::RETRY_AFTER], RETRY_SECONDS);
+            drop(all);
+            bodies.read(&HeaderMap::new(), whole(1 << 20), 16 << 20).await.expect("there is room again");
+        });
+    }
+
+    #[test]
+    fn large_texts_are_parsed_on_another_thread_and_those_of_too_many_values_not_at_all() {
+        let bodies = Bodies::default();
+        let thread = |_: &[u8]| std::thread::current().id();
+        run(async {
+            let here = std::thread::current().id();
+            assert_eq!(bodies.parse(vec![b' '; 100], thread).await.ok(), Some(here));
+            let there = bodies.parse(vec![b' '; 1 << 20], thread).await.expect("it is a short text");
+            assert_ne!(there, here);
+            let many = bodies.parse(vec![b','; 1 << 20], thread).await;
+            assert_eq!(many.map_err(|error| error.reason()), Err(Reason::RequestTooLarge));
+        });
+    }
+}

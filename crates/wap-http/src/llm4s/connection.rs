@@ -1,0 +1,297 @@
+//! One WebSocket: what its client asks for, what it is told, and how it ends.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures_util::stream::SplitSink;
+use futures_util::{SinkExt, StreamExt};
+use tokio::sync::Notify;
+use wap_core::llm4s::{
+    BadMessage, Command, CommandStory, Incoming, LONGEST_SILENCE, Outgoing, SILENCE_TEXT, decode,
+};
+use wap_core::{CancelFlag, CommandObserver, Limits, OutputStream, Reason, Request, WapError};
+
+use super::queue::{Queue, Sent, Waiting, queue};
+use crate::meter::Meter;
+use crate::router::Server;
+use wap_calls::Client;
+
+/// The longest message that can arrive, in bytes; a longer one ends the connection. One that is over
+/// [`Limits::MAX_REQUEST_BYTES`] is only refused.
+pub(crate) const MOST_MESSAGE_BYTES: usize = 20 << 20;
+
+/// How many commands of one client may run or wait.
+const MOST_RUNNING: usize = 256;
+
+/// How long a client may take to receive one message.
+const SENDING: Duration = Duration::from_secs(30);
+
+/// How long the last messages of a connection may take, and the commands that were cancelled.
+const PARTING: Duration = Duration::from_secs(5);
+
+/// Why the server ends a connection.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// The client has closed it, or is gone.
+    Gone,
+    /// With this code and text.
+    Close(u16, &'static str),
+    /// The server stops: commands are ended first.
+    Stopped,
+}
+
+struct Connection {
+    client: Arc<Client>,
+    server: Arc<Server>,
+    /// Commands that run or wait, by the client's names.
+    running: Mutex<HashMap<String, CancelFlag>>,
+    /// Told when one of them has ended.
+    ended: Notify,
+    queue: Queue,
+}
+
+/// Serves one client until it is gone, then ends what runs for it.
+pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter) {
+    let _connected = server.metrics.connected();
+    let (sink, mut incoming) = socket.split();
+    let (queue, waiting) = queue();
+    let sending = tokio::spawn(send_all(sink, waiting));
+    let connection = Arc::new(Connection {
+        client: server.clients.stranger("llm4s"),
+        server: Arc::clone(server),
+        running: Mutex::default(),
+        ended: Notify::new(),
+        queue,
+    });
+    let stopped = Arc::new(Notify::new());
+    let told = Arc::clone(&stopped);
+    let _stop = server.stop.on_cancel(Box::new(move || told.notify_one()));
+    // A clock that nobody can set: heartbeats do not depend on the time of day, the client's or ours.
+    let mut last_heard = tokio::time::Instant::now();
+    let end = loop {
+        tokio::select! {
+            received = incoming.next() => {
+                last_heard = tokio::time::Instant::now();
+                match received {
+                    Some(Ok(message)) => {
+                        // Pings come between the pieces of a message, which is not whole then.
+                        let is_message = matches!(message, Message::Text(_) | Message::Binary(_));
+                        let end = connection.receive(message).await;
+                        if is_message {
+                            meter.end_message();
+                        }
+                        match end {
+                            Some(end) => break end,
+                            None => continue,
+                        }
+                    }
+                    Some(Err(error)) => break ending(error),
+                    None => break End::Gone,
+                }
+            }
+            () = tokio::time::sleep_until(last_heard + LONGEST_SILENCE) => {
+                break End::Close(close_code::NORMAL, SILENCE_TEXT);
+            }
+            () = connection.queue.broken() => break End::Gone,
+            () = stopped.notified() => break End::Stopped,
+        }
+    };
+    connection.client.cancel_all();
+    match end {
+        End::Gone => sending.abort(),
+        End::Close(code, text) => connection.queue.close(code, text),
+        End::Stopped => {
+            let _ = tokio::time::timeout(PARTING, connection.idle()).await;
+            connection.queue.close(close_code::AWAY, "the server stops");
+        }
+    }
+    let _ = tokio::time::timeout(PARTING, sending).await;
+}
+
+/// Sends what waits, until the end.
+async fn send_all(mut sink: SplitSink<WebSocket, Message>, mut waiting: Waiting) {
+    while let Some(next) = waiting.next().await {
+        let (message, bytes) = match next {
+            Sent::Close(code, reason) => {
+                let frame = CloseFrame { code, reason: reason.into() };
+                let _ = tokio::time::timeout(PARTING, sink.send(Message::Close(Some(frame)))).await;
+                return;
+            }
+            Sent::Text(text) => {
+                let bytes = text.len();
+                (Message::Text(text.into()), bytes)
+            }
+        };
+        match tokio::time::timeout(SENDING, sink.send(message)).await {
+            Ok(Ok(())) => waiting.is_sent(bytes),
+            Ok(Err(_)) | Err(_) => return waiting.give_up(),
+        }
+    }
+}
+
+/// What is said to a client whose frames cannot be read.
+fn ending(error: axum::Error) -> End {
+    match error.into_inner().downcast_ref::<tungstenite::Error>() {
+        Some(tungstenite::Error::Capacity(_)) => End::Close(close_code::SIZE, "the message is too large"),
+        Some(tungstenite::Error::Utf8(_)) => End::Close(close_code::INVALID, "the message is no UTF-8"),
+        Some(tungstenite::Error::Protocol(_)) => End::Close(close_code::PROTOCOL, "the frame is malformed"),
+        _ => End::Gone,
+    }
+}
+
+impl Connection {
+    async fn receive(self: &Arc<Self>, message: Message) -> Option<End> {
+        match message {
+            Message::Text(text) if text.len() as u64 > Limits::MAX_REQUEST_BYTES => {
+                let error = format!("a message is longer than {} bytes", Limits::MAX_REQUEST_BYTES);
+                self.refuse(&error, Reason::RequestTooLarge.name(), None);
+            }
+            Message::Text(text) => {
+                // It was UTF-8 when it came.
+                let decode = |text: &[u8]| decode(std::str::from_utf8(text).unwrap_or_default());
+                match self.server.bodies.parse(Bytes::from(text), decode).await {
+                    Ok(Ok(Incoming::Command(command))) => self.begin(command),
+                    Ok(Ok(Incoming::Cancel { command_id })) => self.cancel(&command_id),
+                    Ok(Ok(Incoming::Heartbeat)) => {
+                        let timestamp_ms = jiff::Timestamp::now().as_millisecond();
+                        self.queue.send(Outgoing::Heartbeat { timestamp_ms }.encode());
+                    }
+                    Ok(Err(bad)) => self.refuse(&bad.to_string(), bad.code(), None),
+                    Err(error) => self.refuse(error.message(), error.reason().name(), None),
+                }
+            }
+            // The dialect is text.
+            Message::Binary(_) => {
+                self.refuse(&BadMessage::Format.to_string(), BadMessage::Format.code(), None);
+            }
+            Message::Ping(_) | Message::Pong(_) => {}
+            Message::Close(_) => return Some(End::Gone),
+        }
+        None
+    }
+
+    fn refuse(&self, error: &str, code: &str, command_id: Option<&str>) {
+        self.queue.send(Outgoing::Error { error, code, command_id }.encode());
+    }
+
+    fn cancel(&self, id: &str) {
+        let cancel = self.running().get(id).cloned();
+        match cancel {
+            Some(cancel) => cancel.cancel(),
+            None => {
+                let error = format!("No running command found for id {id}");
+                self.refuse(&error, "UNKNOWN_COMMAND_ID", Some(id));
+            }
+        }
+    }
+
+    fn begin(self: &Arc<Self>, command: Command) {
+        let Command { id, is_shell_command, request } = command;
+        let text = match &request {
+            Ok(Request::ExecuteCommand(request)) => request.command.clone(),
+            _ => String::new(),
+        };
+        let story = is_shell_command.then(|| CommandStory::new(id.clone(), text));
+        let cancel = CancelFlag::new();
+        let request = {
+            let mut running = self.running();
+            if running.contains_key(&id) {
+                drop(running);
+                let error = format!("a command with id {id} is still running");
+                return self.refuse(&error, "DUPLICATE_COMMAND_ID", Some(&id));
+            }
+            let room = running.len() < MOST_RUNNING;
+            let request = request.and_then(|request| match room {
+                true => Ok(request),
+                false => Err(WapError::new(Reason::Busy, "too many commands run or wait already; try again")),
+            });
+            if request.is_ok() {
+                running.insert(id.clone(), cancel.clone());
+            }
+            request
+        };
+        let mut request = match request {
+            Ok(request) => request,
+            Err(error) => return self.tell(&id, story, &Err(error), Duration::ZERO),
+        };
+        if let Some(prefix) = &self.server.llm4s_prefix {
+            prefix.take_off(&mut request);
+        }
+        let began = Instant::now();
+        let mut running = self.server.metrics.begin(request.tool());
+        let story = Arc::new(Mutex::new(story));
+        let observer = Observer { story: Arc::clone(&story), queue: self.queue.clone() };
+        let connection = Arc::clone(self);
+        self.client.begin(request, cancel, Box::new(observer), move |mut answer| {
+            if let Ok(response) = &mut answer {
+                running.succeeded();
+                if let Some(prefix) = &connection.server.llm4s_prefix {
+                    prefix.put_on(response);
+                }
+            }
+            let story = lock(&story).take();
+            connection.running().remove(&id);
+            connection.tell(&id, story, &answer, began.elapsed());
+            connection.ended.notify_one();
+        });
+    }
+
+    fn tell(
+        &self,
+        id: &str,
+        story: Option<CommandStory>,
+        answer: &Result<wap_core::Response, WapError>,
+        took: Duration,
+    ) {
+        match story {
+            Some(story) => {
+                let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                story.ended(answer, took_ms).into_iter().for_each(|text| self.queue.send(text));
+            }
+            None => self.queue.send(Outgoing::Answer { command_id: id, answer: answer.as_ref() }.encode()),
+        }
+    }
+
+    /// Returns when nothing runs any more.
+    async fn idle(&self) {
+        while !self.running().is_empty() {
+            self.ended.notified().await;
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, CancelFlag>> {
+        lock(&self.running)
+    }
+}
+
+/// Sends what a command prints. It never waits: what the client does not take in time is left out, and it is told so.
+struct Observer {
+    story: Arc<Mutex<Option<CommandStory>>>,
+    queue: Queue,
+}
+
+impl CommandObserver for Observer {
+    fn started(&mut self, _: &str) {
+        if let Some(text) = lock(&self.story).as_mut().and_then(CommandStory::started) {
+            self.queue.send(text);
+        }
+    }
+
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
+        let mut story = lock(&self.story);
+        let Some(story) = story.as_mut() else { return };
+        if !self.queue.has_room() {
+            return story.left_out(stream, bytes);
+        }
+        if let Some(text) = story.printed(stream, bytes) {
+            self.queue.send(text);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,101 @@
+//! The path by which clients of llm4s know the workspace.
+
+use std::str::FromStr;
+
+use wap_core::{Request, Response};
+
+/// An absolute path that stands for the root of the workspace, `/workspace` for instance.
+///
+/// The original server runs in a container in which the workspace lies there, and its clients name files by it. Only paths in
+/// requests are mapped, as text in front of all checks: what leaves the workspace behind the prefix is refused as without it.
+/// The texts of shell commands are not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspacePrefix(String);
+
+/// Why a text is not a prefix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a prefix is an absolute path without '.' and '..', and not '/': /workspace for instance")]
+pub struct PrefixError;
+
+impl FromStr for WorkspacePrefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<WorkspacePrefix, PrefixError> {
+        let names = text.strip_prefix('/').ok_or(PrefixError)?.trim_end_matches('/');
+        let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(char::is_control);
+        if !names.split('/').all(is_plain) {
+            return Err(PrefixError);
+        }
+        Ok(WorkspacePrefix(format!("/{names}")))
+    }
+}
+
+impl WorkspacePrefix {
+    /// Makes the paths of a request relative to the workspace.
+    pub(crate) fn take_off(&self, request: &mut Request) {
+        match request {
+            Request::ExploreFiles(request) => self.shorten(&mut request.path),
+            Request::ReadFile(request) => self.shorten(&mut request.path),
+            Request::WriteFile(request) => self.shorten(&mut request.path),
+            Request::ModifyFile(request) => self.shorten(&mut request.path),
+            Request::DeleteFile(request) => self.shorten(&mut request.path),
+            Request::SearchFiles(request) => request.paths.iter_mut().for_each(|path| self.shorten(path)),
+            Request::ExecuteCommand(request) => {
+                if let Some(folder) = &mut request.working_directory {
+                    self.shorten(folder);
+                }
+            }
+            Request::GetWorkspaceInfo => {}
+        }
+    }
+
+    /// Names the workspace by the prefix where a response says where it lies.
+    pub(crate) fn put_on(&self, response: &mut Response) {
+        if let Response::GetWorkspaceInfo(info) = response {
+            info.root.clone_from(&self.0);
+        }
+    }
+
+    fn shorten(&self, path: &mut String) {
+        let Some(rest) = path.strip_prefix(&self.0) else { return };
+        if rest.is_empty() {
+            *path = ".".to_owned();
+        } else if let Some(rest) = rest.strip_prefix('/') {
+            let rest = rest.trim_start_matches('/');
+            *path = if rest.is_empty() { ".".to_owned() } else { rest.to_owned() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorkspacePrefix;
+
+    fn shortened(prefix: &str, path: &str) -> String {
+        let mut path = path.to_owned();
+        prefix.parse::<WorkspacePrefix>().unwrap().shorten(&mut path);
+        path
+    }
+
+    #[test]
+    fn only_whole_names_of_the_prefix_are_taken_off() {
+        for prefix in ["/workspace", "/workspace/"] {
+            assert_eq!(shortened(prefix, "/workspace/src/a.txt"), "src/a.txt");
+            assert_eq!(shortened(prefix, "/workspace"), ".");
+            assert_eq!(shortened(prefix, "/workspace//"), ".");
+            assert_eq!(shortened(prefix, "/workspace//etc/passwd"), "etc/passwd");
+            // What stays as it is is judged as any path.
+            for path in ["/workspaces/a", "/etc/passwd", "workspace/a", "a", ""] {
+                assert_eq!(shortened(prefix, path), path);
+            }
+            assert_eq!(shortened(prefix, "/workspace/../etc/passwd"), "../etc/passwd");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_a_plain_absolute_path() {
+        for text in ["", "/", "workspace", "/a/../b", "/a//b", "/.", "//", "/a\nb"] {
+            assert!(text.parse::<WorkspacePrefix>().is_err(), "{text}");
+        }
+    }
+}

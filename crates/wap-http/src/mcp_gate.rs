@@ -1,0 +1,82 @@
+//! What stands before the service of MCP: its messages come through the budget of bodies, and it works on a thread of its own.
+//!
+//! The service parses messages where it runs. Beside the other addresses it would keep all of them waiting.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Method, Response, StatusCode, header};
+use axum::middleware::Next;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use wap_core::{Limits, Reason, WapError};
+
+use crate::bodies::{self, Bodies, Received};
+use crate::refusal::{refusal, refusal_with};
+use wap_mcp::SessionRoom;
+
+/// What the gate needs.
+#[derive(Debug)]
+pub(crate) struct McpGate {
+    pub(crate) bodies: Bodies,
+    /// Where the service works.
+    pub(crate) runtime: Handle,
+    pub(crate) sessions: SessionRoom,
+}
+
+/// Ends a request whose client is gone.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Reads the body of a request and has the service answer it.
+pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, next: Next) -> Response<Body> {
+    let (mut head, body) = request.into_parts();
+    let has_body = head.method == Method::POST;
+    let is_end = head.method == Method::DELETE;
+    let limit_bytes = if has_body { Limits::MAX_REQUEST_BYTES } else { 0 };
+    let Received { bytes, share } = match gate.bodies.read(&head.headers, body, limit_bytes).await {
+        Ok(received) => received,
+        Err(error) => return bodies::refused(&error),
+    };
+    // It is whole now, however it came.
+    head.headers.remove(header::TRANSFER_ENCODING);
+    let sessions = gate.sessions;
+    let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
+        let _share = share;
+        if let Err(error) = wap_core::check_json_size(&bytes) {
+            return refusal(&error);
+        }
+        let (response, is_full) = sessions.note(next.run(Request::from_parts(head, Body::from(bytes)))).await;
+        if is_full { bodies::refused(&crowded()) } else { ended(is_end, response) }
+    }));
+    match (&mut answering.0).await {
+        Ok(response) => response,
+        Err(_) => refusal_with(StatusCode::SERVICE_UNAVAILABLE, &stopping()),
+    }
+}
+
+/// Answers 204 to the end of a session. The service says 202, accepted for later, though the session is gone by then; clients
+/// that know 200 and 204 only report that as a failure.
+fn ended(is_end: bool, mut response: Response<Body>) -> Response<Body> {
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        *response.body_mut() = Body::empty();
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.headers_mut().remove(header::CONTENT_TYPE);
+    }
+    response
+}
+
+fn crowded() -> WapError {
+    WapError::new(Reason::Busy, "too many sessions are busy; try again later")
+}
+
+fn stopping() -> WapError {
+    WapError::new(Reason::Busy, "the server stops")
+}

@@ -1,0 +1,105 @@
+//! What an answer of a tool looks like to a client.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::{Value, json};
+use wap_core::{ExploreFilesResponse, Reason, Request, Response, UnknownArguments, WapError};
+
+use crate::recent_outputs::RecentOutputs;
+use crate::server::McpConfig;
+use crate::text;
+
+/// Turns the answer to a request into a result.
+pub(crate) fn result(
+    config: &McpConfig,
+    outputs: &RecentOutputs,
+    request: &Request,
+    answer: Result<Response, WapError>,
+) -> CallToolResult {
+    let limit = config.page;
+    match (request, answer) {
+        (_, Err(error)) => failure(config, outputs, &error),
+        (_, Ok(response)) if config.wap_json => plain(json_text(&response)),
+        (Request::ModifyFile(request), Ok(Response::ModifyFile(response)))
+            if response.replacements.len() == request.operations.len()
+                && response.replacements.iter().all(|replaced| replaced.matches == 0) =>
+        {
+            failure(config, outputs, &nothing_matches(&response.path))
+        }
+        (Request::ReadFile(request), Ok(Response::ReadFile(response))) => {
+            plain(text::read_file(request, &response, limit))
+        }
+        (Request::SearchFiles(request), Ok(Response::SearchFiles(response))) => {
+            plain(text::search_files(request, &response, limit))
+        }
+        (_, Ok(Response::ExecuteCommand(response))) => {
+            plain(text::execute_command(&response, outputs, limit))
+        }
+        (Request::ExploreFiles(request), Ok(Response::ExploreFiles(mut response))) => {
+            shorten(&mut response, &request.path, limit.characters());
+            structured(&response)
+        }
+        (_, Ok(response)) => structured(&response),
+    }
+}
+
+/// Natively no match is success. A model that reads `success` goes on as if the text had changed.
+fn nothing_matches(path: &str) -> WapError {
+    let text = format!("no pattern matches anything in '{path}', so nothing was changed");
+    WapError::new(Reason::Conflict, text)
+        .with("path", path)
+        .with("hint", "read the file, and check the pattern and its flags")
+}
+
+/// A failure of a tool is a result: the model has to read it.
+pub(crate) fn failure(config: &McpConfig, outputs: &RecentOutputs, error: &WapError) -> CallToolResult {
+    let text = if config.wap_json { json_text(error) } else { text::failure(error, outputs, config.page) };
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+/// A result of text.
+pub(crate) fn plain(text: String) -> CallToolResult {
+    CallToolResult::success(vec![ContentBlock::text(text)])
+}
+
+/// Adds the note on arguments that were ignored to a result of text.
+pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) -> CallToolResult {
+    if let Some(note) = unknown.note() {
+        result.content.push(ContentBlock::text(format!("[{note}]")));
+    }
+    result
+}
+
+/// A structured result; the same as text is for clients that know no structure.
+fn structured<T: Serialize>(response: &T) -> CallToolResult {
+    CallToolResult::structured(json!(response))
+}
+
+fn json_text<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("answers have string keys")
+}
+
+/// Leaves out the entries at the end that do not fit, and says how to go on.
+fn shorten(response: &mut ExploreFilesResponse, path: &str, characters: usize) {
+    let size = |value: &Value| value.to_string().len() + 1;
+    let mut left = characters;
+    let fitting = response.files.iter().take_while(|file| match left.checked_sub(size(&json!(file))) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    });
+    let count = fitting.count();
+    if count >= response.files.len() {
+        return;
+    }
+    let next = response.files[count].path.clone();
+    response.files.truncate(count.max(1));
+    response.is_truncated = true;
+    let folder = next.rsplit_once('/').map_or(path, |(folder, _)| folder);
+    let arguments = json!({ "path": folder });
+    response.warnings.push(format!(
+        "entries from {next} on are left out: list folders one by one, beginning with exploreFiles {arguments}"
+    ));
+}

@@ -1,0 +1,253 @@
+//! Tools beside the seven of the document, which are listed only if the user asks for them.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wap_core::{Reason, Request, Tool, WapError};
+
+/// A tool that is listed only if the user asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtraTool {
+    /// Takes changes back.
+    Undo,
+    /// Lists what was done.
+    Log,
+    /// Reads more of the output of a command.
+    ReadOutput,
+    /// Deletes a file.
+    DeleteFile,
+    /// Finds pieces of files by words.
+    DocdexSearch,
+    /// Shows lines around such a piece.
+    DocdexSnippet,
+    /// Lists what a file defines.
+    DocdexSymbols,
+    /// Shows a syntax tree.
+    DocdexAst,
+    /// Lists what depends on a file, and on what it depends.
+    DocdexImpact,
+    /// Lists imports that lead nowhere.
+    DocdexImpactDiagnostics,
+}
+
+/// The arguments of `log`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LogArguments {
+    pub limit: Option<u32>,
+    pub before: Option<u64>,
+    pub skip: Option<u64>,
+}
+
+/// The arguments of `undo`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct UndoArguments {
+    pub change: Option<u64>,
+}
+
+impl ExtraTool {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [ExtraTool; 10] = [
+        ExtraTool::Undo,
+        ExtraTool::Log,
+        ExtraTool::ReadOutput,
+        ExtraTool::DeleteFile,
+        ExtraTool::DocdexSearch,
+        ExtraTool::DocdexSnippet,
+        ExtraTool::DocdexSymbols,
+        ExtraTool::DocdexAst,
+        ExtraTool::DocdexImpact,
+        ExtraTool::DocdexImpactDiagnostics,
+    ];
+
+    /// Returns the name by which clients call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => "undo",
+            ExtraTool::Log => "log",
+            ExtraTool::ReadOutput => "readOutput",
+            ExtraTool::DeleteFile => Tool::DeleteFile.name(),
+            ExtraTool::DocdexSearch => "docdexSearch",
+            ExtraTool::DocdexSnippet => "docdexSnippet",
+            ExtraTool::DocdexSymbols => "docdexSymbols",
+            ExtraTool::DocdexAst => "docdexAst",
+            ExtraTool::DocdexImpact => "docdexImpact",
+            ExtraTool::DocdexImpactDiagnostics => "docdexImpactDiagnostics",
+        }
+    }
+
+    /// Returns true if the code index answers it.
+    #[must_use]
+    pub fn asks_the_code_index(self) -> bool {
+        use ExtraTool::*;
+        match self {
+            Undo | Log | ReadOutput | DeleteFile => false,
+            DocdexSearch
+            | DocdexSnippet
+            | DocdexSymbols
+            | DocdexAst
+            | DocdexImpact
+            | DocdexImpactDiagnostics => true,
+        }
+    }
+
+    /// Returns one line that says what it does, for people.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => "Takes changes back",
+            ExtraTool::Log => "Lists what was done",
+            ExtraTool::ReadOutput => "Reads more of the output of a command",
+            ExtraTool::DeleteFile => "Deletes a file",
+            ExtraTool::DocdexSearch => "Finds pieces of files by words",
+            ExtraTool::DocdexSnippet => "Shows lines around such a piece",
+            ExtraTool::DocdexSymbols => "Lists what a file defines",
+            ExtraTool::DocdexAst => "Shows a syntax tree",
+            ExtraTool::DocdexImpact => "Lists what depends on a file, and on what it depends",
+            ExtraTool::DocdexImpactDiagnostics => "Lists imports that lead nowhere",
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => "Undo",
+            ExtraTool::Log => "Log",
+            ExtraTool::ReadOutput => "Read output",
+            ExtraTool::DeleteFile => Tool::DeleteFile.title(),
+            ExtraTool::DocdexSearch => "Search code",
+            ExtraTool::DocdexSnippet => "Show a piece of a file",
+            ExtraTool::DocdexSymbols => "List definitions",
+            ExtraTool::DocdexAst => "Show a syntax tree",
+            ExtraTool::DocdexImpact => "List dependencies",
+            ExtraTool::DocdexImpactDiagnostics => "List imports that lead nowhere",
+        }
+    }
+
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            ExtraTool::Undo => {
+                "Takes back the last change of a file, or the change of a number that log shows; undoing an undo brings \
+                 it back. Refused with a diff where the file has changed since."
+            }
+            ExtraTool::Log => {
+                "Lists what was done, newest first: runs with their steps and numbered changes."
+            }
+            ExtraTool::ReadOutput => {
+                "Reads the whole output of a command by the '@output/…' name that executeCommand gave."
+            }
+            ExtraTool::DeleteFile => Tool::DeleteFile.description(),
+            ExtraTool::DocdexSearch => {
+                "Finds pieces of files by words, best first: names whole or by their parts, in any form of the word. For \
+                 exact text use searchFiles."
+            }
+            ExtraTool::DocdexSnippet => "Shows the lines around a piece that docdexSearch has found.",
+            ExtraTool::DocdexSymbols => "Lists what a file defines, with lines and signatures.",
+            ExtraTool::DocdexAst => "Shows the nodes of a file's syntax tree.",
+            ExtraTool::DocdexImpact => {
+                "Lists the files that depend on a file, and those that it depends on, by imports."
+            }
+            ExtraTool::DocdexImpactDiagnostics => {
+                "Lists imports that should lead to a file of the workspace and lead nowhere."
+            }
+        }
+    }
+
+    pub(crate) fn request_schema(self) -> Value {
+        match self {
+            ExtraTool::Undo => json!({
+                "type": "object",
+                "properties": {
+                    "change": { "type": "integer", "description": "Number of a change; absent means the last one." }
+                }
+            }),
+            ExtraTool::Log => json!({
+                "type": "object",
+                "properties": {
+                    "limit": { "type": "integer", "description": "Most runs, 1 to 1000; absent means 20." },
+                    "before": { "type": "integer", "description": "Only runs before this number." },
+                    "skip": { "type": "integer", "description": "Lines of the first run to pass over." }
+                }
+            }),
+            ExtraTool::ReadOutput => json!({
+                "type": "object",
+                "properties": {
+                    "name": { "type": "string", "description": "The name, '@output/…'." },
+                    "startLine": { "type": "integer", "description": "First line, 1-based; absent means 1." },
+                    "endLine": { "type": "integer", "description": "Last line, inclusive; absent means the last." }
+                },
+                "required": ["name"]
+            }),
+            ExtraTool::DeleteFile => wap_core::compact_schema(&Tool::DeleteFile.request_schema()),
+            ExtraTool::DocdexSearch => json!({
+                "type": "object",
+                "properties": {
+                    "query": { "type": "string", "description": "Words." },
+                    "limit": { "type": "integer", "description": "Most hits, 1 to 100; absent means 8." }
+                },
+                "required": ["query"]
+            }),
+            ExtraTool::DocdexSnippet => json!({
+                "type": "object",
+                "properties": {
+                    "docId": { "type": "string", "description": "The docId of a hit." },
+                    "window": { "type": "integer", "description": "Lines, 10 to 400; absent means 40." }
+                },
+                "required": ["docId"]
+            }),
+            ExtraTool::DocdexSymbols => file_schema(&json!({}), &["file"]),
+            ExtraTool::DocdexAst => file_schema(
+                &json!({ "maxNodes": { "type": "integer", "description": "Most nodes; absent means 500." } }),
+                &["file"],
+            ),
+            ExtraTool::DocdexImpact => file_schema(
+                &json!({ "maxDepth": { "type": "integer", "description": "Steps to follow; absent means 1." } }),
+                &["file"],
+            ),
+            ExtraTool::DocdexImpactDiagnostics => file_schema(
+                &json!({
+                    "limit": { "type": "integer", "description": "Most imports; absent means 50." },
+                    "offset": { "type": "integer", "description": "Imports to pass over first." }
+                }),
+                &[],
+            ),
+        }
+    }
+
+    pub(crate) fn only_reads(self) -> bool {
+        !matches!(self, ExtraTool::Undo | ExtraTool::DeleteFile)
+    }
+}
+
+/// The schema of a tool that is asked about a file.
+fn file_schema(more: &Value, required: &[&str]) -> Value {
+    let mut properties = json!({ "file": { "type": "string", "description": "Path of the file." } });
+    if let (Some(properties), Some(more)) = (properties.as_object_mut(), more.as_object()) {
+        properties.extend(more.clone());
+    }
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// Reads the arguments of an extra tool.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError> {
+    serde_json::from_value(arguments)
+        .map_err(|error| WapError::new(Reason::InvalidField, format!("cannot read the arguments: {error}")))
+}
+
+/// `readOutput` is `readFile` on a reserved name.
+pub(crate) fn read_output(mut arguments: Value) -> Result<Request, WapError> {
+    if let Some(arguments) = arguments.as_object_mut() {
+        arguments.remove("path");
+        let name = arguments.remove("name").unwrap_or_default();
+        let is_name = name.as_str().is_some_and(|name| name.starts_with(wap_core::OUTPUT_PREFIX));
+        if !is_name {
+            let text = format!(
+                "'name' is not the name of an output, which begins with '{}'",
+                wap_core::OUTPUT_PREFIX
+            );
+            return Err(WapError::new(Reason::InvalidField, text).with("field", "name"));
+        }
+        arguments.insert("path".to_owned(), name);
+    }
+    Request::parse(Tool::ReadFile.name(), arguments)
+}

@@ -1,0 +1,55 @@
+//! MCP over HTTP, as a service for one address.
+
+use std::sync::Arc;
+
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+
+use crate::sessions::BoundedSessions;
+use crate::{McpConfig, McpServer, RecentOutputs};
+use wap_calls::{CallPool, Client};
+use wap_core::Workspace;
+
+/// What the service is made of.
+pub struct HttpMcp {
+    /// The settings of the server.
+    pub config: Arc<McpConfig>,
+    /// The workspace that it serves.
+    pub workspace: Arc<dyn Workspace>,
+    /// The threads that carry out calls.
+    pub pool: CallPool,
+    /// The names under which the server may be asked; who asks is checked before, and here once more.
+    pub hosts: Vec<String>,
+    /// The longest body; it has arrived when the service sees it.
+    pub most_body_bytes: usize,
+}
+
+impl HttpMcp {
+    /// Each session of the era with sessions is a client of its own; in the stateless era each request is.
+    ///
+    /// The second value ends all sessions.
+    #[must_use]
+    pub fn into_service(
+        self,
+    ) -> (StreamableHttpService<McpServer, BoundedSessions>, Box<dyn FnOnce() + Send>) {
+        let HttpMcp { config, workspace, pool, hosts, most_body_bytes } = self;
+        let outputs = Arc::new(RecentOutputs::default());
+        let origins: Vec<String> = hosts
+            .iter()
+            .map(|host| if host.contains(':') { format!("[{host}]") } else { host.clone() })
+            .flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")])
+            .collect();
+        let server = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_json_response(true)
+            .with_max_request_body_bytes(most_body_bytes);
+        let make = move || {
+            let client = Client::new("mcp", &workspace, &pool);
+            Ok(McpServer::new(&config, client, &outputs))
+        };
+        let ending = server.cancellation_token.clone();
+        let service = StreamableHttpService::new(make, Arc::new(BoundedSessions::default()), server);
+        (service, Box::new(move || ending.cancel()))
+    }
+}

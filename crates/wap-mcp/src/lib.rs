@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod bounded_lines;
+mod code_tools;
+mod extra_tool;
+mod history;
+mod http;
+mod line_transport;
+mod page;
+mod progress;
+mod recent_outputs;
+mod server;
+mod sessions;
+mod stdio;
+mod text;
+mod tool_list;
+
+pub use code_tools::CodeIndexSource;
+pub use extra_tool::ExtraTool;
+pub use history::{LogPage, WorkspaceHistory};
+pub use http::HttpMcp;
+pub use page::PageLimit;
+pub use recent_outputs::RecentOutputs;
+pub use server::{McpConfig, McpServer, ServerName};
+pub use sessions::{BoundedSessions, SessionRoom, SessionsError};
+pub use stdio::serve_stdio;

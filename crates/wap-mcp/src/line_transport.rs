@@ -1,0 +1,142 @@
+//! Messages as lines of JSON: read as the SDK reads them, written in one piece.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use rmcp::RoleServer;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::io::{StdioReader, StdioWriter};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::Mutex;
+
+use crate::bounded_lines::BoundedLines;
+
+/// The client at the other end of standard input and output.
+///
+/// The SDK's transport hands each run of characters between two escapes to its buffer by itself, tens of thousands in a large
+/// text, which takes half as long again as rendering the whole message first.
+pub(crate) struct LineTransport {
+    incoming: AsyncRwTransport<RoleServer, BoundedLines<StdioReader, OnCut>, Replies>,
+    output: Output,
+}
+
+/// How large a buffer is kept for the next message. Making one anew costs as much as rendering into it.
+const KEPT_BUFFER_BYTES: usize = 4 << 20;
+
+/// Answers a line that was cut.
+type OnCut = Box<dyn FnMut() + Send>;
+
+/// The answer to a line with too many values. Which request it was is not known without parsing it.
+const TOO_MANY_VALUES: &[u8] =
+    br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message has too many values: send it in parts"}}"#;
+
+/// Where whole lines go, one after another; nothing once the transport is closed.
+type Output = Arc<Mutex<Option<Lines>>>;
+
+struct Lines {
+    output: StdioWriter,
+    /// Messages are rendered here.
+    buffer: Vec<u8>,
+}
+
+impl LineTransport {
+    /// A longer line than `most_line_bytes` is left out, and one with too many values is answered with an error.
+    pub(crate) fn new(input: StdioReader, output: StdioWriter, most_line_bytes: usize) -> LineTransport {
+        let output = Arc::new(Mutex::new(Some(Lines { output, buffer: Vec::new() })));
+        let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
+        let for_cut = Arc::clone(&output);
+        let on_cut: OnCut = Box::new(move || {
+            tokio::spawn(write(Arc::clone(&for_cut), |buffer| {
+                buffer.extend_from_slice(TOO_MANY_VALUES);
+                Ok(())
+            }));
+        });
+        let input = BoundedLines::new(input, on_cut);
+        let incoming = AsyncRwTransport::new(input, replies).with_max_line_length(most_line_bytes);
+        LineTransport { incoming, output }
+    }
+}
+
+impl Transport<RoleServer> for LineTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        write(Arc::clone(&self.output), move |buffer| serde_json::to_writer(buffer, &message))
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleServer>>> + Send {
+        self.incoming.receive()
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.incoming.close().await?;
+        drop(self.output.lock().await.take());
+        Ok(())
+    }
+}
+
+/// What the side that reads has to say by itself: that a message was none. It is kept until it is complete, so that it does
+/// not get between the pieces of another line.
+struct Replies {
+    output: Output,
+    line: Vec<u8>,
+    sending: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
+}
+
+impl AsyncWrite for Replies {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.line.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if let Some(sending) = &mut self.sending {
+                let sent = ready!(sending.as_mut().poll(context));
+                self.sending = None;
+                sent?;
+            }
+            if self.line.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            let mut line = std::mem::take(&mut self.line);
+            // Whoever writes it ends it.
+            line.pop_if(|byte| *byte == b'\n');
+            let render = move |buffer: &mut Vec<u8>| {
+                buffer.extend_from_slice(&line);
+                Ok(())
+            };
+            self.sending = Some(Box::pin(write(Arc::clone(&self.output), render)));
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+/// Renders a message and writes it, when those before it are out.
+async fn write(
+    output: Output,
+    render: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+) -> io::Result<()> {
+    let mut lines = output.lock().await;
+    let Some(Lines { output, buffer }) = &mut *lines else { return Err(io::ErrorKind::NotConnected.into()) };
+    buffer.clear();
+    render(buffer)?;
+    buffer.push(b'\n');
+    output.write_all(buffer).await?;
+    output.flush().await?;
+    if buffer.capacity() > KEPT_BUFFER_BYTES {
+        *buffer = Vec::new();
+    }
+    Ok(())
+}

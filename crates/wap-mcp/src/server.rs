@@ -1,0 +1,364 @@
+//! The server of one client: lists the tools and answers calls.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool as McpTool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use wap_core::{
+    Call, CancelFlag, CommandObserver, GUIDELINES, Reason, Request, Tool, UnknownArguments, Unobserved,
+    WapError,
+};
+
+use crate::extra_tool::{self, ExtraTool, LogArguments, UndoArguments};
+use crate::{
+    CodeIndexSource, LogPage, PageLimit, RecentOutputs, WorkspaceHistory, answer, code_tools, page, progress,
+    text, tool_list,
+};
+use wap_calls::Client;
+
+/// How many runs `log` lists when nothing else is asked for.
+const LOGGED_RUNS: u32 = 20;
+
+/// How many runs it lists at most in one answer.
+const MOST_LOGGED_RUNS: u32 = 1_000;
+
+/// The settings of a server.
+#[derive(Clone)]
+pub struct McpConfig {
+    /// The name under which the server introduces itself.
+    pub name: ServerName,
+    /// Answers with exact WAP JSON instead of text.
+    pub wap_json: bool,
+    /// Tools beside the seven of the document.
+    pub extra_tools: Vec<ExtraTool>,
+    /// The most characters of an answer.
+    pub page: PageLimit,
+    /// The history for `undo` and `log`; without one these tools answer that there is none.
+    pub history: Option<Arc<dyn WorkspaceHistory>>,
+    /// The code index for the tools that use one; without one they answer that there is none.
+    pub code: Option<Arc<dyn CodeIndexSource>>,
+}
+
+/// The name and version of a server, as its clients show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerName {
+    /// The short name, for programs.
+    pub name: &'static str,
+    /// The title, for people.
+    pub title: &'static str,
+    /// The version.
+    pub version: &'static str,
+}
+
+impl McpConfig {
+    /// Returns settings with the usual page limit and without extra tools.
+    #[must_use]
+    pub fn new(name: ServerName) -> McpConfig {
+        McpConfig {
+            name,
+            wap_json: false,
+            extra_tools: Vec::new(),
+            page: PageLimit::default(),
+            history: None,
+            code: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for McpConfig {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("McpConfig").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The server of one client.
+#[derive(Clone)]
+pub struct McpServer {
+    config: Arc<McpConfig>,
+    client: Arc<Client>,
+    outputs: Arc<RecentOutputs>,
+    tools: Arc<[McpTool]>,
+}
+
+/// Cancels a call when its client stops waiting for the answer.
+struct CancelOnDrop(CancelFlag);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl McpServer {
+    /// Returns a server for a client. Outputs that are too long for one answer are kept in `outputs`, which several
+    /// servers may share.
+    #[must_use]
+    pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
+        let tools = tool_list::tools(config).into();
+        McpServer { config: Arc::clone(config), client, outputs: Arc::clone(outputs), tools }
+    }
+
+    async fn call(
+        &self,
+        name: &str,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        if let Some(tool) = ExtraTool::ALL.into_iter().find(|tool| tool.name() == name)
+            && self.config.extra_tools.contains(&tool)
+        {
+            let unknown = match tool {
+                // Read as the tool of the document, which notes them.
+                ExtraTool::DeleteFile => UnknownArguments::default(),
+                _ => UnknownArguments::outside_of(&tool.request_schema(), &arguments),
+            };
+            let result = match tool {
+                ExtraTool::Undo => self.undo(arguments, context).await,
+                ExtraTool::Log => self.log(arguments).await,
+                ExtraTool::ReadOutput => match extra_tool::read_output(arguments) {
+                    Ok(request) => self.carry_out(request, UnknownArguments::default(), context).await,
+                    Err(error) => self.failure(&error),
+                },
+                ExtraTool::DeleteFile => self.documented(Tool::DeleteFile, arguments, context).await,
+                ExtraTool::DocdexSearch
+                | ExtraTool::DocdexSnippet
+                | ExtraTool::DocdexSymbols
+                | ExtraTool::DocdexAst
+                | ExtraTool::DocdexImpact
+                | ExtraTool::DocdexImpactDiagnostics => self.docdex(tool, arguments, context).await,
+            };
+            return Ok(answer::with_note(result, &unknown));
+        }
+        match Tool::DOCUMENTED.into_iter().find(|tool| tool.name() == name) {
+            Some(tool) => Ok(self.documented(tool, arguments, context).await),
+            None => {
+                let shown: String = name.chars().take(100).collect();
+                Err(ErrorData::invalid_params(format!("there is no tool '{shown}'"), None))
+            }
+        }
+    }
+
+    async fn documented(
+        &self,
+        tool: Tool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let unknown = UnknownArguments::of(tool, &arguments);
+        match Request::parse(tool.name(), arguments) {
+            Ok(request) => self.carry_out(request, unknown, context).await,
+            Err(error) => self.failure(&unknown.annotate_error(error)),
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        request: Request,
+        unknown: UnknownArguments,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        if let Request::ReadFile(read) = &request
+            && let Some(part) = self.outputs.read(read)
+        {
+            return match part {
+                Ok(part) => {
+                    let shown = answer::plain(text::read_recent(read, &part, self.config.page));
+                    answer::with_note(shown, &unknown)
+                }
+                Err(error) => self.failure(&error),
+            };
+        }
+        let observer: Box<dyn CommandObserver> = match context.meta.get_progress_token() {
+            Some(token) if request.tool() == Tool::ExecuteCommand => {
+                progress::told(context.peer.clone(), token)
+            }
+            _ => Box::new(Unobserved),
+        };
+        let (config, outputs, asked) = (Arc::clone(&self.config), Arc::clone(&self.outputs), request.clone());
+        let (sender, answered) = oneshot::channel();
+        let cancel = CancelFlag::new();
+        let _given_up = CancelOnDrop(cancel.clone());
+        // Rendered where it was worked out, and not on the thread that serves everybody.
+        let done = move |answer| {
+            let answer = unknown.annotate(answer);
+            let _ = sender.send(Ok(answer::result(&config, &outputs, &asked, answer)));
+        };
+        self.client.begin(request, cancel.clone(), observer, done);
+        wait(answered, &cancel, context).await.unwrap_or_else(|error| self.failure(&error))
+    }
+
+    async fn undo(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let change = match extra_tool::read::<UndoArguments>(arguments) {
+            Ok(arguments) => arguments.change,
+            Err(error) => return self.failure(&error),
+        };
+        let Some(history) = self.config.history.clone() else { return self.failure(&no_history()) };
+        let cancel = CancelFlag::new();
+        let _given_up = CancelOnDrop(cancel.clone());
+        let (client, flag) = (Arc::clone(&self.client), cancel.clone());
+        let characters = self.config.page.characters();
+        let (sender, answered) = oneshot::channel();
+        tokio::task::spawn_blocking(move || {
+            let origin = client.origin();
+            let call = Call { origin: &origin, cancel: &flag, time_left: None };
+            let _ = sender.send(history.undo(&call, change, characters));
+        });
+        match wait(answered, &cancel, context).await {
+            Ok(Ok(text)) => answer::plain(text),
+            Ok(Err(refusal)) => CallToolResult::error(vec![rmcp::model::ContentBlock::text(refusal)]),
+            Err(error) => self.failure(&error),
+        }
+    }
+
+    async fn docdex(
+        &self,
+        tool: ExtraTool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let cancel = CancelFlag::new();
+        let _given_up = CancelOnDrop(cancel.clone());
+        let Some(code) = self.config.code.clone() else { return self.failure(&no_index()) };
+        let (client, flag) = (Arc::clone(&self.client), cancel.clone());
+        let (sender, answered) = oneshot::channel();
+        tokio::task::spawn_blocking(move || {
+            let origin = client.origin();
+            let call = Call { origin: &origin, cancel: &flag, time_left: None };
+            let _ = sender.send(code_tools::call(&*code, tool, arguments, &call));
+        });
+        match wait(answered, &cancel, context).await {
+            Ok(text) => {
+                let (shown, _) = page::head(&text, self.config.page.characters());
+                let mut shown = shown.to_owned();
+                if shown.len() < text.len() {
+                    shown.push_str("[cut here: ask for less, or for one file]\n");
+                }
+                answer::plain(shown)
+            }
+            Err(error) => self.failure(&error),
+        }
+    }
+
+    async fn log(&self, arguments: Value) -> CallToolResult {
+        let asked = match extra_tool::read::<LogArguments>(arguments) {
+            Ok(LogArguments { limit, before, skip }) => LogPage {
+                limit: limit.unwrap_or(LOGGED_RUNS).clamp(1, MOST_LOGGED_RUNS),
+                before,
+                skip: skip.unwrap_or(0),
+                characters: self.config.page.characters(),
+            },
+            Err(error) => return self.failure(&error),
+        };
+        let Some(history) = self.config.history.clone() else { return self.failure(&no_history()) };
+        let listed = tokio::task::spawn_blocking(move || history.log(&asked)).await;
+        match listed {
+            Ok(Ok(text)) => answer::plain(text),
+            Ok(Err(error)) => self.failure(&error),
+            Err(_) => self.failure(&WapError::new(Reason::ReadError, "the journal cannot be read")),
+        }
+    }
+
+    fn failure(&self, error: &WapError) -> CallToolResult {
+        answer::failure(&self.config, &self.outputs, error)
+    }
+}
+
+fn no_history() -> WapError {
+    WapError::new(Reason::ReadError, "this workspace has no history")
+}
+
+fn no_index() -> WapError {
+    WapError::new(Reason::ReadError, "this workspace has no code index")
+}
+
+/// Waits for an answer. A client that cancels is not answered by the protocol, yet what runs for it ends first.
+async fn wait<T>(
+    mut answered: oneshot::Receiver<Result<T, WapError>>,
+    cancel: &CancelFlag,
+    context: &RequestContext<RoleServer>,
+) -> Result<T, WapError> {
+    let answer = tokio::select! {
+        answer = &mut answered => answer,
+        () = context.ct.cancelled() => {
+            cancel.cancel();
+            answered.await
+        }
+    };
+    answer.unwrap_or_else(|_| {
+        Err(WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call"))
+    })
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(
+                Implementation::new(self.config.name.name, self.config.name.version)
+                    .with_title(self.config.name.title),
+            )
+            .with_instructions(GUIDELINES)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<McpTool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        self.call(&request.name, arguments, &context).await.map(CallToolResponse::Complete)
+    }
+    // Methods of capabilities that are not advertised answer method-not-found; an empty list would claim support.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+}

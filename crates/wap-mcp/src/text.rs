@@ -1,0 +1,288 @@
+//! Answers as text for a model: a header of one line, the content as it is, and where to go on.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use wap_core::{
+    ExecuteCommandResponse, ReadFile, ReadFileResponse, SearchFiles, SearchFilesResponse, SearchMatch,
+    WapError,
+};
+
+use crate::page::{PageLimit, head, line_count, tail};
+use crate::recent_outputs::{OutputPart, RecentOutputs};
+
+/// How many paths a call to go on with names.
+const MOST_PATHS: usize = 20;
+
+/// How much of a detail of an error is shown, in characters.
+const DETAIL_CHARACTERS: usize = 8_000;
+
+/// Renders what was read of a file.
+pub(crate) fn read_file(request: &ReadFile, response: &ReadFileResponse, limit: PageLimit) -> String {
+    let first = request.start_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(1);
+    let version = response.version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default();
+    let asked_to = request.end_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(u64::MAX);
+    let page = Page {
+        name: &response.metadata.path,
+        first,
+        last: asked_to.min(response.total_lines),
+        total_lines: response.total_lines,
+        extra: &version,
+        warnings: &response.warnings,
+        cut: response.cut_warning(first),
+        tool: "readFile",
+        key: "path",
+    };
+    page.render(&response.content, limit)
+}
+
+/// Renders what was read of an output that is kept here.
+pub(crate) fn read_recent(request: &ReadFile, part: &OutputPart, limit: PageLimit) -> String {
+    let asked_to = request.end_line.and_then(|line| u64::try_from(line).ok()).unwrap_or(u64::MAX);
+    let page = Page {
+        name: &request.path,
+        first: part.first,
+        last: asked_to.min(part.total_lines),
+        total_lines: part.total_lines,
+        extra: "",
+        warnings: &[],
+        cut: None,
+        tool: "readFile",
+        key: "path",
+    };
+    page.render(&part.content, limit)
+}
+
+/// Numbered lines of something, as far as they fit.
+struct Page<'a> {
+    name: &'a str,
+    first: u64,
+    /// The last line that was asked for.
+    last: u64,
+    total_lines: u64,
+    extra: &'a str,
+    warnings: &'a [String],
+    /// The one of the warnings that says where the content goes on.
+    cut: Option<String>,
+    tool: &'a str,
+    key: &'a str,
+}
+
+impl Page<'_> {
+    fn render(&self, content: &str, limit: PageLimit) -> String {
+        let Page { name, first, last, total_lines, extra, warnings, .. } = self;
+        let (shown, lines) = head(content, limit.characters());
+        let shown_to = (first + lines).saturating_sub(1);
+        let mut text = match lines {
+            0 => format!("{name}: {total_lines} lines{extra}"),
+            _ => format!("{name}: lines {first}-{shown_to} of {total_lines}{extra}"),
+        };
+        // A page that shows less says something else at its end.
+        let untrue = self.cut.as_ref().filter(|_| shown.len() < content.len());
+        for warning in warnings.iter().filter(|warning| Some(*warning) != untrue) {
+            let _ = write!(text, "; {warning}");
+        }
+        text.push('\n');
+        text.push_str(shown);
+        if shown.len() < content.len() || shown_to < *last {
+            end_line(&mut text);
+            let is_cut_line = !shown.ends_with('\n') && shown.len() < content.len();
+            if is_cut_line {
+                let _ = writeln!(text, "[line {shown_to} is longer than an answer may be; it is cut]");
+            }
+            if shown_to < *last {
+                let arguments = json!({ self.key: name, "startLine": shown_to + 1, "endLine": last });
+                let _ = write!(
+                    text,
+                    "[lines {}-{last} are left out; go on with {} {arguments}]",
+                    shown_to + 1,
+                    self.tool
+                );
+            }
+        }
+        text
+    }
+}
+
+/// Renders how a command ended and what it printed.
+pub(crate) fn execute_command(
+    response: &ExecuteCommandResponse,
+    outputs: &RecentOutputs,
+    limit: PageLimit,
+) -> String {
+    let mut text = format!("exit code {} after {} ms", response.exit_code, response.duration_ms);
+    if let Some(signal) = &response.signal {
+        let _ = write!(text, ", ended by {signal}");
+    }
+    if let Some(name) = &response.whole_output {
+        let _ = write!(text, "; cut, whole output: readFile {}", json!({ "path": name }));
+    }
+    for warning in &response.warnings {
+        let _ = write!(text, "; {warning}");
+    }
+    text.push('\n');
+    streams(&mut text, &response.stdout, &response.stderr, outputs, limit);
+    text
+}
+
+fn streams(text: &mut String, stdout: &str, stderr: &str, outputs: &RecentOutputs, limit: PageLimit) {
+    // Errors are mostly short and say why; what they leave is for the rest.
+    let for_errors = limit.characters() / 2;
+    let errors = stderr.chars().count().min(for_errors);
+    stream(text, stdout, outputs, limit.characters().saturating_sub(errors));
+    if !stderr.is_empty() {
+        end_line(text);
+        text.push_str("[standard error]\n");
+        stream(
+            text,
+            stderr,
+            outputs,
+            limit.characters().saturating_sub(stdout.chars().count()).max(for_errors),
+        );
+    }
+}
+
+/// Start and end of an output, the end at greater length: that is where a failure stands.
+fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
+    if output.chars().count() <= characters {
+        text.push_str(output);
+        return;
+    }
+    let (start, lines) = head(output, characters / 4);
+    let end = tail(&output[start.len()..], characters - characters / 4);
+    let name = outputs.keep(output);
+    let last = line_count(output).saturating_sub(line_count(end));
+    let arguments = json!({ "path": name, "startLine": lines + 1, "endLine": last.max(lines + 1) });
+    text.push_str(start);
+    end_line(text);
+    let omitted = output.len() - start.len() - end.len();
+    let _ = writeln!(text, "[{omitted} bytes are left out; read them with readFile {arguments}]");
+    text.push_str(end);
+}
+
+/// Renders matches, grouped by file: `12: ` stands before a match, `11- ` before a line around it.
+pub(crate) fn search_files(
+    request: &SearchFiles,
+    response: &SearchFilesResponse,
+    limit: PageLimit,
+) -> String {
+    let mut body = String::new();
+    let mut characters = 0;
+    let mut shown = 0;
+    for group in response.matches.chunk_by(|one, next| one.path == next.path) {
+        let before = (body.len(), shown);
+        body.push_str(&group[0].path);
+        body.push('\n');
+        for (index, found) in group.iter().enumerate() {
+            let previous = index.checked_sub(1).map(|index| &group[index]);
+            let piece = match_lines(found, previous);
+            characters += piece.chars().count();
+            if characters > limit.characters() && shown > 0 {
+                break;
+            }
+            body.push_str(&piece);
+            shown += 1;
+        }
+        if shown == before.1 {
+            body.truncate(before.0);
+        }
+        if characters > limit.characters() && shown > 0 {
+            break;
+        }
+    }
+    let total = response.total_matches;
+    let mut text = match total {
+        0 => "no matches".to_owned(),
+        1 => "1 match".to_owned(),
+        _ if (shown as u64) < total => format!("the first {shown} of {total} matches"),
+        _ => format!("{total} matches"),
+    };
+    let skipped = response.skipped;
+    for (count, what) in
+        [(skipped.binary, "binary"), (skipped.unreadable, "unreadable"), (skipped.undecodable, "undecodable")]
+    {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what} files skipped");
+        }
+    }
+    for warning in &response.warnings {
+        let _ = write!(text, "; {warning}");
+    }
+    text.push('\n');
+    text.push_str(&body);
+    if let Some(next) = response.matches.get(shown) {
+        let mut paths: Vec<&str> =
+            response.matches[shown..].iter().map(|found| found.path.as_str()).collect();
+        paths.dedup();
+        paths.truncate(MOST_PATHS);
+        let mut arguments = json!(request);
+        arguments["paths"] = json!(paths);
+        let _ = write!(
+            text,
+            "[left out from line {} of {} on; go on with searchFiles {arguments}]",
+            next.line, next.path
+        );
+    }
+    text
+}
+
+fn match_lines(found: &SearchMatch, previous: Option<&SearchMatch>) -> String {
+    let mut text = String::new();
+    // Lines that stand around two matches are shown once.
+    let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
+    let first = found.line.saturating_sub(found.context_before.len() as u64);
+    if previous.is_some() && first > shown_to + 1 {
+        text.push_str("--\n");
+    }
+    for (number, line) in (first..).zip(&found.context_before) {
+        if number > shown_to {
+            let _ = writeln!(text, "{number}- {line}");
+        }
+    }
+    let _ = writeln!(text, "{}: {}", found.line, found.match_text);
+    for (number, line) in (found.line + 1..).zip(&found.context_after) {
+        let _ = writeln!(text, "{number}- {line}");
+    }
+    text
+}
+
+/// Renders a failure: the code and text first, then what helps to go on.
+pub(crate) fn failure(error: &WapError, outputs: &RecentOutputs, limit: PageLimit) -> String {
+    let code = json!(error.code());
+    let code = code.as_str().unwrap_or_default();
+    let reason = error.reason().name();
+    let mut text = if reason == code { code.to_owned() } else { format!("{code} ({reason})") };
+    let _ = write!(text, ": {}", error.message());
+    if let Some(hint) = error.detail("hint").and_then(Value::as_str) {
+        let _ = write!(text, "\n{hint}");
+    }
+    let (mut stdout, mut stderr) = ("", "");
+    for (name, value) in error.details() {
+        match (name, value) {
+            ("hint" | "path" | "sandbox", _) => {}
+            ("stdout", Value::String(output)) => stdout = output,
+            ("stderr", Value::String(output)) => stderr = output,
+            (name, Value::String(value)) if value.contains('\n') => {
+                let (shown, _) = head(value, DETAIL_CHARACTERS);
+                let _ = write!(text, "\n{name}:\n{}", shown.trim_end_matches('\n'));
+            }
+            (name, Value::String(value)) => {
+                let _ = write!(text, "\n{name}: {}", head(value, DETAIL_CHARACTERS).0);
+            }
+            (name, value) => {
+                let _ = write!(text, "\n{name}: {value}");
+            }
+        }
+    }
+    if !stdout.is_empty() || !stderr.is_empty() {
+        text.push_str("\noutput until then:\n");
+        streams(&mut text, stdout, stderr, outputs, limit);
+    }
+    text
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}

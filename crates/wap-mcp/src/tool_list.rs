@@ -1,0 +1,55 @@
+//! The list of tools that a client gets, short enough to be read by a model again and again.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
+use serde_json::Value;
+use wap_core::{Tool, ToolEffect, compact_schema, outline_schema};
+
+use crate::extra_tool::ExtraTool;
+use crate::server::McpConfig;
+
+/// Returns the tools of a configuration, in their order.
+pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
+    let documented = Tool::DOCUMENTED.into_iter().map(|tool| documented(tool, config.wap_json));
+    let extra = ExtraTool::ALL.into_iter().filter(|tool| config.extra_tools.contains(tool)).map(extra);
+    documented.chain(extra).collect()
+}
+
+/// Whether a tool answers plain text: clients that see text and structure show a model only the structure, and contents of
+/// files and outputs of commands are no pleasure to read as JSON.
+pub(crate) fn answers_text(tool: Tool) -> bool {
+    matches!(tool, Tool::ReadFile | Tool::SearchFiles | Tool::ExecuteCommand)
+}
+
+fn documented(tool: Tool, wap_json: bool) -> McpTool {
+    let input = object(compact_schema(&tool.request_schema()));
+    let mut listed = McpTool::new(tool.name(), tool.description(), input);
+    if !wap_json && !answers_text(tool) {
+        listed.output_schema = Some(object(outline_schema(&tool.response_schema())));
+    }
+    let effect = tool.effect();
+    let annotations = ToolAnnotations::with_title(tool.title()).read_only(effect == ToolEffect::Reads);
+    listed.annotations = Some(match effect {
+        ToolEffect::Reads => annotations.open_world(false),
+        ToolEffect::Changes => annotations.destructive(true).open_world(false),
+        ToolEffect::Runs => annotations.destructive(true).open_world(true),
+    });
+    listed
+}
+
+fn extra(tool: ExtraTool) -> McpTool {
+    let mut listed =
+        McpTool::new(tool.name(), tool.description(), object(compact_schema(&tool.request_schema())));
+    let annotations =
+        ToolAnnotations::with_title(tool.title()).read_only(tool.only_reads()).open_world(false);
+    listed.annotations = Some(if tool.only_reads() { annotations } else { annotations.destructive(true) });
+    listed
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(object) => Arc::new(object),
+        other => unreachable!("the schema of a tool is an object, not {other}"),
+    }
+}
