@@ -1,5 +1,4 @@
 //! Tests of `wap-calls` through its public API.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
