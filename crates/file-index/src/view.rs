@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::MutexGuard;
 
-use rel_path::RelPath;
+use rel_path::{RelPath, Shortlist};
 use sandbox_fs::{FileKind, Visit};
 
 use crate::needle::Needle;
@@ -63,8 +63,8 @@ pub struct ListWalk<'w> {
     pub visitor: &'w mut dyn FnMut(&RelPath, FileKind) -> Visit,
     /// Set if the visitor is called for folders only, and every other entry is taken.
     pub takes_leaves: bool,
-    /// The number of entries to list. The others are counted, which is cheap where the visitor is not called
-    /// for them.
+    /// The number of entries to list, which [`Shortlist`] chooses; `usize::MAX` lists all as the walk reaches them. The
+    /// others are counted, which is cheap where the visitor is not called for them.
     pub most: usize,
     /// Receives the entries, in the order of path bytes.
     pub each: &'w mut dyn FnMut(ListEntry),
@@ -79,8 +79,12 @@ struct Marks {
 struct Level<'s> {
     path: RelPath,
     children: std::iter::Peekable<std::slice::Iter<'s, Child>>,
-    /// Folders still to be entered, the next one last.
-    entering: Vec<(FolderNumber, RelPath)>,
+    /// The position of the folder.
+    position: usize,
+    /// The entries so far that were not skipped.
+    visited: usize,
+    /// Folders still to be entered, the next one last, each with its position.
+    entering: Vec<(FolderNumber, RelPath, usize)>,
 }
 
 impl<'a> View<'a> {
@@ -186,28 +190,30 @@ impl<'a> View<'a> {
         let ListWalk { start, depth, visitor, takes_leaves, most, each } = walk;
         let tree = &self.state.tree;
         let mut summary = ListSummary::default();
-        let mut left = most;
-        let mut levels = vec![self.level(tree.find(start)?, start.clone())?];
+        let mut shortlist = (most < usize::MAX).then(|| Shortlist::new(most));
+        let mut levels = vec![self.level(tree.find(start)?, start.clone(), 0)?];
         if depth == 0 {
             return Some(summary);
         }
-        while let Some(level) = levels.last_mut() {
+        loop {
+            let level_depth = levels.len();
+            let Some(level) = levels.last_mut() else { break };
             let next = level.children.peek().copied().copied();
             // The order is that of whole paths, where `/` sorts between other bytes: the content of `a` comes
             // after `a-b`, so entering a folder waits for its turn among its siblings.
             let enters = match (level.entering.last(), next) {
-                (Some((_, path)), Some(child)) => {
+                (Some((_, path, _)), Some(child)) => {
                     entering_order(path.file_name().unwrap_or_default(), tree.name(child)) == Ordering::Less
                 }
                 (entering, _) => entering.is_some(),
             };
-            if enters && let Some((folder, path)) = level.entering.pop() {
+            if enters && let Some((folder, path, position)) = level.entering.pop() {
                 // The folder itself is listed, but lies at the greatest requested depth.
-                if levels.len() >= depth {
+                if level_depth >= depth {
                     continue;
                 }
                 match tree.folders.get(folder)?.state {
-                    FolderState::Listed => levels.push(self.level(folder, path)?),
+                    FolderState::Listed => levels.push(self.level(folder, path, position)?),
                     FolderState::Unreadable => summary.unreadable += 1,
                     FolderState::Mount => summary.mounts += 1,
                     FolderState::New | FolderState::LeftOut | FolderState::Odd => return None,
@@ -227,8 +233,12 @@ impl<'a> View<'a> {
                 continue;
             }
             let is_taken = takes_leaves && matches!(child, Child::Leaf(_));
+            let position = level.position.max(level.visited);
             // Counting needs no path, which makes the rest of a long list cheap.
-            if is_taken && left == 0 {
+            if is_taken
+                && shortlist.as_ref().is_some_and(|shortlist| !shortlist.has_room(level_depth, position))
+            {
+                level.visited += 1;
                 summary.counted += 1;
                 continue;
             }
@@ -246,33 +256,39 @@ impl<'a> View<'a> {
             };
             let path = level.path.child(tree.name(child)).ok()?;
             let visit = if is_taken { Visit::Take } else { visitor(&path, kind) };
+            level.visited += usize::from(visit != Visit::Skip);
             if let (Child::Folder(number), Visit::Take | Visit::Pass) = (child, visit) {
                 let name = path.file_name().unwrap_or_default();
-                let position = level.entering.partition_point(|(_, other)| {
+                let index = level.entering.partition_point(|(_, other, _)| {
                     let other = other.file_name().unwrap_or_default();
                     other.iter().chain(b"/").cmp(name.iter().chain(b"/")) == Ordering::Greater
                 });
-                level.entering.insert(position, (number, path.clone()));
+                level.entering.insert(index, (number, path.clone(), position));
             }
             if matches!(visit, Visit::Take | Visit::TakeOnly) {
-                match left.checked_sub(1) {
-                    Some(fewer) => {
-                        left = fewer;
-                        each(ListEntry { path, kind, content });
-                    }
-                    None => summary.counted += 1,
+                let entry = ListEntry { path, kind, content };
+                match &mut shortlist {
+                    Some(shortlist) => shortlist.offer(level_depth, position, || entry),
+                    None => each(entry),
                 }
             }
+        }
+        if let Some(shortlist) = shortlist {
+            let offered = shortlist.offered();
+            let chosen = shortlist.into_values();
+            summary.counted += offered - chosen.len() as u64;
+            chosen.into_iter().for_each(each);
         }
         Some(summary)
     }
 
-    fn level(&self, folder: FolderNumber, path: RelPath) -> Option<Level<'_>> {
+    fn level(&self, folder: FolderNumber, path: RelPath, position: usize) -> Option<Level<'_>> {
         let node = self.state.tree.folders.get(folder)?;
         if node.state != FolderState::Listed {
             return None;
         }
-        Some(Level { path, children: node.children.iter().peekable(), entering: Vec::new() })
+        let children = node.children.iter().peekable();
+        Some(Level { path, children, position, visited: 0, entering: Vec::new() })
     }
 }
 

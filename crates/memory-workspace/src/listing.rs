@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rel_path::Shortlist;
 use wap_core::{
     Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, FileMetadata, Limits, Reason, WapError,
 };
@@ -33,8 +34,11 @@ pub(crate) fn explore(
     let found = walk.entries(&start);
     let most = limits.max_directory_entries as usize;
     let with_metadata = request.return_metadata.unwrap_or(false);
-    let files = found.iter().take(most).map(|path| ExploredFile {
-        path: (*path).to_owned(),
+    let prefix_bytes = if start.is_empty() { 0 } else { start.len() + 1 };
+    let chosen = Shortlist::of_paths(found.iter().map(|path| &path[prefix_bytes..]), most);
+    let paths: Vec<&str> = found.iter().copied().collect();
+    let files = chosen.into_iter().map(|index| paths[index]).map(|path| ExploredFile {
+        path: path.to_owned(),
         is_directory: tree.is_folder(path),
         metadata: with_metadata.then(|| metadata(tree, path)),
         kind: None,

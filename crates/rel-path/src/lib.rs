@@ -27,6 +27,7 @@ mod protected;
 mod protected_name;
 #[cfg(feature = "serde")]
 mod serde_text;
+mod shortlist;
 
 pub use components::Components;
 pub use error::PathError;
@@ -35,3 +36,4 @@ pub use new_name::{NameError, check_new_name};
 pub use path::RelPath;
 pub use protected::ProtectedNames;
 pub use protected_name::{NameRule, ProtectedName};
+pub use shortlist::Shortlist;

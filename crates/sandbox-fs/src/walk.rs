@@ -62,6 +62,9 @@ pub struct WalkEntry {
     pub kind: FileKind,
     /// The depth beneath the start folder; 1 for the folder's own entries.
     pub depth: usize,
+    /// The number of entries before it in its folder that were not skipped, or before a folder on the way to it in that
+    /// one's folder, whichever is most; [`rel_path::Shortlist`] takes it.
+    pub position: usize,
     /// The metadata, if [`Walk::with_metadata`] was called and the entry still existed.
     pub metadata: Option<Metadata>,
 }
@@ -105,6 +108,10 @@ struct Level {
     folder: OwnedFd,
     path: RelPath,
     device: u64,
+    /// The position of the folder.
+    position: usize,
+    /// The entries so far that were not skipped.
+    visited: usize,
     /// The remaining steps, the next one last.
     steps: Vec<Step>,
 }
@@ -115,6 +122,8 @@ struct Step {
     /// True for entering the folder. Such a step sorts like the name with a trailing slash, so that `a`, `a-b`,
     /// `a/x` come in that order.
     enter: bool,
+    /// The position of the folder that is entered.
+    position: usize,
 }
 
 impl FileRoot {
@@ -138,7 +147,7 @@ impl FileRoot {
             summary: WalkSummary::default(),
         };
         if limits.depth > 0 {
-            walk.push_level(folder, start);
+            walk.push_level(folder, start, 0);
         }
         Ok(walk)
     }
@@ -179,7 +188,7 @@ impl<'a> Walk<'a> {
         self.summary
     }
 
-    fn push_level(&mut self, folder: OwnedFd, path: RelPath) {
+    fn push_level(&mut self, folder: OwnedFd, path: RelPath, position: usize) {
         let mut steps = Vec::new();
         let mut full = false;
         let summary = &mut self.summary;
@@ -190,7 +199,7 @@ impl<'a> Walk<'a> {
             full = summary.entries >= self.limits.entries;
             if !full {
                 summary.entries += 1;
-                steps.push(Step { name: name.to_vec(), kind, enter: false });
+                steps.push(Step { name: name.to_vec(), kind, enter: false, position: 0 });
             }
             let may_look = summary.entries.is_multiple_of(CLOCK_EVERY);
             let late = may_look && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -200,7 +209,7 @@ impl<'a> Walk<'a> {
         summary.unreadable += u64::from(read.is_err());
         steps.sort_unstable_by(|a, b| b.order(a));
         let device = handle::stat(&folder).map_or(0, |metadata| metadata.device);
-        self.levels.push(Level { folder, path, device, steps });
+        self.levels.push(Level { folder, path, device, position, visited: 0, steps });
     }
 
     fn enter(&mut self, step: &Step) {
@@ -216,7 +225,7 @@ impl<'a> Walk<'a> {
         }
         let Ok(path) = level.path.child(&step.name) else { return };
         match open_folder(self.method, level, &step.name) {
-            Ok(Some(folder)) => self.push_level(folder, path),
+            Ok(Some(folder)) => self.push_level(folder, path, step.position),
             Ok(None) => self.summary.mounts += 1,
             // The folder was replaced or removed since it was listed.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => {}
@@ -236,10 +245,12 @@ impl<'a> Walk<'a> {
         let metadata =
             needs_metadata.then(|| handle::stat_at(&level.folder, &step.name).ok().flatten()).flatten();
         let kind = metadata.map_or(step.kind, |metadata| metadata.kind);
-        let entry = WalkEntry { path, kind, depth, metadata };
+        let position = level.position.max(level.visited);
+        let entry = WalkEntry { path, kind, depth, position, metadata };
         let visit = self.visitor.as_mut().map_or(Visit::Take, |visitor| visitor(&entry));
+        level.visited += usize::from(visit != Visit::Skip);
         if kind == FileKind::Folder && matches!(visit, Visit::Take | Visit::Pass) {
-            let enter = Step { name: step.name.clone(), kind, enter: true };
+            let enter = Step { name: step.name.clone(), kind, enter: true, position };
             let position = level.steps.partition_point(|other| enter.order(other) == Ordering::Less);
             level.steps.insert(position, enter);
         }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use file_index::GitIgnores;
-use rel_path::{MAX_COMPONENTS, RelPath};
+use rel_path::{MAX_COMPONENTS, RelPath, Shortlist};
 use sandbox_fs::{FileKind, FsError, Metadata, Visit, WalkLimits, WalkSummary};
 use wap_core::{
     Call, EntryKind, Exclusions, ExploreFiles, ExploreFilesResponse, ExploredFile, Reason, WapError,
@@ -106,10 +106,11 @@ impl LocalWorkspace {
                 let mut listed = Listed::new(self, request);
                 let wanted = Wanted { depth, name, most: listed.most };
                 let found = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
-                    listed.add(&entry.path, entry.kind);
+                    // It was chosen by the view already.
+                    listed.add(&entry.path, entry.kind, 1, 0);
                 });
                 found.map(|(summary, counted)| {
-                    listed.total += counted;
+                    listed.counted += counted;
                     (listed, summary)
                 })
             }
@@ -127,23 +128,30 @@ impl LocalWorkspace {
                 });
                 let mut listed = Listed::new(self, request);
                 for entry in walk.by_ref() {
-                    if name.is_none_or(|name| name.is_in(entry.path.file_name().unwrap_or_default())) {
-                        listed.add(&entry.path, entry.kind);
+                    match name {
+                        None => listed.add(&entry.path, entry.kind, entry.depth, entry.position),
+                        // Names that match are listed in the order of their paths.
+                        Some(name) if name.is_in(entry.path.file_name().unwrap_or_default()) => {
+                            listed.add(&entry.path, entry.kind, 1, 0);
+                        }
+                        Some(_) => {}
                     }
                 }
                 (listed, walk.summary())
             }
         };
-        if listed.total == 0 && summary.unreadable > 0 && name.is_none() {
+        let total = listed.total();
+        if total == 0 && summary.unreadable > 0 && name.is_none() {
             // It is the folder itself: nothing else was found that could have been entered.
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
         }
         self.check_cancelled(call)?;
+        let files = listed.into_files();
         Ok(ExploreFilesResponse {
-            is_truncated: listed.total > listed.files.len() as u64 || !is_complete(summary),
-            files: listed.files,
-            total_found: listed.total,
+            is_truncated: total > files.len() as u64 || !is_complete(summary),
+            files,
+            total_found: total,
             warnings: warnings(summary),
         })
     }
@@ -186,29 +194,41 @@ fn depth(request: &ExploreFiles) -> Result<usize, WapError> {
     Ok(if request.recursive.unwrap_or(false) { deepest } else { 1 })
 }
 
-/// What a listing has come by.
+/// The entries of a listing so far.
 struct Listed<'a> {
     workspace: &'a LocalWorkspace,
     wants_metadata: bool,
     most: usize,
-    files: Vec<ExploredFile>,
-    total: u64,
+    shortlist: Shortlist<(RelPath, FileKind)>,
+    /// Entries that were counted only.
+    counted: u64,
 }
 
 impl<'a> Listed<'a> {
     fn new(workspace: &'a LocalWorkspace, request: &ExploreFiles) -> Listed<'a> {
         let most = usize::try_from(workspace.config.limits.max_directory_entries).unwrap_or(usize::MAX);
         let wants_metadata = request.return_metadata.unwrap_or(false);
-        Listed { workspace, wants_metadata, most, files: Vec::new(), total: 0 }
+        Listed { workspace, wants_metadata, most, shortlist: Shortlist::new(most), counted: 0 }
     }
 
-    fn add(&mut self, path: &RelPath, kind: FileKind) {
-        self.total += 1;
-        if self.files.len() < self.most {
-            // Only those that are shown are asked about; most entries of a large tree are only counted.
-            let found = self.wants_metadata.then(|| self.workspace.root.metadata(path).ok()).flatten();
-            self.files.push(explored(path, kind, found.as_ref()));
-        }
+    fn add(&mut self, path: &RelPath, kind: FileKind, depth: usize, position: usize) {
+        self.shortlist.offer(depth, position, || (path.clone(), kind));
+    }
+
+    fn total(&self) -> u64 {
+        self.shortlist.offered() + self.counted
+    }
+
+    /// Reads the metadata of the entries that are shown; most entries of a large tree are only counted.
+    fn into_files(self) -> Vec<ExploredFile> {
+        let (root, wants_metadata) = (&self.workspace.root, self.wants_metadata);
+        let entries = self.shortlist.into_values().into_iter();
+        entries
+            .map(|(path, kind)| {
+                let found = wants_metadata.then(|| root.metadata(&path).ok()).flatten();
+                explored(&path, kind, found.as_ref())
+            })
+            .collect()
     }
 }
 

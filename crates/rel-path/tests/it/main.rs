@@ -7,3 +7,4 @@ mod parse;
 mod protected;
 mod rendered;
 mod round_trip;
+mod shortlist;

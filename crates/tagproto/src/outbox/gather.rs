@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rel_path::Shortlist;
 use wap_core::{Call, ExploreFiles, ExploredFile, LineSpan, ReadFileResponse, Reason, WapError, Workspace};
 
 use super::{Context, ListedEntry, OutboxLimits, RequestedFile, RequestedText};
@@ -37,7 +38,11 @@ pub fn gather<W: Workspace + ?Sized>(
     let returned = explored.files.len() as u64;
     let mut listing: Vec<ListedEntry> = explored.files.into_iter().filter_map(listed).collect();
     let over_limit = listing.len().saturating_sub(limits.listed_files);
-    listing.truncate(limits.listed_files);
+    if over_limit > 0 {
+        let chosen =
+            Shortlist::of_paths(listing.iter().map(|entry| entry.path.as_str()), limits.listed_files);
+        listing = chosen.iter().map(|index| listing[*index].clone()).collect();
+    }
     let unlisted = explored.total_found.saturating_sub(returned) + over_limit as u64;
     let mut listing_notes = explored.warnings;
     if explored.is_truncated && listing_notes.is_empty() && explored.total_found <= returned {

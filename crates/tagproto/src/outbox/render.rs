@@ -1,5 +1,6 @@
 //! Writing an outbox.
 
+use rel_path::Shortlist;
 use wap_core::{EntryKind, ShownVersions};
 
 use super::budget::Allowance;
@@ -86,8 +87,10 @@ fn write_header(out: &mut String, session: &Session, sandbox: &str) {
 
 fn write_listing(out: &mut String, context: &Context, limit: usize) {
     out.push_str(&format!("{LISTING}\n"));
-    let listed = &context.listing[..context.listing.len().min(limit)];
-    for ListedEntry { path, size_bytes, kind } in listed {
+    let paths = context.listing.iter().map(|entry| entry.path.as_str());
+    let listed: Vec<_> =
+        Shortlist::of_paths(paths, limit).iter().map(|index| &context.listing[*index]).collect();
+    for ListedEntry { path, size_bytes, kind } in listed.iter().copied() {
         let size = kind.map_or_else(|| format!("{size_bytes} bytes"), |kind| kind_name(kind).to_owned());
         out.push_str(&format!("{INDENT}{} ({size})\n", escape_name(path)));
     }

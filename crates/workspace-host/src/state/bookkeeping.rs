@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use change_journal::{JournalError, JournalReader, RecordedChange, RunNumber, StepKind};
+use change_journal::{EntryKind, JournalError, JournalReader, RecordedChange, RunNumber, StepKind};
 use file_index::GitIgnores;
 use rel_path::RelPath;
 
@@ -55,11 +55,12 @@ impl<'a> Bookkeeping<'a> {
         {
             return Ok(true);
         }
-        Ok(self.is_ignored(&path))
+        let state = at.after.as_ref().or(at.before.as_ref());
+        Ok(self.is_ignored(&path, state.is_some_and(|state| state.kind == EntryKind::Folder)))
     }
 
-    /// Whether git ignores a file, or a folder that it is in.
-    fn is_ignored(&mut self, path: &RelPath) -> bool {
+    /// Returns true if git ignores an entry, or a folder that it is in.
+    fn is_ignored(&mut self, path: &RelPath, is_folder: bool) -> bool {
         let mut folders = Vec::new();
         let mut above = path.parent();
         while let Some(folder) = above.filter(|folder| !folder.is_root()) {
@@ -67,7 +68,7 @@ impl<'a> Bookkeeping<'a> {
             folders.push(folder);
         }
         folders.iter().rev().any(|folder| self.ignores.ignores(folder, true))
-            || self.ignores.ignores(path, false)
+            || self.ignores.ignores(path, is_folder)
     }
 
     fn facts(&mut self, run: RunNumber) -> Result<&RunFacts, JournalError> {

@@ -216,6 +216,89 @@ fn a_newcomers_session_is_replayed_by_apply() {
     check_newcomer(&project, &played);
 }
 
+/// A repository whose code stands beside a large folder of data.
+fn sums() -> Project {
+    let project = Project::new();
+    for number in 0..700 {
+        project.write(&format!("aaa/data/{number}.txt"), "1\n");
+    }
+    let source = "def add(a, b):\n    return a + b\n\n\ndef total(numbers):\n    return sum(numbers)\n\n\n\
+                  def mean(numbers):\n    return total(numbers) / len(numbers)\n";
+    project.write("src/sums.py", source).write(".gitignore", ".cache/\n");
+    for arguments in [
+        &["init", "-q"][..],
+        &["config", "user.name", "Ada"],
+        &["config", "user.email", "ada@example.org"],
+        &["add", "-A"],
+        &["commit", "-qm", "Sums"],
+    ] {
+        let git = Command::new("git").args(arguments).current_dir(project.workspace()).output().unwrap();
+        assert!(git.status.success(), "{git:?}");
+    }
+    project
+}
+
+/// Line numbers that moved, commands that walk the whole folder, a listing beside much data, an undo of a commit.
+fn check_sums(project: &Project, played: &Played) {
+    let first = project.outbox(&played.id, 1);
+    assert_has(&first, &["  src/sums.py (", "  aaa/data/0.txt (", "more entries are not listed"]);
+    assert_has(
+        played.after(1),
+        &["[OK] RUN_COMMAND", "src/sums.py:5:def total(numbers):", "./src/sums.py", "copied"],
+    );
+    assert_has(
+        played.after(2),
+        &["[OK] EDIT_FILE", "9:    return sum(numbers)", "13:    return total(numbers)"],
+    );
+    // Line 9 as the file was shown, or as grep printed it: both are offered, and nothing is changed.
+    assert_has(
+        played.after(3),
+        &["[FAILED] EDIT_FILE", "lines 9-9 can mean line 9 or line 12", "12 | def mean(numbers):"],
+    );
+    assert_has(played.after(4), &["[OK] EDIT_FILE", "[OK] RUN_COMMAND", "13:def mean(numbers):"]);
+    let source = project.read("src/sums.py");
+    assert_has(
+        &source,
+        &["# Sums of lists", "    return sum(numbers)\n", "len(numbers) if numbers else 0\n"],
+    );
+    assert_eq!(project.session_file(&played.id)["isComplete"], true, "{}", played.ran);
+
+    let log = project.run(&["log"]).ok().stdout;
+    assert_has(
+        &log,
+        &["changed  src/sums.py", "files that git ignores or that git keeps for itself (--all shows them)"],
+    );
+    assert!(!log.contains(".git/") && !log.contains("created  .cache"), "{log}");
+    let diff = project.run(&["diff"]).ok().stdout;
+    assert!(
+        diff.contains("+++ b/src/sums.py") && !diff.contains(".git/") && !diff.contains(".cache/run"),
+        "{diff}"
+    );
+    let undone = project.run(&["undo", "--reply"]).ok().stdout;
+    assert_has(&undone, &["src/sums.py"]);
+    assert!(!undone.contains(".git/"), "{undone}");
+    assert!(!project.read("src/sums.py").contains("if numbers else 0"));
+    assert!(!project.workspace().join(".cache/run").exists());
+    let commits =
+        Command::new("git").args(["log", "--format=%s"]).current_dir(project.workspace()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&commits.stdout), "Sums\n");
+}
+
+#[test]
+fn moved_lines_and_much_data_are_replayed_through_the_inbox() {
+    let project = sums();
+    let played = watched(&project, &Transcript::read("sums"), &[]);
+    assert_eq!(played.ran.code, 0, "{}", played.ran);
+    check_sums(&project, &played);
+}
+
+#[test]
+fn moved_lines_and_much_data_are_replayed_by_apply() {
+    let project = sums();
+    let played = applied(&project, &Transcript::read("sums"), &[]);
+    check_sums(&project, &played);
+}
+
 /// A copy of this repository as it is committed, or of its sources where there is no git.
 fn this_repository() -> Project {
     let project = Project::new();

@@ -522,3 +522,33 @@ fn is_held_open(folder: &Path) -> bool {
     let handles = fs::read_dir("/proc/self/fd").unwrap().flatten();
     handles.filter_map(|handle| fs::read_link(handle.path()).ok()).any(|target| target == folder)
 }
+
+/// Lists the paths that an engine shows of a whole workspace.
+fn shown(engine: &LocalWorkspace) -> (Vec<String>, u64) {
+    let request = ExploreFiles { recursive: Some(true), ..ExploreFiles::default() };
+    let response = engine.explore_files(&Caller::once().call(), &request).unwrap();
+    assert!(response.is_truncated);
+    (response.files.into_iter().map(|file| file.path).collect(), response.total_found)
+}
+
+#[test]
+fn one_large_folder_does_not_hide_the_project() {
+    let ground = Ground::new();
+    for number in 0..600 {
+        ground.put(&format!("aaa/data/{number}.json"), "{}\n");
+    }
+    for path in ["README.md", "src/lib.rs", "src/inner/mod.rs", "zzz/last.txt"] {
+        ground.put(path, "text\n");
+    }
+    let both = Both::open(&ground);
+    both.settle();
+    assert!(both.is_warm());
+    for engine in [&both.warm, &both.cold] {
+        let (paths, total) = shown(engine);
+        assert_eq!((paths.len(), total), (500, 609), "{paths:?}");
+        assert!(paths.is_sorted());
+        for path in ["README.md", "aaa/data", "src/inner/mod.rs", "src/lib.rs", "zzz/last.txt"] {
+            assert!(paths.iter().any(|one| one == path), "{path} is hidden: {paths:?}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The entries of a tree that a bounded listing shows.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+
+/// The entries of one folder that are shown before the rest of it, even if others are deeper.
+const FIRST_ENTRIES: usize = 50;
+
+/// Chooses the entries of a tree that a bounded listing shows.
+///
+/// Shallow entries are chosen before deep ones, but of each folder only the first 50 take part in that; the rest of large
+/// folders comes last. So no large folder hides what lies beside it or beneath another folder, and a folder is chosen before
+/// its entries. Memory is bounded by the limit, however many entries are offered.
+///
+/// ```
+/// use rel_path::Shortlist;
+///
+/// let mut shortlist = Shortlist::new(2);
+/// shortlist.offer(1, 0, || "data");
+/// shortlist.offer(2, 0, || "data/1.json");
+/// shortlist.offer(1, 1, || "src");
+/// assert_eq!(shortlist.into_values(), ["data", "src"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shortlist<T> {
+    limit: usize,
+    /// The worst one on top.
+    chosen: BinaryHeap<Chosen<T>>,
+    offered: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Chosen<T> {
+    key: Key,
+    value: T,
+}
+
+/// Smaller keys are chosen first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    is_late: bool,
+    depth: usize,
+    number: u64,
+}
+
+impl<T> Shortlist<T> {
+    /// Returns a list of at most `limit` entries.
+    #[must_use]
+    pub fn new(limit: usize) -> Shortlist<T> {
+        Shortlist { limit, chosen: BinaryHeap::new(), offered: 0 }
+    }
+
+    /// Offers the next entry of the tree. `make` is called if it is chosen for now.
+    ///
+    /// `depth` is 1 for the entries of the folder that is listed. `position` is the number of entries before this one in
+    /// its folder, or before a folder on the way to it in that one's folder, whichever is most.
+    pub fn offer(&mut self, depth: usize, position: usize, make: impl FnOnce() -> T) {
+        let key = Key { is_late: position >= FIRST_ENTRIES, depth, number: self.offered };
+        self.offered += 1;
+        if self.chosen.len() >= self.limit {
+            if !self.has_room_for(key) {
+                return;
+            }
+            self.chosen.pop();
+        }
+        self.chosen.push(Chosen { key, value: make() });
+    }
+
+    /// Returns true if an entry would be chosen for now.
+    #[must_use]
+    pub fn has_room(&self, depth: usize, position: usize) -> bool {
+        self.has_room_for(Key { is_late: position >= FIRST_ENTRIES, depth, number: self.offered })
+    }
+
+    fn has_room_for(&self, key: Key) -> bool {
+        // A tie keeps the earlier entry, because its number is smaller.
+        self.chosen.len() < self.limit || self.chosen.peek().is_some_and(|worst| key < worst.key)
+    }
+
+    /// Returns the number of entries that were offered.
+    #[must_use]
+    pub fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Returns the chosen entries in the order in which they were offered.
+    #[must_use]
+    pub fn into_values(self) -> Vec<T> {
+        let mut chosen = self.chosen.into_vec();
+        chosen.sort_unstable_by_key(|chosen| chosen.key.number);
+        chosen.into_iter().map(|chosen| chosen.value).collect()
+    }
+}
+
+impl Shortlist<usize> {
+    /// Chooses from paths with `/` between names, which are in the order of a tree; folders may be among them or left out.
+    /// Returns the 0-based indexes of the chosen ones, in rising order.
+    #[must_use]
+    pub fn of_paths<'p>(paths: impl IntoIterator<Item = &'p str>, limit: usize) -> Vec<usize> {
+        let mut shortlist = Shortlist::new(limit);
+        let mut folders = Folders::default();
+        for (index, path) in paths.into_iter().enumerate() {
+            let position = folders.enter(path);
+            shortlist.offer(path.split('/').count(), position, || index);
+        }
+        shortlist.into_values()
+    }
+}
+
+/// The position of each path so far, and the number of entries so far in it.
+#[derive(Default)]
+struct Folders<'p>(HashMap<&'p str, (usize, usize)>);
+
+impl<'p> Folders<'p> {
+    /// Counts a path as an entry of its folder, and that of its own folder if need be; returns its position.
+    fn enter(&mut self, path: &'p str) -> usize {
+        if let Some((position, _)) = self.0.get(path) {
+            return *position;
+        }
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let above = if folder.is_empty() { 0 } else { self.enter(folder) };
+        let (_, entries) = self.0.entry(folder).or_insert((above, 0));
+        let position = above.max(*entries);
+        *entries += 1;
+        self.0.insert(path, (position, 0));
+        position
+    }
+}
+
+impl<T> PartialEq for Chosen<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<T> Eq for Chosen<T> {}
+
+impl<T> PartialOrd for Chosen<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Chosen<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
+}
