@@ -46,6 +46,7 @@ fn entries_beyond_the_requested_number_are_counted() {
     let fixture = Fixture::with(&files, IndexLimits::default());
     let view = fixture.view();
     let all = ["a", "a-b", "a-b/y", "a.c", "a/d", "a/d/z", "a/x", "a0"];
+    let shallow_first = ["a", "a-b", "a.c", "a0", "a-b/y", "a/d", "a/x", "a/d/z"];
     for (most, takes_leaves) in (0..=9).flat_map(|most| [(most, false), (most, true)]) {
         let (mut visited, mut paths) = (Vec::new(), Vec::new());
         let summary = view.walk(ListWalk {
@@ -59,7 +60,9 @@ fn entries_beyond_the_requested_number_are_counted() {
             most,
             each: &mut |entry| paths.push(entry.path.to_string()),
         });
-        assert_eq!(paths, all[..most.min(8)]);
+        let expected: Vec<_> =
+            all.iter().filter(|path| shallow_first[..most.min(8)].contains(path)).collect();
+        assert_eq!(paths.iter().collect::<Vec<_>>(), expected);
         assert_eq!(summary.unwrap().counted as usize, all.len() - paths.len());
         // A visitor that wants every entry is called for every entry.
         visited.retain(|(_, kind)| !takes_leaves || *kind != FileKind::Folder);
