@@ -3,6 +3,7 @@
 mod error;
 mod file_edit;
 mod meaning;
+mod near_lines;
 mod operations;
 mod response;
 mod rewrite;

@@ -1,14 +1,18 @@
 //! The answer to a request that was carried out.
 
-use text_edit::Outcome;
+use text_edit::{Edited, Outcome, Source};
 use wap_core::{
     FileVersion, Limits, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation, RegexReplacements,
 };
 
 use crate::file_edit::EditedFile;
+use crate::near_lines::near_lines;
 
 /// The most notes about regular expressions in one answer; the counts of all are in it.
 const MOST_NOTES: usize = 20;
+
+/// The most patterns without a match for which near lines are looked for: each takes a pass over the text.
+const MOST_SEARCHES: usize = 3;
 
 impl EditedFile {
     /// Returns the answer for a file that went from version `previous` to `version`. `warnings` stand before those of
@@ -30,7 +34,7 @@ impl EditedFile {
                 Limits::MAX_SHIFTS
             ));
         }
-        let replacements = replacements(request, &self.edited.outcomes);
+        let replacements = replacements(request, &self.edited);
         warnings.extend(replacements.iter().filter_map(RegexReplacements::note).take(MOST_NOTES));
         let shifts = shifts
             .iter()
@@ -52,18 +56,24 @@ impl EditedFile {
     }
 }
 
-/// Returns the counts of the regular expressions among the operations of a request.
-fn replacements(request: &ModifyFile, outcomes: &[Outcome]) -> Vec<RegexReplacements> {
-    let outcomes = request.operations.iter().zip(outcomes).enumerate();
-    let of_expressions =
-        outcomes.filter(|(_, (operation, _))| matches!(operation, ModifyOperation::RegexReplace { .. }));
-    of_expressions
-        .map(|(index, (_, outcome))| RegexReplacements {
+/// Returns the counts of the regular expressions among the operations of a request, and the lines that are like the first
+/// patterns without a match.
+fn replacements(request: &ModifyFile, edited: &Edited) -> Vec<RegexReplacements> {
+    let mut replacements = Vec::new();
+    let mut searches = 0;
+    for (index, (operation, outcome)) in request.operations.iter().zip(&edited.outcomes).enumerate() {
+        let ModifyOperation::RegexReplace { pattern, .. } = operation else { continue };
+        let searches_lines = outcome.matches == 0 && searches < MOST_SEARCHES;
+        searches += usize::from(searches_lines);
+        let source = searches_lines.then(|| Source::parse(&edited.bytes).ok()).flatten();
+        replacements.push(RegexReplacements {
             operation: index as u64 + 1,
             replaced: outcome.replacements as u64,
             matches: outcome.matches as u64,
-        })
-        .collect()
+            nearest: source.map(|source| near_lines(&source, pattern)).unwrap_or_default(),
+        });
+    }
+    replacements
 }
 
 pub(crate) fn bounded(lines: usize) -> u32 {

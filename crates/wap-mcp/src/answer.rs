@@ -3,7 +3,9 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
-use wap_core::{ExploreFilesResponse, Reason, Request, Response, UnknownArguments, WapError};
+use wap_core::{
+    ExploreFilesResponse, ModifyFileResponse, Reason, Request, Response, UnknownArguments, WapError,
+};
 
 use crate::recent_outputs::RecentOutputs;
 use crate::server::McpConfig;
@@ -24,7 +26,7 @@ pub(crate) fn result(
             if response.replacements.len() == request.operations.len()
                 && response.replacements.iter().all(|replaced| replaced.matches == 0) =>
         {
-            failure(config, outputs, &nothing_matches(&response.path))
+            failure(config, outputs, &nothing_matches(&response))
         }
         (Request::ReadFile(request), Ok(Response::ReadFile(response))) => {
             plain(text::read_file(request, &response, limit))
@@ -44,11 +46,15 @@ pub(crate) fn result(
 }
 
 /// Natively no match is success. A model that reads `success` goes on as if the text had changed.
-fn nothing_matches(path: &str) -> WapError {
+fn nothing_matches(response: &ModifyFileResponse) -> WapError {
+    let path = response.path.as_str();
     let text = format!("no pattern matches anything in '{path}', so nothing was changed");
-    WapError::new(Reason::Conflict, text)
+    let error = WapError::new(Reason::Conflict, text)
         .with("path", path)
-        .with("hint", "read the file, and check the pattern and its flags")
+        .with("hint", "read the file, and check the pattern and its flags");
+    let near = response.replacements.iter().flat_map(|replaced| &replaced.nearest);
+    let lines: Vec<String> = near.map(|near| format!("{:>6}  {}\n", near.line, near.text)).collect();
+    if lines.is_empty() { error } else { error.with("nearestLines", lines.concat()) }
 }
 
 /// A failure of a tool is a result: the model has to read it.

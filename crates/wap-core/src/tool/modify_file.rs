@@ -204,8 +204,19 @@ pub struct CarriedLines {
     pub last_line: u64,
 }
 
+/// A line of the file that is like a pattern without a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NearLine {
+    /// Its number, 1-based.
+    pub line: u64,
+    /// Its text, of which a long line shows the beginning.
+    pub text: String,
+}
+
 /// What a regular expression of a call matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RegexReplacements {
@@ -215,13 +226,16 @@ pub struct RegexReplacements {
     pub replaced: u64,
     /// How many matches there were.
     pub matches: u64,
+    /// Without a match, the lines that contain most of the pattern's words, in the order of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<NearLine>,
 }
 
 impl RegexReplacements {
     /// Says what was replaced, unless that is all there was.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        let RegexReplacements { operation, replaced, matches } = self;
+        let RegexReplacements { operation, replaced, matches, .. } = self;
         match matches {
             0 => Some(format!("operation {operation}: the pattern matches nothing")),
             _ if replaced < matches => Some(format!(

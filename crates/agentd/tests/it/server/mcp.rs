@@ -246,6 +246,33 @@ fn failures_are_results_and_an_unknown_tool_is_an_error() {
 }
 
 #[test]
+fn an_expression_without_a_match_is_an_error_with_the_nearest_lines() {
+    let project = Project::new();
+    let source = "import os\n\ndef load_config(path):\n    return open(path)\n\ndef load(path):\n    return load_config(path)\n";
+    project.write("a.py", source);
+    let mut client = start(&project, &[]);
+    let mut replace = |pattern: &str| {
+        let operation =
+            json!({ "type": "regexReplace", "pattern": pattern, "replacement": "read", "flags": "g" });
+        call(&mut client, "modifyFile", json!({ "path": "a.py", "operations": [operation] }))
+    };
+    let refused = replace(r"\bdef load_config\(file\):");
+    assert_eq!(refused["isError"], true, "{refused}");
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("no pattern matches anything in 'a.py', so nothing was changed"), "{text}");
+    assert!(text.contains("nearestLines:\n     3  def load_config(path):"), "{text}");
+    assert!(!text.contains("import os"), "{text}");
+    // Where no line is like it, none is named.
+    let text = replace("zebra")["content"][0]["text"].to_string();
+    assert!(!text.contains("nearestLines"), "{text}");
+    assert_eq!(project.read("a.py"), source);
+    // The control: with a match it is a success with counts.
+    let done = replace(r"load_config\b");
+    assert_eq!(done["isError"], false, "{done}");
+    assert_eq!(done["structuredContent"]["replacements"][0]["replaced"], 2, "{done}");
+}
+
+#[test]
 fn a_long_file_comes_in_pages_that_name_the_next() {
     let project = Project::new();
     let content: String =
