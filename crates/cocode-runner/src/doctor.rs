@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
 use crate::plan::host::Host;
 use crate::repository::Repository;
-use crate::repository::git::{Git, GitPlace};
+use crate::repository::git::{Git, GitLocation};
 
 /// The oldest version of git that is known to do everything: major and minor.
 const OLDEST_GIT: (u32, u32) = (2, 40);
@@ -41,7 +41,7 @@ pub fn doctor(
             Ok(repository) => {
                 let worktrees = repository
                     .git
-                    .run(GitPlace::Folder(&repository.root), &["worktree", "list", "--porcelain"]);
+                    .run(GitLocation::Folder(&repository.root), &["worktree", "list", "--porcelain"]);
                 findings.push(finding("worktrees", true, worktrees.is_ok(), "git worktree works"));
                 let has_commit = repository.base(None).is_ok();
                 findings.push(finding("commits", true, has_commit, "agents start from a commit"));

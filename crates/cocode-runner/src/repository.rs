@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use cocode_env::default_branch_of;
 
 use crate::error::RepositoryError;
-use crate::repository::git::{Git, GitError, GitPlace};
+use crate::repository::git::{Git, GitError, GitLocation};
 
 /// The remote whose default branch counts.
 const REMOTE: &str = "origin";
@@ -52,10 +52,11 @@ pub(crate) struct Base {
 impl Repository {
     /// Opens the repository that `folder` belongs to.
     pub(crate) fn open(git: Git, folder: &Path) -> Result<Repository, RepositoryError> {
-        let place = GitPlace::Folder(folder);
+        let location = GitLocation::Folder(folder);
         // One call where all is well; only what is wrong takes another.
         let facts = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"];
-        let facts = git.run_for_bytes(place, &facts).map_err(|error| why_unusable(&git, place, error))?;
+        let facts =
+            git.run_for_bytes(location, &facts).map_err(|error| why_unusable(&git, location, error))?;
         let facts = String::from_utf8(facts).map_err(|_| RepositoryError::Path)?;
         // Two lines. More of them are lines of a path, which records and git's own files have no way to say.
         let [common_folder, root] = facts.lines().collect::<Vec<_>>()[..] else {
@@ -75,8 +76,8 @@ impl Repository {
         Ok(repository)
     }
 
-    pub(crate) fn place(&self) -> GitPlace<'_> {
-        GitPlace::Folder(&self.root)
+    pub(crate) fn location(&self) -> GitLocation<'_> {
+        GitLocation::Folder(&self.root)
     }
 
     /// Finds the base branch: `asked`, or the remote's default branch (the local one of that name if there is one),
@@ -89,7 +90,7 @@ impl Repository {
             return found.ok_or_else(|| RepositoryError::NoBase { name: asked.to_owned() });
         }
         let head = format!("refs/remotes/{REMOTE}/HEAD");
-        let head = self.git.ask(self.place(), &["symbolic-ref", "--quiet", &head]).ok().flatten();
+        let head = self.git.ask(self.location(), &["symbolic-ref", "--quiet", &head]).ok().flatten();
         let default = head.as_deref().and_then(|head| default_branch_of(head, REMOTE)).map(str::to_owned);
         let mut names: Vec<String> = Vec::new();
         if let Some(default) = default {
@@ -106,7 +107,7 @@ impl Repository {
     pub(crate) fn commit(&self, name: &str) -> Option<String> {
         let name = format!("{name}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
-        self.git.ask(self.place(), &arguments).ok().flatten()
+        self.git.ask(self.location(), &arguments).ok().flatten()
     }
 
     pub(crate) fn has_branch(&self, branch: &str) -> bool {
@@ -116,7 +117,7 @@ impl Repository {
     /// Whether nothing that git knows has changes that are not committed.
     pub(crate) fn is_clean(&self) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
-        Ok(self.git.run(self.place(), &arguments)?.is_empty())
+        Ok(self.git.run(self.location(), &arguments)?.is_empty())
     }
 
     /// What the person has begun here and not finished: a merge, for instance, that waits for its commit.
@@ -124,13 +125,13 @@ impl Repository {
         let names = UNFINISHED.map(|(name, _)| name);
         let mut arguments = vec!["rev-parse", "--path-format=absolute"];
         arguments.extend(names.iter().flat_map(|name| ["--git-path", name]));
-        let paths = self.git.run(self.place(), &arguments)?;
+        let paths = self.git.run(self.location(), &arguments)?;
         let mut found = paths.lines().zip(UNFINISHED);
         Ok(found.find(|(path, _)| Path::new(path).symlink_metadata().is_ok()).map(|(_, (_, what))| what))
     }
 
     pub(crate) fn is_ancestor(&self, ancestor: &str, commit: &str) -> Result<bool, GitError> {
-        Ok(self.git.ask(self.place(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
+        Ok(self.git.ask(self.location(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
     }
 
     /// Whether it lacks objects that a remote has promised to have.
@@ -161,12 +162,12 @@ impl Repository {
 }
 
 /// Says why git does not tell the folders of a work tree.
-fn why_unusable(git: &Git, place: GitPlace<'_>, error: GitError) -> RepositoryError {
+fn why_unusable(git: &Git, location: GitLocation<'_>, error: GitError) -> RepositoryError {
     match &error {
         GitError::Failed { reason, .. } if reason.contains("not a git repository") => RepositoryError::None,
         GitError::Failed { .. }
             if git
-                .run(place, &["rev-parse", "--is-bare-repository"])
+                .run(location, &["rev-parse", "--is-bare-repository"])
                 .is_ok_and(|answer| answer == "true") =>
         {
             RepositoryError::Bare

@@ -18,7 +18,7 @@ use sandbox_exec::{FileConfinement, GitIdentity, Launcher, Outcome, Policy, Shel
 
 use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
-use crate::plan::agent_policy::{PolicyGround, policy};
+use crate::plan::agent_policy::{PolicyContext, policy};
 use crate::plan::environment::add_shared_settings;
 use crate::plan::{PlannedAgent, RunPlan, RunRequest, body_file};
 use crate::record::AgentRecord;
@@ -248,7 +248,7 @@ impl Runner {
                 .join(format!("{}-{name}", agent.context.issue)),
             log: Some(HeadFollower::new(&worktree.git_folder)),
             note: Arc::clone(note),
-            asked_at: None,
+            stopping_since: None,
         });
         let waited = running.wait();
         shared.watch.remove(name, shared.observer);
@@ -292,7 +292,7 @@ impl Runner {
             Some(own) => own.objects.elsewhere(&self.repository)?,
             None => Vec::new(),
         };
-        let ground = PolicyGround {
+        let context = PolicyContext {
             host: &self.config.host,
             definition: &agent.definition,
             worktree,
@@ -315,7 +315,7 @@ impl Runner {
                 environment.insert(format!("GIT_{role}_EMAIL").into(), anybody.email.clone().into());
             }
         }
-        Ok(policy(&ground, environment))
+        Ok(policy(&context, environment))
     }
 
     /// Returns the launcher of this run, which is started when it is first needed.

@@ -119,7 +119,7 @@ impl Trial<'_> {
         let protected = &self.workspace.root.policy().protected;
         let asked = |effect: &Effect| {
             let is_folder = effect.kind_after() == Some(PresentKind::Folder);
-            protected.asked(&effect.path).filter(|_| !is_folder)
+            protected.reported(&effect.path).filter(|_| !is_folder)
         };
         let mut shown: Vec<PlannedChange> = Vec::new();
         for effect in &effects {

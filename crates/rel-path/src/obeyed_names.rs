@@ -5,7 +5,7 @@
 //! is *reported*: people want it edited, and should notice every change. Files that the user runs by an
 //! explicit command, a `Makefile` or a script of `package.json`, are on neither list.
 
-use crate::protected_name::NameRule::{self, Asked, Never};
+use crate::protected_name::NameRule::{self, Never, Reported};
 
 /// Patterns with the same list and reason.
 type Row = (&'static [&'static str], NameRule, &'static str);
@@ -27,19 +27,19 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
         Never,
         "Visual Studio Code starts what it names when the folder is opened",
     ),
-    (&[".vscode"], Asked, "Visual Studio Code offers to run or install what it names"),
+    (&[".vscode"], Reported, "Visual Studio Code offers to run or install what it names"),
     (
         &[".theia/tasks.json", ".theia/settings.json"],
         Never,
         "Theia starts what it names when the folder is opened",
     ),
-    (&[".theia"], Asked, "Theia offers to run what it names"),
+    (&[".theia"], Reported, "Theia offers to run what it names"),
     (&[".idea"], Never, "JetBrains IDEs start what it names when the folder is opened"),
-    (&[".run"], Asked, "JetBrains IDEs offer to run what it names"),
+    (&[".run"], Reported, "JetBrains IDEs offer to run what it names"),
     (&[".fleet/settings.json"], Never, "Fleet starts what it names when the folder is opened"),
-    (&[".fleet"], Asked, "Fleet offers to run what it names"),
+    (&[".fleet"], Reported, "Fleet offers to run what it names"),
     (&[".zed/settings.json"], Never, "Zed starts what it names when the folder is opened"),
-    (&[".zed"], Asked, "Zed offers to run what it names"),
+    (&[".zed"], Reported, "Zed offers to run what it names"),
     (&[".helix"], Never, "Helix starts the language servers that it names"),
     (&["*.sublime-project"], Never, "Sublime Text starts the language servers that it names"),
     (
@@ -51,7 +51,7 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
     (&[".bsp"], Never, "Metals and JetBrains IDEs start the build server that it names"),
     (&[".vs"], Never, "Visual Studio takes settings and tasks from it when the folder is opened"),
     (&[".externalToolBuilders"], Never, "Eclipse runs the programs that it names with each build"),
-    (&["omnisharp.json", ".luarc.json"], Asked, "language servers load the plug-ins that it names"),
+    (&["omnisharp.json", ".luarc.json"], Reported, "language servers load the plug-ins that it names"),
     (&[".vim/coc-settings.json"], Never, "Vim starts the language servers that it names"),
     (
         &["rust-analyzer.toml", ".rust-analyzer.toml"],
@@ -60,13 +60,13 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
     ),
     (
         &[".dir-locals.el", ".dir-locals-2.el"],
-        Asked,
+        Reported,
         "Emacs takes settings from it, and asks before it evaluates",
     ),
-    (&[".ycm_extra_conf.py"], Asked, "YouCompleteMe runs it after asking"),
+    (&[".ycm_extra_conf.py"], Reported, "YouCompleteMe runs it after asking"),
     (
         &[".devcontainer", ".devcontainer.json"],
-        Asked,
+        Reported,
         "editors build and start containers from it after asking",
     ),
     // Agents.
@@ -76,55 +76,55 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
         Never,
         "Cursor starts the servers and hooks that it names, and takes permissions from it",
     ),
-    (&[".cursor", ".cursorrules"], Asked, "Cursor gives it to its agent as instructions"),
+    (&[".cursor", ".cursorrules"], Reported, "Cursor gives it to its agent as instructions"),
     (
         &[".claude/settings*.json", ".claude/hooks"],
         Never,
         "Claude Code runs the hooks that it names, and takes permissions from it",
     ),
-    (&[".claude", "CLAUDE.md", "CLAUDE.local.md"], Asked, "Claude Code obeys it as instructions"),
+    (&[".claude", "CLAUDE.md", "CLAUDE.local.md"], Reported, "Claude Code obeys it as instructions"),
     (&[".codex"], Never, "Codex starts the servers and hooks that it names, and takes permissions from it"),
     (
         &[".gemini/settings.json", ".gemini/.env", ".gemini/extensions", ".gemini/hooks"],
         Never,
         "Gemini CLI starts the servers and tools that it names",
     ),
-    (&[".gemini", "GEMINI.md"], Asked, "Gemini CLI obeys it as instructions"),
+    (&[".gemini", "GEMINI.md"], Reported, "Gemini CLI obeys it as instructions"),
     (
         &[".windsurf/hooks.json", ".windsurf/mcp*.json"],
         Never,
         "Windsurf starts the servers and hooks that it names",
     ),
-    (&[".windsurf", ".windsurfrules"], Asked, "Windsurf obeys it as instructions"),
+    (&[".windsurf", ".windsurfrules"], Reported, "Windsurf obeys it as instructions"),
     (&[".continue/mcpServers", ".continue/config.*"], Never, "Continue starts the servers that it names"),
-    (&[".continue", ".continuerules"], Asked, "Continue obeys it as instructions"),
+    (&[".continue", ".continuerules"], Reported, "Continue obeys it as instructions"),
     (&[".clinerules/hooks"], Never, "Cline runs it"),
-    (&[".clinerules"], Asked, "Cline obeys it as instructions"),
+    (&[".clinerules"], Reported, "Cline obeys it as instructions"),
     (&[".roo/mcp.json", ".kilocode/mcp.json"], Never, "agents start the servers that it names"),
-    (&[".roo", ".roorules", ".roomodes", ".kilocode"], Asked, "agents obey it as instructions"),
+    (&[".roo", ".roorules", ".roomodes", ".kilocode"], Reported, "agents obey it as instructions"),
     (&[".aider.conf.yml"], Never, "aider runs the commands that it names after each edit"),
     (&[".kiro/settings", ".kiro/hooks"], Never, "Kiro starts the servers and hooks that it names"),
-    (&[".kiro"], Asked, "Kiro obeys it as instructions"),
+    (&[".kiro"], Reported, "Kiro obeys it as instructions"),
     (&[".trae/mcp.json"], Never, "Trae starts the servers that it names"),
-    (&[".trae"], Asked, "Trae obeys it as instructions"),
+    (&[".trae"], Reported, "Trae obeys it as instructions"),
     (&[".junie/mcp"], Never, "Junie starts the servers that it names"),
-    (&[".junie"], Asked, "Junie obeys it as instructions"),
+    (&[".junie"], Reported, "Junie obeys it as instructions"),
     (
         &[".amazonq/mcp.json", ".amazonq/default.json", ".amazonq/cli-agents", ".amazonq/agents"],
         Never,
         "Amazon Q starts the servers and hooks that it names",
     ),
-    (&[".amazonq"], Asked, "Amazon Q obeys it as instructions"),
+    (&[".amazonq"], Reported, "Amazon Q obeys it as instructions"),
     (&[".opencode/plugin", ".opencode/plugins"], Never, "OpenCode loads it when it starts"),
-    (&[".opencode"], Asked, "OpenCode obeys it as instructions"),
+    (&[".opencode"], Reported, "OpenCode obeys it as instructions"),
     (
         &[".qwen/settings.json", ".factory/*.json", "crush.json", ".crush.json", ".openhands/setup.sh"],
         Never,
         "agents start the servers and scripts that it names",
     ),
-    (&[".qwen", ".factory", ".openhands", "QWEN.md"], Asked, "agents obey it as instructions"),
+    (&[".qwen", ".factory", ".openhands", "QWEN.md"], Reported, "agents obey it as instructions"),
     (&[".github/hooks"], Never, "Copilot runs the hooks that it names"),
-    (&["AGENTS.md", "AGENT.md"], Asked, "agents obey it as instructions"),
+    (&["AGENTS.md", "AGENT.md"], Reported, "agents obey it as instructions"),
     // Forges.
     (
         &[
@@ -145,29 +145,29 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
             "bitbucket-pipelines.yml",
             "Jenkinsfile",
         ],
-        Asked,
+        Reported,
         "runs on the forge when pushed",
     ),
-    (&[".github"], Asked, "the forge and its agents obey it when pushed"),
+    (&[".github"], Reported, "the forge and its agents obey it when pushed"),
     // Hooks and tools of version control.
     (
         &[".husky", ".githooks", ".pre-commit-config.yaml", "lefthook.*", ".lefthook.*", "lefthook-local.*"],
-        Asked,
+        Reported,
         "git hooks run it where they are installed",
     ),
-    (&[".gitattributes"], Asked, "assigns the filters and drivers that git runs"),
-    (&[".gitmodules"], Asked, "says from where git fetches submodules: show it to the user"),
+    (&[".gitattributes"], Reported, "assigns the filters and drivers that git runs"),
+    (&[".gitmodules"], Reported, "says from where git fetches submodules: show it to the user"),
     // Shells and version managers.
-    (&[".envrc", ".direnv"], Asked, "direnv runs it in the shell once it is allowed"),
-    (&[".env", ".env.*"], Asked, "programs and shells take variables from it"),
+    (&[".envrc", ".direnv"], Reported, "direnv runs it in the shell once it is allowed"),
+    (&[".env", ".env.*"], Reported, "programs and shells take variables from it"),
     (
         &[".tool-versions", "mise.toml", ".mise.toml", "mise.*.toml", ".mise"],
-        Asked,
+        Reported,
         "chooses the programs that run",
     ),
-    (&["rust-toolchain", "rust-toolchain.toml"], Asked, "chooses the compiler that runs"),
+    (&["rust-toolchain", "rust-toolchain.toml"], Reported, "chooses the compiler that runs"),
     // Package managers and builds, which read these files in addition to the user's command.
-    (&[".cargo/config", ".cargo/config.toml"], Asked, "cargo runs the programs that it names"),
+    (&[".cargo/config", ".cargo/config.toml"], Reported, "cargo runs the programs that it names"),
     (
         &[
             ".npmrc",
@@ -178,19 +178,19 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
             "pnpmfile.*",
             "bunfig.toml",
         ],
-        Asked,
+        Reported,
         "the package manager loads or runs what it names",
     ),
-    (&[".bazelrc", ".mvn", "gradle.properties", "gradle/wrapper"], Asked, "decides what the build starts"),
+    (&[".bazelrc", ".mvn", "gradle.properties", "gradle/wrapper"], Reported, "decides what the build starts"),
     (
         &["pyvenv.cfg", "sitecustomize.py", "usercustomize.py", "site-packages/*.pth"],
-        Asked,
+        Reported,
         "Python obeys it whenever it starts",
     ),
     (
         &[".Rprofile", ".Renviron", ".ghci", ".pdbrc", ".irbrc", ".pryrc", ".iex.exs", ".proverc"],
-        Asked,
+        Reported,
         "the language's own tools run it when they start in the folder",
     ),
-    (&[".gdbinit", ".lldbinit"], Asked, "the debugger runs it when it starts in the folder"),
+    (&[".gdbinit", ".lldbinit"], Reported, "the debugger runs it when it starts in the folder"),
 ];

@@ -130,9 +130,9 @@ impl ProtectedNames {
     }
 
     /// Returns the entry by which a change of `path` is reported; `None` also if `path` is protected.
-    pub fn asked(&self, path: &RelPath) -> Option<&ProtectedName> {
-        let asked = self.find(path, NameRule::Asked)?;
-        if self.protects(path) { None } else { Some(asked) }
+    pub fn reported(&self, path: &RelPath) -> Option<&ProtectedName> {
+        let name = self.find(path, NameRule::Reported)?;
+        if self.protects(path) { None } else { Some(name) }
     }
 
     /// Finds the entry of a list that matches `path` most closely.

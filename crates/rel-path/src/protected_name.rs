@@ -6,7 +6,7 @@ pub enum NameRule {
     /// Nothing is written, deleted or renamed there.
     Never,
     /// Changes are made, and reported to the user.
-    Asked,
+    Reported,
 }
 
 /// One name that other programs obey, or several that a pattern describes.

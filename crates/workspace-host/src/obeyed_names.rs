@@ -13,7 +13,7 @@ pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
     for name in &options.unprotect {
         names.remove(name);
     }
-    for (given, rule) in [(&options.ask_about, NameRule::Asked), (&options.protect, NameRule::Never)] {
+    for (given, rule) in [(&options.ask_about, NameRule::Reported), (&options.protect, NameRule::Never)] {
         for name in given {
             if !names.change(name, rule) {
                 names.set(name, rule, YOURS);

@@ -60,7 +60,7 @@ pub(crate) fn run(common: &Common, console: Console, command: &CocodeCommand) ->
                 PickWay::Merge => format!("{would}{has} merged into the current branch, without conflicts"),
             };
             console.result(&format!("{} {}", picked.branch, how.replace("  ", " ").trim()));
-            for file in &picked.asked.0 {
+            for file in &picked.to_review.0 {
                 console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
             }
             if !picked.is_ready {

@@ -39,7 +39,7 @@ fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
         return None;
     };
     let parsed = on_paper(&RelPath::parse(path).ok()?)?;
-    let name = names.asked(&parsed)?;
+    let name = names.reported(&parsed)?;
     Some(format!("  {}", obeyed_line(path, name.reason())))
 }
 

@@ -63,12 +63,12 @@ fn look(
         vec!["pack-objects", "--revs", "--stdout", "--quiet", "--window=0", "--delta-base-offset"];
     arguments.push("--filter=blob:none");
     arguments.extend(repository.is_partial().then_some("--exclude-promisor-objects"));
-    git.write_to(repository.place(), &arguments, &range, pack.try_clone().map_err(&file_error)?)?;
+    git.write_to(repository.location(), &arguments, &range, pack.try_clone().map_err(&file_error)?)?;
     pack.rewind().map_err(&file_error)?;
     // The links from object to object are looked at, too, but where some are meant to lead to what is not there.
     let how = if repository.is_partial() { "--fsck-objects" } else { "--strict" };
     let apart = git.with_objects(folder, Some(&repository.common_folder.join("objects")));
-    let (is_taken, said) = apart.judge_from(repository.place(), &["index-pack", "--stdin", how], pack)?;
+    let (is_taken, said) = apart.judge_from(repository.location(), &["index-pack", "--stdin", how], pack)?;
     let findings: Vec<Finding<'_>> =
         said.lines().filter_map(Finding::parse).filter(|finding| finding.counts).collect();
     if findings.is_empty() {
@@ -76,7 +76,7 @@ fn look(
     }
     let mut list = tempfile::tempfile_in(folder).map_err(&file_error)?;
     let arguments = ["rev-list", "--objects", commit, "--not", start];
-    git.write_to(repository.place(), &arguments, "", list.try_clone().map_err(&file_error)?)?;
+    git.write_to(repository.location(), &arguments, "", list.try_clone().map_err(&file_error)?)?;
     for finding in findings {
         list.rewind().map_err(&file_error)?;
         // What is not new is the `.gitmodules` of the start, which git looks at whenever a tree has it.
@@ -145,7 +145,7 @@ pub(crate) fn submodules(
     let git = repository.git.within(LIMIT);
     let arguments =
         ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AMT", start, commit];
-    let text = match git.run_for_bytes(repository.place(), &arguments) {
+    let text = match git.run_for_bytes(repository.location(), &arguments) {
         Err(GitError::TooLong { .. }) => {
             return Ok(Some("its changes are too many to be looked through for submodules".to_owned()));
         }

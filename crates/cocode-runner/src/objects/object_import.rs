@@ -99,14 +99,15 @@ impl ObjectImport {
         self.refresh()?;
         let git = self.repository.git.with_objects(self.taken.folder(), None).within(self.limit());
         let arguments = ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)"];
-        Ok(git.run(self.repository.place(), &arguments)?)
+        Ok(git.run(self.repository.location(), &arguments)?)
     }
 
     /// Whether the agent has a commit of this name, wherever it may be.
     pub(crate) fn holds(&mut self, commit: &str) -> Result<bool, RunnerError> {
         self.refresh()?;
-        let found =
-            self.reader().run(self.repository.place(), &["cat-file", "-e", &format!("{commit}^{{commit}}")]);
+        let found = self
+            .reader()
+            .run(self.repository.location(), &["cat-file", "-e", &format!("{commit}^{{commit}}")]);
         is_so(found)
     }
 
@@ -147,9 +148,9 @@ impl ObjectImport {
         let folder = self.objects.folder();
         let file_error = file_error("make a pack in", folder);
         let mut pack = tempfile::tempfile_in(folder).map_err(&file_error)?;
-        let place = self.repository.place();
+        let location = self.repository.location();
         let written = pack.try_clone().map_err(&file_error)?;
-        if !is_so(self.reader().write_to(place, arguments, input, written))? {
+        if !is_so(self.reader().write_to(location, arguments, input, written))? {
             return Ok(false);
         }
         let count = count_of(&mut pack).map_err(&file_error)?;
@@ -158,7 +159,7 @@ impl ObjectImport {
         }
         let reading: &[&str] =
             if count <= UNPACK_MOST { &["unpack-objects", "-q"] } else { &["index-pack", "--stdin"] };
-        is_so(self.repository.git.within(self.limit()).read_from(place, reading, pack))
+        is_so(self.repository.git.within(self.limit()).read_from(location, reading, pack))
     }
 
     /// Git that reads the agent's objects.
@@ -189,7 +190,7 @@ pub(crate) fn has_whole(
     arguments.extend(repository.is_partial().then_some("--exclude-promisor-objects"));
     arguments.extend([commit, "--not"]);
     arguments.extend(whole.iter().map(String::as_str));
-    is_so(repository.git.within(limit).run(repository.place(), &arguments))
+    is_so(repository.git.within(limit).run(repository.location(), &arguments))
 }
 
 /// Whether git did what it was asked. That it could not be started says nothing of what it was asked, and that it took too long

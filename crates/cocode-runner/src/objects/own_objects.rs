@@ -96,7 +96,7 @@ impl OwnObjects {
         if !self.has_others() {
             return Ok(Vec::new());
         }
-        let said = repository.git.run(repository.place(), &["count-objects", "-v"])?;
+        let said = repository.git.run(repository.location(), &["count-objects", "-v"])?;
         let folders = said.lines().filter_map(|line| line.strip_prefix("alternate: ")).map(PathBuf::from);
         // One with a name that git has to quote is not found, as is one that is gone. What is none is not shown to an agent.
         let is_one = |folder: &PathBuf| {

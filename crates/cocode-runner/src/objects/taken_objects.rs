@@ -78,9 +78,9 @@ impl TakenObjects {
     }
 
     /// Takes these files of a folder.
-    fn take(&mut self, folder: &OwnedFd, place: &str, names: Vec<String>) -> io::Result<()> {
+    fn take(&mut self, folder: &OwnedFd, subfolder: &str, names: Vec<String>) -> io::Result<()> {
         for name in names {
-            let path = format!("{place}/{name}");
+            let path = format!("{subfolder}/{name}");
             if self.seen.len() >= MOST_FILES {
                 return Ok(());
             }

@@ -76,7 +76,7 @@ const CREDENTIALS: [&str; 57] = [
 ];
 
 /// What an agent's policy is made from.
-pub(crate) struct PolicyGround<'a> {
+pub(crate) struct PolicyContext<'a> {
     pub(crate) host: &'a Host,
     pub(crate) definition: &'a AgentDefinition,
     pub(crate) worktree: &'a Worktree,
@@ -94,21 +94,21 @@ pub(crate) struct PolicyGround<'a> {
 }
 
 /// Makes the policy: the worktree, exactly its git folders, and what the definition lists.
-pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, OsString>) -> Policy {
-    let PolicyGround { host, definition, worktree, common_folder, .. } = ground;
+pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString, OsString>) -> Policy {
+    let PolicyContext { host, definition, worktree, common_folder, .. } = context;
     let mut policy = Policy::for_workspace(&worktree.path);
     policy.network = definition.has_network;
     policy.environment = environment;
-    if let Some(identity) = &ground.identity {
+    if let Some(identity) = &context.identity {
         policy.git_identity = identity.clone();
     }
     policy.limits.output_bytes_per_stream = 16 * 1024;
     policy.readable.push((*common_folder).to_owned());
-    policy.readable.push(ground.body_file.to_owned());
+    policy.readable.push(context.body_file.to_owned());
     policy.readable.extend(home_entries(&host.home));
     policy.readable.extend(program_files(host, definition));
     policy.readable.extend(definition.readable.iter().filter(|path| path.exists()).cloned());
-    policy.readable.extend(ground.objects_elsewhere.iter().cloned());
+    policy.readable.extend(context.objects_elsewhere.iter().cloned());
     policy.writable.push(worktree.git_folder.clone());
     let listed = definition.writable.iter().map(|path| host.expand_home(path));
     policy.writable.extend(listed.filter(|path| path.is_absolute() && path.exists()));
@@ -117,7 +117,7 @@ pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, 
     policy.pinned = vec![worktree.path.join(".git")];
     let names = ["commondir", "gitdir", "config.worktree"].map(|name| worktree.git_folder.join(name));
     policy.read_only = names.to_vec();
-    match ground.own {
+    match context.own {
         Some(own) => {
             policy.replaced = own.replaced();
             policy.read_only.extend(own.read_only());
@@ -127,8 +127,8 @@ pub(crate) fn policy(ground: &PolicyGround<'_>, environment: BTreeMap<OsString, 
             policy.read_only.extend(kept_objects(common_folder));
         }
     }
-    let credentials = CREDENTIALS.iter().map(|place| host.home.join(place));
-    let private = ground.private.iter().flat_map(|folder| all_but(folder, ground.worktrees));
+    let credentials = CREDENTIALS.iter().map(|entry| host.home.join(entry));
+    let private = context.private.iter().flat_map(|folder| all_but(folder, context.worktrees));
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();
     policy
 }
@@ -141,7 +141,7 @@ impl Runner {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let home = real(&host.home);
         let credentials: Vec<PathBuf> =
-            CREDENTIALS.iter().map(|place| real(&host.home.join(place))).collect();
+            CREDENTIALS.iter().map(|entry| real(&host.home.join(entry))).collect();
         let repository = [&self.repository.root, &self.repository.common_folder].map(|path| real(path));
         let private = self.config.private.iter().chain([&self.config.worktrees, &self.config.state_folder]);
         let private: Vec<PathBuf> = private.map(|path| real(path)).collect();
@@ -153,7 +153,7 @@ impl Runner {
                 "it is no absolute path"
             } else if home.starts_with(&real) {
                 "it is the home folder, or holds it"
-            } else if credentials.iter().any(|place| real.starts_with(place)) {
+            } else if credentials.iter().any(|entry| real.starts_with(entry)) {
                 "programs keep credentials there"
             } else if repository.iter().any(is_near) {
                 "the repository is there"
@@ -175,7 +175,7 @@ fn home_entries(home: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
     let is_shown = |path: &PathBuf| {
         let is_plain = fs::symlink_metadata(path).is_ok_and(|data| data.is_dir() || data.is_file());
-        is_plain && !CREDENTIALS.iter().any(|place| home.join(place) == *path)
+        is_plain && !CREDENTIALS.iter().any(|entry| home.join(entry) == *path)
     };
     entries.flatten().map(|entry| entry.path()).filter(is_shown).collect()
 }

@@ -73,7 +73,7 @@ pub enum GitError {
 
 /// Where git works.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum GitPlace<'a> {
+pub(crate) enum GitLocation<'a> {
     /// In the folder of a person's own repository, which git finds by itself.
     Folder(&'a Path),
     /// In a worktree whose folders are known, whatever its `.git` says.
@@ -120,7 +120,7 @@ impl Git {
 
     /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
     pub(crate) fn settings(&self, folder: &Path) -> Result<BTreeMap<String, String>, GitError> {
-        let text = self.run(GitPlace::Folder(folder), &["config", "--null", "--list"])?;
+        let text = self.run(GitLocation::Folder(folder), &["config", "--null", "--list"])?;
         let pairs = text.split('\0').filter(|pair| !pair.is_empty());
         // A setting without a value has no line for it.
         let pairs = pairs.map(|pair| pair.split_once('\n').unwrap_or((pair, "")));
@@ -166,19 +166,19 @@ impl Git {
     /// Runs git and returns what it printed, without the newline at its end.
     pub(crate) fn run<S: AsRef<OsStr>>(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[S],
     ) -> Result<String, GitError> {
-        self.run_for_bytes(place, arguments).map(text)
+        self.run_for_bytes(location, arguments).map(text)
     }
 
     /// Runs git and returns the bytes that it printed: names of files need not be text.
     pub(crate) fn run_for_bytes<S: AsRef<OsStr>>(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[S],
     ) -> Result<Vec<u8>, GitError> {
-        self.start(place, arguments, Input::Nothing, None)?.success(arguments)
+        self.start(location, arguments, Input::Nothing, None)?.success(arguments)
     }
 
     /// Runs git with a text on its standard input.
@@ -188,40 +188,40 @@ impl Git {
         arguments: &[S],
         input: &str,
     ) -> Result<(), GitError> {
-        let place = GitPlace::Folder(folder);
-        self.start(place, arguments, Input::Text(input), None)?.success(arguments).map(drop)
+        let location = GitLocation::Folder(folder);
+        self.start(location, arguments, Input::Text(input), None)?.success(arguments).map(drop)
     }
 
     /// Runs git with a text on its standard input, and has it print to a file.
     pub(crate) fn write_to(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[&str],
         input: &str,
         output: File,
     ) -> Result<(), GitError> {
-        self.start(place, arguments, Input::Text(input), Some(output))?.success(arguments).map(drop)
+        self.start(location, arguments, Input::Text(input), Some(output))?.success(arguments).map(drop)
     }
 
     /// Runs git with a file on its standard input, from where the file stands.
     pub(crate) fn read_from(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[&str],
         input: File,
     ) -> Result<(), GitError> {
-        self.start(place, arguments, Input::File(input), None)?.success(arguments).map(drop)
+        self.start(location, arguments, Input::File(input), None)?.success(arguments).map(drop)
     }
 
     /// Runs git and returns the first so many bytes that it prints, and whether they are all.
     pub(crate) fn run_for_start(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[&str],
         most_bytes: u64,
     ) -> Result<(Vec<u8>, bool), GitError> {
         let git = Git { output_bytes: most_bytes, ..self.clone() };
-        let answer = git.start(place, arguments, Input::Nothing, None)?;
+        let answer = git.start(location, arguments, Input::Nothing, None)?;
         match answer.longer_than {
             Some(_) => Ok((answer.output, false)),
             None => answer.success(arguments).map(|output| (output, true)),
@@ -232,21 +232,21 @@ impl Git {
     /// beside what it printed.
     pub(crate) fn judge_from(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[&str],
         input: File,
     ) -> Result<(bool, String), GitError> {
-        let answer = self.start(place, arguments, Input::File(input), None)?;
+        let answer = self.start(location, arguments, Input::File(input), None)?;
         Ok((answer.code == Some(0), answer.said))
     }
 
     /// Runs git and takes exit code 1 for "no".
     pub(crate) fn ask<S: AsRef<OsStr>>(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[S],
     ) -> Result<Option<String>, GitError> {
-        let answer = self.start(place, arguments, Input::Nothing, None)?;
+        let answer = self.start(location, arguments, Input::Nothing, None)?;
         match answer.code {
             Some(1) => Ok(None),
             _ => answer.success(arguments).map(|output| Some(text(output))),
@@ -255,18 +255,18 @@ impl Git {
 
     fn start<S: AsRef<OsStr>>(
         &self,
-        place: GitPlace<'_>,
+        location: GitLocation<'_>,
         arguments: &[S],
         input: Input<'_>,
         output: Option<File>,
     ) -> Result<Answer, GitError> {
         let mut command = Command::new("git");
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
-        match place {
-            GitPlace::Folder(folder) => {
+        match location {
+            GitLocation::Folder(folder) => {
                 command.current_dir(folder);
             }
-            GitPlace::Worktree { common_folder, git_folder, work_tree } => {
+            GitLocation::Worktree { common_folder, git_folder, work_tree } => {
                 let folder = if work_tree.is_dir() { work_tree } else { common_folder };
                 command.current_dir(folder);
                 command.env("GIT_DIR", git_folder).env("GIT_COMMON_DIR", common_folder);
@@ -284,9 +284,9 @@ impl Git {
         }
         command.args(arguments);
         command.stdout(output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
-        let limit = self.limit.or(match place {
-            GitPlace::Folder(_) => None,
-            GitPlace::Worktree { .. } => Some(WORKTREE_LIMIT),
+        let limit = self.limit.or(match location {
+            GitLocation::Folder(_) => None,
+            GitLocation::Worktree { .. } => Some(WORKTREE_LIMIT),
         });
         let bounds = Bounds { limit, output_bytes: self.output_bytes, memory_bytes: self.memory_bytes };
         let output = match child_output::output(command, input, bounds).map_err(GitError::NotStarted)? {

@@ -33,7 +33,7 @@ pub struct LeftFile {
 pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, GitError> {
     let arguments =
         ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
-    let said = repository.git.run_for_bytes(worktree.place(&repository.common_folder), &arguments)?;
+    let said = repository.git.run_for_bytes(worktree.location(&repository.common_folder), &arguments)?;
     let paths = said.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..));
     Ok(paths.map(|path| LeftFile::at(&worktree.path, Path::new(OsStr::from_bytes(path)))).collect())
 }

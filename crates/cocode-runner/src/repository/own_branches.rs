@@ -88,8 +88,8 @@ impl OwnBranches {
 
     /// Removes what was made in the repository for all agents, where there are no branches of any left.
     pub(crate) fn remove_shared(common_folder: &Path) {
-        for place in ["refs/heads", "logs/refs/heads"] {
-            let folder = common_folder.join(place).join(FOLDER);
+        for parent in ["refs/heads", "logs/refs/heads"] {
+            let folder = common_folder.join(parent).join(FOLDER);
             let is_alone = fs::read_dir(&folder)
                 .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().as_os_str() == KEEP));
             if is_alone {
@@ -157,14 +157,14 @@ impl OwnBranches {
         let reference = format!("refs/heads/{FOLDER}/{}", self.name);
         // Only from where it was left: whoever moves it in this moment is right.
         let arguments = ["update-ref", "-m", MOVED, &reference, tip, at];
-        repository.git.run(repository.place(), &arguments).map(drop)
+        repository.git.run(repository.location(), &arguments).map(drop)
     }
 
     /// Leaves `HEAD` at the commit where the agent left it, if it is a branch that only the agent had.
     pub(crate) fn settle_head(&self, repository: &Repository, worktree: &Worktree) -> Result<(), GitError> {
         if let Head::Own(commit) = self.head() {
-            let place = worktree.place(&repository.common_folder);
-            repository.git.run(place, &["update-ref", "--no-deref", "-m", MOVED, "HEAD", &commit])?;
+            let location = worktree.location(&repository.common_folder);
+            repository.git.run(location, &["update-ref", "--no-deref", "-m", MOVED, "HEAD", &commit])?;
         }
         Ok(())
     }

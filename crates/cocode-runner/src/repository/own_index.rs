@@ -42,7 +42,7 @@ pub(crate) fn put_aside_crafted(worktree: &Worktree, start_commit: &str) -> Opti
 pub(crate) fn make_again(repository: &Repository, worktree: &Worktree) {
     if !worktree.git_folder.join("index").exists() {
         // Without an index, git takes all files for removed, and `git reset` makes it again.
-        let _ = repository.git.run(worktree.place(&repository.common_folder), &["read-tree", "HEAD"]);
+        let _ = repository.git.run(worktree.location(&repository.common_folder), &["read-tree", "HEAD"]);
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::RunnerError;
-use crate::repository::git::{GitError, GitPlace};
+use crate::repository::git::{GitError, GitLocation};
 use crate::repository::{Repository, closed_folder};
 
 /// The folder of what an agent has to itself, in its worktree's git folder.
@@ -35,9 +35,9 @@ impl Worktree {
         })?;
         let arguments =
             ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--end-of-options", text, commit];
-        repository.git.run(repository.place(), &arguments)?;
+        repository.git.run(repository.location(), &arguments)?;
         let folder = ["rev-parse", "--absolute-git-dir"];
-        let git_folder = PathBuf::from(repository.git.run(GitPlace::Folder(path), &folder)?);
+        let git_folder = PathBuf::from(repository.git.run(GitLocation::Folder(path), &folder)?);
         let worktree = Worktree { path: path.to_owned(), git_folder };
         worktree.close(&repository.common_folder)?;
         worktree.prepare(&repository.common_folder)?;
@@ -71,14 +71,14 @@ impl Worktree {
         }
     }
 
-    pub(crate) fn place<'a>(&'a self, common_folder: &'a Path) -> GitPlace<'a> {
-        GitPlace::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
+    pub(crate) fn location<'a>(&'a self, common_folder: &'a Path) -> GitLocation<'a> {
+        GitLocation::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
     }
 
     /// Whether it holds nothing uncommitted and nothing untracked.
     pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
-        Ok(repository.git.run(self.place(&repository.common_folder), &arguments)?.is_empty())
+        Ok(repository.git.run(self.location(&repository.common_folder), &arguments)?.is_empty())
     }
 }
 

@@ -154,7 +154,7 @@ impl AgentRun<'_> {
             cancel_file: runner.cancel_path(record),
             log: confines.own.is_none().then(|| confines.head_log.clone()),
             note: Arc::clone(note),
-            asked_at: None,
+            stopping_since: None,
         });
         Ok(Ok(running))
     }

@@ -10,7 +10,7 @@ use crate::repository::Repository;
 use crate::repository::head_log::HeadFollower;
 use crate::repository::own_branches::{IndexStamp, OwnBranches};
 use crate::run::event::RunObserver;
-use crate::run::watch::{INTERVAL, tell_commits};
+use crate::run::watch::{INTERVAL, report_commits};
 
 /// How long everything may take that is brought over at once while the agent runs.
 const LOOK_LIMIT: Duration = Duration::from_secs(60);
@@ -80,7 +80,7 @@ impl<'a> BranchFollower<'a> {
             let _ = self.import.bring(&newest.commit);
         }
         // Before the branch is moved, which takes a call of git more.
-        tell_commits(&self.agent, commits, self.observer);
+        report_commits(&self.agent, commits, self.observer);
         if now != self.seen {
             if now[0] != self.seen[0] && now[0].is_some() {
                 let _ = self.branches.carry_over_with(self.repository, &mut self.import);

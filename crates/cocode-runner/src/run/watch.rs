@@ -29,7 +29,7 @@ pub(crate) struct Watched {
     /// Its log of commits, if nobody else tells of them.
     pub(crate) log: Option<HeadFollower>,
     pub(crate) note: Arc<StopNote>,
-    pub(crate) asked_at: Option<Instant>,
+    pub(crate) stopping_since: Option<Instant>,
 }
 
 /// Watches the agents of one run.
@@ -50,7 +50,7 @@ impl Watch {
         if let Some(index) = running.iter().position(|one| one.agent == *agent) {
             let mut watched = running.swap_remove(index);
             drop(running);
-            watched.tell_commits(observer);
+            watched.report_commits(observer);
         }
     }
 
@@ -76,10 +76,10 @@ impl Watch {
 
 impl Watched {
     fn look(&mut self, stop: &StopFlag, observer: &dyn RunObserver) {
-        self.tell_commits(observer);
+        self.report_commits(observer);
         let now = Instant::now();
-        match self.asked_at {
-            Some(asked_at) if now >= asked_at + GRACE => self.killer.cancel(),
+        match self.stopping_since {
+            Some(stopping_since) if now >= stopping_since + GRACE => self.killer.cancel(),
             Some(_) => {}
             None => {
                 let is_cancelled = stop.is_raised() || self.cancel_file.exists();
@@ -89,7 +89,7 @@ impl Watched {
                     (false, false) => return,
                 };
                 self.note.set(reason);
-                self.asked_at = Some(now);
+                self.stopping_since = Some(now);
                 let state = match reason {
                     StopReason::Deadline => AgentState::TimedOut,
                     StopReason::Cancelled => AgentState::Cancelled,
@@ -100,15 +100,15 @@ impl Watched {
         }
     }
 
-    fn tell_commits(&mut self, observer: &dyn RunObserver) {
+    fn report_commits(&mut self, observer: &dyn RunObserver) {
         if let Some(log) = &mut self.log {
-            tell_commits(&self.agent, log.new_commits(), observer);
+            report_commits(&self.agent, log.new_commits(), observer);
         }
     }
 }
 
 /// Tells of commits.
-pub(crate) fn tell_commits(agent: &AgentName, commits: Vec<HeadEntry>, observer: &dyn RunObserver) {
+pub(crate) fn report_commits(agent: &AgentName, commits: Vec<HeadEntry>, observer: &dyn RunObserver) {
     for entry in commits {
         let (agent, subject) = (agent.clone(), entry.subject().to_owned());
         observer.event(&RunEvent::Commit { agent, commit: entry.commit, subject });

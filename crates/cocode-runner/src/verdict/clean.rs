@@ -107,7 +107,7 @@ impl Runner {
                 }
                 if worktree.git_folder.is_dir() {
                     let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-                    commits.extend(repository.git.ask(worktree.place(&repository.common_folder), &head)?);
+                    commits.extend(repository.git.ask(worktree.location(&repository.common_folder), &head)?);
                     if record.own_branches {
                         let own = OwnRepository::of(&worktree, repository, &record.branch);
                         let Some(mut found) = own.branches.others() else {
@@ -184,12 +184,12 @@ impl Runner {
                 arguments.push("--force");
             }
             arguments.extend(["--", &path]);
-            repository.git.run(repository.place(), &arguments)?;
+            repository.git.run(repository.location(), &arguments)?;
         }
         let reference = format!("refs/heads/{}", record.branch);
         if let Some(commit) = repository.commit(&reference) {
             // Only while it is at the commit that was looked at.
-            repository.git.run(repository.place(), &["update-ref", "-d", &reference, &commit])?;
+            repository.git.run(repository.location(), &["update-ref", "-d", &reference, &commit])?;
         }
         for file in log_file::files(&self.log_path(record)) {
             remove_if_there(&file)?;

@@ -39,7 +39,7 @@ const IN_TIME: &str = "in_time";
 
 /// What the harness needs.
 #[derive(Clone, Debug)]
-pub struct CheckGround {
+pub struct CheckContext {
     /// The user's environment.
     pub host: Host,
     /// The program that becomes the spawner of processes.
@@ -107,25 +107,25 @@ impl RunObserver for Seen {
 /// # Errors
 /// What keeps the harness from running at all; a bad agent is a report.
 pub fn check_contract(
-    ground: &CheckGround,
+    context: &CheckContext,
     definition: &AgentDefinition,
     stop: &StopFlag,
 ) -> Result<CheckReport, RunnerError> {
-    let folder = tempfile::Builder::new().prefix("cocode-check-").tempdir_in(&ground.scratch);
-    let folder = folder.map_err(file_error("make a folder in", &ground.scratch))?;
+    let folder = tempfile::Builder::new().prefix("cocode-check-").tempdir_in(&context.scratch);
+    let folder = folder.map_err(file_error("make a folder in", &context.scratch))?;
     let root = fs::canonicalize(folder.path()).map_err(file_error("find", folder.path()))?;
     let repository = root.join("repository");
-    make_repository(&ground.host, &repository)?;
+    make_repository(&context.host, &repository)?;
     let runner = Runner::open(RunnerConfig {
         repository,
         state_folder: root.join("state"),
         worktrees: root.join("worktrees"),
         private: vec![root.join("state")],
         names: ProtectedNames::default(),
-        host: ground.host.clone(),
-        spawner: ground.spawner.clone(),
-        scratch: ground.scratch.clone(),
-        least_level: ground.least_level,
+        host: context.host.clone(),
+        spawner: context.spawner.clone(),
+        scratch: context.scratch.clone(),
+        least_level: context.least_level,
         highest_level: Level::Full,
     })?;
     let issue = IssueNumber::try_from(1).expect("1 is the number of an issue");
@@ -136,7 +136,7 @@ pub fn check_contract(
         agents: vec![definition.clone()],
         base: None,
         marker: ReadyMarker::default(),
-        limits: ground.limits,
+        limits: context.limits,
     };
     let seen = Seen::default();
     let before = fs::read(root.join("repository/greeting.txt")).ok();
@@ -169,7 +169,7 @@ fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, Gi
         "--",
     ];
     let git = repository.git.within(LIMIT);
-    let (changes, _) = git.run_for_start(repository.place(), &arguments, MOST_CHANGES_BYTES)?;
+    let (changes, _) = git.run_for_start(repository.location(), &arguments, MOST_CHANGES_BYTES)?;
     let changes = String::from_utf8_lossy(&changes);
     let mut added = changes.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ "));
     Ok(added.any(|line| line.contains(ASKED_FOR)))

@@ -38,11 +38,11 @@ impl Work {
             return Ok(Work::default());
         }
         let git = &repository.git.within(LOOK_LIMIT);
-        let place = worktree.place(&repository.common_folder);
+        let location = worktree.location(&repository.common_folder);
         let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        let Some(commit) = git.ask(place, &head)? else { return Ok(Work::default()) };
+        let Some(commit) = git.ask(location, &head)? else { return Ok(Work::default()) };
         let (bytes, is_message_whole) =
-            git.run_for_start(place, &["cat-file", "commit", &commit], MOST_COMMIT_BYTES)?;
+            git.run_for_start(location, &["cat-file", "commit", &commit], MOST_COMMIT_BYTES)?;
         let text = String::from_utf8_lossy(&bytes);
         let (headers, message) = text.split_once("\n\n").unwrap_or((&text, ""));
         let parents = headers.lines().filter(|line| line.starts_with("parent ")).count();
@@ -55,12 +55,12 @@ impl Work {
             None => return Err(GitError::Answer { command: "cat-file" }),
         };
         let trees = [start, &commit].map(|commit| format!("{commit}^{{tree}}"));
-        let trees = git.run(place, &["rev-parse", &trees[0], &trees[1]])?;
+        let trees = git.run(location, &["rev-parse", &trees[0], &trees[1]])?;
         let changes_tree = trees.split_once('\n').is_none_or(|(start, now)| start != now);
-        let is_ancestor = git.ask(place, &["merge-base", "--is-ancestor", start, &commit])?.is_some();
+        let is_ancestor = git.ask(location, &["merge-base", "--is-ancestor", start, &commit])?.is_some();
         let range = format!("{start}..{commit}");
-        let count = git.run(place, &["rev-list", "--count", &range, "--"])?;
-        let current = git.ask(place, &["symbolic-ref", "--quiet", "HEAD"])?;
+        let count = git.run(location, &["rev-list", "--count", &range, "--"])?;
+        let current = git.ask(location, &["symbolic-ref", "--quiet", "HEAD"])?;
         Ok(Work {
             commits: count.parse().map_err(|_| GitError::Answer { command: "rev-list" })?,
             is_on_branch: current.is_some_and(|name| name == format!("refs/heads/{branch}")),

@@ -47,8 +47,8 @@ pub(crate) fn obeyed_files(
     names: &ProtectedNames,
 ) -> Result<(ObeyedFiles, ObeyedFiles), GitError> {
     let arguments = ["diff", "--no-ext-diff", "--name-only", "-z", "--no-renames", start, commit, "--"];
-    let changed = repository.git.run_for_bytes(repository.place(), &arguments)?;
-    let (mut never, mut asked) = (ObeyedFiles::default(), ObeyedFiles::default());
+    let changed = repository.git.run_for_bytes(repository.location(), &arguments)?;
+    let (mut never, mut reported) = (ObeyedFiles::default(), ObeyedFiles::default());
     for bytes in changed.split(|byte| *byte == 0).filter(|bytes| !bytes.is_empty()) {
         let file = |reason: &str| ObeyedFile {
             path: String::from_utf8_lossy(bytes).into_owned(),
@@ -57,10 +57,10 @@ pub(crate) fn obeyed_files(
         match RelPath::from_bytes(bytes) {
             Ok(path) => {
                 never.0.extend(names.never(&path).map(ProtectedName::reason).map(file));
-                asked.0.extend(names.asked(&path).map(ProtectedName::reason).map(file));
+                reported.0.extend(names.reported(&path).map(ProtectedName::reason).map(file));
             }
             Err(error) => never.0.push(file(&error.to_string())),
         }
     }
-    Ok((never, asked))
+    Ok((never, reported))
 }

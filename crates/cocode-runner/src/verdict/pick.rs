@@ -45,8 +45,9 @@ pub struct Picked {
     pub is_checked: bool,
     /// Whether it was done.
     pub done: bool,
-    /// Files of it that other programs obey, and that the user should look at.
-    pub asked: ObeyedFiles,
+    /// The files of the work that other programs obey, for the user to review.
+    #[serde(rename = "asked")]
+    pub to_review: ObeyedFiles,
 }
 
 /// How much an agent has changed between its start and its last commit.
@@ -110,7 +111,7 @@ impl Runner {
             PickWay::FastForward
         } else {
             let trial = ["merge-tree", "--write-tree", "--no-messages", "HEAD", &commit];
-            let Some(tree) = repository.git.ask(repository.place(), &trial)? else {
+            let Some(tree) = repository.git.ask(repository.location(), &trial)? else {
                 return Err(RunnerError::Conflicts { branch: record.branch.clone() });
             };
             target = tree;
@@ -121,14 +122,14 @@ impl Runner {
         {
             return Err(RunnerError::InTheWay { path });
         }
-        let mut asked = ObeyedFiles::default();
+        let mut to_review = ObeyedFiles::default();
         if way != PickWay::AlreadyThere {
-            let (never, also_asked) =
+            let (never, reported) =
                 obeyed_files(repository, &record.start_commit, &commit, &self.config.names)?;
             if !never.0.is_empty() {
                 return Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never });
             }
-            asked = also_asked;
+            to_review = reported;
         }
         let message = format!("Merge {}", record.branch);
         let done = way != PickWay::AlreadyThere && !dry_run;
@@ -137,9 +138,9 @@ impl Runner {
                 PickWay::Merge => &["merge", "--quiet", "--no-edit", "--no-ff", "-m", &message, &commit],
                 _ => &["merge", "--quiet", "--ff-only", &commit],
             };
-            if let Err(error) = repository.git.run(repository.place(), arguments) {
+            if let Err(error) = repository.git.run(repository.location(), arguments) {
                 // A merge that stopped half-way is taken back. It is ours: none was there when this began.
-                let _ = repository.git.run(repository.place(), &["merge", "--abort"]);
+                let _ = repository.git.run(repository.location(), &["merge", "--abort"]);
                 return Err(error.into());
             }
         }
@@ -153,7 +154,7 @@ impl Runner {
             is_ready,
             is_checked,
             done,
-            asked,
+            to_review,
         })
     }
 }
@@ -173,11 +174,11 @@ fn in_the_way(repository: &Repository, target: &str) -> Result<Option<PathBuf>, 
         target,
         "--",
     ];
-    let added = repository.git.run_for_bytes(repository.place(), &arguments)?;
+    let added = repository.git.run_for_bytes(repository.location(), &arguments)?;
     let is_tracked = |path: &Path| {
         let arguments = ["ls-tree", "--full-tree", "--name-only", "HEAD", "--"].map(OsStr::new);
         let found =
-            repository.git.run(repository.place(), &[&arguments[..], &[path.as_os_str()]].concat())?;
+            repository.git.run(repository.location(), &[&arguments[..], &[path.as_os_str()]].concat())?;
         Ok::<bool, GitError>(!found.is_empty())
     };
     let is_there = |path: &Path| {
@@ -221,7 +222,7 @@ fn difference(config: &RunnerConfig, record: &AgentRecord, format: &str) -> Resu
     let commit = work_of(&repository, record)?;
     let arguments =
         ["diff", "--no-ext-diff", "--no-textconv", "--no-color", format, &record.start_commit, &commit, "--"];
-    Ok(repository.git.run(repository.place(), &arguments)?)
+    Ok(repository.git.run(repository.location(), &arguments)?)
 }
 
 /// The commit that holds an agent's work: where its worktree was when it ended, or where its branch is.

@@ -2,12 +2,12 @@ use std::fs;
 
 use cocode_runner::{AgentDefinition, StopFlag};
 
-use crate::ground::{Ground, Log, MARKED, agent, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, request};
 
 #[test]
 fn only_what_nothing_is_lost_by_is_removed() {
-    let ground = Ground::new();
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    let runner = fixture.runner();
     let agents = vec![
         agent("idle", "mkdir -p target; echo x > .git/../ignored; rm ignored"),
         agent("work", MARKED),
@@ -35,7 +35,7 @@ fn only_what_nothing_is_lost_by_is_removed() {
     assert_eq!(of(false), expected);
     assert!(!records[0].worktree.exists());
     assert!(records[1..].iter().all(|record| record.worktree.exists()));
-    assert_eq!(ground.git(&["branch", "--list", "cocode/*"]).lines().count(), 3);
+    assert_eq!(fixture.git(&["branch", "--list", "cocode/*"]).lines().count(), 3);
     runner.pick(&records[1], false).unwrap();
     assert!(of(false).contains(&"work: removed".to_owned()));
     assert!(!records[1].worktree.exists());
@@ -43,52 +43,52 @@ fn only_what_nothing_is_lost_by_is_removed() {
 
 #[test]
 fn a_folder_that_took_the_worktrees_place_is_kept() {
-    let ground = Ground::new();
-    let record = ground.run("true");
+    let fixture = Fixture::new();
+    let record = fixture.run("true");
     fs::remove_dir_all(&record.worktree).unwrap();
     fs::create_dir(&record.worktree).unwrap();
     fs::write(record.worktree.join("precious"), "kept").unwrap();
-    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("its folder is no longer the worktree that was made for it"));
     assert!(record.worktree.join("precious").exists());
     fs::remove_dir_all(&record.worktree).unwrap();
-    assert!(ground.runner().clean(true, false).unwrap()[0].removed);
-    assert_eq!(ground.git(&["worktree", "list"]).lines().count(), 1);
-    assert_eq!(ground.git(&["branch", "--list", "cocode/*"]), "");
+    assert!(fixture.runner().clean(true, false).unwrap()[0].removed);
+    assert_eq!(fixture.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(fixture.git(&["branch", "--list", "cocode/*"]), "");
 }
 
 #[test]
 fn a_detached_commit_is_not_lost() {
-    let ground = Ground::new();
-    let record = ground.run(&format!("git checkout -q --detach && {MARKED}"));
-    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.start_commit);
-    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    let fixture = Fixture::new();
+    let record = fixture.run(&format!("git checkout -q --detach && {MARKED}"));
+    assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.start_commit);
+    let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
 }
 
 #[test]
 fn folders_that_an_agent_has_closed_are_removed() {
     // The owner alone is kept out by that, root is not.
-    let ground = Ground::new();
-    let record = ground.run(
+    let fixture = Fixture::new();
+    let record = fixture.run(
         "W=$(git rev-parse --absolute-git-dir); O=$(git rev-parse --git-common-dir)/objects; \
          mkdir -p $W/a/b $O/zz/a; touch $W/a/b/c; chmod 0 $W/a/b $W/a $O/zz",
     );
     assert_eq!(record.exit_code, Some(0), "{record:?}");
     let git_folder = record.git_folder.as_ref().unwrap();
     assert!(git_folder.join("a").is_dir() && git_folder.join("cocode/objects/zz").is_dir(), "the control");
-    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
     assert!(cleaned.removed && !git_folder.exists(), "{cleaned:?}");
 }
 
 #[test]
 fn nothing_is_left_in_the_repository_when_the_last_agent_is_cleaned_away() {
-    let ground = Ground::new();
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    let runner = fixture.runner();
     let agents = vec![agent("one", "true"), agent("two", "echo x > new.txt")];
     let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
     let folders =
-        ["refs/heads/cocode", "logs/refs/heads/cocode"].map(|it| ground.repository().join(".git").join(it));
+        ["refs/heads/cocode", "logs/refs/heads/cocode"].map(|it| fixture.repository().join(".git").join(it));
     let are_there = || folders.each_ref().map(|folder| folder.join(".keep").is_dir());
     runner.clean(true, false).unwrap();
     assert_eq!(are_there(), [true, true], "one is still there");
@@ -100,7 +100,7 @@ fn nothing_is_left_in_the_repository_when_the_last_agent_is_cleaned_away() {
 #[test]
 fn an_agents_folder_of_branches_leads_nowhere() {
     // Far more than there is in a worktree, and what a walk through the whole machine would look like.
-    let elsewhere = Ground::new();
+    let elsewhere = Fixture::new();
     let far = elsewhere.root.join("far");
     for number in 0..200 {
         fs::create_dir_all(far.join(format!("{number}"))).unwrap();
@@ -115,38 +115,38 @@ fn an_agents_folder_of_branches_leads_nowhere() {
         "mkdir -p $W/cocode/heads/many && cd $W/cocode/heads/many && seq 10001 | xargs touch".to_owned(),
     ];
     for lead in leads {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         // The agent itself cannot, but where it shares its folders with others it could.
-        let record = ground.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
+        let record = fixture.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
         assert!(record.git_folder.as_ref().unwrap().join("cocode/heads/7-a").exists(), "{lead}");
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &lead]).env("W", record.git_folder.unwrap());
         assert!(command.status().unwrap().success(), "{lead}");
-        let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+        let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
         assert_eq!(cleaned.why.as_deref(), Some("its own branches are not as git has them"), "{lead}");
     }
     // The control: folders of branches are looked into.
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let record =
-        ground.run(&format!("git checkout -q -b cocode/deep/er && {MARKED}; git checkout -q cocode/7-a"));
+        fixture.run(&format!("git checkout -q -b cocode/deep/er && {MARKED}; git checkout -q cocode/7-a"));
     assert_eq!(record.head.as_ref(), Some(&record.start_commit));
-    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
 }
 
 #[test]
 fn a_commit_that_could_not_be_brought_is_not_lost() {
     for is_there in [true, false] {
-        let ground = Ground::new();
-        let record = ground.run("true");
+        let fixture = Fixture::new();
+        let record = fixture.run("true");
         let own = record.git_folder.as_ref().unwrap().join("cocode");
         // As if it had been made and never arrived.
         let mut command = std::process::Command::new("git");
-        command.args(["commit-tree", "-m", "x", "HEAD^{tree}"]).current_dir(ground.repository());
-        command.env("HOME", ground.root.join("home"));
+        command.args(["commit-tree", "-m", "x", "HEAD^{tree}"]).current_dir(fixture.repository());
+        command.env("HOME", fixture.root.join("home"));
         if is_there {
             command.env("GIT_OBJECT_DIRECTORY", own.join("objects"));
-            command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", ground.repository().join(".git/objects"));
+            command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", fixture.repository().join(".git/objects"));
         }
         let output = command.output().unwrap();
         assert!(output.status.success());
@@ -155,10 +155,10 @@ fn a_commit_that_could_not_be_brought_is_not_lost() {
         let name = commit.trim();
         if !is_there {
             // Nobody has it any more: a name is all there is.
-            fs::remove_file(ground.repository().join(format!(".git/objects/{}/{}", &name[..2], &name[2..])))
+            fs::remove_file(fixture.repository().join(format!(".git/objects/{}/{}", &name[..2], &name[2..])))
                 .unwrap();
         }
-        let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+        let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
         let why = is_there.then_some("it has commits that could not be brought to the repository");
         assert_eq!(cleaned.why.as_deref(), why);
         assert_eq!(record.worktree.exists(), is_there);
@@ -167,7 +167,7 @@ fn a_commit_that_could_not_be_brought_is_not_lost() {
 
 #[test]
 fn what_its_own_check_has_left_keeps_no_worktree() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // A file of the check's own, in a folder of its own, and one that it has changed.
     let check = "mkdir -p out && echo x > out/report && echo x > 'with blank' && echo y >> a.txt";
     let checked =
@@ -178,7 +178,7 @@ fn what_its_own_check_has_left_keeps_no_worktree() {
         checked("later", MARKED),
         checked("touched", MARKED),
     ];
-    let runner = ground.runner();
+    let runner = fixture.runner();
     let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
     assert!(records.iter().all(|record| record.left_by_check.len() == 3), "{records:?}");
     for record in &records {
@@ -198,8 +198,8 @@ fn what_its_own_check_has_left_keeps_no_worktree() {
 
 #[test]
 fn files_that_keep_a_worktree_are_named_and_force_removes_them() {
-    let ground = Ground::new();
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    let runner = fixture.runner();
     let agents = vec![agent("files", "touch 1 2 3 4 5 6 7"), agent("work", MARKED), agent("swapped", "true")];
     let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
     let cleaned = runner.clean(false, true).unwrap();
@@ -217,7 +217,7 @@ fn files_that_keep_a_worktree_are_named_and_force_removes_them() {
     assert_eq!(cleaned.why.as_deref(), Some("its folder is no longer the worktree that was made for it"));
     assert!(records[2].worktree.join("precious").exists());
     assert_eq!(
-        ground.git(&["branch", "--list", "--format=%(refname:short)", "cocode/*"]),
+        fixture.git(&["branch", "--list", "--format=%(refname:short)", "cocode/*"]),
         "cocode/7-swapped"
     );
 }

@@ -4,18 +4,18 @@ use cocode_env::AgentState;
 use cocode_runner::{AgentDefinition, RunnerError, StopFlag};
 use sandbox_exec::Level;
 
-use crate::ground::{Ground, Log, MARKED, agent, refused, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, refused, request};
 
-fn output(ground: &Ground, definition: AgentDefinition) -> Vec<String> {
+fn output(fixture: &Fixture, definition: AgentDefinition) -> Vec<String> {
     let log = Log::default();
-    let records = ground.runner().run(&request(vec![definition]), &StopFlag::new(), &log).unwrap();
+    let records = fixture.runner().run(&request(vec![definition]), &StopFlag::new(), &log).unwrap();
     assert_eq!(records[0].exit_code, Some(0), "{:?} {:?}", records[0], log.lines());
     log.lines()
 }
 
 #[test]
 fn the_environment_is_an_allow_list_and_the_five() {
-    let mut ground = Ground::new();
+    let mut fixture = Fixture::new();
     let given = [
         ("COCODE_EXTRA", "x"),
         ("COCODE_ISSUE_NUMBER", "99"),
@@ -24,11 +24,11 @@ fn the_environment_is_an_allow_list_and_the_five() {
         ("SSH_AUTH_SOCK", "/x"),
         ("LC_TIME", "C"),
     ];
-    ground.host.variables.extend(given.map(|(name, value)| (name.into(), value.into())));
+    fixture.host.variables.extend(given.map(|(name, value)| (name.into(), value.into())));
     let mut definition =
         agent("a", "env; pwd; cat \"$COCODE_ISSUE_BODY_FILE\"; stat -c %a \"$COCODE_ISSUE_BODY_FILE\"");
     definition.environment.insert("CUSTOM".into(), "1".into());
-    let lines = output(&ground, definition);
+    let lines = output(&fixture, definition);
     let has = |line: &str| lines.iter().any(|one| one == line);
     for line in [
         "COCODE_EXTRA=x",
@@ -50,14 +50,14 @@ fn the_environment_is_an_allow_list_and_the_five() {
 
 #[test]
 fn an_agent_writes_its_worktree_and_its_git_folders_and_nothing_else() {
-    let ground = Ground::new();
-    let home = ground.root.join("home");
+    let fixture = Fixture::new();
+    let home = fixture.root.join("home");
     fs::create_dir_all(home.join(".ssh")).unwrap();
     fs::write(home.join(".ssh/id"), "key").unwrap();
     fs::create_dir_all(home.join(".config/gh")).unwrap();
     fs::write(home.join(".config/gh/hosts.yml"), "token").unwrap();
     fs::write(home.join("notes"), "readable\n").unwrap();
-    let repository = ground.repository().display().to_string();
+    let repository = fixture.repository().display().to_string();
     let script = format!(
         "cat ~/notes; cat ~/.ssh/id ~/.config/gh/hosts.yml; ls {state}; G={repository}/.git; \
          W=$(git rev-parse --absolute-git-dir); \
@@ -66,9 +66,9 @@ fn an_agent_writes_its_worktree_and_its_git_folders_and_nothing_else() {
            (echo evil > $f) 2>/dev/null && echo \"wrote $f\"; done; \
          mv .git x 2>/dev/null && echo moved; (echo x > ~/new) && echo private home; (echo x > $W/own) && echo own; \
          {MARKED} && echo committed",
-        state = ground.root.join("state").display()
+        state = fixture.root.join("state").display()
     );
-    let lines = output(&ground, agent("a", &script));
+    let lines = output(&fixture, agent("a", &script));
     for line in ["readable", "private home", "own", "committed"] {
         assert!(lines.iter().any(|one| one == line), "{line}: {lines:?}");
     }
@@ -82,71 +82,71 @@ fn an_agent_writes_its_worktree_and_its_git_folders_and_nothing_else() {
 
 #[test]
 fn without_a_sandbox_the_same_script_gets_out() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let mut definition = agent("a", &format!("echo evil > ~/notes; {MARKED}"));
     definition.is_confined = false;
-    output(&ground, definition);
-    assert_eq!(fs::read_to_string(ground.root.join("home/notes")).unwrap(), "evil\n");
+    output(&fixture, definition);
+    assert_eq!(fs::read_to_string(fixture.root.join("home/notes")).unwrap(), "evil\n");
 }
 
 #[test]
 fn listed_folders_are_writable() {
-    let ground = Ground::new();
-    fs::create_dir(ground.root.join("home/.tool")).unwrap();
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.root.join("home/.tool")).unwrap();
     let mut definition = agent("a", "echo x > ~/.tool/state");
     definition.writable = vec!["~/.tool".into(), "~/.missing".into()];
-    output(&ground, definition);
-    assert!(ground.root.join("home/.tool/state").exists());
+    output(&fixture, definition);
+    assert!(fixture.root.join("home/.tool/state").exists());
 }
 
 #[test]
 fn what_an_agent_leaves_never_runs_outside() {
-    let ground = Ground::new();
-    let trap = ground.root.join("trapped");
+    let fixture = Fixture::new();
+    let trap = fixture.root.join("trapped");
     let evil = format!("#!/bin/sh\ntouch {}\ncat\n", trap.display());
-    fs::create_dir(ground.repository().join(".git/hooks")).ok();
-    let hook = ground.repository().join(".git/hooks/post-checkout");
+    fs::create_dir(fixture.repository().join(".git/hooks")).ok();
+    let hook = fixture.repository().join(".git/hooks/post-checkout");
     fs::write(&hook, &evil).unwrap();
     std::process::Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
-    let filter = ground.root.join("filter");
+    let filter = fixture.root.join("filter");
     fs::write(&filter, &evil).unwrap();
     std::process::Command::new("chmod").arg("+x").arg(&filter).status().unwrap();
     for key in ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "diff.external"] {
-        ground.git(&["config", key, &filter.to_string_lossy()]);
+        fixture.git(&["config", key, &filter.to_string_lossy()]);
     }
     let script = format!(
         "echo '* filter=evil' > .gitattributes; echo y > z; exec 2>&1; git -c core.fsmonitor=false -c filter.evil.clean=cat add . ; {MARKED}"
     );
     let mut definition = agent("a", &script);
     definition.clean_tree = true;
-    let runner = ground.runner();
+    let runner = fixture.runner();
     let record = runner.run(&request(vec![definition]), &StopFlag::new(), &Log::default()).unwrap().remove(0);
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
-    cocode_runner::diff(&ground.config(), &record, false).unwrap();
+    cocode_runner::diff(&fixture.config(), &record, false).unwrap();
     runner.clean(true, true).unwrap();
     runner.pick(&record, false).unwrap();
     assert!(!trap.exists());
     // The control: plain git runs them.
-    ground.git(&["checkout", "-q", "-b", "other"]);
+    fixture.git(&["checkout", "-q", "-b", "other"]);
     assert!(trap.exists());
 }
 
 #[test]
 fn no_agent_has_a_network_that_it_is_not_to_have() {
     // Nothing keeps what runs at this level from the network.
-    let mut ground = Ground::new();
-    ground.level = Level::Process;
+    let mut fixture = Fixture::new();
+    fixture.level = Level::Process;
     let offline = || AgentDefinition { has_network: false, ..agent("a", MARKED) };
-    let record = ground.run_agent(offline());
+    let record = fixture.run_agent(offline());
     assert_eq!((record.state, record.exit_code), (AgentState::Failed, None), "{record:?}");
     assert!(record.detail.unwrap().contains("it is to have no network"));
-    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.start_commit, "it was not started");
+    assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.start_commit, "it was not started");
     // The same with the network, and where something keeps it from there.
-    let mut ground = Ground::new();
-    ground.level = Level::Process;
-    assert_eq!(ground.run_agent(agent("a", MARKED)).state, AgentState::Ready);
-    assert_eq!(Ground::new().run_agent(offline()).state, AgentState::Ready);
+    let mut fixture = Fixture::new();
+    fixture.level = Level::Process;
+    assert_eq!(fixture.run_agent(agent("a", MARKED)).state, AgentState::Ready);
+    assert_eq!(Fixture::new().run_agent(offline()).state, AgentState::Ready);
     let open = AgentDefinition { is_confined: false, ..offline() };
-    let error = refused(Ground::new().runner().plan(&request(vec![open])));
+    let error = refused(Fixture::new().runner().plan(&request(vec![open])));
     assert!(matches!(error, RunnerError::OpenNetwork { .. }), "{error}");
 }

@@ -1,11 +1,11 @@
-use cocode_runner::{AgentCommand, AgentDefinition, CheckGround, CheckReport, StopFlag, check_contract};
+use cocode_runner::{AgentCommand, AgentDefinition, CheckContext, CheckReport, StopFlag, check_contract};
 
-use crate::ground::{Ground, MARKED, agent};
+use crate::fixture::{Fixture, MARKED, agent};
 
 fn check(definition: &AgentDefinition) -> CheckReport {
-    let ground = Ground::new();
-    let config = ground.config();
-    let check = CheckGround {
+    let fixture = Fixture::new();
+    let config = fixture.config();
+    let check = CheckContext {
         host: config.host,
         spawner: config.spawner,
         scratch: config.scratch,

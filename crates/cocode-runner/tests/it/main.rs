@@ -5,7 +5,7 @@ mod cleaning;
 mod confinement;
 mod contract;
 mod definitions;
-mod ground;
+mod fixture;
 mod indexes;
 mod modes;
 mod own_objects;

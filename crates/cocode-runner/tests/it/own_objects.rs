@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use cocode_env::AgentState;
 use cocode_runner::{AgentDefinition, AgentRecord, Runner, RunnerConfig, StopFlag};
 
-use crate::ground::{Ground, Log, MARKED, agent, failures, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, failures, request};
 
 /// What scripts say for places: the worktree's git folder, the objects as the agent has them, and where it finds the repository's.
 const PLACES: &str = "W=$(git rev-parse --absolute-git-dir); \
@@ -17,31 +17,31 @@ const PLACES: &str = "W=$(git rev-parse --absolute-git-dir); \
     path_of() { echo $1 | sed 's,..,&/,'; }; \
     arrived() { until test -e $S/$(path_of $(git rev-parse HEAD)); do sleep 0.05; done; }; ";
 
-fn run_all(ground: &Ground, agents: Vec<AgentDefinition>) -> (Vec<AgentRecord>, Log) {
+fn run_all(fixture: &Fixture, agents: Vec<AgentDefinition>) -> (Vec<AgentRecord>, Log) {
     let log = Log::default();
     let mut request = request(agents);
     request.body = "Fix it.\n".to_owned();
-    (ground.runner().run(&request, &StopFlag::new(), &log).unwrap(), log)
+    (fixture.runner().run(&request, &StopFlag::new(), &log).unwrap(), log)
 }
 
-fn run(ground: &Ground, script: &str) -> (AgentRecord, Log) {
-    let (mut records, log) = run_all(ground, vec![agent("a", &format!("{PLACES}{script}"))]);
+fn run(fixture: &Fixture, script: &str) -> (AgentRecord, Log) {
+    let (mut records, log) = run_all(fixture, vec![agent("a", &format!("{PLACES}{script}"))]);
     (records.remove(0), log)
 }
 
 /// Whether git finds nothing wrong with the repository and all its worktrees.
 #[track_caller]
-fn assert_sound(ground: &Ground, case: &str) {
+fn assert_sound(fixture: &Fixture, case: &str) {
     let mut command = Command::new("git");
-    command.args(["fsck", "--full", "--strict", "--no-dangling"]).current_dir(ground.repository());
+    command.args(["fsck", "--full", "--strict", "--no-dangling"]).current_dir(fixture.repository());
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&said));
 }
 
-fn has(ground: &Ground, object: &str) -> bool {
+fn has(fixture: &Fixture, object: &str) -> bool {
     let mut command = Command::new("git");
-    command.args(["cat-file", "-e", object]).current_dir(ground.repository());
+    command.args(["cat-file", "-e", object]).current_dir(fixture.repository());
     command.output().unwrap().status.success()
 }
 
@@ -64,16 +64,16 @@ fn an_object_under_a_false_name_is_nowhere() {
     // Git does not look whether an object fits its name when the same contents are added later, nor when it is checked out.
     let plant = "F=$(echo future | git hash-object --stdin); E=$(echo evil | git hash-object -w --stdin); \
         mkdir -p $O/$(echo $F | cut -c 1-2); cp $O/$(path_of $E) $O/$(path_of $F)";
-    for (ground, expected) in [(Ground::new(), "future"), (Ground::shared(), "evil")] {
-        let (record, log) = run(&ground, &format!("{plant} && {MARKED}"));
+    for (fixture, expected) in [(Fixture::new(), "future"), (Fixture::shared(), "evil")] {
+        let (record, log) = run(&fixture, &format!("{plant} && {MARKED}"));
         assert_eq!(record.exit_code, Some(0), "{:?}", log.lines());
-        fs::write(ground.repository().join("f.txt"), "future\n").unwrap();
-        ground.git(&["add", "f.txt"]);
+        fs::write(fixture.repository().join("f.txt"), "future\n").unwrap();
+        fixture.git(&["add", "f.txt"]);
         // In the second case the file is really there: the attack is one.
-        assert_eq!(ground.git(&["cat-file", "blob", ":f.txt"]), expected);
+        assert_eq!(fixture.git(&["cat-file", "blob", ":f.txt"]), expected);
         if expected == "future" {
-            ground.git(&["commit", "-q", "-m", "f"]);
-            assert_sound(&ground, plant);
+            fixture.git(&["commit", "-q", "-m", "f"]);
+            assert_sound(&fixture, plant);
         }
     }
 }
@@ -103,38 +103,38 @@ fn what_an_agent_does_to_its_objects_reaches_nobody_elses() {
     ];
     for attack in attacks {
         let began = Instant::now();
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         // Objects that the agent cannot see, but could have somebody else read.
-        let victim = ground.root.join("victim");
+        let victim = fixture.root.join("victim");
         fs::create_dir(&victim).unwrap();
-        ground.git_in(&victim, &["init", "-q"]);
+        fixture.git_in(&victim, &["init", "-q"]);
         for (name, packed) in [("packed", true), ("loose", false)] {
             fs::write(victim.join(name), name).unwrap();
-            ground.git_in(&victim, &["add", "."]);
-            ground.git_in(&victim, &["commit", "-q", "-m", name]);
+            fixture.git_in(&victim, &["add", "."]);
+            fixture.git_in(&victim, &["commit", "-q", "-m", name]);
             if packed {
-                ground.git_in(&victim, &["repack", "-adq"]);
+                fixture.git_in(&victim, &["repack", "-adq"]);
             }
         }
-        let secrets = ["HEAD:packed", "HEAD:loose"].map(|name| ground.git_in(&victim, &["rev-parse", name]));
+        let secrets = ["HEAD:packed", "HEAD:loose"].map(|name| fixture.git_in(&victim, &["rev-parse", name]));
         let script = format!(
             "VICTIM={}; H={hash}; echo x > b.txt; git add .; {MARKED}; arrived; ({attack}) >/dev/null 2>&1; true",
             victim.display()
         );
-        let (record, log) = run(&ground, &script);
+        let (record, log) = run(&fixture, &script);
         assert_eq!(record.state, AgentState::Ready, "{attack}: {record:?} {:?}", log.lines());
-        assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{attack}");
-        assert_eq!(ground.git(&["cat-file", "blob", "cocode/7-a:b.txt"]), "x", "{attack}");
-        let real = ground.repository().join(".git/objects");
+        assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{attack}");
+        assert_eq!(fixture.git(&["cat-file", "blob", "cocode/7-a:b.txt"]), "x", "{attack}");
+        let real = fixture.repository().join(".git/objects");
         assert_eq!(oddities(&real), Vec::<PathBuf>::new(), "{attack}");
         assert!(!real.join("new").exists() && !real.join("info/alternates").exists(), "{attack}");
         assert!(!record.git_folder.as_ref().unwrap().join("cocode/new").exists(), "{attack}");
         for secret in &secrets {
-            assert!(!has(&ground, secret), "{attack}");
+            assert!(!has(&fixture, secret), "{attack}");
         }
-        assert_sound(&ground, &attack);
-        assert_eq!(ground.git_in(&record.worktree, &["status", "--porcelain"]), "", "{attack}");
-        ground.git_in(&record.worktree, &["commit", "-q", "--allow-empty", "-m", "the user's"]);
+        assert_sound(&fixture, &attack);
+        assert_eq!(fixture.git_in(&record.worktree, &["status", "--porcelain"]), "", "{attack}");
+        fixture.git_in(&record.worktree, &["commit", "-q", "--allow-empty", "-m", "the user's"]);
         assert!(began.elapsed() < Duration::from_secs(120), "a hang guard: {attack}");
     }
 }
@@ -162,10 +162,10 @@ fn a_commit_without_what_belongs_to_it_moves_nothing() {
     ];
     for (damage, moves, is_taken) in cases {
         let case = format!("{damage}; {moves}");
-        let ground = Ground::new();
-        let (record, log) = run(&ground, &format!("{make}{damage}; {moves}; true"));
+        let fixture = Fixture::new();
+        let (record, log) = run(&fixture, &format!("{make}{damage}; {moves}; true"));
         assert_eq!(record.exit_code, Some(0), "{case}: {:?}", log.lines());
-        let has_moved = ground.git(&["rev-parse", "cocode/7-a"]) != record.start_commit;
+        let has_moved = fixture.git(&["rev-parse", "cocode/7-a"]) != record.start_commit;
         assert_eq!(has_moved, is_taken, "{case}: {record:?}");
         let verdict = record.verdict.as_ref().expect("it is judged");
         assert!(!verdict.marker_present || is_taken, "{case}: {record:?}");
@@ -191,37 +191,37 @@ fn honest_work_arrives_however_it_is_stored() {
         ("rewound", "git commit -q --allow-empty -m x; arrived; git reset -q --hard HEAD~".to_owned()),
     ];
     for (name, script) in cases {
-        let ground = Ground::new();
-        let other = ground.root.join("home/other");
+        let fixture = Fixture::new();
+        let other = fixture.root.join("home/other");
         fs::create_dir(&other).unwrap();
-        ground.git_in(&other, &["init", "-q", "-b", "main"]);
+        fixture.git_in(&other, &["init", "-q", "-b", "main"]);
         for number in 0..40 {
             fs::write(other.join(format!("o{number}")), format!("{number}")).unwrap();
-            ground.git_in(&other, &["add", "."]);
-            ground.git_in(&other, &["commit", "-q", "-m", "other"]);
+            fixture.git_in(&other, &["add", "."]);
+            fixture.git_in(&other, &["commit", "-q", "-m", "other"]);
         }
         let definition = AgentDefinition {
             clean_tree: true,
             check: Some("git fsck --full".to_owned()),
             ..agent("a", &format!("set -e; {PLACES}{script}; {MARKED}"))
         };
-        let (records, log) = run_all(&ground, vec![definition]);
+        let (records, log) = run_all(&fixture, vec![definition]);
         let record = &records[0];
         assert_eq!(record.state, AgentState::Ready, "{name}: {record:?} {:?}", log.lines());
         assert_eq!(record.warnings, Vec::<String>::new(), "{name}");
-        assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{name}");
-        assert_sound(&ground, name);
-        assert!(ground.runner().pick(record, false).unwrap().done, "{name}");
-        assert!(ground.runner().clean(true, false).unwrap()[0].removed, "{name}");
-        assert_eq!(ground.git(&["worktree", "list"]).lines().count(), 1, "{name}");
-        assert_sound(&ground, name);
+        assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{name}");
+        assert_sound(&fixture, name);
+        assert!(fixture.runner().pick(record, false).unwrap().done, "{name}");
+        assert!(fixture.runner().clean(true, false).unwrap()[0].removed, "{name}");
+        assert_eq!(fixture.git(&["worktree", "list"]).lines().count(), 1, "{name}");
+        assert_sound(&fixture, name);
     }
 }
 
 #[test]
 fn what_is_staged_can_be_committed_by_the_user() {
     for is_damaged in [false, true] {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         // Something else that is damaged does not keep it from being taken.
         let damage = if is_damaged {
             "for n in $(seq 20); do F=$O/$(path_of $(echo bad$n | git hash-object -w --stdin)); chmod u+w $F; echo nonsense > $F; done;"
@@ -231,20 +231,20 @@ fn what_is_staged_can_be_committed_by_the_user() {
         let script = format!(
             "{damage} echo staged > s.txt; git add s.txt; echo again > s.txt; git add s.txt; rm s.txt"
         );
-        let (record, log) = run(&ground, &script);
+        let (record, log) = run(&fixture, &script);
         assert_eq!(record.exit_code, Some(0), "{record:?} {:?}", log.lines());
         assert_eq!(record.warnings.len(), usize::from(is_damaged), "{record:?}");
         assert!(record.warnings.iter().all(|warning| warning.starts_with("20 of its objects")), "{record:?}");
-        ground.git_in(&record.worktree, &["commit", "-q", "-m", "by the user"]);
-        assert_eq!(ground.git(&["cat-file", "blob", "cocode/7-a:s.txt"]), "again");
-        assert_sound(&ground, "staged");
+        fixture.git_in(&record.worktree, &["commit", "-q", "-m", "by the user"]);
+        assert_eq!(fixture.git(&["cat-file", "blob", "cocode/7-a:s.txt"]), "again");
+        assert_sound(&fixture, "staged");
     }
 }
 
 #[test]
 fn commits_anywhere_are_there_as_they_are_made() {
-    let ground = Ground::new();
-    let (runner, log) = (ground.runner(), Log::default());
+    let fixture = Fixture::new();
+    let (runner, log) = (fixture.runner(), Log::default());
     let script = format!(
         "{PLACES} git checkout -q -b cocode/deep/7-z; git commit -q --allow-empty -m own; \
          git checkout -q --detach; git commit -q --allow-empty -m detached; \
@@ -257,25 +257,25 @@ fn commits_anywhere_are_there_as_they_are_made() {
         });
         // Whoever is told of a commit finds it.
         log.wait_for("commit detached");
-        assert_eq!(ground.git_in(&ground.worktree(), &["log", "-1", "--format=%s"]), "detached");
+        assert_eq!(fixture.git_in(&fixture.worktree(), &["log", "-1", "--format=%s"]), "detached");
         // What is staged is there a little later.
         log.wait_for("staged");
         let began = Instant::now();
-        while !has(&ground, "19d9cc8584ac2c7dcf57d2680375e80f099dc481") {
+        while !has(&fixture, "19d9cc8584ac2c7dcf57d2680375e80f099dc481") {
             assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert_sound(&ground, "while it runs");
-        ground.git(&["gc", "-q"]);
-        fs::write(ground.worktree().join("go"), "").unwrap();
+        assert_sound(&fixture, "while it runs");
+        fixture.git(&["gc", "-q"]);
+        fs::write(fixture.worktree().join("go"), "").unwrap();
         running.join().unwrap()
     });
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
     assert_eq!(
-        ground.git(&["log", "-3", "--format=%s", record.head.as_ref().unwrap()]),
+        fixture.git(&["log", "-3", "--format=%s", record.head.as_ref().unwrap()]),
         "fix: x\ndetached\nown"
     );
-    assert_sound(&ground, "afterwards");
+    assert_sound(&fixture, "afterwards");
     let cleaned = runner.clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
 }
@@ -283,8 +283,8 @@ fn commits_anywhere_are_there_as_they_are_made() {
 #[test]
 fn a_user_who_tidies_up_does_not_end_the_work_of_agents() {
     for tidying in [&["pack-refs", "--all"][..], &["gc", "-q"]] {
-        let ground = Ground::new();
-        let (runner, log) = (ground.runner(), Log::default());
+        let fixture = Fixture::new();
+        let (runner, log) = (fixture.runner(), Log::default());
         let script = format!(
             "{PLACES} git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; rm go; {MARKED}"
         );
@@ -293,27 +293,27 @@ fn a_user_who_tidies_up_does_not_end_the_work_of_agents() {
                 runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
             });
             log.wait_for("commit one");
-            ground.git(tidying);
-            fs::write(ground.worktree().join("go"), "").unwrap();
+            fixture.git(tidying);
+            fs::write(fixture.worktree().join("go"), "").unwrap();
             running.join().unwrap()
         });
         assert_eq!(record.state, AgentState::Ready, "{tidying:?}: {record:?} {:?}", log.lines());
         assert_eq!(record.commits, 2, "{tidying:?}");
-        assert_eq!(ground.git(&["for-each-ref", "--format=%(refname:short)"]), "cocode/7-a\nmain");
-        assert_sound(&ground, "afterwards");
+        assert_eq!(fixture.git(&["for-each-ref", "--format=%(refname:short)"]), "cocode/7-a\nmain");
+        assert_sound(&fixture, "afterwards");
     }
 }
 
 #[test]
 fn a_check_reads_what_the_repository_has() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // Git looks at the agent's own file first, and does not ask whether it is what its name says.
     let falsified = "B=$(git rev-parse HEAD:f.txt); E=$(echo good | git hash-object -w --stdin); \
                      cp -f $O/$(path_of $E) $O/$(path_of $B); git cat-file blob HEAD:f.txt";
     for (word, is_ready) in [("bad", false), ("good", true)] {
         let script = format!("{PLACES} echo {word} > f.txt; git add f.txt; {MARKED}; arrived; {falsified}");
         let check = Some("git archive HEAD | tar -xO f.txt | grep -qx good".to_owned());
-        let (mut records, log) = run_all(&ground, vec![AgentDefinition { check, ..agent("a", &script) }]);
+        let (mut records, log) = run_all(&fixture, vec![AgentDefinition { check, ..agent("a", &script) }]);
         let record = records.remove(0);
         assert!(
             log.lines().contains(&"good".to_owned()),
@@ -321,17 +321,17 @@ fn a_check_reads_what_the_repository_has() {
             log.lines()
         );
         assert_eq!(record.state == AgentState::Ready, is_ready, "{word}: {record:?}");
-        assert_eq!(ground.git(&["cat-file", "blob", "cocode/7-a:f.txt"]), word);
-        ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
-        ground.git(&["branch", "-q", "-D", "cocode/7-a"]);
+        assert_eq!(fixture.git(&["cat-file", "blob", "cocode/7-a:f.txt"]), word);
+        fixture.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
+        fixture.git(&["branch", "-q", "-D", "cocode/7-a"]);
     }
 }
 
 #[test]
 fn what_was_brought_is_not_brought_again() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let packs = || {
-        let folder = fs::read_dir(ground.repository().join(".git/objects/pack")).into_iter().flatten();
+        let folder = fs::read_dir(fixture.repository().join(".git/objects/pack")).into_iter().flatten();
         folder
             .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|it| it == "pack"))
             .count()
@@ -342,38 +342,38 @@ fn what_was_brought_is_not_brought_again() {
         "{PLACES} N=0; while test $((N+=1)) -le 150; do echo $N > $N.txt; done; git add .; sleep 2; \
          for M in a b c; do echo $M > $M.txt; git add .; sleep 2; done; {MARKED}"
     );
-    let (record, log) = run(&ground, &script);
+    let (record, log) = run(&fixture, &script);
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
     // One with what was staged first, and perhaps one with the commit and all that belongs to it.
     assert!(packs() - before <= 2, "{}", packs() - before);
-    assert_sound(&ground, "afterwards");
+    assert_sound(&fixture, "afterwards");
 }
 
 #[test]
 fn an_agent_that_dies_in_a_commit_leaves_a_sound_repository() {
     for wait in ["0.1", "0.3", "0.5"] {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         let script = format!(
             "(N=0; while :; do N=$((N+1)); echo $N > b.txt; git add b.txt; git commit -qm $N; : > begun; done) & \
              until test -e begun; do sleep 0.01; done; sleep {wait}; kill -9 $$"
         );
-        let (record, log) = run(&ground, &script);
+        let (record, log) = run(&fixture, &script);
         assert_eq!(record.exit_code, Some(137), "{record:?}");
         assert!(record.commits > 0, "{record:?} {:?}", log.lines());
-        assert_sound(&ground, wait);
+        assert_sound(&fixture, wait);
         let folder = record.git_folder.as_ref().unwrap();
         for lock in ["index.lock", "HEAD.lock"] {
             let _ = fs::remove_file(folder.join(lock));
         }
-        ground.git_in(&record.worktree, &["add", "."]);
-        ground.git_in(&record.worktree, &["commit", "-q", "--allow-empty", "-m", "by the user"]);
-        assert_sound(&ground, wait);
+        fixture.git_in(&record.worktree, &["add", "."]);
+        fixture.git_in(&record.worktree, &["commit", "-q", "--allow-empty", "-m", "by the user"]);
+        assert_sound(&fixture, wait);
     }
 }
 
 #[test]
 fn what_a_killed_runner_has_not_taken_is_taken_by_the_next_one() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let script = format!(
         "{PLACES} echo x > b.txt; git add .; {MARKED}; echo dangling | git hash-object -w --stdin; echo ready; \
          while ! test -e go; do sleep 0.05; done"
@@ -383,115 +383,115 @@ fn what_a_killed_runner_has_not_taken_is_taken_by_the_next_one() {
     let dangling = "4ba8ea6005dd588634e40a8bee8a71243af8625e";
     std::thread::scope(|scope| {
         let running = scope.spawn(|| {
-            ground.runner().run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
+            fixture.runner().run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
         });
         log.wait_for("ready");
         let began = Instant::now();
-        while !has(&ground, "cocode/7-a:b.txt") {
+        while !has(&fixture, "cocode/7-a:b.txt") {
             assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(!has(&ground, dangling));
+        assert!(!has(&fixture, dangling));
         // It finds the records as they are now.
-        let copy = ground.root.join("state-after");
-        test_support::copy_folder(&ground.root.join("state"), &copy);
-        let next = Runner::open(RunnerConfig { state_folder: copy, ..ground.config() });
+        let copy = fixture.root.join("state-after");
+        test_support::copy_folder(&fixture.root.join("state"), &copy);
+        let next = Runner::open(RunnerConfig { state_folder: copy, ..fixture.config() });
         let record = next.unwrap().records().unwrap().remove(0);
         assert_eq!(record.state, AgentState::Lost);
         assert!(record.own_objects && record.warnings.is_empty(), "{record:?}");
         assert_eq!(failures(&record), ["exit_code"]);
-        assert!(has(&ground, dangling));
-        assert_sound(&ground, "recovered");
-        fs::write(ground.worktree().join("go"), "").unwrap();
+        assert!(has(&fixture, dangling));
+        assert_sound(&fixture, "recovered");
+        fs::write(fixture.worktree().join("go"), "").unwrap();
         running.join().unwrap();
     });
 }
 
 #[test]
 fn siblings_at_once_have_all_their_work() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let script = "for n in $(seq 15); do echo $COCODE_REPO_PATH $n > b.txt; echo same $n > c.txt; git add .; git commit -qm $n; done";
     let agents = ["a", "b", "c"].map(|name| agent(name, &format!("{script}; {MARKED}"))).to_vec();
-    let (records, log) = run_all(&ground, agents);
+    let (records, log) = run_all(&fixture, agents);
     for record in &records {
         assert_eq!((record.state, record.commits), (AgentState::Ready, 16), "{record:?} {:?}", log.lines());
-        assert_eq!(ground.git(&["rev-parse", &record.branch]), record.head.clone().unwrap());
+        assert_eq!(fixture.git(&["rev-parse", &record.branch]), record.head.clone().unwrap());
         assert_eq!(record.warnings, Vec::<String>::new());
     }
-    assert_sound(&ground, "siblings");
+    assert_sound(&fixture, "siblings");
 }
 
 #[test]
 fn repositories_of_every_kind_take_an_agents_work() {
-    type Prepare = fn(&Ground);
+    type Prepare = fn(&Fixture);
     let kinds: [(&str, Prepare); 7] = [
-        ("sha256", |ground| {
-            fs::remove_dir_all(ground.repository()).unwrap();
-            fs::create_dir(ground.repository()).unwrap();
-            ground.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
-            fs::write(ground.repository().join("a.txt"), "one\n").unwrap();
-            ground.git(&["add", "."]);
-            ground.git(&["commit", "-q", "-m", "start"]);
+        ("sha256", |fixture| {
+            fs::remove_dir_all(fixture.repository()).unwrap();
+            fs::create_dir(fixture.repository()).unwrap();
+            fixture.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
+            fs::write(fixture.repository().join("a.txt"), "one\n").unwrap();
+            fixture.git(&["add", "."]);
+            fixture.git(&["commit", "-q", "-m", "start"]);
         }),
-        ("linked", |ground| {
-            let objects = ground.repository().join(".git/objects");
-            fs::rename(&objects, ground.root.join("objects")).unwrap();
-            std::os::unix::fs::symlink(ground.root.join("objects"), objects).unwrap();
+        ("linked", |fixture| {
+            let objects = fixture.repository().join(".git/objects");
+            fs::rename(&objects, fixture.root.join("objects")).unwrap();
+            std::os::unix::fs::symlink(fixture.root.join("objects"), objects).unwrap();
         }),
-        ("borrowing", |ground| lend(ground, |origin| origin.display().to_string())),
-        ("borrowing beside itself", |ground| lend(ground, |_| "../../../origin/.git/objects".to_owned())),
-        ("shallow", |ground| clone_of(ground, &["--depth=1"])),
-        ("partial", |ground| clone_of(ground, &["--filter=blob:none"])),
-        ("without trees", |ground| clone_of(ground, &["--filter=tree:0"])),
+        ("borrowing", |fixture| lend(fixture, |origin| origin.display().to_string())),
+        ("borrowing beside itself", |fixture| lend(fixture, |_| "../../../origin/.git/objects".to_owned())),
+        ("shallow", |fixture| clone_of(fixture, &["--depth=1"])),
+        ("partial", |fixture| clone_of(fixture, &["--filter=blob:none"])),
+        ("without trees", |fixture| clone_of(fixture, &["--filter=tree:0"])),
     ];
     for (kind, prepare) in kinds {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         for text in ["two\n", "three\n"] {
-            fs::create_dir_all(ground.repository().join("deep/er")).unwrap();
-            fs::write(ground.repository().join("deep/er/a.txt"), text).unwrap();
-            ground.git(&["add", "."]);
-            ground.git(&["commit", "-q", "-m", "more"]);
+            fs::create_dir_all(fixture.repository().join("deep/er")).unwrap();
+            fs::write(fixture.repository().join("deep/er/a.txt"), text).unwrap();
+            fixture.git(&["add", "."]);
+            fixture.git(&["commit", "-q", "-m", "more"]);
         }
-        prepare(&ground);
+        prepare(&fixture);
         let script = format!(
             "{PLACES} touch $S/new $W/cocode/new $O/info/new 2>/dev/null && exit 8; set -e; git log -1 -p >/dev/null; echo y >> a.txt; echo x > b.txt; git add .; git commit -qm one; arrived; \
              for n in $(seq 120); do echo $n > f$n; done; git add .; git status 2>&1 | grep -i error && exit 9; {MARKED}"
         );
-        let (record, log) = run(&ground, &script);
+        let (record, log) = run(&fixture, &script);
         assert_eq!(record.state, AgentState::Ready, "{kind}: {record:?} {:?}", log.lines());
         assert_eq!(record.warnings, Vec::<String>::new(), "{kind}");
         let found: Vec<String> = ["objects/new", "objects/info/new", "worktrees/7-a/cocode/new"]
             .into_iter()
-            .filter(|name| ground.repository().join(".git").join(name).exists())
+            .filter(|name| fixture.repository().join(".git").join(name).exists())
             .map(str::to_owned)
             .collect();
         assert_eq!(found, Vec::<String>::new(), "{kind}");
         let errors: Vec<String> = log.lines().into_iter().filter(|line| line.contains("error")).collect();
         assert_eq!(errors, Vec::<String>::new(), "{kind}");
-        assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{kind}");
-        assert_sound(&ground, kind);
-        assert!(ground.runner().pick(&record, false).unwrap().done, "{kind}");
-        ground.git(&["gc", "-q"]);
-        assert_sound(&ground, kind);
+        assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{kind}");
+        assert_sound(&fixture, kind);
+        assert!(fixture.runner().pick(&record, false).unwrap().done, "{kind}");
+        fixture.git(&["gc", "-q"]);
+        assert_sound(&fixture, kind);
     }
 }
 
 /// Makes the repository one that finds its objects in another one.
-fn lend(ground: &Ground, path: fn(&Path) -> String) {
-    let origin = ground.root.join("origin");
-    fs::rename(ground.repository(), &origin).unwrap();
-    ground.git_in(&ground.root, &["clone", "-q", "--shared", "origin", "repository"]);
-    let alternates = ground.repository().join(".git/objects/info/alternates");
+fn lend(fixture: &Fixture, path: fn(&Path) -> String) {
+    let origin = fixture.root.join("origin");
+    fs::rename(fixture.repository(), &origin).unwrap();
+    fixture.git_in(&fixture.root, &["clone", "-q", "--shared", "origin", "repository"]);
+    let alternates = fixture.repository().join(".git/objects/info/alternates");
     fs::write(alternates, path(&origin.join(".git/objects")) + "\n").unwrap();
-    assert!(ground.git(&["count-objects", "-v"]).contains("alternate: "));
+    assert!(fixture.git(&["count-objects", "-v"]).contains("alternate: "));
 }
 
 /// Makes the repository a clone of the kind that these options make.
-fn clone_of(ground: &Ground, options: &[&str]) {
-    let origin = ground.root.join("home/origin");
-    fs::rename(ground.repository(), &origin).unwrap();
-    ground.git_in(&origin, &["config", "uploadpack.allowFilter", "true"]);
-    ground.git_in(&origin, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+fn clone_of(fixture: &Fixture, options: &[&str]) {
+    let origin = fixture.root.join("home/origin");
+    fs::rename(fixture.repository(), &origin).unwrap();
+    fixture.git_in(&origin, &["config", "uploadpack.allowFilter", "true"]);
+    fixture.git_in(&origin, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
     let url = format!("file://{}", origin.display());
-    ground.git_in(&ground.root, &[&["clone", "-q"], options, &[url.as_str(), "repository"]].concat());
+    fixture.git_in(&fixture.root, &[&["clone", "-q"], options, &[url.as_str(), "repository"]].concat());
 }

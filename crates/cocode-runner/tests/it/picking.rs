@@ -6,7 +6,7 @@ use cocode_runner::{AgentRecord, PickWay, Runner, RunnerConfig, RunnerError, Sto
 
 use rel_path::ProtectedNames;
 
-use crate::ground::{Ground, Log, agent, refused, request};
+use crate::fixture::{Fixture, Log, agent, refused, request};
 use test_support::write_program;
 
 fn write(name: &str, text: &str) -> String {
@@ -15,8 +15,8 @@ fn write(name: &str, text: &str) -> String {
 
 #[test]
 fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
-    let ground = Ground::new();
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    let runner = fixture.runner();
     let agents = vec![
         agent("a", &write("b.txt", "b")),
         agent("b", &write("c.txt", "c")),
@@ -24,29 +24,29 @@ fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
         agent("d", "true"),
     ];
     let records = runner.run(&request(agents), &StopFlag::new(), &Log::default()).unwrap();
-    let before = ground.git(&["rev-parse", "HEAD"]);
+    let before = fixture.git(&["rev-parse", "HEAD"]);
     let trial = runner.pick(&records[0], true).unwrap();
     assert_eq!((trial.way, trial.done, trial.is_ready), (PickWay::FastForward, false, true));
-    assert_eq!(ground.git(&["rev-parse", "HEAD"]), before);
-    fs::write(ground.repository().join("a.txt"), "mine\n").unwrap();
+    assert_eq!(fixture.git(&["rev-parse", "HEAD"]), before);
+    fs::write(fixture.repository().join("a.txt"), "mine\n").unwrap();
     assert!(matches!(refused(runner.pick(&records[0], false)), RunnerError::Dirty));
-    ground.git(&["checkout", "-q", "a.txt"]);
+    fixture.git(&["checkout", "-q", "a.txt"]);
     assert!(runner.pick(&records[0], false).unwrap().done);
     assert_eq!(runner.pick(&records[0], false).unwrap().way, PickWay::AlreadyThere);
     assert_eq!(runner.pick(&records[1], false).unwrap().way, PickWay::Merge);
-    assert_eq!(fs::read_to_string(ground.repository().join("c.txt")).unwrap(), "c\n");
-    let before = ground.git(&["rev-parse", "HEAD"]);
+    assert_eq!(fs::read_to_string(fixture.repository().join("c.txt")).unwrap(), "c\n");
+    let before = fixture.git(&["rev-parse", "HEAD"]);
     assert!(matches!(refused(runner.pick(&records[2], false)), RunnerError::Conflicts { .. }));
     assert!(matches!(refused(runner.pick(&records[3], false)), RunnerError::NothingToPick { .. }));
-    assert_eq!(ground.git(&["rev-parse", "HEAD"]), before);
-    assert_eq!(ground.git(&["status", "--porcelain"]), "");
-    assert!(cocode_runner::diff(&ground.config(), &records[1], true).unwrap().contains("c.txt"));
-    assert!(cocode_runner::diff(&ground.config(), &records[1], false).unwrap().contains("+c"));
+    assert_eq!(fixture.git(&["rev-parse", "HEAD"]), before);
+    assert_eq!(fixture.git(&["status", "--porcelain"]), "");
+    assert!(cocode_runner::diff(&fixture.config(), &records[1], true).unwrap().contains("c.txt"));
+    assert!(cocode_runner::diff(&fixture.config(), &records[1], false).unwrap().contains("+c"));
 }
 
 /// What one agent has done, to be picked.
-fn work(ground: &Ground, script: &str) -> (Runner, AgentRecord) {
-    let runner = ground.runner();
+fn work(fixture: &Fixture, script: &str) -> (Runner, AgentRecord) {
+    let runner = fixture.runner();
     let record = runner.run(&request(vec![agent("a", script)]), &StopFlag::new(), &Log::default());
     (runner, record.unwrap().remove(0))
 }
@@ -64,25 +64,25 @@ fn what_is_not_committed_is_never_replaced() {
     for is_ignored in [false, true] {
         for is_merge in [false, true] {
             for (script, name, expected) in cases {
-                let ground = Ground::new();
-                let (runner, record) = work(&ground, &format!("{script}; {commit}"));
+                let fixture = Fixture::new();
+                let (runner, record) = work(&fixture, &format!("{script}; {commit}"));
                 if is_merge {
-                    fs::write(ground.repository().join("mine.txt"), "mine\n").unwrap();
-                    ground.git(&["add", "."]);
-                    ground.git(&["commit", "-q", "-m", "mine"]);
+                    fs::write(fixture.repository().join("mine.txt"), "mine\n").unwrap();
+                    fixture.git(&["add", "."]);
+                    fixture.git(&["commit", "-q", "-m", "mine"]);
                 }
                 if is_ignored {
-                    fs::write(ground.repository().join(".git/info/exclude"), "*\n").unwrap();
+                    fs::write(fixture.repository().join(".git/info/exclude"), "*\n").unwrap();
                 }
-                let place = ground.repository().join(name);
+                let place = fixture.repository().join(name);
                 fs::write(&place, "mine\n").unwrap();
                 let case = format!("{script}, ignored {is_ignored}, merge {is_merge}");
-                let before = ground.git(&["rev-parse", "HEAD"]);
+                let before = fixture.git(&["rev-parse", "HEAD"]);
                 for dry_run in [true, false] {
                     match (runner.pick(&record, dry_run), expected) {
                         (Err(RunnerError::InTheWay { path }), Some(way)) => {
                             assert_eq!(path.to_str(), Some(way), "{case}");
-                            assert_eq!(ground.git(&["rev-parse", "HEAD"]), before, "{case}");
+                            assert_eq!(fixture.git(&["rev-parse", "HEAD"]), before, "{case}");
                         }
                         (Ok(picked), None) => assert_eq!(picked.done, !dry_run, "{case}"),
                         (other, _) => panic!("{case}: {other:?}"),
@@ -96,12 +96,12 @@ fn what_is_not_committed_is_never_replaced() {
 
 #[test]
 fn names_that_are_no_text_are_not_replaced_either() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let script =
         "echo theirs > $(printf 'odd\\377'); git add -f .; git commit -q -m 'cocode ready for check'";
-    let (runner, record) = work(&ground, script);
-    fs::write(ground.repository().join(".git/info/exclude"), "*\n").unwrap();
-    let place = ground.repository().join(OsStr::from_bytes(b"odd\xff"));
+    let (runner, record) = work(&fixture, script);
+    fs::write(fixture.repository().join(".git/info/exclude"), "*\n").unwrap();
+    let place = fixture.repository().join(OsStr::from_bytes(b"odd\xff"));
     fs::write(&place, "mine\n").unwrap();
     assert!(matches!(refused(runner.pick(&record, false)), RunnerError::InTheWay { .. }));
     assert_eq!(fs::read_to_string(&place).unwrap(), "mine\n");
@@ -111,48 +111,48 @@ fn names_that_are_no_text_are_not_replaced_either() {
 fn what_the_user_has_begun_is_left_to_the_user() {
     let kinds = [("merge", "MERGE_HEAD"), ("cherry-pick", "CHERRY_PICK_HEAD"), ("revert", "REVERT_HEAD")];
     for (what, head) in kinds {
-        let ground = Ground::new();
-        let (runner, record) = work(&ground, &write("b.txt", "b"));
+        let fixture = Fixture::new();
+        let (runner, record) = work(&fixture, &write("b.txt", "b"));
         // Nothing is left to commit, but for the merge itself.
-        let commit = ground.git(&["rev-parse", "HEAD"]);
-        fs::write(ground.repository().join(".git").join(head), format!("{commit}\n")).unwrap();
+        let commit = fixture.git(&["rev-parse", "HEAD"]);
+        fs::write(fixture.repository().join(".git").join(head), format!("{commit}\n")).unwrap();
         for dry_run in [true, false] {
             let error = refused(runner.pick(&record, dry_run));
             assert!(matches!(error, RunnerError::Unfinished { what: found } if found == what), "{error}");
         }
-        assert!(ground.repository().join(".git").join(head).exists(), "{what}");
-        fs::remove_file(ground.repository().join(".git").join(head)).unwrap();
+        assert!(fixture.repository().join(".git").join(head).exists(), "{what}");
+        fs::remove_file(fixture.repository().join(".git").join(head)).unwrap();
         assert!(runner.pick(&record, false).unwrap().done, "{what}");
     }
 }
 
 #[test]
 fn a_merge_is_signed_as_the_user_signs() {
-    let ground = Ground::new();
-    let program = ground.root.join("sign");
+    let fixture = Fixture::new();
+    let program = fixture.root.join("sign");
     // It has its keys where the user's environment says.
     let text = "#!/bin/sh\ncat > /dev/null; test \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
         echo '[GNUPG:] SIG_CREATED x' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo '-----END PGP SIGNATURE-----'\n";
     write_program(&program, text);
-    let pick = |ground: &Ground| {
-        let (runner, record) = work(ground, &write("b.txt", "b"));
-        ground.git(&["config", "commit.gpgsign", "false"]);
-        fs::write(ground.repository().join("mine.txt"), "mine\n").unwrap();
-        ground.git(&["add", "."]);
-        ground.git(&["commit", "-q", "-m", "mine"]);
-        ground.git(&["config", "gpg.program", program.to_str().unwrap()]);
-        ground.git(&["config", "commit.gpgsign", "true"]);
+    let pick = |fixture: &Fixture| {
+        let (runner, record) = work(fixture, &write("b.txt", "b"));
+        fixture.git(&["config", "commit.gpgsign", "false"]);
+        fs::write(fixture.repository().join("mine.txt"), "mine\n").unwrap();
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "mine"]);
+        fixture.git(&["config", "gpg.program", program.to_str().unwrap()]);
+        fixture.git(&["config", "commit.gpgsign", "true"]);
         let picked = runner.pick(&record, false);
         runner.clean(true, false).unwrap();
         picked
     };
-    let without = refused(pick(&ground)).to_string();
+    let without = refused(pick(&fixture)).to_string();
     assert!(without.contains("failed to sign"), "{without}");
-    assert!(!ground.repository().join(".git/MERGE_HEAD").exists());
-    let mut ground = Ground::new();
-    ground.host.variables.insert("GNUPGHOME".into(), "keys".into());
-    pick(&ground).unwrap();
-    assert!(ground.git(&["cat-file", "commit", "HEAD"]).contains("gpgsig"));
+    assert!(!fixture.repository().join(".git/MERGE_HEAD").exists());
+    let mut fixture = Fixture::new();
+    fixture.host.variables.insert("GNUPGHOME".into(), "keys".into());
+    pick(&fixture).unwrap();
+    assert!(fixture.git(&["cat-file", "commit", "HEAD"]).contains("gpgsig"));
 }
 
 #[test]
@@ -160,23 +160,23 @@ fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_na
     let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
     let obeyed = "mkdir -p .vscode .github/workflows; echo {} > .vscode/tasks.json; echo {} > .mcp.json; \
                   echo on: push > .github/workflows/x.yml";
-    let ground = Ground::new();
-    let (runner, record) = work(&ground, &format!("{obeyed}; {commit}"));
+    let fixture = Fixture::new();
+    let (runner, record) = work(&fixture, &format!("{obeyed}; {commit}"));
     for dry_run in [true, false] {
         let error = refused(runner.pick(&record, dry_run));
         let RunnerError::Obeyed { files, .. } = &error else { panic!("{error:?}") };
         let paths: Vec<&str> = files.0.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, [".mcp.json", ".vscode/tasks.json"], "{error}");
     }
-    assert!(!ground.repository().join(".vscode").exists());
+    assert!(!fixture.repository().join(".vscode").exists());
     drop(runner);
 
     // The user decides otherwise: the same work is taken, and what is still on a list is named.
     let mut names = ProtectedNames::default();
     assert!(names.remove(".mcp.json") && names.remove(".vscode/tasks.json"));
-    let runner = Runner::open(RunnerConfig { names, ..ground.config() }).unwrap();
+    let runner = Runner::open(RunnerConfig { names, ..fixture.config() }).unwrap();
     let picked = runner.pick(&record, false).unwrap();
-    let asked: Vec<&str> = picked.asked.0.iter().map(|file| file.path.as_str()).collect();
+    let asked: Vec<&str> = picked.to_review.0.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(asked, [".github/workflows/x.yml", ".vscode/tasks.json"]);
-    assert!(picked.done && ground.repository().join(".vscode/tasks.json").exists());
+    assert!(picked.done && fixture.repository().join(".vscode/tasks.json").exists());
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use cocode_env::AgentState;
 use cocode_runner::{AgentDefinition, AgentRecord, StopFlag, log_files};
 
-use crate::ground::{Ground, Log, MARKED, agent, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, request};
 use test_support::is_alive;
 
 fn limited(script: &str, seconds: u64) -> cocode_runner::AgentDefinition {
@@ -17,7 +17,7 @@ fn timed_out(script: &str) -> (AgentRecord, Duration) {
     let mut seconds = 1;
     loop {
         let began = Instant::now();
-        let record = Ground::new().run_agent(limited(script, seconds));
+        let record = Fixture::new().run_agent(limited(script, seconds));
         if record.commits == 1 || seconds > 60 {
             return (record, began.elapsed());
         }
@@ -44,7 +44,7 @@ fn an_agent_that_is_asked_to_end_can_still_commit() {
 #[test]
 fn an_agent_that_ignores_the_request_is_killed() {
     let began = Instant::now();
-    let record = Ground::new().run_agent(limited("trap '' TERM; while :; do sleep 1; done", 1));
+    let record = Fixture::new().run_agent(limited("trap '' TERM; while :; do sleep 1; done", 1));
     assert_eq!((record.state, record.exit_code), (AgentState::TimedOut, Some(124)));
     assert!(began.elapsed() >= Duration::from_secs(6), "it has five seconds to end");
 }
@@ -52,7 +52,7 @@ fn an_agent_that_ignores_the_request_is_killed() {
 #[test]
 fn orphans_and_held_pipes_end_with_the_agent() {
     let began = Instant::now();
-    let record = Ground::new().run("setsid sleep 314.152 & (sleep 314.153 &) ; echo done");
+    let record = Fixture::new().run("setsid sleep 314.152 & (sleep 314.153 &) ; echo done");
     assert_eq!(record.exit_code, Some(0));
     assert!(!is_alive("sleep 314.152") && !is_alive("sleep 314.153"));
     assert!(began.elapsed() < Duration::from_secs(120), "a hang guard");
@@ -60,8 +60,8 @@ fn orphans_and_held_pipes_end_with_the_agent() {
 
 #[test]
 fn cancelling_ends_the_running_and_the_waiting() {
-    let ground = Ground::new();
-    let (runner, stop, log) = (ground.runner(), StopFlag::new(), Log::default());
+    let fixture = Fixture::new();
+    let (runner, stop, log) = (fixture.runner(), StopFlag::new(), Log::default());
     let mut request = request(vec![agent("a", "sleep 60"), agent("b", "sleep 60")]);
     request.limits.parallel = std::num::NonZeroU32::MIN;
     let records = std::thread::scope(|scope| {
@@ -81,10 +81,10 @@ fn cancelling_ends_the_running_and_the_waiting() {
 
 #[test]
 fn one_agent_is_cancelled_by_a_request_on_disk() {
-    let ground = Ground::new();
-    let (runner, log) = (ground.runner(), Log::default());
+    let fixture = Fixture::new();
+    let (runner, log) = (fixture.runner(), Log::default());
     let request = request(vec![agent("a", "sleep 60"), agent("b", MARKED)]);
-    let state_folder = ground.config().state_folder;
+    let state_folder = fixture.config().state_folder;
     let records = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !log.lines().contains(&"a started".to_owned()) {
@@ -102,8 +102,8 @@ fn one_agent_is_cancelled_by_a_request_on_disk() {
 
 #[test]
 fn output_is_bounded_and_bad_bytes_do_not_stop_it() {
-    let ground = Ground::new();
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    let runner = fixture.runner();
     let log = Log::default();
     let script = "printf '\\377\\n'; echo '{\"level\":\"info\",\"message\":\"hello\"}'; \
                   head -c 30000000 /dev/zero | tr '\\0' 'x' | fold -w 20000; echo; echo after";
@@ -112,7 +112,7 @@ fn output_is_bounded_and_bad_bytes_do_not_stop_it() {
     let lines = log.lines();
     assert_eq!(lines[1..3], ["\u{fffd}", "hello"]);
     assert!(lines.contains(&"after".to_owned()));
-    let files = log_files(&ground.config().state_folder, &record);
+    let files = log_files(&fixture.config().state_folder, &record);
     assert_eq!(files.len(), 3);
     assert!(files.iter().map(|file| file.metadata().unwrap().len()).sum::<u64>() <= 3 * (4 << 20));
     assert!(std::fs::read_to_string(&files[2]).unwrap().ends_with("after\n"));
@@ -120,31 +120,31 @@ fn output_is_bounded_and_bad_bytes_do_not_stop_it() {
 
 #[test]
 fn commits_are_seen_as_they_come() {
-    let ground = Ground::new();
-    let (runner, log) = (ground.runner(), Log::default());
+    let fixture = Fixture::new();
+    let (runner, log) = (fixture.runner(), Log::default());
     let script = "git commit -q --allow-empty -m one; until test -e one; do sleep 0.05; done; echo later; \
                   until test -e later; do sleep 0.05; done; git commit -q --allow-empty -m two";
     std::thread::scope(|scope| {
         scope.spawn(|| runner.run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap());
         log.wait_for("commit one");
-        fs::write(ground.worktree().join("one"), "").unwrap();
+        fs::write(fixture.worktree().join("one"), "").unwrap();
         log.wait_for("later");
-        fs::write(ground.worktree().join("later"), "").unwrap();
+        fs::write(fixture.worktree().join("later"), "").unwrap();
     });
     assert_eq!(log.lines(), ["a started", "commit one", "later", "commit two", "a completed"]);
 }
 
 #[test]
 fn a_worktree_that_is_deleted_meanwhile_is_not_ready() {
-    let record = Ground::new().run(&format!("{MARKED}; cd /; rm -rf \"$COCODE_REPO_PATH\"/* ; exit 0"));
+    let record = Fixture::new().run(&format!("{MARKED}; cd /; rm -rf \"$COCODE_REPO_PATH\"/* ; exit 0"));
     // Its files are gone, its commit is not: that is still what it has committed.
     assert_eq!(record.state, AgentState::Ready);
-    let ground = Ground::new();
-    let (runner, log) = (ground.runner(), Log::default());
+    let fixture = Fixture::new();
+    let (runner, log) = (fixture.runner(), Log::default());
     let records = std::thread::scope(|scope| {
         scope.spawn(|| {
             log.wait_for("go");
-            fs::remove_dir_all(ground.worktree()).unwrap();
+            fs::remove_dir_all(fixture.worktree()).unwrap();
         });
         let script = format!("{MARKED}; echo go; while test -e a.txt; do sleep 0.05; done; sleep 0.5");
         runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap()
@@ -155,13 +155,13 @@ fn a_worktree_that_is_deleted_meanwhile_is_not_ready() {
 
 #[test]
 fn an_agent_whose_check_is_cancelled_is_cancelled() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let stop = StopFlag::new();
-    let go = ground.worktrees();
+    let go = fixture.worktrees();
     let definition = AgentDefinition { check: Some("touch checking; sleep 60".into()), ..agent("a", MARKED) };
     let record = std::thread::scope(|scope| {
         let running = scope.spawn(|| {
-            ground.runner().run(&request(vec![definition]), &stop, &Log::default()).unwrap().remove(0)
+            fixture.runner().run(&request(vec![definition]), &stop, &Log::default()).unwrap().remove(0)
         });
         let began = Instant::now();
         let is_checking = || {
@@ -178,7 +178,7 @@ fn an_agent_whose_check_is_cancelled_is_cancelled() {
     assert_eq!((record.state, record.exit_code), (AgentState::Cancelled, Some(130)), "{record:?}");
     // The control: a check that fails by itself is part of the verdict.
     let definition = AgentDefinition { check: Some("exit 143".into()), ..agent("b", MARKED) };
-    let record = ground.run_agent(definition);
+    let record = fixture.run_agent(definition);
     assert_eq!((record.state, record.exit_code), (AgentState::Completed, Some(0)), "{record:?}");
 }
 
@@ -187,13 +187,13 @@ fn what_git_says_of_references_that_it_leaves_untidied_is_no_error() {
     // Git deletes a reference of its own in this, and would lock the packed ones for it.
     let script = "echo x > f; git add f; git commit -qm one; git cherry-pick -n HEAD; git cherry-pick HEAD; \
                   ls $(git rev-parse --git-common-dir)/packed-refs.lock; echo \"error: Unable to create 'x'\"";
-    let run = |ground: &Ground| {
+    let run = |fixture: &Fixture| {
         let log = Log::default();
-        ground.runner().run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap();
+        fixture.runner().run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap();
         log.lines()
     };
     let of_it = |line: &&String| line.contains("Unable to create") && line.contains("packed-refs.lock");
-    let lines = run(&Ground::new());
+    let lines = run(&Fixture::new());
     assert_eq!(lines.iter().find(of_it), None, "{lines:?}");
     assert!(lines.contains(&"error: Unable to create 'x'".to_owned()), "others are shown: {lines:?}");
     assert!(

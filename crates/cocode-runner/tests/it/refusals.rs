@@ -2,22 +2,22 @@ use std::fs;
 
 use cocode_runner::{RepositoryError, Runner, RunnerConfig, RunnerError, StopFlag};
 
-use crate::ground::{Ground, Log, MARKED, agent, refused, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, refused, request};
 
 #[test]
 fn repositories_that_cannot_be_used_are_refused() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let open =
-        |name: &str| Runner::open(RunnerConfig { repository: ground.root.join(name), ..ground.config() });
+        |name: &str| Runner::open(RunnerConfig { repository: fixture.root.join(name), ..fixture.config() });
     for name in ["none", "bare", "empty"] {
-        fs::create_dir(ground.root.join(name)).unwrap();
+        fs::create_dir(fixture.root.join(name)).unwrap();
     }
     let error = refused(open("none"));
     assert!(matches!(error, RunnerError::Repository(RepositoryError::None)), "{error:?}");
-    ground.git_in(&ground.root.join("bare"), &["init", "-q", "--bare"]);
+    fixture.git_in(&fixture.root.join("bare"), &["init", "-q", "--bare"]);
     let error = refused(open("bare"));
     assert!(matches!(error, RunnerError::Repository(RepositoryError::Bare)), "{error:?}");
-    ground.git_in(&ground.root.join("empty"), &["init", "-q"]);
+    fixture.git_in(&fixture.root.join("empty"), &["init", "-q"]);
     let runner = open("empty").unwrap();
     let error = refused(runner.plan(&request(vec![agent("a", "true")])));
     assert!(matches!(error, RunnerError::Repository(RepositoryError::NoCommits)), "{error:?}");
@@ -25,8 +25,8 @@ fn repositories_that_cannot_be_used_are_refused() {
 
 #[test]
 fn bad_requests_are_refused_before_anything_is_made() {
-    let ground = Ground::new();
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    let runner = fixture.runner();
     let plan = |change: &dyn Fn(&mut cocode_runner::RunRequest)| {
         let mut request = request(vec![agent("a", "true")]);
         change(&mut request);
@@ -42,18 +42,18 @@ fn bad_requests_are_refused_before_anything_is_made() {
     });
     assert!(matches!(missing, RunnerError::NoProgram { .. }));
     assert!(runner.records().unwrap().is_empty());
-    assert!(!ground.worktrees().exists());
-    assert_eq!(ground.git(&["branch", "--list", "cocode/*"]), "");
+    assert!(!fixture.worktrees().exists());
+    assert_eq!(fixture.git(&["branch", "--list", "cocode/*"]), "");
 }
 
 #[test]
 fn a_branch_or_folder_that_is_there_is_never_taken_over() {
-    let ground = Ground::new();
-    ground.git(&["branch", "cocode/7-a"]);
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    fixture.git(&["branch", "cocode/7-a"]);
+    let runner = fixture.runner();
     let run = || runner.run(&request(vec![agent("a", "true")]), &StopFlag::new(), &Log::default());
     assert!(matches!(refused(run()), RunnerError::BranchExists { .. }));
-    ground.git(&["branch", "-D", "cocode/7-a"]);
+    fixture.git(&["branch", "-D", "cocode/7-a"]);
     let path = runner.plan(&request(vec![agent("a", "true")])).unwrap().lines()[0].worktree.clone();
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("precious"), "kept").unwrap();
@@ -63,29 +63,29 @@ fn a_branch_or_folder_that_is_there_is_never_taken_over() {
 
 #[test]
 fn worktrees_inside_a_repository_are_refused() {
-    let ground = Ground::new();
-    let config = RunnerConfig { worktrees: ground.repository().join("trees"), ..ground.config() };
+    let fixture = Fixture::new();
+    let config = RunnerConfig { worktrees: fixture.repository().join("trees"), ..fixture.config() };
     let error = refused(Runner::open(config).unwrap().plan(&request(vec![agent("a", "true")])));
     assert!(matches!(error, RunnerError::InsideRepository { .. }));
 }
 
 #[test]
 fn one_process_has_the_state_folder() {
-    let ground = Ground::new();
-    let _first = ground.runner();
-    assert!(matches!(refused(Runner::open(ground.config())), RunnerError::Open(_)));
+    let fixture = Fixture::new();
+    let _first = fixture.runner();
+    assert!(matches!(refused(Runner::open(fixture.config())), RunnerError::Open(_)));
 }
 
 #[test]
 fn the_base_is_the_remotes_default_branch_with_its_slashes() {
-    let ground = Ground::new();
-    ground.git(&["update-ref", "refs/remotes/origin/rel/1", "HEAD"]);
-    ground.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/rel/1"]);
-    let runner = ground.runner();
+    let fixture = Fixture::new();
+    fixture.git(&["update-ref", "refs/remotes/origin/rel/1", "HEAD"]);
+    fixture.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/rel/1"]);
+    let runner = fixture.runner();
     let base = |request: &cocode_runner::RunRequest| runner.plan(request).unwrap().lines()[0].base.clone();
     let mut request = request(vec![agent("a", "true")]);
     assert_eq!(base(&request), "origin/rel/1");
-    ground.git(&["branch", "rel/1"]);
+    fixture.git(&["branch", "rel/1"]);
     assert_eq!(base(&request), "rel/1");
     request.base = Some("main".into());
     assert_eq!(base(&request), "main");
@@ -93,9 +93,9 @@ fn the_base_is_the_remotes_default_branch_with_its_slashes() {
 
 #[test]
 fn two_repositories_of_one_name_have_folders_of_their_own() {
-    let (one, other) = (Ground::new(), Ground::new());
-    let path = |ground: &Ground| {
-        let config = RunnerConfig { worktrees: one.worktrees(), ..ground.config() };
+    let (one, other) = (Fixture::new(), Fixture::new());
+    let path = |fixture: &Fixture| {
+        let config = RunnerConfig { worktrees: one.worktrees(), ..fixture.config() };
         let runner = Runner::open(config).unwrap();
         runner.plan(&request(vec![agent("a", "true")])).unwrap().lines()[0].worktree.clone()
     };
@@ -104,21 +104,21 @@ fn two_repositories_of_one_name_have_folders_of_their_own() {
 
 #[test]
 fn a_missing_identity_does_not_keep_agents_from_committing() {
-    let ground = Ground::new();
-    fs::write(ground.root.join("home/.gitconfig"), "[core]\n\tabbrev = 12\n").unwrap();
-    assert_eq!(ground.run(MARKED).state, cocode_env::AgentState::Ready);
+    let fixture = Fixture::new();
+    fs::write(fixture.root.join("home/.gitconfig"), "[core]\n\tabbrev = 12\n").unwrap();
+    assert_eq!(fixture.run(MARKED).state, cocode_env::AgentState::Ready);
 }
 
 #[test]
 fn a_path_that_is_no_line_of_text_is_named() {
     use std::os::unix::ffi::OsStrExt;
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for name in [&b"two\nlines"[..], b"end\n", b"no text\xff"] {
-        let folder = ground.root.join(std::ffi::OsStr::from_bytes(name));
+        let folder = fixture.root.join(std::ffi::OsStr::from_bytes(name));
         fs::create_dir(&folder).unwrap();
-        ground.git_in(&folder, &["init", "-q", "-b", "main"]);
-        ground.git_in(&folder, &["commit", "-q", "--allow-empty", "-m", "start"]);
-        let opened = Runner::open(RunnerConfig { repository: folder, ..ground.config() });
+        fixture.git_in(&folder, &["init", "-q", "-b", "main"]);
+        fixture.git_in(&folder, &["commit", "-q", "--allow-empty", "-m", "start"]);
+        let opened = Runner::open(RunnerConfig { repository: folder, ..fixture.config() });
         assert!(
             matches!(refused(opened), RunnerError::Repository(RepositoryError::Path)),
             "{}",
@@ -126,8 +126,8 @@ fn a_path_that_is_no_line_of_text_is_named() {
         );
     }
     // The control: blanks and letters of all kinds are a line of text.
-    let folder = ground.root.join("zwei Wörter");
+    let folder = fixture.root.join("zwei Wörter");
     fs::create_dir(&folder).unwrap();
-    ground.git_in(&folder, &["init", "-q", "-b", "main"]);
-    assert!(Runner::open(RunnerConfig { repository: folder, ..ground.config() }).is_ok());
+    fixture.git_in(&folder, &["init", "-q", "-b", "main"]);
+    assert!(Runner::open(RunnerConfig { repository: folder, ..fixture.config() }).is_ok());
 }

@@ -10,11 +10,11 @@ use cocode_env::AgentState;
 use cocode_runner::{AgentDefinition, AgentRecord, StopFlag};
 use sandbox_exec::Level;
 
-use crate::ground::{Ground, Log, MARKED, agent, failures, request};
+use crate::fixture::{Fixture, Log, MARKED, agent, failures, request};
 
 /// Everything that moves, deletes, blocks or forges the branch of the agent `a`, one attempt a line.
-fn attacks(ground: &Ground) -> String {
-    let git = ground.repository().join(".git").display().to_string();
+fn attacks(fixture: &Fixture) -> String {
+    let git = fixture.repository().join(".git").display().to_string();
     let heads = format!("{git}/refs/heads/cocode");
     let logs = format!("{git}/logs/refs/heads/cocode");
     [
@@ -56,8 +56,8 @@ fn contents(paths: &[PathBuf]) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// What belongs to the agent `a`, and what to the repository.
-fn of_the_sibling(ground: &Ground, record: &AgentRecord) -> BTreeMap<PathBuf, Vec<u8>> {
-    let git = ground.repository().join(".git");
+fn of_the_sibling(fixture: &Fixture, record: &AgentRecord) -> BTreeMap<PathBuf, Vec<u8>> {
+    let git = fixture.repository().join(".git");
     let names =
         ["refs/heads/cocode/7-a", "logs/refs/heads/cocode/7-a", "worktrees/7-a", "packed-refs", "HEAD"];
     let mut paths: Vec<PathBuf> = names.iter().map(|name| git.join(name)).collect();
@@ -65,39 +65,39 @@ fn of_the_sibling(ground: &Ground, record: &AgentRecord) -> BTreeMap<PathBuf, Ve
     contents(&paths)
 }
 
-fn run_one(ground: &Ground, definition: AgentDefinition) -> (AgentRecord, Log) {
+fn run_one(fixture: &Fixture, definition: AgentDefinition) -> (AgentRecord, Log) {
     let log = Log::default();
     let mut request = request(vec![definition]);
     request.body = "Fix it.\n".to_owned();
-    let record = ground.runner().run(&request, &StopFlag::new(), &log).unwrap().remove(0);
+    let record = fixture.runner().run(&request, &StopFlag::new(), &log).unwrap().remove(0);
     (record, log)
 }
 
 #[test]
 fn no_agent_moves_or_deletes_the_branch_of_another() {
-    let ground = Ground::new();
-    let first = ground.run(&format!("echo x > b.txt; git add .; {MARKED}"));
-    ground.git(&["pack-refs", "--all"]);
-    ground.git(&["update-ref", "refs/heads/cocode/7-a", &first.head.clone().unwrap()]);
-    let before = of_the_sibling(&ground, &first);
-    let script = format!("{}{MARKED}", attacks(&ground));
-    let (second, log) = run_one(&ground, agent("b", &script));
-    assert_eq!(of_the_sibling(&ground, &first), before, "{:?}", log.lines());
-    let locks = ground.repository().join(".git");
+    let fixture = Fixture::new();
+    let first = fixture.run(&format!("echo x > b.txt; git add .; {MARKED}"));
+    fixture.git(&["pack-refs", "--all"]);
+    fixture.git(&["update-ref", "refs/heads/cocode/7-a", &first.head.clone().unwrap()]);
+    let before = of_the_sibling(&fixture, &first);
+    let script = format!("{}{MARKED}", attacks(&fixture));
+    let (second, log) = run_one(&fixture, agent("b", &script));
+    assert_eq!(of_the_sibling(&fixture, &first), before, "{:?}", log.lines());
+    let locks = fixture.repository().join(".git");
     assert!(!locks.join("refs/heads/cocode/7-a.lock").exists() && !locks.join("packed-refs.lock").exists());
-    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), first.head.unwrap());
+    assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), first.head.unwrap());
     // What it tried has not kept it from its own work, nor others from theirs.
     assert_eq!(second.state, AgentState::Ready, "{second:?} {:?}", log.lines());
-    assert_eq!(ground.git(&["rev-parse", "cocode/7-b"]), second.head.unwrap());
+    assert_eq!(fixture.git(&["rev-parse", "cocode/7-b"]), second.head.unwrap());
 }
 
 #[test]
 fn without_a_sandbox_the_same_attacks_reach_the_branch() {
-    let ground = Ground::new();
-    let first = ground.run(&format!("echo x > b.txt; git add .; {MARKED}"));
-    let script = attacks(&ground);
-    let (_, log) = run_one(&ground, AgentDefinition { is_confined: false, ..agent("b", &script) });
-    let git = ground.repository().join(".git");
+    let fixture = Fixture::new();
+    let first = fixture.run(&format!("echo x > b.txt; git add .; {MARKED}"));
+    let script = attacks(&fixture);
+    let (_, log) = run_one(&fixture, AgentDefinition { is_confined: false, ..agent("b", &script) });
+    let git = fixture.repository().join(".git");
     assert!(
         !git.join("refs/heads/cocode").exists() && !git.join("worktrees/7-a").exists(),
         "{:?}",
@@ -108,9 +108,9 @@ fn without_a_sandbox_the_same_attacks_reach_the_branch() {
 
 #[test]
 fn packs_and_where_objects_are_looked_for_are_kept() {
-    let ground = Ground::new();
-    ground.git(&["gc", "-q"]);
-    let objects = ground.repository().join(".git/objects");
+    let fixture = Fixture::new();
+    fixture.git(&["gc", "-q"]);
+    let objects = fixture.repository().join(".git/objects");
     let kept = || contents(&[objects.join("pack"), objects.join("info")]);
     let before = kept();
     assert!(before.keys().any(|path| path.extension().is_some_and(|name| name == "pack")));
@@ -119,29 +119,29 @@ fn packs_and_where_objects_are_looked_for_are_kept() {
          echo /elsewhere > $G/info/alternates; chmod u+w $G/pack/*; for f in $G/pack/*; do echo > $f; done) >/dev/null 2>&1; ",
         objects.display()
     );
-    let (record, log) = run_one(&ground, agent("a", &format!("{attack}echo x > b; git add .; {MARKED}")));
+    let (record, log) = run_one(&fixture, agent("a", &format!("{attack}echo x > b; git add .; {MARKED}")));
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
     assert_eq!(kept(), before);
-    ground.git(&["fsck", "--strict"]);
+    fixture.git(&["fsck", "--strict"]);
     // The control: an agent that is not confined destroys them.
-    run_one(&ground, AgentDefinition { is_confined: false, ..agent("b", &attack) });
+    run_one(&fixture, AgentDefinition { is_confined: false, ..agent("b", &attack) });
     assert_ne!(kept(), before);
 }
 
 #[test]
 fn no_agent_takes_the_history_away() {
     // Everything that is there before agents run, committed, put aside or only added: none of it is packed.
-    let prepare = |ground: &Ground| {
-        fs::write(ground.repository().join("a.txt"), "aside\n").unwrap();
-        ground.git(&["stash", "-q"]);
-        fs::write(ground.repository().join("added.txt"), "added\n").unwrap();
-        ground.git(&["add", "added.txt"]);
-        assert!(ground.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
+    let prepare = |fixture: &Fixture| {
+        fs::write(fixture.repository().join("a.txt"), "aside\n").unwrap();
+        fixture.git(&["stash", "-q"]);
+        fs::write(fixture.repository().join("added.txt"), "added\n").unwrap();
+        fixture.git(&["add", "added.txt"]);
+        assert!(fixture.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
     };
-    let is_sound = |ground: &Ground| {
+    let is_sound = |fixture: &Fixture| {
         let seen = ["main:a.txt", "stash:a.txt", ":added.txt"].map(|name| {
             let mut command = std::process::Command::new("git");
-            command.args(["cat-file", "blob", name]).current_dir(ground.repository());
+            command.args(["cat-file", "blob", name]).current_dir(fixture.repository());
             String::from_utf8(command.output().unwrap().stdout).unwrap()
         });
         seen == ["one\n", "aside\n", "added\n"]
@@ -156,31 +156,31 @@ fn no_agent_takes_the_history_away() {
     for attack in attacks {
         let script = format!("O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; {attack}");
         // Where agents share objects the attack hits the files, and finds what was packed kept. Elsewhere it finds none.
-        for ground in [Ground::new(), Ground::shared()] {
-            prepare(&ground);
-            let (record, log) = run_one(&ground, agent("a", &script));
+        for fixture in [Fixture::new(), Fixture::shared()] {
+            prepare(&fixture);
+            let (record, log) = run_one(&fixture, agent("a", &script));
             assert!(
                 record.own_objects || record.exit_code == Some(0),
                 "{attack}: {record:?} {:?}",
                 log.lines()
             );
-            assert_eq!(record.own_objects, ground.level == Level::Full);
-            assert!(is_sound(&ground), "{attack}");
+            assert_eq!(record.own_objects, fixture.level == Level::Full);
+            assert!(is_sound(&fixture), "{attack}");
         }
         // The control: where nothing is packed, the same takes it away.
-        let ground = Ground::new();
-        prepare(&ground);
+        let fixture = Fixture::new();
+        prepare(&fixture);
         let mut command = std::process::Command::new("sh");
-        command.args(["-c", &script]).current_dir(ground.repository());
+        command.args(["-c", &script]).current_dir(fixture.repository());
         assert!(command.output().unwrap().status.success(), "{attack}");
-        assert!(!is_sound(&ground), "{attack}: this should do harm");
+        assert!(!is_sound(&fixture), "{attack}: this should do harm");
     }
 }
 
 #[test]
 fn folders_of_objects_that_an_agent_closes_are_opened_again() {
-    let ground = Ground::shared();
-    let victim = ground.root.join("victim");
+    let fixture = Fixture::shared();
+    let victim = fixture.root.join("victim");
     fs::create_dir(&victim).unwrap();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     fs::set_permissions(&victim, fs::Permissions::from_mode(0o500)).unwrap();
@@ -189,43 +189,43 @@ fn folders_of_objects_that_an_agent_closes_are_opened_again() {
             ln -s {} $O/01; chmod 0 $O/00 $O",
         victim.display()
     );
-    let (record, log) = run_one(&ground, agent("a", &script));
+    let (record, log) = run_one(&fixture, agent("a", &script));
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
     assert!(record.warnings.iter().any(|warning| warning.contains("closed folders")), "{record:?}");
-    let objects = ground.repository().join(".git/objects");
+    let objects = fixture.repository().join(".git/objects");
     assert_eq!([mode(&objects) & 0o700, mode(&objects.join("00")) & 0o700], [0o700; 2]);
     // What a link leads to is none of them.
     assert_eq!(mode(&victim), 0o500);
-    ground.git(&["log", "-1", "cocode/7-a"]);
+    fixture.git(&["log", "-1", "cocode/7-a"]);
 }
 
 #[test]
 fn what_is_packed_is_not_packed_again() {
-    let ground = Ground::shared();
+    let fixture = Fixture::shared();
     let packs = || {
-        let said = ground.git(&["count-objects", "-v"]);
+        let said = fixture.git(&["count-objects", "-v"]);
         said.lines().find_map(|line| line.strip_prefix("packs: ")).map(str::to_owned).unwrap()
     };
     for expected in ["1", "1"] {
-        ground.run("true");
-        ground.runner().clean(true, false).unwrap();
+        fixture.run("true");
+        fixture.runner().clean(true, false).unwrap();
         assert_eq!(packs(), expected);
     }
     // What is damaged already is told, and agents run all the same.
-    let folder = ground.repository().join(".git/objects/ff");
+    let folder = fixture.repository().join(".git/objects/ff");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("f".repeat(38)), "nonsense").unwrap();
-    let record = ground.run(crate::ground::MARKED);
+    let record = fixture.run(crate::fixture::MARKED);
     assert_eq!(record.state, AgentState::Ready);
     assert!(record.warnings.iter().any(|warning| warning.contains("not packed")), "{record:?}");
 }
 
 #[test]
 fn an_agents_branch_follows_while_it_runs_wherever_it_goes() {
-    let ground = Ground::new();
-    let (runner, log) = (ground.runner(), Log::default());
-    let tip = || ground.git(&["rev-parse", "cocode/7-a"]);
-    let start = ground.git(&["rev-parse", "main"]);
+    let fixture = Fixture::new();
+    let (runner, log) = (fixture.runner(), Log::default());
+    let tip = || fixture.git(&["rev-parse", "cocode/7-a"]);
+    let start = fixture.git(&["rev-parse", "main"]);
     let script = format!(
         "git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; git reset -q --hard HEAD~1; \
          {MARKED}; git commit -q --amend --allow-empty -m 'two: cocode ready for check'"
@@ -240,44 +240,47 @@ fn an_agents_branch_follows_while_it_runs_wherever_it_goes() {
             assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one");
-        fs::write(ground.worktree().join("go"), "").unwrap();
+        assert_eq!(fixture.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one");
+        fs::write(fixture.worktree().join("go"), "").unwrap();
         running.join().unwrap()
     });
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!(tip(), record.head.unwrap());
-    assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "two: cocode ready for check");
-    assert_eq!(ground.git_in(&record.worktree, &["status", "--porcelain"]), "?? go");
+    assert_eq!(fixture.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "two: cocode ready for check");
+    assert_eq!(fixture.git_in(&record.worktree, &["status", "--porcelain"]), "?? go");
 }
 
 #[test]
 fn a_branch_of_the_agents_own_making_stays_its_own() {
-    let ground = Ground::new();
-    let (record, _) = run_one(&ground, agent("a", &format!("git checkout -q -b cocode/7-z && {MARKED}")));
+    let fixture = Fixture::new();
+    let (record, _) = run_one(&fixture, agent("a", &format!("git checkout -q -b cocode/7-z && {MARKED}")));
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!(record.warnings, ["HEAD is not on the agent's branch"]);
-    assert_eq!(ground.git(&["branch", "--list", "--format=%(refname)", "cocode/*"]), "refs/heads/cocode/7-a");
+    assert_eq!(
+        fixture.git(&["branch", "--list", "--format=%(refname)", "cocode/*"]),
+        "refs/heads/cocode/7-a"
+    );
     // It is at its commit, not on a branch that does not exist.
-    assert_eq!(ground.git_in(&record.worktree, &["rev-parse", "HEAD"]), record.head.unwrap());
+    assert_eq!(fixture.git_in(&record.worktree, &["rev-parse", "HEAD"]), record.head.unwrap());
 }
 
 #[test]
 fn work_on_another_branch_is_not_cleaned_away() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let script = "git checkout -q -b cocode/deep/7-z && git commit -q --allow-empty -m x && git checkout -q cocode/7-a";
-    let (record, log) = run_one(&ground, agent("a", script));
+    let (record, log) = run_one(&fixture, agent("a", script));
     assert_eq!((record.state, record.commits), (AgentState::Completed, 0), "{:?}", log.lines());
-    let cleaned = ground.runner().clean(true, false).unwrap().remove(0);
+    let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
     assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
 }
 
 #[test]
 fn a_branch_that_somebody_else_has_moved_is_left_there() {
-    let ground = Ground::new();
-    let (runner, log) = (ground.runner(), Log::default());
+    let fixture = Fixture::new();
+    let (runner, log) = (fixture.runner(), Log::default());
     let side = {
-        ground.git(&["commit", "-q", "--allow-empty", "-m", "side"]);
-        ground.git(&["rev-parse", "HEAD"])
+        fixture.git(&["commit", "-q", "--allow-empty", "-m", "side"]);
+        fixture.git(&["rev-parse", "HEAD"])
     };
     let script =
         format!("git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; {MARKED}");
@@ -285,22 +288,22 @@ fn a_branch_that_somebody_else_has_moved_is_left_there() {
         let running = scope.spawn(|| {
             runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
         });
-        while ground.git(&["branch", "--list", "--format=%(subject)", "cocode/7-a"]) != "one" {
+        while fixture.git(&["branch", "--list", "--format=%(subject)", "cocode/7-a"]) != "one" {
             std::thread::sleep(Duration::from_millis(20));
         }
-        ground.git(&["update-ref", "refs/heads/cocode/7-a", &side]);
-        fs::write(ground.worktree().join("go"), "").unwrap();
+        fixture.git(&["update-ref", "refs/heads/cocode/7-a", &side]);
+        fs::write(fixture.worktree().join("go"), "").unwrap();
         running.join().unwrap()
     });
-    assert_eq!(ground.git(&["rev-parse", "cocode/7-a"]), side);
+    assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), side);
     assert!(record.warnings.contains(&"somebody else has moved its branch".to_owned()), "{record:?}");
     assert_eq!(failures(&record), ["descends", "new", "changes", "marker"]);
 }
 
 #[test]
 fn an_agents_forged_branch_moves_nothing() {
-    let ground = Ground::new();
-    let heads = ground.repository().join(".git/refs/heads/cocode").display().to_string();
+    let fixture = Fixture::new();
+    let heads = fixture.repository().join(".git/refs/heads/cocode").display().to_string();
     let forgeries = [
         "echo nonsense > $F".to_owned(),
         "echo 0123456789012345678901234567890123456789 > $F".to_owned(),
@@ -313,30 +316,30 @@ fn an_agents_forged_branch_moves_nothing() {
     ];
     for forgery in forgeries {
         let began = Instant::now();
-        let ground = &ground;
+        let fixture = &fixture;
         // Time enough for the forgery to be seen; if it is not, what comes at the end is the same.
         let script = format!(
             "git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; rm go; \
              F={heads}/7-a; {forgery}; sleep 0.3"
         );
-        let (runner, log) = (ground.runner(), Log::default());
+        let (runner, log) = (fixture.runner(), Log::default());
         let record = std::thread::scope(|scope| {
             let running = scope.spawn(|| {
                 runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
             });
-            while ground.git(&["branch", "--list", "--format=%(subject)", "cocode/7-a"]) != "one" {
+            while fixture.git(&["branch", "--list", "--format=%(subject)", "cocode/7-a"]) != "one" {
                 assert!(began.elapsed() < Duration::from_secs(60), "a hang guard: {:?}", log.lines());
                 std::thread::sleep(Duration::from_millis(20));
             }
-            fs::write(ground.worktree().join("go"), "").unwrap();
+            fs::write(fixture.worktree().join("go"), "").unwrap();
             running.join().unwrap()
         });
         assert_eq!(record.exit_code, Some(0), "{forgery}: {:?}", log.lines());
         assert!(!record.warnings.is_empty() && record.verdict.is_some(), "{forgery}: {record:?}");
-        assert_eq!(ground.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one", "{forgery}");
+        assert_eq!(fixture.git(&["log", "-1", "--format=%s", "cocode/7-a"]), "one", "{forgery}");
         assert!(began.elapsed() < Duration::from_secs(90), "a hang guard: {forgery}");
-        ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
-        ground.git(&["branch", "-q", "-D", "cocode/7-a"]);
+        fixture.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
+        fixture.git(&["branch", "-q", "-D", "cocode/7-a"]);
     }
 }
 
@@ -345,12 +348,12 @@ fn pipes_in_the_place_of_gits_files_hold_nobody_up() {
     let cases = ["HEAD", "index", "logs/HEAD", "ORIG_HEAD"];
     for file in cases {
         let began = Instant::now();
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         let script = format!(
             "{MARKED}; W=$(git rev-parse --absolute-git-dir); rm -f $W/{file}; mkfifo $W/{file}; while :; do sleep 1; done"
         );
         let timeout = Some(Duration::from_secs(2));
-        let (record, log) = run_one(&ground, AgentDefinition { timeout, ..agent("a", &script) });
+        let (record, log) = run_one(&fixture, AgentDefinition { timeout, ..agent("a", &script) });
         assert_eq!(record.state, AgentState::TimedOut, "{file}: {:?}", log.lines());
         assert!(began.elapsed() < Duration::from_secs(90), "a hang guard: {file}");
     }
@@ -358,24 +361,24 @@ fn pipes_in_the_place_of_gits_files_hold_nobody_up() {
 
 #[test]
 fn signatures_that_the_user_wants_do_not_keep_agents_from_committing() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for setting in ["commit.gpgsign", "tag.gpgsign"] {
-        ground.git(&["config", setting, "true"]);
+        fixture.git(&["config", setting, "true"]);
     }
-    let (record, log) = run_one(&ground, agent("a", MARKED));
+    let (record, log) = run_one(&fixture, agent("a", MARKED));
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
     // The control: anybody else here has to sign, and has no key.
     let mut command = std::process::Command::new("git");
-    command.args(["commit", "-q", "--allow-empty", "-m", "x"]).current_dir(ground.repository());
-    let output = command.env("HOME", ground.root.join("home")).output().unwrap();
+    command.args(["commit", "-q", "--allow-empty", "-m", "x"]).current_dir(fixture.repository());
+    let output = command.env("HOME", fixture.root.join("home")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("gpg"), "{said}");
 }
 
 #[test]
 fn what_is_no_object_is_not_packed_and_not_waited_for() {
-    let ground = Ground::shared();
-    let objects = ground.repository().join(".git/objects");
+    let fixture = Fixture::shared();
+    let objects = fixture.repository().join(".git/objects");
     let made = |name: &str| objects.join(name).join("e".repeat(38));
     fs::create_dir_all(objects.join("ee")).unwrap();
     // A pipe in the place of an object, one that is reached through a link, and a link in the place of an object.
@@ -383,14 +386,14 @@ fn what_is_no_object_is_not_packed_and_not_waited_for() {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     };
     pipe(&made("ee"));
-    let elsewhere = ground.root.join("elsewhere");
+    let elsewhere = fixture.root.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     pipe(&elsewhere.join("e".repeat(38)));
     std::os::unix::fs::symlink(&elsewhere, objects.join("ef")).unwrap();
     fs::create_dir_all(objects.join("ed")).unwrap();
     std::os::unix::fs::symlink(made("ee"), made("ed")).unwrap();
-    let record = ground.run(crate::ground::MARKED);
+    let record = fixture.run(crate::fixture::MARKED);
     assert_eq!((record.state, record.warnings), (AgentState::Ready, Vec::new()));
     // What is an object is packed.
-    assert!(!ground.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
+    assert!(!fixture.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
 }

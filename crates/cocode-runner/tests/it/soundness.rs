@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use cocode_env::AgentState;
 use cocode_runner::{RunnerError, StopFlag};
 
-use crate::ground::{Ground, Log, agent, failures, refused, request};
+use crate::fixture::{Fixture, Log, agent, failures, refused, request};
 
 /// Functions for scripts: `entry MODE NAME OBJECT` writes an entry of a tree as git stores it, `commit` makes a commit with the
 /// marker of the tree `deep` that it reads, and has `HEAD` at it.
@@ -51,7 +51,7 @@ const REFUSED: [(&str, &str); 21] = [
 
 #[test]
 fn a_commit_that_git_does_not_check_out_is_not_ready_and_not_picked() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let script = |entries: &str| format!("{FUNCTIONS} {{ {entries}; }} | commit");
     let agents = REFUSED.iter().enumerate();
     let mut agents: Vec<_> =
@@ -61,7 +61,7 @@ fn a_commit_that_git_does_not_check_out_is_not_ready_and_not_picked() {
     agents.push(agent("module", &script("entry 160000 sub $(git rev-parse HEAD)")));
     let mut request = request(agents);
     request.limits.parallel = NonZeroU32::new(4).unwrap();
-    let runner = ground.runner();
+    let runner = fixture.runner();
     let records = runner.run(&request, &StopFlag::new(), &Log::default()).unwrap();
     for ((entries, said), record) in REFUSED.iter().zip(&records) {
         // Git finds no commit where a tree is none at all.
@@ -85,31 +85,31 @@ fn a_commit_that_git_does_not_check_out_is_not_ready_and_not_picked() {
     assert_eq!(module.state, AgentState::Ready, "{module:?}");
     assert_eq!(module.warnings, ["it has added or moved submodules: deep/sub"]);
     assert!(runner.pick(sound, false).unwrap().done);
-    assert!(!ground.root.join("state/checked/7-sound").exists());
+    assert!(!fixture.root.join("state/checked/7-sound").exists());
 }
 
 #[test]
 fn what_the_start_has_already_is_not_the_agents() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let modules = "[submodule \"a\"]\n\tpath = a\n\turl = -u./payload\n";
-    std::fs::write(ground.repository().join(".gitmodules"), modules).unwrap();
-    ground.git(&["add", "."]);
-    ground.git(&["commit", "-q", "-m", "odd, but there"]);
-    let record = ground.run(crate::ground::MARKED);
+    std::fs::write(fixture.repository().join(".gitmodules"), modules).unwrap();
+    fixture.git(&["add", "."]);
+    fixture.git(&["commit", "-q", "-m", "odd, but there"]);
+    let record = fixture.run(crate::fixture::MARKED);
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     // The same as the agent's own work.
-    let ground = Ground::new();
-    let record = ground.run(&format!(
+    let fixture = Fixture::new();
+    let record = fixture.run(&format!(
         "printf '{}' > .gitmodules; git add .; {}",
         modules.replace('\n', "\\n"),
-        crate::ground::MARKED
+        crate::fixture::MARKED
     ));
     assert_eq!(failures(&record), ["sound"], "{record:?}");
 }
 
 #[test]
 fn work_of_agents_that_share_objects_is_looked_at_as_well() {
-    let ground = Ground::shared();
-    let record = ground.run(&format!("{FUNCTIONS} entry 40000 .. $T | commit"));
+    let fixture = Fixture::shared();
+    let record = fixture.run(&format!("{FUNCTIONS} entry 40000 .. $T | commit"));
     assert_eq!(failures(&record), ["sound"], "{record:?}");
 }

@@ -1,14 +1,14 @@
 use cocode_env::AgentState;
 
-use crate::ground::{Ground, MARKED, agent, failures};
+use crate::fixture::{Fixture, MARKED, agent, failures};
 
 #[test]
 fn an_honest_agent_is_ready() {
-    let ground = Ground::new();
-    let record = ground.run(&format!("echo x > b.txt && git add . && {MARKED}"));
+    let fixture = Fixture::new();
+    let record = fixture.run(&format!("echo x > b.txt && git add . && {MARKED}"));
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!((record.commits, record.exit_code, record.branch.as_str()), (1, Some(0), "cocode/7-a"));
-    assert_eq!(ground.git(&["log", "-1", "--format=%an %s", "cocode/7-a"]), "Somebody fix: x");
+    assert_eq!(fixture.git(&["log", "-1", "--format=%an %s", "cocode/7-a"]), "Somebody fix: x");
 }
 
 /// Two commits whose changes come to nothing.
@@ -53,7 +53,7 @@ fn markers_that_are_not_the_agents_word_do_not_count() {
         ("exit 1", &format!("{MARKED}; exit 1"), &["exit_code"]),
     ];
     for (name, script, expected) in cases {
-        let record = Ground::new().run(script);
+        let record = Fixture::new().run(script);
         assert_eq!(failures(&record), expected, "{name}: {record:?}");
         assert_ne!(record.state, AgentState::Ready, "{name}");
     }
@@ -61,36 +61,36 @@ fn markers_that_are_not_the_agents_word_do_not_count() {
 
 #[test]
 fn a_start_commit_with_the_marker_is_inherited() {
-    let ground = Ground::new();
-    ground.git(&["commit", "-q", "--allow-empty", "-m", "cocode ready for check"]);
-    let record = ground.run("true");
+    let fixture = Fixture::new();
+    fixture.git(&["commit", "-q", "--allow-empty", "-m", "cocode ready for check"]);
+    let record = fixture.run("true");
     assert_eq!(record.state, AgentState::Completed);
     assert_eq!(failures(&record), ["descends", "new", "changes", "marker"]);
 }
 
 #[test]
 fn a_commit_that_was_there_before_is_not_the_agents() {
-    let ground = Ground::new();
-    ground.git(&["checkout", "-q", "-b", "side"]);
+    let fixture = Fixture::new();
+    fixture.git(&["checkout", "-q", "-b", "side"]);
     // Its date lies in the future, so that the date alone would let it pass.
-    std::fs::write(ground.repository().join("side.txt"), "x").unwrap();
-    ground.git(&["add", "side.txt"]);
-    ground.git(&["-c", "user.name=x", "commit", "-q", "-m", "cocode ready for check"]);
-    let commit = ground.git(&["rev-parse", "side"]);
-    ground.git(&["checkout", "-q", "main"]);
+    std::fs::write(fixture.repository().join("side.txt"), "x").unwrap();
+    fixture.git(&["add", "side.txt"]);
+    fixture.git(&["-c", "user.name=x", "commit", "-q", "-m", "cocode ready for check"]);
+    let commit = fixture.git(&["rev-parse", "side"]);
+    fixture.git(&["checkout", "-q", "main"]);
     for script in ["git merge -q --ff-only side", "git reset -q --hard side"] {
-        let ground_script = format!("sleep 1; {script}; test $(git rev-parse HEAD) = {commit}");
-        let record = ground.run(&ground_script);
+        let whole_script = format!("sleep 1; {script}; test $(git rev-parse HEAD) = {commit}");
+        let record = fixture.run(&whole_script);
         assert_eq!(record.exit_code, Some(0));
         assert_eq!(failures(&record), ["new"], "{script}");
-        ground.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
-        ground.git(&["branch", "-q", "-D", "cocode/7-a"]);
+        fixture.git(&["worktree", "remove", "--force", &record.worktree.to_string_lossy()]);
+        fixture.git(&["branch", "-q", "-D", "cocode/7-a"]);
     }
 }
 
 #[test]
 fn a_commit_of_a_sibling_is_not_the_agents() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // It does not see the other's branch, but whoever looks can read its commit.
     let log = "$(git rev-parse --git-common-dir)/worktrees/7-a/logs/HEAD";
     let wait = format!(
@@ -103,9 +103,9 @@ fn a_commit_of_a_sibling_is_not_the_agents() {
             &format!("({wait}) 2>/dev/null; git merge -q --ff-only $(tail -n 1 {log} | cut -d ' ' -f 2)"),
         ),
     ];
-    let runner = ground.runner();
-    let log = crate::ground::Log::default();
-    let records = runner.run(&crate::ground::request(agents), &Default::default(), &log).unwrap();
+    let runner = fixture.runner();
+    let log = crate::fixture::Log::default();
+    let records = runner.run(&crate::fixture::request(agents), &Default::default(), &log).unwrap();
     assert_eq!(records[0].state, AgentState::Ready);
     assert_eq!(records[1].state, AgentState::Completed);
     assert_eq!(failures(&records[1]), ["new"]);
@@ -113,7 +113,7 @@ fn a_commit_of_a_sibling_is_not_the_agents() {
 
 #[test]
 fn a_detached_head_counts_with_a_warning() {
-    let record = Ground::new().run(&format!("git checkout -q --detach && {MARKED}"));
+    let record = Fixture::new().run(&format!("git checkout -q --detach && {MARKED}"));
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!(record.warnings, ["HEAD is not on the agent's branch"]);
 }
@@ -124,7 +124,7 @@ fn a_clean_tree_and_a_check_count_when_asked_for() {
     let asked = |script: &str, check: Option<&str>| {
         let check = check.map(str::to_owned);
         let definition = cocode_runner::AgentDefinition { clean_tree: true, check, ..agent("a", script) };
-        Ground::new().run_agent(definition)
+        Fixture::new().run_agent(definition)
     };
     assert_eq!(failures(&asked(&dirty, None)), ["clean_tree"]);
     assert_eq!(asked(MARKED, Some("test -f a.txt")).state, AgentState::Ready);
@@ -142,7 +142,7 @@ fn exit_codes_become_states() {
         (124, AgentState::TimedOut),
         (130, AgentState::Cancelled),
     ] {
-        let record = Ground::new().run(&format!("{MARKED}; exit {code}"));
+        let record = Fixture::new().run(&format!("{MARKED}; exit {code}"));
         assert_eq!((record.state, record.exit_code), (state, Some(code)));
         assert!(record.verdict.unwrap().marker_present);
     }
@@ -156,10 +156,10 @@ fn a_message_without_end_is_not_read_to_its_end() {
              git commit -q --file=-"
         )
     };
-    let long = Ground::new().run(&say(8 << 20));
+    let long = Fixture::new().run(&say(8 << 20));
     assert_eq!(failures(&long), ["marker"], "{long:?}");
     let why = &long.verdict.as_ref().unwrap().first_failure().unwrap().why;
     assert_eq!(why, "the message of the last commit is too long to read");
     // The same message where it is not as long: it is its length that counts.
-    assert_eq!(Ground::new().run(&say(100 << 10)).state, AgentState::Ready);
+    assert_eq!(Fixture::new().run(&say(100 << 10)).state, AgentState::Ready);
 }

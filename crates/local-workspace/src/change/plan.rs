@@ -221,7 +221,7 @@ impl<'a> Plan<'a> {
 
     /// Returns what a caller should know about a change of this file.
     fn warnings(&self, path: &RelPath) -> Vec<String> {
-        let asked = self.root.policy().protected.asked(path);
+        let asked = self.root.policy().protected.reported(path);
         let text = asked.map(|name| asked_warning(path, name.reason()));
         text.into_iter().collect()
     }

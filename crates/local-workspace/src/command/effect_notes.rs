@@ -164,7 +164,7 @@ pub(crate) fn asked_names<'a>(
     };
     let files = effects.into_iter().filter(|effect| !is_folder(effect));
     let asked = |effect: &Effect| {
-        let reason = protected.asked(&effect.path)?.reason();
+        let reason = protected.reported(&effect.path)?.reason();
         Some((effect.path.to_string(), reason.to_owned()))
     };
     files.filter_map(asked).collect()

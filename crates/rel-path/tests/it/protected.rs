@@ -87,7 +87,7 @@ fn names_are_on_the_list_of_their_rule() {
     let rule = |text: &str| {
         let path = RelPath::parse(text).unwrap();
         let never = names.never(&path).map(|name| (name.rule(), name.reason()));
-        never.or_else(|| names.asked(&path).map(|name| (name.rule(), name.reason())))
+        never.or_else(|| names.reported(&path).map(|name| (name.rule(), name.reason())))
     };
     for text in [
         ".cursor/mcp.json",
@@ -131,7 +131,7 @@ fn names_are_on_the_list_of_their_rule() {
         "venv/lib/python3/site-packages/x.pth",
         "rust-toolchain.toml",
     ] {
-        assert_eq!(rule(text).map(|(rule, _)| rule), Some(NameRule::Asked), "{text}");
+        assert_eq!(rule(text).map(|(rule, _)| rule), Some(NameRule::Reported), "{text}");
     }
     for text in [
         "Makefile",
@@ -150,21 +150,21 @@ fn names_are_on_the_list_of_their_rule() {
     }
     assert!(names.names().all(|name| !name.reason().is_empty()));
     let closest = RelPath::parse(".github/workflows/ci.yml").unwrap();
-    assert_eq!(names.asked(&closest).unwrap().pattern(), ".github/workflows");
+    assert_eq!(names.reported(&closest).unwrap().pattern(), ".github/workflows");
 }
 
 #[test]
 fn entries_move_between_the_lists() {
     let mut names = ProtectedNames::default();
     let path = |text: &str| RelPath::parse(text).unwrap();
-    assert!(names.change(".IDEA", NameRule::Asked) && !names.change("no such name", NameRule::Asked));
-    assert!(names.asked(&path(".idea/x")).is_some() && !names.protects(&path(".idea/x")));
+    assert!(names.change(".IDEA", NameRule::Reported) && !names.change("no such name", NameRule::Reported));
+    assert!(names.reported(&path(".idea/x")).is_some() && !names.protects(&path(".idea/x")));
     assert!(names.remove(".envrc") && !names.remove(".envrc"));
-    assert!(names.asked(&path(".envrc")).is_none());
+    assert!(names.reported(&path(".envrc")).is_none());
     names.set("ci/*.yml", NameRule::Never, "ours");
     names.set(".github", NameRule::Never, "ours");
     assert_eq!(names.never(&path("ci/deploy.yml")).unwrap().reason(), "ours");
     // A name that is never changed is not reported as well.
-    assert!(names.asked(&path(".github/workflows/x")).is_none());
+    assert!(names.reported(&path(".github/workflows/x")).is_none());
     assert_eq!(names.entry(".GitHub").unwrap().rule(), NameRule::Never);
 }

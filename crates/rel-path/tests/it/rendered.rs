@@ -26,7 +26,7 @@ fn every_error_has_a_text_without_the_path() {
 /// Renders the verdict on a path as the lists give it.
 fn verdict(names: &ProtectedNames, text: &str) -> String {
     let path = RelPath::parse(text).unwrap();
-    match (names.never(&path), names.asked(&path)) {
+    match (names.never(&path), names.reported(&path)) {
         (Some(entry), _) => format!("{path}: never changed by {}, {}", entry.pattern(), entry.reason()),
         (None, Some(entry)) => format!("{path}: reported by {}, {}", entry.pattern(), entry.reason()),
         (None, None) => format!("{path}: free"),

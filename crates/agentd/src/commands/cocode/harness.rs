@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cocode_runner::{
-    AgentCommand, AgentDefinition, CheckGround, RunLimits, StopFlag, check_contract, doctor as look,
+    AgentCommand, AgentDefinition, CheckContext, RunLimits, StopFlag, check_contract, doctor as look,
 };
 use sandbox_exec::SpawnerProgram;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
     if let Some(timeout) = common.timeout {
         limits.timeout = RunLimits::timeout_of(timeout.as_secs()).map_err(usage)?;
     }
-    let ground = CheckGround {
+    let context = CheckContext {
         host: host(),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
@@ -40,7 +40,7 @@ pub(crate) fn check(common: &Common, console: Console, command: &[OsString]) -> 
     let _guard = cancel.on_cancel(Box::new(move || raised.raise()));
     let mut definition = definition(command)?;
     confine(common, &mut definition)?;
-    let report = check_contract(&ground, &definition, &stop).map_err(explain)?;
+    let report = check_contract(&context, &definition, &stop).map_err(explain)?;
     if console.json {
         console.json_result(&report);
     } else {

@@ -97,7 +97,7 @@ fn what_people_want_edited_is_edited_and_pointed_out() {
 fn user_moves_names_from_list_to_list() {
     let ground = Ground::new();
     let mut names = ProtectedNames::default();
-    names.change(".idea", NameRule::Asked);
+    names.change(".idea", NameRule::Reported);
     names.change(".github/workflows", NameRule::Never);
     names.remove(".envrc");
     names.set("*.tf", NameRule::Never, "the user has put it on the list");

@@ -22,7 +22,7 @@ pub(crate) const MARKED: &str =
 
 cocode ready for check'";
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     _folder: TempDir,
     pub(crate) root: PathBuf,
     pub(crate) host: Host,
@@ -30,9 +30,9 @@ pub(crate) struct Ground {
     pub(crate) level: Level,
 }
 
-impl Ground {
+impl Fixture {
     /// A repository with one commit, and a home folder with a git identity.
-    pub(crate) fn new() -> Ground {
+    pub(crate) fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
         for name in ["home", "repository"] {
@@ -47,17 +47,17 @@ impl Ground {
             ("LANG".into(), "C.UTF-8".into()),
         ]);
         let host = Host { variables, home: root.join("home") };
-        let ground = Ground { _folder: folder, root, host, level: Level::Full };
-        ground.git(&["init", "-q", "-b", "main"]);
-        fs::write(ground.repository().join("a.txt"), "one\n").unwrap();
-        ground.git(&["add", "."]);
-        ground.git(&["commit", "-q", "-m", "start"]);
-        ground
+        let fixture = Fixture { _folder: folder, root, host, level: Level::Full };
+        fixture.git(&["init", "-q", "-b", "main"]);
+        fs::write(fixture.repository().join("a.txt"), "one\n").unwrap();
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "start"]);
+        fixture
     }
 
     /// The same where agents have no file tree of their own, and share branches and objects.
-    pub(crate) fn shared() -> Ground {
-        Ground { level: Level::Landlock, ..Ground::new() }
+    pub(crate) fn shared() -> Fixture {
+        Fixture { level: Level::Landlock, ..Fixture::new() }
     }
 
     pub(crate) fn repository(&self) -> PathBuf {
