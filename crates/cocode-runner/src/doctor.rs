@@ -1,4 +1,4 @@
-//! What running agents needs of this machine.
+//! The requirements on this machine for running agents.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,23 +10,23 @@ use crate::plan::host::Host;
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitLocation};
 
-/// The oldest version of git that is known to do everything: major and minor.
+/// The oldest version of git that supports every call of the runner: major and minor.
 const OLDEST_GIT: (u32, u32) = (2, 40);
 
-/// One thing that was looked at.
+/// One requirement, with its state on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorFinding {
-    /// What it is.
+    /// The name of the requirement.
     pub what: String,
-    /// Whether agents cannot be run without it.
+    /// True if agents cannot run without it.
     pub required: bool,
-    /// Whether it is there.
+    /// True if this machine meets it.
     pub present: bool,
-    /// What was seen, or what to do.
+    /// The version or path that meets it, or the advice to meet it.
     pub detail: String,
 }
 
-/// Looks at git, the repository, the identity, each agent's program, and `gh`.
+/// Checks git, the repository, the identity, each agent's program, and `gh`.
 pub fn doctor(
     host: &Host,
     repository: &Path,
@@ -75,12 +75,12 @@ fn git(host: &Host) -> DoctorFinding {
 }
 
 fn identity(repository: &Repository) -> DoctorFinding {
-    let found = repository.setting("user.name").zip(repository.setting("user.email"));
-    let detail = match &found {
+    let identity = repository.setting("user.name").zip(repository.setting("user.email"));
+    let detail = match &identity {
         Some((name, _)) => name.clone(),
         None => "none is set, so commits are from 'agentd'; set git's user.name and user.email".to_owned(),
     };
-    finding("identity", false, found.is_some(), &detail)
+    finding("identity", false, identity.is_some(), &detail)
 }
 
 fn program(host: &Host, agent: &AgentDefinition) -> DoctorFinding {
@@ -88,8 +88,7 @@ fn program(host: &Host, agent: &AgentDefinition) -> DoctorFinding {
     match &agent.command {
         AgentCommand::Shell { text } => finding(&what, true, true, text),
         AgentCommand::Program { program, .. } => {
-            let found = host.find_program(&host.expand_home(program).to_string_lossy());
-            match found {
+            match host.find_program(&host.expand_home(program).to_string_lossy()) {
                 Some(path) => finding(&what, true, true, &path.display().to_string()),
                 None => finding(&what, true, false, &format!("'{program}' is missing or not executable")),
             }

@@ -1,4 +1,4 @@
-//! Why the runner cannot do what it is asked.
+//! The errors of the runner.
 
 use std::path::PathBuf;
 
@@ -9,26 +9,26 @@ use crate::plan::agents_file::AgentsFileError;
 use crate::repository::git::GitError;
 use crate::verdict::obeyed_files::ObeyedFiles;
 
-/// What is wrong with a repository.
+/// An error that makes a repository unusable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepositoryError {
-    /// There is none.
+    /// The folder is in no repository.
     #[error("this folder belongs to no git repository")]
     None,
     /// It has no work tree.
     #[error("the repository is bare")]
     Bare,
-    /// Its path is nothing that can be written down on a line.
+    /// Its path is not a line of text, so neither records nor git's own files can hold it.
     #[error("the path of the repository has a line break or is not valid UTF-8, which is not supported")]
     Path,
     /// It has no commit to start from.
     #[error("the repository has no commits yet")]
     NoCommits,
-    /// Its references are not files, so that an agent could not be kept to its own.
+    /// Its references are not files, so an agent cannot be confined to its own.
     #[error("the repository keeps its references in a reftable, which is not supported")]
     Reftable,
-    /// The branch that was asked for does not exist, here or at the remote.
+    /// The requested branch exists neither here nor at the remote.
     #[error("there is no branch '{name}'")]
     NoBase {
         /// The name that was given.
@@ -39,7 +39,7 @@ pub enum RepositoryError {
     Git(#[from] GitError),
 }
 
-/// Why the runner cannot do what it is asked. Paths in it are for the user of the runner.
+/// An error of the runner. Its paths are meant for the user of the runner, not for a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunnerError {
@@ -55,7 +55,7 @@ pub enum RunnerError {
     /// The records cannot be read or written.
     #[error("the records of agents cannot be read or written")]
     Journal(#[from] JournalError),
-    /// A record is not what this program writes.
+    /// A record is not in the format that this program writes.
     #[error("a record of an agent cannot be read")]
     Record(#[source] serde_json::Error),
     /// The definitions of agents are damaged.
@@ -99,11 +99,11 @@ pub enum RunnerError {
         agent: AgentName,
         /// The path as the definition has it.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// The agent is to have no network, and nothing keeps it from there.
-    #[error("the agent '{agent}' is to have no network, and without confinement nothing keeps it from there")]
+    /// The definition denies the agent the network, and no confinement enforces it.
+    #[error("the agent '{agent}' may not use the network, and without confinement nothing enforces that")]
     OpenNetwork {
         /// The agent.
         agent: AgentName,
@@ -113,24 +113,24 @@ pub enum RunnerError {
     Command {
         /// The agent.
         agent: AgentName,
-        /// Why.
+        /// The cause.
         #[source]
         source: sandbox_exec::CommandError,
     },
-    /// A word of an agent's command is no text.
+    /// A word of an agent's command is not text.
     #[error("the command of the agent '{agent}' is not valid UTF-8")]
     NotText {
         /// The agent.
         agent: AgentName,
     },
-    /// The branch is there already.
-    #[error("the branch {branch} is there already")]
+    /// The branch exists already.
+    #[error("the branch {branch} exists already")]
     BranchExists {
         /// The branch.
         branch: String,
     },
-    /// Something lies where the worktree should go.
-    #[error("{} is there already", .path.display())]
+    /// The path of the worktree, or of a file beside it, is occupied.
+    #[error("{} exists already", .path.display())]
     FolderExists {
         /// The path.
         path: PathBuf,
@@ -147,24 +147,24 @@ pub enum RunnerError {
     /// A file or folder of the runner cannot be used.
     #[error("cannot {what} {}", .path.display())]
     File {
-        /// What was to be done.
+        /// The operation, as a verb.
         what: &'static str,
-        /// With what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why it cannot be done.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// The agent would get something else than the contract says.
+    /// A value for the agent does not fit the contract.
     #[error(transparent)]
     Context(#[from] ContextError),
-    /// Nothing can be started on this machine.
+    /// No process can be started on this machine.
     #[error("no agent can be started")]
     Launcher(#[source] sandbox_exec::StartError),
-    /// The machine confines less than what was asked for.
+    /// The machine confines less than requested.
     #[error("this machine confines agents only at level {level}")]
     TooLittleConfinement {
-        /// What it has.
+        /// The level that the machine reaches.
         level: sandbox_exec::Level,
     },
     /// There is no record of such an agent.
@@ -185,15 +185,15 @@ pub enum RunnerError {
         /// The agent.
         agent: AgentName,
     },
-    /// Git would not check out what the agent has committed.
-    #[error("git does not take what the agent '{agent}' has committed: {why}")]
+    /// Git would not check out the agent's commits.
+    #[error("git rejects the commits of the agent '{agent}': {why}")]
     Unsound {
         /// The agent.
         agent: AgentName,
-        /// Which entry, and what is wrong with it.
+        /// The entry, and the reason for its refusal.
         why: String,
     },
-    /// The work has files that start programs of others, which nothing that a model made may change.
+    /// The work changes files that make other programs start something, which no work of a model may change.
     #[error("the work of the agent '{agent}' changes what other programs obey unasked: {files}")]
     Obeyed {
         /// The agent.
@@ -204,16 +204,16 @@ pub enum RunnerError {
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]
     Dirty,
-    /// Something is in the place of a file that would come, and would be lost.
+    /// An uncommitted file lies at the path of a file of the agent's work, and would be lost.
     #[error("'{}' is not committed, and the agent's work has a file there", .path.display())]
     InTheWay {
         /// The path, relative to the work tree.
         path: PathBuf,
     },
-    /// The person has begun something of the kind and not finished it.
+    /// The user has an unfinished operation of git in the work tree.
     #[error("a {what} is unfinished in the work tree")]
     Unfinished {
-        /// What.
+        /// The operation, such as `merge`.
         what: &'static str,
     },
     /// The merge would not be clean.
@@ -224,7 +224,7 @@ pub enum RunnerError {
     },
 }
 
-/// An error with all its causes, on one line.
+/// Renders an error with all its causes on one line.
 pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,11 +1,11 @@
-//! Runs coding agents in git worktrees, confined, and finds out which of them are really done.
+//! Runs coding agents in git worktrees, confined, and determines which of them have really finished.
 //!
 //! A [`Runner`] makes for each agent a worktree and a branch, gives it the five variables of the contract
 //! (`cocode-env`), starts it through `sandbox-exec` with exactly its worktree and its git folders writable, keeps its
-//! log, and judges what it has committed when it has ended. What is known of agents survives a crash; agents do not.
+//! log, and judges its commits when it has ended. The records of agents survive a crash; agents do not.
 //!
-//! Nothing is read from the process's own environment, and nothing in the repository configures anything: what the
-//! runner may know comes in as [`RunnerConfig`] and [`Host`].
+//! The runner reads nothing from the process's own environment, and nothing in the repository configures it: all that
+//! it may know arrives as [`RunnerConfig`] and [`Host`].
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod doctor;

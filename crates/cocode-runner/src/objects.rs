@@ -1,7 +1,7 @@
-//! What an agent commits: its own folder of objects, the check of what it made, and the way into the repository.
+//! An agent's objects: its own folder, their check, and their import into the repository.
 
 pub(crate) mod loose_objects;
 pub(crate) mod object_check;
 pub(crate) mod object_import;
+mod object_snapshot;
 pub(crate) mod own_objects;
-mod taken_objects;

@@ -1,4 +1,4 @@
-//! What a run would do: everything is checked before anything is made.
+//! The plan of a run: everything is checked before anything is made.
 
 pub(crate) mod agent_policy;
 pub(crate) mod agents_file;
@@ -25,12 +25,12 @@ use crate::repository::Base;
 use crate::run::watch::GRACE;
 use crate::runner::Runner;
 
-/// What agents are to work on.
+/// A request to run agents on an issue.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// The issue's number.
     pub issue: IssueNumber,
-    /// The issue's address; `None` to tell it from the repository's remote.
+    /// The issue's address; `None` to derive it from the repository's remote.
     pub issue_url: Option<IssueUrl>,
     /// The issue's text.
     pub body: String,
@@ -38,20 +38,20 @@ pub struct RunRequest {
     pub agents: Vec<AgentDefinition>,
     /// The branch to start from; `None` for the default branch.
     pub base: Option<String>,
-    /// What the last commit of an agent must say.
+    /// The marker that the last commit of an agent must carry.
     pub marker: ReadyMarker,
-    /// How many at once, and how long.
+    /// The number of agents at once, and their time.
     pub limits: RunLimits,
 }
 
-/// What a run would do.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     pub(crate) base: Base,
     pub(crate) agents: Vec<PlannedAgent>,
 }
 
-/// What a run would do for one agent.
+/// The plan for one agent.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedAgent {
     pub(crate) definition: AgentDefinition,
@@ -63,7 +63,7 @@ pub(crate) struct PlannedAgent {
     pub(crate) timeout: Duration,
 }
 
-/// One agent of a plan, to be shown.
+/// One agent of a plan, for display.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanLine {
     /// Its name.
@@ -76,18 +76,18 @@ pub struct PlanLine {
     pub base: String,
     /// The commit that it would start from.
     pub start_commit: String,
-    /// What would be started, as text for a shell.
+    /// The command that would be started, as text for a shell.
     pub command: String,
     /// Its deadline in seconds.
     pub timeout_seconds: u64,
-    /// Whether it would be confined.
+    /// True if it would be confined.
     pub sandbox: bool,
-    /// The names of the variables that it would get. Their values are not shown.
+    /// The names of the variables that it would get, without their values.
     pub variables: Vec<String>,
 }
 
 impl RunPlan {
-    /// Returns the plan to be shown, an entry for each agent.
+    /// Returns the plan for display, an entry for each agent.
     pub fn lines(&self) -> Vec<PlanLine> {
         let line = |agent: &PlannedAgent| PlanLine {
             agent: agent.definition.name.clone(),
@@ -105,10 +105,10 @@ impl RunPlan {
 }
 
 impl Runner {
-    /// Checks a request and says what it would do. Nothing is made.
+    /// Checks a request and returns its plan. Nothing is made.
     ///
     /// # Errors
-    /// Everything that is wrong with the request, the repository or a program, the first of it.
+    /// The first fault of the request, the repository or a program.
     pub fn plan(&self, request: &RunRequest) -> Result<RunPlan, RunnerError> {
         if request.agents.is_empty() {
             return Err(RunnerError::NoAgents);
@@ -152,7 +152,8 @@ impl Runner {
         if self.repository.has_branch(&branch) {
             return Err(RunnerError::BranchExists { branch });
         }
-        // Git keeps no branch beside a folder of that name. What else would be in the way of ours it says itself.
+        // A branch `cocode` excludes every branch `cocode/…`, because git keeps them as files in a folder of that name. Git
+        // itself reports all other conflicts.
         if self.repository.common_folder.join("refs/heads/cocode").is_file() {
             return Err(RunnerError::BranchExists { branch: "cocode".to_owned() });
         }
@@ -178,7 +179,7 @@ impl Runner {
         };
         let timeout = definition.timeout.unwrap_or(request.limits.timeout);
         let refused = |source| RunnerError::Command { agent: agent.clone(), source };
-        // The launcher's own deadline is only behind ours, which asks first and kills later.
+        // A second line behind the runner's own deadline, which requests the end first and kills later.
         let last = Timeout::new(timeout + GRACE + Duration::from_secs(1)).map_err(refused)?;
         let command = ShellCommand::new(&text).map_err(refused)?.with_timeout(last);
         Ok(PlannedAgent {
@@ -193,7 +194,8 @@ impl Runner {
     }
 }
 
-/// Where the issue's text lies for the agent of a worktree: beside it. No agent's name has a dot.
+/// Returns the path of the issue's text for the agent of a worktree: beside it. Agents' names have no dots, so the path
+/// cannot be another agent's worktree.
 pub(crate) fn body_file(worktree: &std::path::Path) -> PathBuf {
     let mut name = worktree.as_os_str().to_owned();
     name.push(".issue.txt");

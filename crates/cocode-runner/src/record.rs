@@ -1,4 +1,4 @@
-//! What is kept of an agent.
+//! The record of an agent.
 
 pub(crate) mod store;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::repository::left_file::LeftFile;
 
-/// What is kept of an agent, from before anything is made for it until it is cleaned away.
+/// The record of an agent. It exists before anything is made for the agent, until all of it is removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentRecord {
     /// Its name.
@@ -22,7 +22,7 @@ pub struct AgentRecord {
     pub branch: String,
     /// Its worktree.
     pub worktree: PathBuf,
-    /// How many commits it has made since the start.
+    /// The number of commits since the start.
     pub commits: u64,
     /// Its exit code; 124 and 130 stand for a timeout and a cancellation.
     pub exit_code: Option<i32>,
@@ -40,29 +40,29 @@ pub struct AgentRecord {
     pub head: Option<String>,
     /// The worktree's own folder in the repository, once it was made.
     pub git_folder: Option<PathBuf>,
-    /// Whether it has its branch to itself, from where it is carried over to the repository.
+    /// True if the agent writes its branch in a folder of its own, from which the runner copies it to the repository.
     #[serde(default)]
     pub own_branches: bool,
-    /// Whether it has its objects to itself as well, from where they are brought to the repository.
+    /// True if the agent also writes objects in a folder of its own, from which the runner imports them.
     #[serde(default)]
     pub own_objects: bool,
     /// The run that it belongs to: the same for all agents that were started together.
     pub run: String,
-    /// When the run began, in milliseconds since 1970.
+    /// The start of the run, in milliseconds since 1970.
     pub recorded_at_ms: u64,
-    /// When its process was launched, in milliseconds since 1970.
+    /// The launch of its process, in milliseconds since 1970.
     pub launched_at_ms: Option<u64>,
-    /// When it had ended, in milliseconds since 1970.
+    /// The end of its process and verdict, in milliseconds since 1970.
     pub ended_at_ms: Option<u64>,
-    /// Why it could not be started, or what else is to be said.
+    /// The reason why it was not started, or a remark on how it ended.
     pub detail: Option<String>,
-    /// What is odd about it although it counts.
+    /// Oddities that do not decide the verdict.
     pub warnings: Vec<String>,
-    /// Whether a clean worktree is part of the verdict.
+    /// True if a clean worktree is part of the verdict.
     pub clean_tree: bool,
     /// The command that is part of the verdict.
     pub check: Option<String>,
-    /// What that command has left in the worktree, so that it keeps nobody from removing it.
+    /// The files that this command left in the worktree. They do not keep the worktree from being removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_by_check: Vec<LeftFile>,
 }

@@ -1,4 +1,4 @@
-//! The person's repository, from which agents' worktrees are made.
+//! The user's repository, from which agents' worktrees are made.
 
 pub(crate) mod closed_folder;
 mod foreign_file;
@@ -18,10 +18,10 @@ use cocode_env::default_branch_of;
 use crate::error::RepositoryError;
 use crate::repository::git::{Git, GitError, GitLocation};
 
-/// The remote whose default branch counts.
+/// The remote whose default branch is the default base.
 const REMOTE: &str = "origin";
 
-/// What git keeps in the git folder of a work tree while something there is unfinished.
+/// The files that git keeps in a git folder during an unfinished operation, with the name of the operation.
 const UNFINISHED: [(&str, &str); 5] = [
     ("MERGE_HEAD", "merge"),
     ("CHERRY_PICK_HEAD", "cherry-pick"),
@@ -36,14 +36,14 @@ pub(crate) struct Repository {
     pub(crate) root: PathBuf,
     pub(crate) common_folder: PathBuf,
     pub(crate) git: Git,
-    /// All settings that git takes here, by their names in lower case, as they were when it was opened.
+    /// All git settings in force here when the repository was opened, by their names in lower case.
     settings: BTreeMap<String, String>,
 }
 
-/// Where agents start.
+/// The branch and commit from which agents start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Base {
-    /// What a person calls it, such as `main` or `origin/main`.
+    /// Its short name, such as `main` or `origin/main`.
     pub(crate) name: String,
     /// The commit's name.
     pub(crate) commit: String,
@@ -53,12 +53,12 @@ impl Repository {
     /// Opens the repository that `folder` belongs to.
     pub(crate) fn open(git: Git, folder: &Path) -> Result<Repository, RepositoryError> {
         let location = GitLocation::Folder(folder);
-        // One call where all is well; only what is wrong takes another.
+        // One call in the normal case; only an error takes another one to explain.
         let facts = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"];
         let facts =
             git.run_for_bytes(location, &facts).map_err(|error| why_unusable(&git, location, error))?;
         let facts = String::from_utf8(facts).map_err(|_| RepositoryError::Path)?;
-        // Two lines. More of them are lines of a path, which records and git's own files have no way to say.
+        // Two lines. More of them belong to a path with a line break, which records and git's own files cannot hold.
         let [common_folder, root] = facts.lines().collect::<Vec<_>>()[..] else {
             return Err(RepositoryError::Path);
         };
@@ -80,14 +80,14 @@ impl Repository {
         GitLocation::Folder(&self.root)
     }
 
-    /// Finds the base branch: `asked`, or the remote's default branch (the local one of that name if there is one),
-    /// or `main` or `master`, or whatever is checked out.
-    pub(crate) fn base(&self, asked: Option<&str>) -> Result<Base, RepositoryError> {
-        if let Some(asked) = asked {
-            let found = [asked.to_owned(), format!("{REMOTE}/{asked}")]
+    /// Returns the base branch: `requested`, or the remote's default branch (the local one of that name if there is one),
+    /// or `main` or `master`, or the checked-out commit.
+    pub(crate) fn base(&self, requested: Option<&str>) -> Result<Base, RepositoryError> {
+        if let Some(requested) = requested {
+            let base = [requested.to_owned(), format!("{REMOTE}/{requested}")]
                 .into_iter()
                 .find_map(|name| self.commit(&name).map(|commit| Base { name, commit }));
-            return found.ok_or_else(|| RepositoryError::NoBase { name: asked.to_owned() });
+            return base.ok_or_else(|| RepositoryError::NoBase { name: requested.to_owned() });
         }
         let head = format!("refs/remotes/{REMOTE}/HEAD");
         let head = self.git.ask(self.location(), &["symbolic-ref", "--quiet", &head]).ok().flatten();
@@ -97,13 +97,13 @@ impl Repository {
             names.extend([format!("refs/heads/{default}"), format!("refs/remotes/{REMOTE}/{default}")]);
         }
         names.extend(["refs/heads/main", "refs/heads/master", "HEAD"].map(str::to_owned));
-        let found = names.into_iter().find_map(|name| self.commit(&name).map(|commit| (name, commit)));
-        let (name, commit) = found.ok_or(RepositoryError::NoCommits)?;
+        let base = names.into_iter().find_map(|name| self.commit(&name).map(|commit| (name, commit)));
+        let (name, commit) = base.ok_or(RepositoryError::NoCommits)?;
         let name = name.trim_start_matches("refs/heads/").trim_start_matches("refs/remotes/").to_owned();
         Ok(Base { name, commit })
     }
 
-    /// Returns the commit that a name stands for.
+    /// Resolves a name to a commit.
     pub(crate) fn commit(&self, name: &str) -> Option<String> {
         let name = format!("{name}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
@@ -114,27 +114,27 @@ impl Repository {
         self.commit(&format!("refs/heads/{branch}")).is_some()
     }
 
-    /// Whether nothing that git knows has changes that are not committed.
+    /// Returns whether no tracked file has uncommitted changes.
     pub(crate) fn is_clean(&self) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
         Ok(self.git.run(self.location(), &arguments)?.is_empty())
     }
 
-    /// What the person has begun here and not finished: a merge, for instance, that waits for its commit.
+    /// Returns the operation that the user has started here and not finished, such as a merge that waits for its commit.
     pub(crate) fn unfinished(&self) -> Result<Option<&'static str>, GitError> {
         let names = UNFINISHED.map(|(name, _)| name);
         let mut arguments = vec!["rev-parse", "--path-format=absolute"];
         arguments.extend(names.iter().flat_map(|name| ["--git-path", name]));
         let paths = self.git.run(self.location(), &arguments)?;
-        let mut found = paths.lines().zip(UNFINISHED);
-        Ok(found.find(|(path, _)| Path::new(path).symlink_metadata().is_ok()).map(|(_, (_, what))| what))
+        let mut marks = paths.lines().zip(UNFINISHED);
+        Ok(marks.find(|(path, _)| Path::new(path).symlink_metadata().is_ok()).map(|(_, (_, what))| what))
     }
 
     pub(crate) fn is_ancestor(&self, ancestor: &str, commit: &str) -> Result<bool, GitError> {
         Ok(self.git.ask(self.location(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
     }
 
-    /// Whether it lacks objects that a remote has promised to have.
+    /// Returns whether this is a partial clone, which lacks objects that a remote has promised.
     pub(crate) fn is_partial(&self) -> bool {
         let is_promise = |name: &String| {
             name == "extensions.partialclone" || (name.starts_with("remote.") && name.ends_with(".promisor"))
@@ -147,7 +147,7 @@ impl Repository {
         self.settings.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// Returns the web address of an issue, as the remote's address tells it, or one that leads nowhere.
+    /// Returns the web address of an issue, derived from the remote's address, or a placeholder that leads nowhere.
     pub(crate) fn issue_url(&self, number: u64) -> String {
         let remote = self.setting(&format!("remote.{REMOTE}.url")).unwrap_or_default();
         let path = ["https://", "http://", "ssh://git@", "git@"]
@@ -161,7 +161,7 @@ impl Repository {
     }
 }
 
-/// Says why git does not tell the folders of a work tree.
+/// Explains why git does not print the folders of a work tree.
 fn why_unusable(git: &Git, location: GitLocation<'_>, error: GitError) -> RepositoryError {
     match &error {
         GitError::Failed { reason, .. } if reason.contains("not a git repository") => RepositoryError::None,

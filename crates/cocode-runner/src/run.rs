@@ -32,29 +32,29 @@ use crate::run::stop::{StopFlag, StopNote, StopReason};
 use crate::run::watch::{Watch, Watched};
 use crate::runner::{Runner, now_ms, remove_if_there};
 
-/// What starts processes, or why nothing does; found out by whoever needs it first.
+/// The launcher of processes, or the reason why there is none; filled at the first use.
 type LaunchCell = OnceLock<Result<Launcher, String>>;
 
-/// What the agents of one run share.
+/// The state that the agents of one run share.
 struct Shared<'a> {
     plan: &'a RunPlan,
     body: &'a str,
     stop: &'a StopFlag,
     observer: &'a dyn RunObserver,
     watch: Watch,
-    /// Worktrees are made one after the other: git would have to wait for itself anyway.
+    /// Worktrees are made one after the other: git would wait for its own locks anyway.
     making: Mutex<()>,
     confined: &'a LaunchCell,
     unconfined: LaunchCell,
-    /// What came of packing the repository's objects, which is done once before confined agents share them.
+    /// The warning from packing the repository's objects, which is done once before confined agents share them.
     packed: OnceLock<Option<String>>,
     identity: Option<GitIdentity>,
 }
 
 impl Runner {
-    /// Runs the agents of a request to their ends and returns what became of each, in the request's order.
+    /// Runs the agents of a request to their ends and returns their records, in the request's order.
     ///
-    /// What goes wrong with one agent is in its record and does not concern the others.
+    /// A failure of one agent is in its record and does not affect the others.
     ///
     /// # Errors
     /// Those of [`Runner::plan`], before anything is made; later only of the records themselves.
@@ -66,7 +66,7 @@ impl Runner {
     ) -> Result<Vec<AgentRecord>, RunnerError> {
         let confined = OnceLock::new();
         std::thread::scope(|scope| {
-            // It tries the confinement out, which takes as long as planning and making a worktree.
+            // The launcher tests the confinement, which takes as long as planning and making a worktree.
             if request.agents.iter().any(|agent| agent.is_confined) {
                 scope.spawn(|| self.launch(&confined, true).is_ok());
             }
@@ -89,7 +89,7 @@ impl Runner {
             .iter()
             .map(|agent| Mutex::new(new_record(request, &plan, agent, &run, began)))
             .collect();
-        // Whatever is made from here on is known to be ours after a crash, since nothing of it was there before.
+        // Before anything is made: after a crash, all that exists at these paths is the runner's, since they were free.
         for record in &records {
             self.store
                 .put_with_body(&record.lock().unwrap_or_else(PoisonError::into_inner), &request.body)?;
@@ -124,7 +124,7 @@ impl Runner {
             };
             let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
             for worker in workers {
-                // A panic is passed on by the scope.
+                // The scope passes a panic on.
                 let _ = worker.join();
             }
             shared.watch.finish();
@@ -139,7 +139,7 @@ impl Runner {
         }
     }
 
-    /// Runs one agent. An error is one of the records; everything else is told in the record.
+    /// Runs one agent. An error is one of the records' storage; every other failure is in the record.
     fn run_agent(
         &self,
         shared: &Shared<'_>,
@@ -165,7 +165,7 @@ impl Runner {
         self.store.put(record)
     }
 
-    /// Writes down how an agent has ended and what it has done.
+    /// Records the end of an agent, and the verdict on its work.
     fn conclude(
         &self,
         shared: &Shared<'_>,
@@ -179,7 +179,7 @@ impl Runner {
         let note = Arc::new(StopNote::default());
         let judged =
             self.judge(record, shared.body, || self.run_check(shared, agent, worktree.as_ref()?, &note));
-        // An agent whose check was cancelled was cancelled; one whose check took too long is not ready.
+        // A cancelled check cancels its agent. A check that took too long only makes the agent not ready.
         let reason = ended.reason.or(note.reason().filter(|reason| matches!(reason, StopReason::Cancelled)));
         if let Err(error) = judged {
             record.detail = Some(error_chain(&error));
@@ -260,17 +260,17 @@ impl Runner {
         }
     }
 
-    /// Packs what is not packed before the first confined agent may write among it. Returns why that cannot be.
+    /// Packs loose objects before the first confined agent may write among them. Returns a warning if that fails.
     fn pack_once(&self, shared: &Shared<'_>) -> Option<String> {
         let pack = || {
             let error = loose_objects::pack(&self.repository).err()?;
-            // Damage that is there already does not keep agents from working.
-            Some(format!("objects that are not packed are not kept from it: {}", error_chain(&error)))
+            // Existing damage does not keep agents from working.
+            Some(format!("loose objects are not protected from it: {}", error_chain(&error)))
         };
         shared.packed.get_or_init(pack).clone()
     }
 
-    /// What an agent has to itself: where it has a file tree of its own.
+    /// Returns the agent's own view of the repository; `None` unless the agent has a file tree of its own.
     fn own_repository(
         &self,
         launcher: &Launcher,
@@ -309,27 +309,27 @@ impl Runner {
             add_shared_settings(&mut environment);
         }
         if shared.identity.is_none() {
-            let anybody = GitIdentity::default();
+            let fallback = GitIdentity::default();
             for role in ["AUTHOR", "COMMITTER"] {
-                environment.insert(format!("GIT_{role}_NAME").into(), anybody.name.clone().into());
-                environment.insert(format!("GIT_{role}_EMAIL").into(), anybody.email.clone().into());
+                environment.insert(format!("GIT_{role}_NAME").into(), fallback.name.clone().into());
+                environment.insert(format!("GIT_{role}_EMAIL").into(), fallback.email.clone().into());
             }
         }
         Ok(policy(&context, environment))
     }
 
-    /// Returns the launcher of this run, which is started when it is first needed.
+    /// Returns the launcher of this run, and starts it at the first call.
     fn shared_launcher<'a>(&self, shared: &'a Shared<'_>, is_confined: bool) -> Result<&'a Launcher, String> {
         let cell = if is_confined { shared.confined } else { &shared.unconfined };
         self.launch(cell, is_confined)
     }
 
     fn launch<'a>(&self, cell: &'a LaunchCell, is_confined: bool) -> Result<&'a Launcher, String> {
-        let found = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| error_chain(&error)));
-        found.as_ref().map_err(String::clone)
+        let launcher = cell.get_or_init(|| self.launcher(is_confined).map_err(|error| error_chain(&error)));
+        launcher.as_ref().map_err(String::clone)
     }
 
-    /// Who commits are from: whoever the user is to git.
+    /// Returns the author of the agents' commits: the user's identity in git.
     fn identity(&self) -> Option<GitIdentity> {
         let name = self.repository.setting("user.name")?;
         let email = self.repository.setting("user.email")?;

@@ -17,26 +17,27 @@ use crate::plan::host::Host;
 use crate::record::AgentRecord;
 use crate::record::store::{self, Store};
 use crate::repository::git::Git;
-use crate::repository::own_repository::{self, take_objects_again, take_over};
+use crate::repository::own_repository::{self, import_check_objects, import_work};
 use crate::repository::worktree::{Worktree, file_error};
 use crate::repository::{Repository, left_file, own_index};
 use crate::verdict::evidence::Work;
 
-/// The folder of the state folder that stands for every repository's hooks. It is empty.
+/// The folder, in the state folder, that replaces every repository's hooks. It is empty.
 pub(crate) const NO_HOOKS: &str = "no-hooks";
 
-/// Where the runner works and what it works with.
+/// The paths and capabilities of a runner.
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
-    /// A folder of the person's repository.
+    /// A folder of the user's repository.
     pub repository: PathBuf,
     /// The folder for records and logs. It is made; its parent must exist.
     pub state_folder: PathBuf,
     /// The folder for worktrees, outside of any repository. It is made with its parents.
     pub worktrees: PathBuf,
-    /// Folders that no confined agent sees, such as the state of the program itself. Worktrees in them are seen.
+    /// Folders that are hidden from confined agents, such as the state of the program itself. Worktrees in them stay
+    /// visible.
     pub private: Vec<PathBuf>,
-    /// The names that other programs obey: work that changes those which are never changed is not picked.
+    /// The names that other programs obey: work that changes a protected one is not picked.
     pub names: ProtectedNames,
     /// The user's environment.
     pub host: Host,
@@ -44,9 +45,9 @@ pub struct RunnerConfig {
     pub spawner: SpawnerProgram,
     /// An existing folder for small files of the confinement.
     pub scratch: PathBuf,
-    /// The least confinement under which agents run that are to be confined.
+    /// The least confinement under which confined agents run.
     pub least_level: Level,
-    /// The most confinement that is tried for them: [`Level::Full`], but where less is to be looked at.
+    /// The most confinement that is tried for them: [`Level::Full`], except where a test needs less.
     pub highest_level: Level,
 }
 
@@ -60,7 +61,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Opens the state folder, and marks agents as lost that a process left behind which is no more.
+    /// Opens the state folder, and marks the agents of a process that has died as lost.
     ///
     /// # Errors
     /// [`RunnerError::Repository`], [`RunnerError::Open`] (`Held` while another process runs agents),
@@ -83,7 +84,7 @@ impl Runner {
         Ok(runner)
     }
 
-    /// Returns what is known of all agents, those of the newest run first.
+    /// Returns the records of all agents, those of the newest run first.
     ///
     /// # Errors
     /// [`RunnerError::Journal`], [`RunnerError::Record`].
@@ -103,7 +104,7 @@ impl Runner {
         self.config.state_folder.join("cancel").join(record.key())
     }
 
-    /// Starts what starts processes: at full confinement, or at none.
+    /// Starts the launcher of processes: at full confinement, or at none.
     pub(crate) fn launcher(&self, is_confined: bool) -> Result<Launcher, RunnerError> {
         let host = &self.config.host;
         let text = |name: &str| host.variable(name).map(|value| value.to_string_lossy().into_owned());
@@ -123,7 +124,7 @@ impl Runner {
         Ok(launcher)
     }
 
-    /// Finds out what an agent that has ended has done. `check` runs the check command, if the rest holds.
+    /// Judges the work of an agent that has ended. `check` runs the check command, if the rest holds.
     pub(crate) fn judge(
         &self,
         record: &mut AgentRecord,
@@ -134,8 +135,9 @@ impl Runner {
         let mut work = Work::default();
         if let Some(worktree) = &worktree {
             worktree.close(&self.repository.common_folder)?;
-            record.warnings.extend(own_index::put_aside_crafted(worktree, &record.start_commit));
-            take_over(&self.repository, worktree, record)?;
+            // Before git reads the worktree: a crafted index leads git outside of it.
+            record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
+            import_work(&self.repository, worktree, record)?;
             own_index::make_again(&self.repository, worktree);
             work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
         }
@@ -144,14 +146,14 @@ impl Runner {
             is_whole = own_repository::is_whole(&self.repository, record, &head.commit)?;
         }
         if !is_whole {
-            record.warnings.push("the commit that its HEAD is at is damaged".to_owned());
+            record.warnings.push("the commit at its HEAD is damaged".to_owned());
             work = Work::default();
         }
         if let Some(head) = work.head.as_mut().filter(|head| head.commit != record.start_commit) {
             head.unsound = self.unsound(record, &head.commit)?;
             if head.unsound.is_none() {
-                let found = submodules(&self.repository, &record.start_commit, &head.commit);
-                record.warnings.extend(found.unwrap_or_else(|error| Some(error_chain(&error))));
+                let warning = submodules(&self.repository, &record.start_commit, &head.commit);
+                record.warnings.extend(warning.unwrap_or_else(|error| Some(error_chain(&error))));
             }
         }
         let is_clean = match &worktree {
@@ -186,7 +188,7 @@ impl Runner {
                     let before = left_file::find(&self.repository, worktree);
                     let result = check();
                     let after = left_file::find(&self.repository, worktree);
-                    // Without both nothing is known of it, and all that is there keeps the worktree.
+                    // Without both lists no file is attributed to the check, and every file keeps the worktree.
                     if let (Ok(before), Ok(after)) = (before, after) {
                         left = left_file::new_since(&before, after);
                     }
@@ -201,8 +203,9 @@ impl Runner {
         record.left_by_check = left;
         match &worktree {
             Some(worktree) if was_checked => {
-                record.warnings.extend(own_index::put_aside_crafted(worktree, &record.start_commit));
-                take_objects_again(&self.repository, worktree, record)?;
+                // The check ran code of the agent's, so its traces are no more trusted than the agent's own.
+                record.warnings.extend(own_index::quarantine_crafted(worktree, &record.start_commit));
+                import_check_objects(&self.repository, worktree, record)?;
                 own_index::make_again(&self.repository, worktree);
                 Ok(())
             }
@@ -210,17 +213,17 @@ impl Runner {
         }
     }
 
-    /// Says what git refuses of an agent's commits, if anything.
+    /// Returns git's reason to refuse an agent's commits; `None` if it accepts them.
     pub(crate) fn unsound(&self, record: &AgentRecord, commit: &str) -> Result<Option<String>, RunnerError> {
         let folder = self.config.state_folder.join("checked").join(record.key());
         object_check::unsound(&self.repository, &folder, &record.start_commit, commit)
     }
 
-    /// Marks what a process left behind that is no more. Its agents have died with it.
+    /// Marks the agents that a dead process left behind. They have died with it.
     fn recover(&self) -> Result<(), RunnerError> {
         let records = self.store.records()?;
         for worktree in records.iter().filter_map(AgentRecord::worktree) {
-            // Those of an older version were open. One that cannot be closed keeps nothing else from working.
+            // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
         }
         for mut record in records.into_iter().filter(|record| !record.state.is_final()) {
@@ -231,7 +234,7 @@ impl Runner {
                 record.state = AgentState::Lost;
                 record.detail = Some("the run ended before it did".to_owned());
                 let body = self.store.body(&record.key())?;
-                // An agent can leave a git folder of which git makes nothing. That says something about this agent alone.
+                // An agent can leave a git folder that git cannot read. That concerns this agent alone.
                 if let Err(error) = self.judge(&mut record, &body, || None) {
                     record.warnings.push(error_chain(&error));
                 }
@@ -250,7 +253,7 @@ impl Runner {
     }
 }
 
-/// Reads what is known of all agents, beside whoever runs them.
+/// Reads the records of all agents, also while another process runs them.
 ///
 /// # Errors
 /// [`RunnerError::Open`], [`RunnerError::Journal`], [`RunnerError::Record`].
@@ -258,7 +261,7 @@ pub fn read_records(state_folder: &Path) -> Result<Vec<AgentRecord>, RunnerError
     store::read(&state_folder.join("records"))
 }
 
-/// Asks the process that runs an agent to cancel it.
+/// Requests that the process which runs an agent cancels it.
 ///
 /// # Errors
 /// [`RunnerError::File`].
@@ -277,15 +280,15 @@ fn log_path(state_folder: &Path, record: &AgentRecord) -> PathBuf {
 }
 
 impl AgentRecord {
-    /// The worktree, once it was made. Where the process died before it was noted, the worktree itself says where its git
-    /// folder is: nothing was there when the record was made.
+    /// Returns the worktree, once it was made. If the process died before it recorded the git folder, the worktree itself
+    /// names it: the path was free when the record was made.
     pub(crate) fn worktree(&self) -> Option<Worktree> {
         let git_folder = self.git_folder.clone().or_else(|| linked_git_folder(&self.worktree))?;
         Some(Worktree { path: self.worktree.clone(), git_folder })
     }
 }
 
-/// The folder for the worktrees of one repository: named after it, and told from others of that name.
+/// Returns the folder for the worktrees of one repository: its name, and a hash that distinguishes it from namesakes.
 fn repository_folder(worktrees: &Path, repository: &Repository) -> PathBuf {
     let hash = ContentHash::of(repository.common_folder.as_os_str().as_encoded_bytes());
     let digits: String = hash.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -293,7 +296,7 @@ fn repository_folder(worktrees: &Path, repository: &Repository) -> PathBuf {
     worktrees.join(format!("{name}-{digits}"))
 }
 
-/// What the `.git` file of a worktree names.
+/// Returns the git folder that the `.git` file of a worktree names.
 fn linked_git_folder(worktree: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(worktree.join(".git")).ok()?;
     Some(PathBuf::from(text.trim_end().strip_prefix("gitdir: ")?)).filter(|folder| folder.is_dir())
@@ -306,7 +309,7 @@ fn make_folder(folder: &Path) -> Result<(), RunnerError> {
     }
 }
 
-/// Removes a file of ours, if it is there.
+/// Removes a file of the runner, if it exists.
 pub(crate) fn remove_if_there(path: &Path) -> Result<(), RunnerError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -314,7 +317,7 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<(), RunnerError> {
     }
 }
 
-/// The time in milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

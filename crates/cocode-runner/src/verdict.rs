@@ -1,4 +1,4 @@
-//! Whether an agent is really done, and what people do with its work.
+//! The verdict on an agent's work, and what users do with that work.
 
 pub(crate) mod clean;
 pub(crate) mod contract_check;

@@ -295,10 +295,10 @@ fn grounds_that_cannot_be_used_are_refused_with_what_to_do() {
     desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));
     run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("cocode doctor");
     desk.git(&["branch", "cocode"]);
-    run("code", &agent).exits(2).says("the branch cocode is there already");
+    run("code", &agent).exits(2).says("the branch cocode exists already");
     desk.git(&["branch", "-D", "cocode"]);
     desk.git(&["branch", "cocode/5-a"]);
-    run("code", &agent).exits(2).says("the branch cocode/5-a is there already").says("cocode clean");
+    run("code", &agent).exits(2).says("the branch cocode/5-a exists already").says("cocode clean");
     assert_eq!(desk.git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(desk.status()["agents"].as_array().unwrap().len(), 0);
 }

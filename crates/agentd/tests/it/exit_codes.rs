@@ -58,7 +58,7 @@ fn a_run_ends_with_0_if_enough_agents_are_ready_and_with_1_otherwise() {
 #[test]
 fn an_agent_that_is_checked_and_too_slow_ends_with_124() {
     let desk = Desk::new();
-    desk.cocode(&["check", "--timeout", "2", "--", "sleep", "60"]).exits(124).prints("its time was up");
+    desk.cocode(&["check", "--timeout", "2", "--", "sleep", "60"]).exits(124).prints("it timed out");
     desk.cocode(&["check", "--timeout", "20", "--", "false"]).exits(1);
 }
 

@@ -1,7 +1,7 @@
-//! Objects that are not packed yet.
+//! Loose objects: those that are not packed yet.
 //!
-//! Where agents share the repository's objects they write into it, and whoever may do that may also remove and replace those
-//! that are there. What is in a pack is kept from them, and git looks there first.
+//! Agents that share the repository's objects write into its folders, and could remove and replace existing objects there.
+//! Packs are read-only for them, and git looks in packs first.
 
 use std::fs::{self, Permissions};
 use std::os::fd::AsRawFd;
@@ -13,13 +13,13 @@ use rustix::fs::{Mode, OFlags};
 use crate::repository::Repository;
 use crate::repository::git::GitError;
 
-/// How much of an object's name is the name of its folder, in letters.
+/// The number of letters of an object's name that are the name of its folder.
 const FOLDER_LETTERS: usize = 2;
 
-/// What the owner of a folder of objects must be allowed: reading, writing and going there.
+/// The owner's permissions on a folder of objects: read, write and search.
 const OWNER: u32 = 0o700;
 
-/// Writes a pack of all objects that are in none. The objects themselves stay where they are, as git leaves them, too.
+/// Writes a pack of all loose objects. The loose files stay, as they do when git packs.
 pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
     let objects = repository.common_folder.join("objects");
     let names = names(&objects);
@@ -32,10 +32,10 @@ pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
     repository.git.feed(&repository.root, &arguments, &names)
 }
 
-/// Gives the owner back a folder of objects and those in it that an agent has closed to everybody: git calls a repository
-/// without them none. Returns whether there were any.
+/// Restores the owner's permissions on a folder of objects and on its folders, which an agent may have removed: git does
+/// not recognise a repository without them. Returns whether any was missing.
 ///
-/// An agent may put a link in the place of such a folder, also at this moment, so none is followed.
+/// An agent may replace such a folder by a symlink, also at this moment, so symlinks are not followed.
 pub(crate) fn reopen(objects: &Path) -> bool {
     // The folder itself first: what is in it cannot be reached before.
     let was_closed = reopen_folder(objects);
@@ -44,8 +44,8 @@ pub(crate) fn reopen(objects: &Path) -> bool {
     folders.filter(|folder| reopen_folder(folder)).count() > 0 || was_closed
 }
 
-/// Gives the owner back a folder and all that are in it, wherever they are: none of them can be removed otherwise. Nobody may be
-/// at work there any more.
+/// Restores the owner's permissions on a folder and all folders beneath it, without which they cannot be removed. No agent
+/// may run there any more.
 pub(crate) fn reopen_all(folder: &Path) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -60,15 +60,14 @@ fn reopen_folder(folder: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = rustix::fs::open(folder, flags, Mode::empty()) else { return false };
     let held = format!("/proc/self/fd/{}", held.as_raw_fd());
-    let Ok(permissions) = fs::metadata(&held).map(|found| found.permissions()) else { return false };
+    let Ok(permissions) = fs::metadata(&held).map(|data| data.permissions()) else { return false };
     let mode = permissions.mode();
     mode & OWNER != OWNER && fs::set_permissions(&held, Permissions::from_mode(mode | OWNER)).is_ok()
 }
 
-/// The names of all objects that have a file of their own, a line each.
+/// Returns the names of all loose objects, a line each.
 ///
-/// What an agent has put in the place of an object or of a folder of them is none: git would wait for ever at a pipe, and a
-/// link leads anywhere.
+/// Only plain files in plain folders count: git would block on a pipe, and a symlink may lead anywhere.
 fn names(objects: &Path) -> String {
     let is_name = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let mut names = String::new();

@@ -1,9 +1,8 @@
-//! Whether git takes what an agent has committed.
+//! The check that git accepts an agent's commits.
 //!
-//! Git stores any bytes under any name: trees with an entry `..` or `.git`, in each of its disguises, or with modes that there
-//! are not. It finds that out when such a tree is checked out, or when somebody fetches it who checks what comes. An agent can
-//! make them, so they are looked for before anybody takes its work: by git itself, which reads the new commits and trees into
-//! a folder that is thrown away.
+//! Git stores any bytes under any name: trees with an entry `..` or `.git`, in any of its disguises, or with invalid modes.
+//! It notices only at a checkout, or at a fetch by a client that checks objects. An agent can make such trees, so they are
+//! searched for before the user takes its work: git itself reads the new commits and trees into a temporary folder.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -15,22 +14,24 @@ use crate::repository::Repository;
 use crate::repository::git::{GitError, reason};
 use crate::repository::worktree::file_error;
 
-/// What git only warns of, since old repositories have it. It writes none of it itself, so in new objects somebody else has.
+/// The faults of which git only warns, since old repositories have them. Git itself does not write them, so in new objects
+/// they are forged.
 const WARNED_OF: [&str; 1] = ["badFilemode"];
 
-/// The most bytes of a line in a list of objects; what is behind belongs to a name that nobody reads.
+/// The most bytes that are read of a line in a list of objects. The rest belongs to an overlong path.
 const MOST_LINE_BYTES: u64 = 4096;
 
-/// The most characters of a path that is shown.
-const SHOWN_CHARACTERS: usize = 200;
+/// The most characters of a path in a message.
+const MOST_PATH_CHARACTERS: usize = 200;
 
-/// The most submodules that are named.
+/// The most submodules that a message names.
 const MOST_NAMED: usize = 5;
 
-/// Says what git refuses of the commits from `start` to `commit`, if anything. `folder` is made for the time of it.
+/// Returns git's reason to reject the commits from `start` to `commit`; `None` if it accepts them. `folder` is made and
+/// removed again.
 ///
-/// It takes as long as there are new commits and trees, five minutes at most; contents of files are not read. What `start` had
-/// already is not the agent's, and not looked at.
+/// The time grows with the number of new commits and trees, up to five minutes; contents of files are not read. Faults
+/// that `start` already has do not count, since they are not the agent's.
 pub(crate) fn unsound(
     repository: &Repository,
     folder: &Path,
@@ -39,13 +40,13 @@ pub(crate) fn unsound(
 ) -> Result<Option<String>, RunnerError> {
     remove(folder)?;
     fs::create_dir_all(folder.join("pack")).map_err(file_error("make", folder))?;
-    let found = look(repository, folder, start, commit);
+    let reason = look(repository, folder, start, commit);
     remove(folder)?;
-    match found {
-        // What takes too long, or too much memory, is nothing that anybody should check out.
+    match reason {
+        // Commits that take too long or too much memory to check are not safe to check out either.
         Err(RunnerError::Git(error @ GitError::TooSlow { .. })) => Ok(Some(error.to_string())),
         Err(RunnerError::Git(GitError::Failed { reason, .. })) => Ok(Some(reason)),
-        found => found,
+        reason => reason,
     }
 }
 
@@ -65,38 +66,39 @@ fn look(
     arguments.extend(repository.is_partial().then_some("--exclude-promisor-objects"));
     git.write_to(repository.location(), &arguments, &range, pack.try_clone().map_err(&file_error)?)?;
     pack.rewind().map_err(&file_error)?;
-    // The links from object to object are looked at, too, but where some are meant to lead to what is not there.
-    let how = if repository.is_partial() { "--fsck-objects" } else { "--strict" };
+    // `--strict` also checks the links between objects, some of which lead nowhere in a partial clone.
+    let check = if repository.is_partial() { "--fsck-objects" } else { "--strict" };
     let apart = git.with_objects(folder, Some(&repository.common_folder.join("objects")));
-    let (is_taken, said) = apart.judge_from(repository.location(), &["index-pack", "--stdin", how], pack)?;
+    let (is_accepted, errors) =
+        apart.judge_from(repository.location(), &["index-pack", "--stdin", check], pack)?;
     let findings: Vec<Finding<'_>> =
-        said.lines().filter_map(Finding::parse).filter(|finding| finding.counts).collect();
+        errors.lines().filter_map(Finding::parse).filter(|finding| finding.counts).collect();
     if findings.is_empty() {
-        return Ok((!is_taken).then(|| reason(&said)));
+        return Ok((!is_accepted).then(|| reason(&errors)));
     }
     let mut list = tempfile::tempfile_in(folder).map_err(&file_error)?;
     let arguments = ["rev-list", "--objects", commit, "--not", start];
     git.write_to(repository.location(), &arguments, "", list.try_clone().map_err(&file_error)?)?;
     for finding in findings {
         list.rewind().map_err(&file_error)?;
-        // What is not new is the `.gitmodules` of the start, which git looks at whenever a tree has it.
+        // An object that is not new is a `.gitmodules` of the start: git checks that file in every tree that has it.
         if let Some(path) = path_of(&list, finding.object).map_err(&file_error)? {
-            return Ok(Some(finding.told(&path)));
+            return Ok(Some(finding.render(&path)));
         }
     }
     Ok(None)
 }
 
-/// One line of what git says about an object.
+/// One line of git's output about an object.
 struct Finding<'a> {
     object: &'a str,
     what: &'a str,
-    /// Whether it keeps work from being taken.
+    /// True if the fault makes the work unacceptable.
     counts: bool,
 }
 
 impl<'a> Finding<'a> {
-    /// Takes `error: object NAME: kind: what`.
+    /// Parses `error: object NAME: kind: what`.
     fn parse(line: &'a str) -> Option<Finding<'a>> {
         let (level, rest) = line.split_once(": object ")?;
         let (object, rest) = rest.split_once(": ")?;
@@ -105,16 +107,17 @@ impl<'a> Finding<'a> {
         Some(Finding { object, what, counts })
     }
 
-    fn told(&self, path: &Path) -> String {
-        let shown: String = path.to_string_lossy().chars().take(SHOWN_CHARACTERS).collect();
-        match shown.as_str() {
+    fn render(&self, path: &Path) -> String {
+        let path: String = path.to_string_lossy().chars().take(MOST_PATH_CHARACTERS).collect();
+        match path.as_str() {
             "" => format!("{} (object {})", self.what, self.object),
-            _ => format!("'{shown}' {} (object {})", self.what, self.object),
+            _ => format!("'{path}' {} (object {})", self.what, self.object),
         }
     }
 }
 
-/// The path under which a list of objects has one; `None` if it has it not. That of a commit or of the whole tree is empty.
+/// Returns the path of an object in a list of objects; `None` if it is not listed. The path of a commit or root tree is
+/// empty.
 fn path_of(list: &File, object: &str) -> io::Result<Option<std::path::PathBuf>> {
     use std::os::unix::ffi::OsStrExt;
     let mut reader = BufReader::new(list);
@@ -125,6 +128,7 @@ fn path_of(list: &File, object: &str) -> io::Result<Option<std::path::PathBuf>> 
         if reader.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
+        // Only at the start of a line: the rest of a cut line could look like an object's name.
         let is_end = line.last() == Some(&b'\n');
         if is_start && let Some(rest) = line.strip_prefix(object.as_bytes()) {
             let path = rest.trim_ascii_end();
@@ -135,8 +139,8 @@ fn path_of(list: &File, object: &str) -> io::Result<Option<std::path::PathBuf>> 
     }
 }
 
-/// Says which submodules an agent has added or moved, if any: they are commits of other repositories, which nothing here
-/// judges.
+/// Returns a warning that names the submodules which an agent has added or moved, if any: they are commits of other
+/// repositories, which the check does not cover.
 pub(crate) fn submodules(
     repository: &Repository,
     start: &str,
@@ -147,22 +151,23 @@ pub(crate) fn submodules(
         ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AMT", start, commit];
     let text = match git.run_for_bytes(repository.location(), &arguments) {
         Err(GitError::TooLong { .. }) => {
-            return Ok(Some("its changes are too many to be looked through for submodules".to_owned()));
+            return Ok(Some("its changes are too many to search for submodules".to_owned()));
         }
         text => text?,
     };
     let fields: Vec<&[u8]> = text.split(|byte| *byte == 0).collect();
     let entries = fields.chunks_exact(2);
+    // The second field is the new mode; this one marks a submodule.
     let is_one = |facts: &[u8]| facts.split(|byte| *byte == b' ').nth(1) == Some(b"160000");
     let paths: Vec<_> = entries.filter(|entry| is_one(entry[0])).map(|entry| entry[1]).collect();
     if paths.is_empty() {
         return Ok(None);
     }
-    let shown = paths
+    let names = paths
         .iter()
         .take(MOST_NAMED)
-        .map(|path| String::from_utf8_lossy(path).chars().take(SHOWN_CHARACTERS).collect::<String>());
-    let mut text = format!("it has added or moved submodules: {}", shown.collect::<Vec<_>>().join(", "));
+        .map(|path| String::from_utf8_lossy(path).chars().take(MOST_PATH_CHARACTERS).collect::<String>());
+    let mut text = format!("it has added or moved submodules: {}", names.collect::<Vec<_>>().join(", "));
     if paths.len() > MOST_NAMED {
         text.push_str(&format!(" and {} more", paths.len() - MOST_NAMED));
     }

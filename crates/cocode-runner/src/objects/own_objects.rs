@@ -1,35 +1,35 @@
 //! The objects that an agent makes, in a folder of its own.
 //!
-//! Whoever may write a file in a folder of objects may also remove and replace what is there, and give a new object a name that
-//! its contents have not. A confined agent therefore sees a folder of its own in the place of the repository's objects. Those are
-//! to be read elsewhere, where its own folder says that others are.
+//! A process that may write to a folder of objects may also remove and replace existing ones, and give a new object a name
+//! that does not fit its contents. A confined agent therefore sees a folder of its own instead of the repository's objects.
+//! It reads those at another path, which its own folder lists as an alternate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::RunnerError;
 use crate::objects::loose_objects;
-use crate::objects::taken_objects::TakenObjects;
+use crate::objects::object_snapshot::ObjectSnapshot;
 use crate::repository::git::GitError;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 use crate::repository::{Repository, closed_folder};
 
-/// Where a folder of objects says which others there are.
+/// The file in which a folder of objects lists other such folders.
 const ALTERNATES: &str = "info/alternates";
 
-/// The folders that one agent sees in the place of the repository's.
+/// The folders that one agent sees instead of the repository's.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnObjects {
-    /// The folder of all that the agent has to itself.
+    /// The folder of the agent's own view.
     folder: PathBuf,
     own: PathBuf,
-    /// Where the agent finds the repository's.
+    /// The path at which the agent reads the repository's objects.
     shared: PathBuf,
     common: PathBuf,
 }
 
 impl OwnObjects {
-    /// Names the folders for a worktree. Nothing is made.
+    /// Returns the paths for a worktree. Nothing is made.
     pub(crate) fn of(worktree: &Worktree, common_folder: &Path) -> OwnObjects {
         let folder = worktree.git_folder.join(OWN_FOLDER);
         OwnObjects {
@@ -40,25 +40,25 @@ impl OwnObjects {
         }
     }
 
-    /// The same for a check, with a folder in which nothing is yet: what is false in the agent's is not for it to read, and
-    /// all that is right has been brought.
+    /// Returns the paths for a check, with a new and empty folder of objects: all valid objects of the agent have been
+    /// imported, and the check must not read forged ones.
     pub(crate) fn for_check(self) -> OwnObjects {
         OwnObjects { own: self.folder.join("check-objects"), ..self }
     }
 
-    /// The folder of all that the agent has to itself.
+    /// Returns the folder of the agent's own view.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The repository's folder of objects.
+    /// Returns the repository's folder of objects.
     pub(crate) fn common(&self) -> &Path {
         &self.common
     }
 
-    /// What was taken of the agent's objects: nothing yet.
-    pub(crate) fn taken(&self) -> TakenObjects {
-        TakenObjects::new(self.own.clone(), self.folder.join("taken-objects"))
+    /// Returns an empty snapshot of the agent's objects.
+    pub(crate) fn snapshot(&self) -> ObjectSnapshot {
+        ObjectSnapshot::new(self.own.clone(), self.folder.join("taken-objects"))
     }
 
     /// Makes the folders.
@@ -74,38 +74,39 @@ impl OwnObjects {
         fs::write(&file, text).map_err(file_error("write", &file))
     }
 
-    /// Returns each folder with the one in whose place the agent sees it.
+    /// Returns pairs of a folder and the folder that it replaces in the agent's view.
     pub(crate) fn replaced(&self) -> Vec<(PathBuf, PathBuf)> {
         let mut replaced =
             vec![(self.own.clone(), self.common.clone()), (self.common.clone(), self.shared.clone())];
         if self.has_others() {
-            // What is said there of others may be meant from where the folder really is.
+            // The alternates in there may be relative to the real path of the folder.
             let info = self.shared.join("info");
             replaced.push((info.clone(), info));
         }
         replaced
     }
 
-    /// What the agent cannot change of what it sees: where other objects are.
+    /// Returns the part of its view that the agent cannot change: the folder with the list of alternates.
     pub(crate) fn read_only(&self) -> PathBuf {
         self.common.join("info")
     }
 
-    /// The folders of other repositories in which this one finds objects, as git tells them.
+    /// Returns the folders of other repositories in which this one finds objects, as git prints them.
     pub(crate) fn elsewhere(&self, repository: &Repository) -> Result<Vec<PathBuf>, GitError> {
         if !self.has_others() {
             return Ok(Vec::new());
         }
-        let said = repository.git.run(repository.location(), &["count-objects", "-v"])?;
-        let folders = said.lines().filter_map(|line| line.strip_prefix("alternate: ")).map(PathBuf::from);
-        // One with a name that git has to quote is not found, as is one that is gone. What is none is not shown to an agent.
+        let counts = repository.git.run(repository.location(), &["count-objects", "-v"])?;
+        let folders = counts.lines().filter_map(|line| line.strip_prefix("alternate: ")).map(PathBuf::from);
+        // Deleted folders, and names that git prints in quotes, are left out. The check of the shape keeps an arbitrary
+        // entry from making another folder visible to an agent.
         let is_one = |folder: &PathBuf| {
             folder.is_absolute() && folder.ends_with("objects") && folder.join("pack").is_dir()
         };
         Ok(folders.filter(is_one).collect())
     }
 
-    /// Gives the owner back the folders that the agent has closed to everybody.
+    /// Restores the owner's permissions on the agent's folders of objects.
     pub(crate) fn reopen(&self) {
         loose_objects::reopen(&self.own);
     }

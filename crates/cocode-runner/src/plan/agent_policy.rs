@@ -1,4 +1,4 @@
-//! What a confined agent may see and change.
+//! The policy of a confined agent: what it may read and change.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::repository::own_repository::OwnRepository;
 use crate::repository::worktree::{Worktree, kept_objects, shared_folders};
 use crate::runner::Runner;
 
-/// Places in the home folder where programs keep credentials: an agent never sees them.
+/// Paths in the home folder where programs keep credentials. They are hidden from agents.
 const CREDENTIALS: [&str; 57] = [
     ".ssh",
     ".gnupg",
@@ -75,25 +75,25 @@ const CREDENTIALS: [&str; 57] = [
     ".pulumi/credentials.json",
 ];
 
-/// What an agent's policy is made from.
+/// The facts from which an agent's policy is made.
 pub(crate) struct PolicyContext<'a> {
     pub(crate) host: &'a Host,
     pub(crate) definition: &'a AgentDefinition,
     pub(crate) worktree: &'a Worktree,
     pub(crate) common_folder: &'a Path,
-    /// What it has to itself; `None` where it sees what all agents see.
+    /// Its own view of the repository; `None` if it shares the repository's folders with the other agents.
     pub(crate) own: Option<&'a OwnRepository>,
-    /// Where the repository finds objects beside its own.
+    /// The folders of other repositories in which this one finds objects.
     pub(crate) objects_elsewhere: Vec<PathBuf>,
     pub(crate) body_file: &'a Path,
-    /// The folder in which all worktrees lie.
+    /// The folder of all worktrees.
     pub(crate) worktrees: &'a Path,
-    /// Folders of the program itself that no agent sees.
+    /// Folders of the program itself, hidden from agents.
     pub(crate) private: &'a [PathBuf],
     pub(crate) identity: Option<GitIdentity>,
 }
 
-/// Makes the policy: the worktree, exactly its git folders, and what the definition lists.
+/// Makes the policy: the worktree, exactly its git folders, and the definition's lists.
 pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString, OsString>) -> Policy {
     let PolicyContext { host, definition, worktree, common_folder, .. } = context;
     let mut policy = Policy::for_workspace(&worktree.path);
@@ -112,8 +112,8 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     policy.writable.push(worktree.git_folder.clone());
     let listed = definition.writable.iter().map(|path| host.expand_home(path));
     policy.writable.extend(listed.filter(|path| path.is_absolute() && path.exists()));
-    // These decide which repository and which settings git takes outside: an agent that could replace them would have
-    // its own programs run by whoever looks at its worktree next.
+    // These files select the repository and settings that git uses outside of the confinement. An agent that could
+    // replace them could make the user's next git command in the worktree run the agent's programs.
     policy.pinned = vec![worktree.path.join(".git")];
     let names = ["commondir", "gitdir", "config.worktree"].map(|name| worktree.git_folder.join(name));
     policy.read_only = names.to_vec();
@@ -134,8 +134,8 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
 }
 
 impl Runner {
-    /// Fails if a definition lists something to write by which the agent would get out of its confinement: credentials, the
-    /// repository, what this program keeps, or the home folder as a whole.
+    /// Checks that no writable path of a definition leads out of the confinement: to credentials, the repository, this
+    /// program's own files, or the home folder as a whole.
     pub(crate) fn check_writable(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
         let host = &self.config.host;
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -150,7 +150,7 @@ impl Runner {
             let real = real(&path);
             let is_near = |other: &PathBuf| real.starts_with(other) || other.starts_with(&real);
             let why = if !path.is_absolute() {
-                "it is no absolute path"
+                "it is not an absolute path"
             } else if home.starts_with(&real) {
                 "it is the home folder, or holds it"
             } else if credentials.iter().any(|entry| real.starts_with(entry)) {
@@ -169,18 +169,18 @@ impl Runner {
     }
 }
 
-/// The entries of the home folder, each to be shown by itself: the folder stays a private one, so that a program can
-/// make a file in it, which is gone afterwards. Links are left out: what they lead to was not asked for.
+/// Returns the entries of the home folder, each to be made visible by itself: the folder itself stays private, so that
+/// programs can make temporary files in it. Symlinks are left out, since the user has not listed their targets.
 fn home_entries(home: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
-    let is_shown = |path: &PathBuf| {
+    let is_visible = |path: &PathBuf| {
         let is_plain = fs::symlink_metadata(path).is_ok_and(|data| data.is_dir() || data.is_file());
         is_plain && !CREDENTIALS.iter().any(|entry| home.join(entry) == *path)
     };
-    entries.flatten().map(|entry| entry.path()).filter(is_shown).collect()
+    entries.flatten().map(|entry| entry.path()).filter(is_visible).collect()
 }
 
-/// The files that the agent's command names by their whole paths, so that a program anywhere can be an agent.
+/// Returns the files that the agent's command names by absolute paths, so that a program in any folder can be an agent.
 fn program_files(host: &Host, definition: &AgentDefinition) -> Vec<PathBuf> {
     let words: Vec<PathBuf> = match &definition.command {
         AgentCommand::Program { program, arguments } => {
@@ -192,7 +192,7 @@ fn program_files(host: &Host, definition: &AgentDefinition) -> Vec<PathBuf> {
     words.into_iter().filter(|path| path.is_absolute() && path.is_file()).collect()
 }
 
-/// The folder itself, or its entries without the one that leads to `kept`.
+/// Returns the folder itself, or its entries without the one that leads to `kept`.
 fn all_but(folder: &Path, kept: &Path) -> Vec<PathBuf> {
     if !kept.starts_with(folder) {
         return vec![folder.to_owned()];

@@ -10,14 +10,14 @@ use serde::Deserialize;
 use crate::plan::definition::{AgentCommand, AgentDefinition};
 use crate::plan::run_limits::RunLimits;
 
-/// What is wrong with `agents.toml` or an `--agent-cmd`.
+/// An error in `agents.toml` or an `--agent-cmd`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentsFileError {
-    /// It is no TOML, or holds something that is not known.
+    /// It is not TOML, or has an unknown key or value.
     #[error("the definitions of agents cannot be read: {message}")]
     Syntax {
-        /// What and where, on one line.
+        /// The fault and its line number, on one line.
         message: String,
     },
     /// A name is not allowed.
@@ -25,7 +25,7 @@ pub enum AgentsFileError {
     Name {
         /// The name.
         name: String,
-        /// What is allowed.
+        /// The rule that it breaks.
         #[source]
         source: AgentNameError,
     },
@@ -46,7 +46,7 @@ pub enum AgentsFileError {
     /// A time or a number is out of range.
     #[error("{what} must be {first} to {last}")]
     Range {
-        /// What.
+        /// The name of the value.
         what: &'static str,
         /// The least.
         first: u64,
@@ -55,12 +55,12 @@ pub enum AgentsFileError {
     },
 }
 
-/// What `agents.toml` says.
+/// The contents of `agents.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct AgentsFile {
     /// The agents, by name.
     pub agents: BTreeMap<AgentName, AgentDefinition>,
-    /// How many run at once and how long.
+    /// The number of agents at once, and their time.
     pub limits: RunLimits,
 }
 
@@ -109,7 +109,7 @@ enum SwitchText {
 }
 
 impl AgentsFile {
-    /// Reads the text of the file; an empty one gives the defaults.
+    /// Parses the text of the file; an empty one gives the defaults.
     ///
     /// ```
     /// use cocode_runner::AgentsFile;
@@ -119,7 +119,7 @@ impl AgentsFile {
     /// ```
     ///
     /// # Errors
-    /// [`AgentsFileError`]; nothing that is not understood is passed over.
+    /// [`AgentsFileError`], also for unknown keys.
     pub fn parse(text: &str) -> Result<AgentsFile, AgentsFileError> {
         let file: FileText = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -166,7 +166,7 @@ fn definition(name: AgentName, text: AgentText) -> Result<AgentDefinition, Agent
 }
 
 impl RunLimits {
-    /// Takes a number of seconds.
+    /// Checks a timeout, given in seconds.
     ///
     /// # Errors
     /// [`AgentsFileError::Range`].
@@ -177,7 +177,7 @@ impl RunLimits {
         }
     }
 
-    /// Takes a number of agents.
+    /// Checks a number of agents.
     ///
     /// # Errors
     /// [`AgentsFileError::Range`].

@@ -1,4 +1,4 @@
-//! How an agent is started and what it may do.
+//! The definition of an agent: its command and its permissions.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,39 +11,38 @@ use cocode_env::AgentName;
 use crate::error::RunnerError;
 use crate::plan::host::Host;
 
-/// What the built-in agents are asked to do.
+/// The task of the built-in agents.
 const PROMPT: &str = "Work on issue #${COCODE_ISSUE_NUMBER} (${COCODE_ISSUE_URL}) of the repository in the current \
      folder. Read the issue's text in the file ${COCODE_ISSUE_BODY_FILE}. Change what it asks for, test it, and commit \
      everything with git. Only when the work is complete, the message of your last commit must end with this line: \
      ${COCODE_READY_MARKER}";
 
-/// How an agent is started and what it may do.
+/// The definition of an agent: its command and its permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDefinition {
     /// Its name.
     pub name: AgentName,
-    /// What is started.
+    /// The command that is started.
     pub command: AgentCommand,
     /// Further variables; none of the five of the contract.
     pub environment: BTreeMap<String, String>,
-    /// How long it may take; `None` for what the run says.
+    /// The time that it may take; `None` for the run's timeout.
     pub timeout: Option<Duration>,
-    /// A shell command that must pass afterwards.
+    /// A shell command that must succeed after the agent.
     pub check: Option<String>,
-    /// Whether its worktree must hold nothing uncommitted or untracked.
+    /// True if its worktree may hold nothing uncommitted or untracked.
     pub clean_tree: bool,
-    /// Files and folders outside of its worktree that it may change; `~` is the home folder. Those that do not exist
-    /// are left out.
+    /// Files and folders outside of its worktree that it may change; `~` is the home folder. Missing ones are ignored.
     pub writable: Vec<String>,
     /// Further files and folders that it may read.
     pub readable: Vec<PathBuf>,
-    /// Whether it is confined.
+    /// True if it is confined.
     pub is_confined: bool,
-    /// Whether it may use the network.
+    /// True if it may use the network.
     pub has_network: bool,
 }
 
-/// What is started for an agent.
+/// The command of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentCommand {
     /// A program with arguments, in which `${NAME}` stands for a variable of its environment.
@@ -61,7 +60,7 @@ pub enum AgentCommand {
 }
 
 impl AgentDefinition {
-    /// Returns an agent whose program has its name, confined and with the network.
+    /// Returns the definition of an agent whose program has the agent's name, confined and with the network.
     pub fn new(name: AgentName) -> AgentDefinition {
         AgentDefinition {
             command: AgentCommand::Program { program: name.as_str().to_owned(), arguments: Vec::new() },
@@ -77,8 +76,9 @@ impl AgentDefinition {
         }
     }
 
-    /// Returns the definition that comes with this program: `claude` and `codex`, each with its unattended command line.
-    /// Their own questions and sandboxes are off: what confines them is ours.
+    /// Returns a built-in definition: `claude` or `codex`, with its unattended command line.
+    ///
+    /// Their own questions and sandboxes are off, because this program confines them.
     pub fn built_in(name: &AgentName) -> Option<AgentDefinition> {
         let (arguments, writable): (&[&str], &[&str]) = match name.as_str() {
             "claude" => {
@@ -95,8 +95,7 @@ impl AgentDefinition {
         Some(AgentDefinition { command, writable, ..AgentDefinition::new(name.clone()) })
     }
 
-    /// Returns the words that are started, with variables filled in from `environment`; for a shell the words that
-    /// start it.
+    /// Returns the command line, with variables filled in from `environment`; for a shell, the words that start it.
     ///
     /// # Errors
     /// [`RunnerError::NoProgram`], [`RunnerError::UnknownVariable`].
@@ -110,8 +109,8 @@ impl AgentDefinition {
             AgentCommand::Program { program, arguments } => {
                 let missing =
                     || RunnerError::NoProgram { agent: self.name.clone(), program: program.clone() };
-                let found = host.find_program(&host.expand_home(program).to_string_lossy());
-                let mut words = vec![found.ok_or_else(missing)?.into_os_string()];
+                let path = host.find_program(&host.expand_home(program).to_string_lossy());
+                let mut words = vec![path.ok_or_else(missing)?.into_os_string()];
                 for argument in arguments {
                     let word = fill_in(argument, environment).map_err(|variable| {
                         RunnerError::UnknownVariable { agent: self.name.clone(), variable }
@@ -124,7 +123,7 @@ impl AgentDefinition {
     }
 }
 
-/// Replaces `${NAME}` by the variable's value, or says which one is missing.
+/// Replaces each `${NAME}` by the variable's value. The error is the name of a missing variable.
 fn fill_in(text: &str, environment: &BTreeMap<OsString, OsString>) -> Result<OsString, String> {
     let mut filled = OsString::new();
     let mut rest = text;
@@ -138,7 +137,7 @@ fn fill_in(text: &str, environment: &BTreeMap<OsString, OsString>) -> Result<OsS
     Ok(filled)
 }
 
-/// Quotes words for `/bin/sh`, which then takes each as it is. `None` if they are no text.
+/// Quotes words for `/bin/sh`, which then takes each literally. `None` if they are not UTF-8.
 pub(crate) fn quoted(words: &[OsString]) -> Option<String> {
     let mut text = Vec::new();
     for word in words {

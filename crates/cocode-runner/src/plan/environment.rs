@@ -8,15 +8,15 @@ use cocode_env::{AgentContext, Variable};
 use crate::plan::definition::AgentDefinition;
 use crate::plan::host::Host;
 
-/// Variables of the user's that an agent gets. `HOME`, `PATH` and `TMPDIR` come from what confines it.
+/// Variables of the user that an agent gets. The confinement sets `HOME`, `PATH` and `TMPDIR`.
 const KEPT: [&str; 10] =
     ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TERM", "TERMINFO", "USER", "USERNAME", "TZ"];
 
 /// Prefixes of such variables.
 const KEPT_PREFIXES: [&str; 5] = ["COCODE_", "CLAUDE_", "ANTHROPIC_", "CODEX_", "OPENAI_"];
 
-/// Git settings of every agent: no tidying, for which it would need more than its own folders; a log of `HEAD`, which the
-/// verdict reads; no signatures, since it sees no keys.
+/// Git settings of every agent: no garbage collection, which needs more than the agent's own folders; a log of `HEAD`,
+/// which the verdict reads; no signatures, since the agent has no keys.
 const GIT_SETTINGS: [(&str, &str); 5] = [
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
@@ -25,12 +25,12 @@ const GIT_SETTINGS: [(&str, &str); 5] = [
     ("tag.gpgSign", "false"),
 ];
 
-/// A git setting of agents that share the repository's objects: no packs of big files, because they cannot write packs there.
+/// A git setting of agents that share the repository's objects: no packs of big files, because packs are read-only there.
 const SHARED_SETTING: (&str, &str) = ("core.bigFileThreshold", "4g");
 
 /// Returns the variables that an agent gets beside `HOME`, `PATH` and `TMPDIR`.
 ///
-/// The five of the contract are `context`'s, whatever the user's environment and the definition say.
+/// The five variables of the contract come from `context`, whatever the user's environment and the definition hold.
 pub fn agent_environment(
     host: &Host,
     definition: &AgentDefinition,
@@ -52,7 +52,7 @@ pub fn agent_environment(
     variables
 }
 
-/// Adds what agents need that share the repository's objects, unless their settings are the definition's own.
+/// Adds the setting for agents that share the repository's objects, unless the definition has git settings of its own.
 pub(crate) fn add_shared_settings(variables: &mut BTreeMap<OsString, OsString>) {
     let count = |number: usize| OsString::from(number.to_string());
     let index = GIT_SETTINGS.len();

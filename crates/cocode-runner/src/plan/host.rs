@@ -1,11 +1,11 @@
-//! What the runner may know of the machine and its user.
+//! The facts about the machine and its user that the runner may use.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The user's environment, handed in: the runner itself reads none.
+/// The user's environment, given by the caller: the runner itself reads none.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Every variable of the user's environment; [`agent_environment`](crate::agent_environment) chooses from them.

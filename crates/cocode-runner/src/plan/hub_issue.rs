@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::plan::host::Host;
 
-/// An issue as `gh issue view` tells it.
+/// An issue as `gh issue view` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubIssue {
     /// Its title, a blank line and its body.
@@ -17,12 +17,12 @@ pub struct HubIssue {
     pub url: Option<IssueUrl>,
 }
 
-/// Why the text could not be had.
+/// The reason why the text could not be fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
     /// There is no such program.
-    #[error("the program gh is not there to fetch the issue's text")]
+    #[error("the program gh, which fetches the issue's text, is not installed")]
     NoProgram,
     /// It could not be started.
     #[error("the program gh could not be started")]
@@ -30,11 +30,11 @@ pub enum HubError {
     /// It failed.
     #[error("gh could not show the issue: {reason}")]
     Failed {
-        /// The last line that it printed about it.
+        /// The last line of its error output.
         reason: String,
     },
-    /// It answered something else.
-    #[error("gh gave an answer that cannot be read")]
+    /// Its output is not the expected JSON.
+    #[error("the output of gh cannot be parsed")]
     Answer(#[source] serde_json::Error),
 }
 
@@ -49,7 +49,7 @@ struct AnswerText {
 }
 
 impl HubIssue {
-    /// Asks `gh issue view` in the repository's folder. `gh` is the user's own program and runs as such.
+    /// Runs `gh issue view` in the repository's folder. `gh` is the user's own program and runs unconfined.
     ///
     /// # Errors
     /// Each kind of [`HubError`].

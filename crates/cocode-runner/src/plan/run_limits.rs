@@ -1,14 +1,14 @@
-//! How many agents run at once, and how long.
+//! The limits of a run.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// How many agents run at once, and how long each may take.
+/// The number of agents at once, and the time of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunLimits {
-    /// How many run at once, 1 to 20.
+    /// The number of agents at once, 1 to 20.
     pub parallel: NonZeroU32,
-    /// How long an agent may take whose definition says nothing else, 1 second to an hour.
+    /// The time of an agent whose definition sets none, 1 second to an hour.
     pub timeout: Duration,
 }
 

@@ -10,14 +10,14 @@ use crate::record::AgentRecord;
 const RECORDS: &str = "agent/";
 const BODIES: &str = "body/";
 
-/// The records, to read and write. One process has them open.
+/// The records, for reading and writing. One process has them open.
 #[derive(Debug)]
 pub(crate) struct Store {
     journal: Journal,
 }
 
 impl Store {
-    /// Opens the records in a folder that is made if need be.
+    /// Opens the records in a folder, and makes it if it is missing.
     pub(crate) fn open(folder: &Path) -> Result<Store, RunnerError> {
         let (journal, _) = Journal::open(folder, JournalLimits::default()).map_err(RunnerError::Open)?;
         Ok(Store { journal })
@@ -27,7 +27,7 @@ impl Store {
         records(self.journal.reader())
     }
 
-    /// Writes a record; it is on the disk afterwards.
+    /// Writes a record. It is on the disk when this returns.
     pub(crate) fn put(&self, record: &AgentRecord) -> Result<(), RunnerError> {
         self.write(record, None)
     }
@@ -39,10 +39,10 @@ impl Store {
 
     pub(crate) fn body(&self, key: &str) -> Result<String, RunnerError> {
         let document = self.journal.reader().document(&format!("{BODIES}{key}"))?;
-        Ok(document.map(|found| String::from_utf8_lossy(&found.bytes).into_owned()).unwrap_or_default())
+        Ok(document.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()).unwrap_or_default())
     }
 
-    /// Forgets an agent.
+    /// Removes the record of an agent, and its issue's text.
     pub(crate) fn remove(&self, key: &str) -> Result<(), RunnerError> {
         let names = [format!("{RECORDS}{key}"), format!("{BODIES}{key}")];
         let removals: Vec<_> = names.iter().map(|name| DocumentWrite::Remove { name }).collect();
@@ -53,6 +53,7 @@ impl Store {
     fn write(&self, record: &AgentRecord, body: Option<&str>) -> Result<(), RunnerError> {
         let (name, body_name) = (format!("{RECORDS}{}", record.key()), format!("{BODIES}{}", record.key()));
         let bytes = serde_json::to_vec(record).map_err(RunnerError::Record)?;
+        // Both in one write: the verdict of a recovered agent needs the text.
         let mut writes = vec![DocumentWrite::Put { name: &name, bytes: &bytes }];
         if let Some(body) = body {
             writes.push(DocumentWrite::Put { name: &body_name, bytes: body.as_bytes() });
@@ -62,7 +63,7 @@ impl Store {
     }
 }
 
-/// Reads the records beside whoever has them open; none if there are none yet.
+/// Reads the records, also while another process has them open; none if there are none yet.
 pub(crate) fn read(folder: &Path) -> Result<Vec<AgentRecord>, RunnerError> {
     match Journal::open_read_only(folder) {
         Ok(reader) => records(&reader),
@@ -71,7 +72,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<AgentRecord>, RunnerError> {
     }
 }
 
-/// All records, those of the newest run first.
+/// Returns all records, those of the newest run first.
 fn records(reader: &JournalReader) -> Result<Vec<AgentRecord>, RunnerError> {
     let mut records = Vec::new();
     for head in reader.documents(RECORDS)? {

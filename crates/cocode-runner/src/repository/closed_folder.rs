@@ -1,7 +1,7 @@
-//! Folders that are closed to everybody but their owner.
+//! Folders that are closed to every user but their owner.
 //!
-//! What an agent leaves in its git folders is looked at by git alone, object by object. So nobody else of the machine has
-//! to get there: neither to run what lies in it nor to put something in.
+//! Only git reads an agent's git folders, object by object. No other user of the machine needs access: neither to run
+//! files of the agent's nor to add any.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -11,21 +11,23 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// What a closed folder allows.
+/// The mode of a closed folder.
 const CLOSED: u32 = 0o700;
 
-/// Makes a folder that is closed from the start, and those on the way to it. One that is there stays as it is.
+/// Makes a folder that is closed from the start, and its missing parents. An existing folder keeps its mode.
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(CLOSED).create(folder)
 }
 
-/// Closes a folder that is there. A link in its place is not followed, and what is not there needs nothing.
+/// Closes an existing folder. A symlink at its path is not followed; a missing folder is not an error.
 pub(crate) fn close(folder: &Path) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // The descriptor pins the folder, so a symlink that replaces it after the check is not followed either.
     let held = match rustix::fs::open(folder, flags, Mode::empty()) {
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP) => return Ok(()),
         other => other?,
     };
+    // `fchmod` refuses a descriptor that was opened with `O_PATH`; its path in `/proc` does not.
     let held = format!("/proc/self/fd/{}", held.as_raw_fd());
     if fs::metadata(&held)?.permissions().mode() & 0o7777 == CLOSED {
         return Ok(());

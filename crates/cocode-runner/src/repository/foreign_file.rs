@@ -1,4 +1,4 @@
-//! Files that an agent can change, or replace by something else, while they are read.
+//! Safe reading of files that an agent can change or replace meanwhile.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file and never waits: a pipe in its place would be waited for as long as the agent likes.
+/// Opens a regular file without blocking: opening a pipe that replaced it could block until the agent writes.
 ///
-/// A link at the end of the path is not followed.
+/// A symlink at the end of the path is not followed.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)?;
@@ -19,7 +19,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a short text; one that is longer than so many bytes is no text of ours.
+/// Reads a text of at most `limit_bytes`; a longer one is an error.
 pub(crate) fn read_short(path: &Path, limit_bytes: u64) -> io::Result<String> {
     let mut text = String::new();
     let length = open(path)?.take(limit_bytes + 1).read_to_string(&mut text)?;

@@ -1,7 +1,7 @@
-//! The `git` program. This module alone starts it.
+//! The `git` program, which only this module starts.
 //!
-//! Hooks, fsmonitor and filters are off in every call, and a worktree's folders are named by the caller: what an agent
-//! wrote into its worktree never decides which settings are in force, and never runs.
+//! Hooks, fsmonitor and filters are off in every call, and the caller names a worktree's folders: files of an agent never
+//! select the settings in force, and never run.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,26 +13,26 @@ use std::time::Duration;
 use crate::plan::host::Host;
 use crate::run::child_output::{self, Bounds, Input, Ran};
 
-/// How long git may look at a worktree: an agent can leave a pipe where git expects a file, and waits there for ever.
+/// The time limit of a call in a worktree: an agent can leave a pipe where git expects a file, and git would block there.
 const WORKTREE_LIMIT: Duration = Duration::from_secs(60);
 
-/// The largest piece of memory that git may take for one thing: a small file can say that it holds any number of bytes. What
-/// is larger than `core.bigFileThreshold` goes through it in parts.
+/// The largest single allocation of git: a small object can claim any size. Git streams files above
+/// `core.bigFileThreshold`.
 const MOST_AT_ONCE: &str = "1g";
 
-/// How much memory git may have in all where it reads what an agent has made: a deep chain of deltas, for instance, or a tree of
-/// millions of entries. Files that it maps are not counted.
+/// The memory limit of git where it reads an agent's objects, such as a deep chain of deltas or a tree of millions of
+/// entries. Mapped files do not count.
 const MOST_MEMORY_BYTES: u64 = 4 << 30;
 
-/// How much of what git prints is held in memory.
+/// The most output of git that is held in memory.
 const MOST_OUTPUT_BYTES: u64 = 64 << 20;
 
-/// Variables of the user's environment that git needs, the last three to sign a merge; all others, `GIT_*` above all, are
-/// dropped.
+/// Variables of the user's environment that git needs, the last three for signing a merge. All others are dropped, above
+/// all `GIT_*`.
 const KEPT: [&str; 9] =
     ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
 
-/// Why git did not do what it was asked.
+/// An error of a call of git.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
@@ -44,39 +44,39 @@ pub enum GitError {
     Failed {
         /// Its first argument.
         command: String,
-        /// What it printed about it, on one line.
+        /// Its error output, on one line.
         reason: String,
         /// Its exit code, if it exited.
         exit_code: Option<i32>,
     },
-    /// It was killed, because it did not come to an end.
-    #[error("git {command} did not come to an end")]
+    /// It was killed at its time limit.
+    #[error("git {command} took too long and was killed")]
     TooSlow {
         /// Its first argument.
         command: String,
     },
-    /// It was killed, because it printed more than is read.
-    #[error("git {command} prints more than {limit_bytes} bytes, which is the most that is read")]
+    /// It was killed, because it printed more than the limit.
+    #[error("git {command} prints more than {limit_bytes} bytes, which is the limit")]
     TooLong {
         /// Its first argument.
         command: String,
-        /// How much is read.
+        /// The limit.
         limit_bytes: u64,
     },
-    /// It answered something that cannot be read.
-    #[error("git {command} gave an answer that cannot be read")]
+    /// Its output is not in the expected format.
+    #[error("the output of git {command} cannot be parsed")]
     Answer {
         /// Its first argument.
         command: &'static str,
     },
 }
 
-/// Where git works.
+/// The folder in which git works.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GitLocation<'a> {
-    /// In the folder of a person's own repository, which git finds by itself.
+    /// A folder of the user's repository, in which git finds the repository by itself.
     Folder(&'a Path),
-    /// In a worktree whose folders are known, whatever its `.git` says.
+    /// A worktree with explicit folders, whatever its `.git` file names.
     Worktree { common_folder: &'a Path, git_folder: &'a Path, work_tree: &'a Path },
 }
 
@@ -86,16 +86,16 @@ pub(crate) struct Git {
     environment: Vec<(OsString, OsString)>,
     hooks: PathBuf,
     filters: Vec<OsString>,
-    /// How long it may take wherever it works; without one it may take as long as it likes but in a worktree.
+    /// The time limit everywhere; `None` for a limit in worktrees only.
     limit: Option<Duration>,
-    /// How much memory it may have, if that is bounded.
+    /// The memory limit of each process, if any.
     memory_bytes: Option<u64>,
-    /// How much of what it prints is read.
+    /// The most bytes of output that are read.
     output_bytes: u64,
 }
 
 impl Git {
-    /// Uses `hooks`, an empty folder, in place of every repository's hooks.
+    /// Returns a `Git` that uses `hooks`, an empty folder, instead of every repository's hooks.
     pub(crate) fn new(host: &Host, hooks: PathBuf) -> Git {
         let kept = KEPT.iter().filter_map(|name| Some(((*name).into(), host.variable(name)?.to_owned())));
         let fixed = [
@@ -118,16 +118,16 @@ impl Git {
         }
     }
 
-    /// Reads all settings that are in force in a folder, the user's included. Of several values the last one counts.
+    /// Reads all settings in force in a folder, including the user's. The last of several values counts.
     pub(crate) fn settings(&self, folder: &Path) -> Result<BTreeMap<String, String>, GitError> {
         let text = self.run(GitLocation::Folder(folder), &["config", "--null", "--list"])?;
         let pairs = text.split('\0').filter(|pair| !pair.is_empty());
-        // A setting without a value has no line for it.
+        // A setting without a value has no line break before it.
         let pairs = pairs.map(|pair| pair.split_once('\n').unwrap_or((pair, "")));
         Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// Switches off the filters among these settings.
+    /// Disables the filters that these settings define.
     pub(crate) fn without_filters<'a>(mut self, settings: impl Iterator<Item = &'a String>) -> Git {
         let mut names: Vec<&str> = settings
             .filter(|name| name.starts_with("filter."))
@@ -142,14 +142,14 @@ impl Git {
         self
     }
 
-    /// The same with an end after so long, and with a bound on what it holds in memory: for what an agent has made.
+    /// Returns a copy with a time and memory limit, for reading an agent's objects.
     pub(crate) fn within(&self, limit: Duration) -> Git {
         let mut git = Git { limit: Some(limit), memory_bytes: Some(MOST_MEMORY_BYTES), ..self.clone() };
         git.environment.push(("GIT_ALLOC_LIMIT".into(), MOST_AT_ONCE.into()));
         git
     }
 
-    /// The same that reads objects in `folder`, and in `others` with all that those name, but fetches none.
+    /// Returns a copy that reads objects in `folder`, and in `others` with its alternates, and fetches none.
     pub(crate) fn with_objects(&self, folder: &Path, others: Option<&Path>) -> Git {
         let mut git = self.clone();
         let alternates = others.map(quoted).unwrap_or_default();
@@ -157,13 +157,13 @@ impl Git {
             ("GIT_OBJECT_DIRECTORY".into(), folder.into()),
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), alternates),
             ("GIT_NO_LAZY_FETCH".into(), "1".into()),
-            // Where git does not know that variable.
+            // For versions of git that ignore that variable.
             ("GIT_ALLOW_PROTOCOL".into(), "none".into()),
         ]);
         git
     }
 
-    /// Runs git and returns what it printed, without the newline at its end.
+    /// Runs git and returns its output, without the final newline.
     pub(crate) fn run<S: AsRef<OsStr>>(
         &self,
         location: GitLocation<'_>,
@@ -172,7 +172,7 @@ impl Git {
         self.run_for_bytes(location, arguments).map(text)
     }
 
-    /// Runs git and returns the bytes that it printed: names of files need not be text.
+    /// Runs git and returns its output as bytes: names of files need not be UTF-8.
     pub(crate) fn run_for_bytes<S: AsRef<OsStr>>(
         &self,
         location: GitLocation<'_>,
@@ -192,7 +192,7 @@ impl Git {
         self.start(location, arguments, Input::Text(input), None)?.success(arguments).map(drop)
     }
 
-    /// Runs git with a text on its standard input, and has it print to a file.
+    /// Runs git with a text on its standard input and a file as its standard output.
     pub(crate) fn write_to(
         &self,
         location: GitLocation<'_>,
@@ -203,7 +203,7 @@ impl Git {
         self.start(location, arguments, Input::Text(input), Some(output))?.success(arguments).map(drop)
     }
 
-    /// Runs git with a file on its standard input, from where the file stands.
+    /// Runs git with a file on its standard input, from the file's current position.
     pub(crate) fn read_from(
         &self,
         location: GitLocation<'_>,
@@ -213,7 +213,7 @@ impl Git {
         self.start(location, arguments, Input::File(input), None)?.success(arguments).map(drop)
     }
 
-    /// Runs git and returns the first so many bytes that it prints, and whether they are all.
+    /// Runs git and returns up to `most_bytes` of its output, and whether that is all of it.
     pub(crate) fn run_for_start(
         &self,
         location: GitLocation<'_>,
@@ -228,8 +228,8 @@ impl Git {
         }
     }
 
-    /// Runs git with a file on its standard input, from where the file stands. Returns whether it succeeded, and what it said
-    /// beside what it printed.
+    /// Runs git with a file on its standard input, from the file's current position. Returns whether it succeeded, and its
+    /// error output.
     pub(crate) fn judge_from(
         &self,
         location: GitLocation<'_>,
@@ -237,10 +237,10 @@ impl Git {
         input: File,
     ) -> Result<(bool, String), GitError> {
         let answer = self.start(location, arguments, Input::File(input), None)?;
-        Ok((answer.code == Some(0), answer.said))
+        Ok((answer.code == Some(0), answer.errors))
     }
 
-    /// Runs git and takes exit code 1 for "no".
+    /// Runs git and returns its output; `None` for exit code 1, which means "no".
     pub(crate) fn ask<S: AsRef<OsStr>>(
         &self,
         location: GitLocation<'_>,
@@ -293,40 +293,40 @@ impl Git {
             Ran::Ended(output) => output,
             Ran::TooSlow => return Err(GitError::TooSlow { command: first_of(arguments) }),
             Ran::TooLong(start) => {
-                let said = String::new();
-                return Ok(Answer { code: None, output: start, said, longer_than: Some(self.output_bytes) });
+                let (errors, longer_than) = (String::new(), Some(self.output_bytes));
+                return Ok(Answer { code: None, output: start, errors, longer_than });
             }
         };
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        Ok(Answer { code: output.status.code(), output: output.stdout, said, longer_than: None })
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok(Answer { code: output.status.code(), output: output.stdout, errors, longer_than: None })
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 struct Answer {
     code: Option<i32>,
     output: Vec<u8>,
-    /// What it said beside that.
-    said: String,
-    /// How much of its output was read, if it was not all.
+    /// The error output.
+    errors: String,
+    /// The limit at which the output was cut; `None` if it is complete.
     longer_than: Option<u64>,
 }
 
 impl Answer {
-    /// What it printed, if it succeeded.
+    /// Returns the output, if the call succeeded.
     fn success<S: AsRef<OsStr>>(self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
         match (self.code, self.longer_than) {
             (_, Some(limit_bytes)) => Err(GitError::TooLong { command: first_of(arguments), limit_bytes }),
             (Some(0), None) => Ok(self.output),
             (exit_code, None) => {
-                let reason = reason(&self.said);
+                let reason = reason(&self.errors);
                 Err(GitError::Failed { command: first_of(arguments), reason, exit_code })
             }
         }
     }
 }
 
-/// A folder in a list of them: git takes a colon for the end of it otherwise.
+/// Quotes a folder for a list of folders, in which a colon is the separator.
 fn quoted(folder: &Path) -> OsString {
     let folder = folder.as_os_str();
     match folder.to_str() {
@@ -337,7 +337,7 @@ fn quoted(folder: &Path) -> OsString {
     }
 }
 
-/// What git printed as text, without the newline at its end.
+/// Decodes git's output, and removes the final newline.
 fn text(output: Vec<u8>) -> String {
     let mut text = String::from_utf8_lossy(&output).into_owned();
     if text.ends_with('\n') {
@@ -349,10 +349,11 @@ fn text(output: Vec<u8>) -> String {
 /// The most bytes of a reason.
 const REASON_BYTES: usize = 400;
 
-/// What git says is wrong, on one line: all that it calls an error, with what it indents below; else its last line.
-pub(crate) fn reason(said: &str) -> String {
+/// Summarises git's error output on one line: every line that git marks as an error, with the indented lines below it;
+/// without any, the last line.
+pub(crate) fn reason(errors: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for line in said.lines().filter(|line| !line.trim().is_empty()) {
+    for line in errors.lines().filter(|line| !line.trim().is_empty()) {
         let error = ["fatal: ", "error: "].iter().find_map(|prefix| line.strip_prefix(prefix));
         match error {
             Some(error) => parts.push(error.trim()),
@@ -361,7 +362,7 @@ pub(crate) fn reason(said: &str) -> String {
         }
     }
     if parts.is_empty() {
-        parts.extend(said.lines().rev().map(str::trim).find(|line| !line.is_empty()));
+        parts.extend(errors.lines().rev().map(str::trim).find(|line| !line.is_empty()));
     }
     let mut reason = parts.join("; ");
     if reason.len() > REASON_BYTES {
@@ -395,8 +396,8 @@ mod tests {
             ("Aborting\n\n", "Aborting"),
             ("", "it gave no reason"),
         ];
-        for (said, expected) in cases {
-            assert_eq!(reason(said), expected);
+        for (errors, expected) in cases {
+            assert_eq!(reason(errors), expected);
         }
         assert_eq!(reason(&format!("fatal: {}", "ö".repeat(900))).len(), REASON_BYTES + '…'.len_utf8());
     }

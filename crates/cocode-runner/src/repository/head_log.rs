@@ -1,4 +1,4 @@
-//! A worktree's own log of `HEAD`: what was committed there, and how `HEAD` came to be where it is.
+//! A worktree's own log of `HEAD`: the commits made there, and the moves of `HEAD`.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const LIMIT_BYTES: u64 = 1 << 20;
 /// The most bytes of a subject: git writes the whole first line of a message into the log, however long.
 const MOST_SUBJECT_BYTES: usize = 1000;
 
-/// How the text of an entry begins with which `HEAD` went to a commit that was there already.
+/// The beginnings of an entry's text that mark a move of `HEAD` to an existing commit.
 const MOVES: [&str; 5] = ["reset:", "checkout:", "rebase (start)", "clone:", "Branch:"];
 
 /// One entry.
@@ -20,7 +20,7 @@ const MOVES: [&str; 5] = ["reset:", "checkout:", "rebase (start)", "clone:", "Br
 pub(crate) struct HeadEntry {
     /// The commit that `HEAD` went to.
     pub(crate) commit: String,
-    /// What was done, such as `commit: fix it`.
+    /// The action, such as `commit: fix it`.
     pub(crate) action: String,
 }
 
@@ -31,10 +31,10 @@ impl HeadEntry {
         Some(HeadEntry { commit: commit.to_owned(), action: action.to_owned() })
     }
 
-    /// Whether `HEAD` went to a commit that was there already.
+    /// Returns whether `HEAD` went to an existing commit.
     pub(crate) fn is_move(&self) -> bool {
         let is_merge = self.action.starts_with("merge ") || self.action.starts_with("pull");
-        // A merge that is no mere step forward makes a commit of its own.
+        // A merge that is not a fast-forward makes a commit of its own.
         (is_merge && self.action.ends_with(": Fast-forward"))
             || MOVES.iter().any(|prefix| self.action.starts_with(prefix))
     }
@@ -46,14 +46,14 @@ impl HeadEntry {
     }
 }
 
-/// Whether the log shows the commit being made there: its first entry for it is no move to it.
+/// Returns whether the log shows that the commit was made there: its first entry for the commit is not a move.
 pub(crate) fn shows_made(git_folder: &Path, commit: &str) -> bool {
     let Ok(text) = end_of(&path(git_folder)) else { return false };
     let mut entries = text.lines().filter_map(HeadEntry::parse);
     entries.find(|entry| entry.commit == commit).is_some_and(|entry| !entry.is_move())
 }
 
-/// Returns the last entry of a log: the commit, and what was done.
+/// Returns the last entry of a log: the commit and the action.
 pub(crate) fn last_entry(log: &Path) -> Option<(String, String)> {
     let entry = HeadEntry::parse(end_of(log).ok()?.lines().next_back()?)?;
     Some((entry.commit, entry.action))
@@ -77,7 +77,7 @@ pub(crate) struct HeadFollower {
 }
 
 impl HeadFollower {
-    /// Begins behind what is there.
+    /// Starts behind the existing entries.
     pub(crate) fn new(git_folder: &Path) -> HeadFollower {
         let path = path(git_folder);
         let read_bytes = path.metadata().map_or(0, |data| data.len());
@@ -99,7 +99,8 @@ impl HeadFollower {
         };
         let bytes = read().unwrap_or_default();
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-            // A line that is still being written is left for the next time, but none that goes on for longer than is read.
+            // An unfinished line is left for the next call, unless it fills the whole limit: it would never be read to its
+            // end, and would hide all lines behind it.
             if bytes.len() as u64 == LIMIT_BYTES {
                 self.read_bytes += LIMIT_BYTES;
             }
@@ -135,12 +136,12 @@ mod tests {
         let (one, two) = ("1".repeat(40), "2".repeat(40));
         let long = "x".repeat(3 << 20);
         fs::write(&log, [line(&one, &long), line("none", "no name"), line(&two, "two")].concat()).unwrap();
-        let mut found = Vec::new();
+        let mut commits = Vec::new();
         for _ in 0..8 {
-            found.extend(follower.new_commits());
+            commits.extend(follower.new_commits());
         }
-        // Of the first nothing is left but its end, which is no entry.
-        assert_eq!(found.iter().map(|entry| entry.subject()).collect::<Vec<_>>(), ["two"]);
+        // Only the end of the first line was read, which is not an entry.
+        assert_eq!(commits.iter().map(|entry| entry.subject()).collect::<Vec<_>>(), ["two"]);
         let entry = HeadEntry::parse(&line(&one, &"ö".repeat(9_000))).unwrap();
         assert!(entry.subject().len() <= MOST_SUBJECT_BYTES && entry.commit == one);
     }

@@ -1,9 +1,9 @@
 //! An agent's own view of the agents' branches.
 //!
-//! Git makes a commit on a branch by renaming a file in the folder of the branch, so that folder must be writable, and
-//! whoever may write there may move and delete every branch in it. A confined agent therefore sees a folder of its own
-//! in the place of the one that all agents' branches share, with its branch alone in it. What it makes of that branch is
-//! carried over to the repository by the runner, and nothing else is.
+//! Git commits to a branch by renaming a file in the folder of the branch, so that folder must be writable, and a process
+//! that may write there may move and delete every branch in it. A confined agent therefore sees a folder of its own
+//! instead of the one that all agents' branches share, with only its branch in it. The runner copies the tip of that
+//! branch to the repository, and nothing else.
 
 use std::fs;
 use std::io;
@@ -20,22 +20,22 @@ use crate::repository::{Repository, closed_folder, foreign_file, head_log};
 /// The folder of all agents' branches, in the repository's `refs/heads` and `logs/refs/heads`.
 const FOLDER: &str = "cocode";
 
-/// A folder with nothing in it.
+/// An empty folder, which keeps git from removing the folder around it.
 const KEEP: &str = ".keep";
 
-/// What the repository's log of a branch says where the runner has moved it.
+/// The entry in the repository's log of a branch where the runner has moved it.
 const MOVED: &str = "cocode: made by the agent";
 
-/// How such an entry begins where git has made the branch.
+/// The beginning of such an entry where git has made the branch.
 const CREATED: &str = "branch: ";
 
 /// The most bytes of a file that names a commit or a branch.
 const LIMIT_BYTES: u64 = 4096;
 
-/// More files and folders than this are in no agent's folder of branches that means well.
+/// The most files and folders in an agent's folder of branches. More are a sign of abuse.
 const MOST_BRANCHES: usize = 10_000;
 
-/// The folders that one agent sees in the place of the shared ones.
+/// The folders that one agent sees instead of the shared ones.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnBranches {
     heads: PathBuf,
@@ -49,7 +49,7 @@ pub(crate) struct OwnBranches {
 }
 
 impl OwnBranches {
-    /// Names the folders for a worktree with this branch. Nothing is made.
+    /// Returns the paths for a worktree with this branch. Nothing is made.
     pub(crate) fn of(worktree: &Worktree, common_folder: &Path, branch: &str) -> OwnBranches {
         let own = worktree.git_folder.join(OWN_FOLDER);
         OwnBranches {
@@ -70,8 +70,8 @@ impl OwnBranches {
         for folder in [&self.shared_heads, &self.shared_logs] {
             fs::create_dir_all(folder).map_err(file_error("make", folder))?;
         }
-        // Git removes these folders when it has packed what is in them, and with the folder the agent's view of its own.
-        // It removes none that is not empty, and this name is none of a branch.
+        // Git removes these folders once it has packed their branches, and with them the agent's mount points. It keeps
+        // folders that are not empty, and `.keep` is not a valid name of a branch.
         for folder in [&self.shared_heads, &self.shared_logs] {
             let kept = folder.join(KEEP);
             fs::create_dir_all(&kept).map_err(file_error("make", &kept))?;
@@ -86,81 +86,82 @@ impl OwnBranches {
         }
     }
 
-    /// Removes what was made in the repository for all agents, where there are no branches of any left.
+    /// Removes the shared folders from the repository, unless a branch is left in them.
     pub(crate) fn remove_shared(common_folder: &Path) {
         for parent in ["refs/heads", "logs/refs/heads"] {
             let folder = common_folder.join(parent).join(FOLDER);
             let is_alone = fs::read_dir(&folder)
                 .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().as_os_str() == KEEP));
             if is_alone {
-                // Whoever makes a branch there in this moment keeps the folder.
+                // A branch that is made at this moment keeps the folder, because only empty ones are removed.
                 let _ = fs::remove_dir(folder.join(KEEP)).and_then(|()| fs::remove_dir(folder));
             }
         }
     }
 
-    /// Returns each folder with the one in whose place the agent sees it.
+    /// Returns pairs of an own folder and the shared folder that it replaces in the agent's view.
     pub(crate) fn replaced(&self) -> Vec<(PathBuf, PathBuf)> {
         let pair = |own: &PathBuf, shared: &PathBuf| (own.clone(), shared.clone());
         vec![pair(&self.heads, &self.shared_heads), pair(&self.logs, &self.shared_logs)]
     }
 
-    /// The commit that the agent's branch is at, as the agent has it; `None` if it is at none.
+    /// Returns the tip of the branch in the agent's view; `None` if the branch names no commit.
     pub(crate) fn tip(&self) -> Option<String> {
         self.commit_of(&self.name)
     }
 
-    /// Moves the repository's branch to where the agent's own is. Returns why that cannot be, if so. The agent's objects are
-    /// the repository's own.
-    pub(crate) fn carry_over(&self, repository: &Repository) -> Result<Option<&'static str>, GitError> {
-        match self.way() {
+    /// Moves the repository's branch to the agent's tip, and returns the reason if it cannot. For agents that write their
+    /// objects into the repository.
+    pub(crate) fn move_to_tip(&self, repository: &Repository) -> Result<Option<&'static str>, GitError> {
+        match self.pending_move() {
             Ok(Some((at, tip))) => self.move_branch(repository, &at, &tip).map(|()| None),
             Ok(None) => Ok(None),
             Err(why) => Ok(Some(why)),
         }
     }
 
-    /// The same where the agent's objects have to be brought to the repository first.
-    pub(crate) fn carry_over_with(
+    /// Imports the agent's tip, and moves the repository's branch to it. Returns the reason if it cannot.
+    pub(crate) fn import_tip(
         &self,
         repository: &Repository,
         import: &mut ObjectImport,
     ) -> Result<Option<&'static str>, RunnerError> {
-        let (at, tip) = match self.way() {
-            Ok(Some(way)) => way,
+        let (at, tip) = match self.pending_move() {
+            Ok(Some(change)) => change,
             Ok(None) => return Ok(None),
             Err(why) => return Ok(Some(why)),
         };
-        if !import.bring(&tip)? {
-            return Ok(Some("the commit that its branch is at is damaged or not there"));
+        if !import.import_commit(&tip)? {
+            return Ok(Some("the commit at the tip of its branch is damaged or missing"));
         }
         self.move_branch(repository, &at, &tip)?;
         Ok(None)
     }
 
-    /// From where to where the repository's branch has to go, if anywhere, or why it cannot.
-    fn way(&self) -> Result<Option<(String, String)>, &'static str> {
-        let Some(tip) = self.tip() else { return Err("its branch is at no commit any more") };
+    /// Returns the old and new commit of the repository's branch; `None` if it need not move. The error is the reason why it
+    /// cannot.
+    fn pending_move(&self) -> Result<Option<(String, String)>, &'static str> {
+        let Some(tip) = self.tip() else { return Err("its branch no longer names a commit") };
         let Some((at, action)) = head_log::last_entry(&self.shared_logs.join(&self.name)) else {
-            return Err("somebody else has removed its branch");
+            return Err("another process has removed its branch");
         };
         if at == tip {
             return Ok(None);
         }
         if action != MOVED && !action.starts_with(CREATED) {
-            return Err("somebody else has moved its branch");
+            return Err("another process has moved its branch");
         }
         Ok(Some((at, tip)))
     }
 
     fn move_branch(&self, repository: &Repository, at: &str, tip: &str) -> Result<(), GitError> {
         let reference = format!("refs/heads/{FOLDER}/{}", self.name);
-        // Only from where it was left: whoever moves it in this moment is right.
+        // With the old commit as the condition: a move by another process at this moment wins.
         let arguments = ["update-ref", "-m", MOVED, &reference, tip, at];
         repository.git.run(repository.location(), &arguments).map(drop)
     }
 
-    /// Leaves `HEAD` at the commit where the agent left it, if it is a branch that only the agent had.
+    /// Detaches `HEAD` at its commit, if it names a branch that exists only in the agent's view.
     pub(crate) fn settle_head(&self, repository: &Repository, worktree: &Worktree) -> Result<(), GitError> {
         if let Head::Own(commit) = self.head() {
             let location = worktree.location(&repository.common_folder);
@@ -169,21 +170,21 @@ impl OwnBranches {
         Ok(())
     }
 
-    /// The commits of all branches that only the agent has; `None` if its folder of branches is no longer what was made, or
-    /// holds more than is looked at. Nothing is followed out of it: an agent may leave a link to all there is on the machine.
-    pub(crate) fn others(&self) -> Option<Vec<String>> {
-        let is_folder = |path: &Path| path.symlink_metadata().map(|found| found.is_dir()).unwrap_or_default();
+    /// Returns the commits of all branches in the agent's view; `None` if its folder was replaced or holds more than
+    /// [`MOST_BRANCHES`]. Symlinks are not followed: one may lead to any folder of the machine.
+    pub(crate) fn branch_commits(&self) -> Option<Vec<String>> {
+        let is_folder = |path: &Path| path.symlink_metadata().map(|data| data.is_dir()).unwrap_or_default();
         if !self.heads.ancestors().take(2).all(is_folder) {
             return None;
         }
         let mut commits = Vec::new();
         let mut folders = vec![PathBuf::new()];
-        let mut seen = 0;
+        let mut count = 0;
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(self.heads.join(&folder)).ok()? {
                 let entry = entry.ok()?;
-                seen += 1;
-                if seen > MOST_BRANCHES {
+                count += 1;
+                if count > MOST_BRANCHES {
                     return None;
                 }
                 let name = folder.join(entry.file_name());
@@ -196,7 +197,7 @@ impl OwnBranches {
         Some(commits)
     }
 
-    /// The commit that `HEAD` is at, if it is at one by itself, or on a branch that only the agent has.
+    /// Returns the commit of `HEAD`, if it is detached or on a branch that exists only in the agent's view.
     pub(crate) fn head_commit(&self) -> Option<String> {
         match self.head() {
             Head::Commit(commit) | Head::Own(commit) => Some(commit),
@@ -204,10 +205,10 @@ impl OwnBranches {
         }
     }
 
-    /// What tells that the worktree's index is another one than before; `None` if there is none.
+    /// Returns a stamp that changes with the worktree's index; `None` if there is no index.
     pub(crate) fn index_stamp(&self) -> Option<IndexStamp> {
-        let found = self.git_folder.join("index").symlink_metadata().ok()?;
-        Some(IndexStamp { inode: found.ino(), length_bytes: found.len(), modified: found.modified().ok()? })
+        let index = self.git_folder.join("index").symlink_metadata().ok()?;
+        Some(IndexStamp { inode: index.ino(), length_bytes: index.len(), modified: index.modified().ok()? })
     }
 
     fn head(&self) -> Head {
@@ -225,12 +226,13 @@ impl OwnBranches {
         name.and_then(|name| self.commit_of(name)).map_or(Head::Else, Head::Own)
     }
 
-    /// Whether a text is the whole name of an object.
+    /// Returns whether a text is a full object name.
     pub(crate) fn is_name(text: &str) -> bool {
         matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     }
 
     fn commit_of(&self, name: &str) -> Option<String> {
+        // The name comes from the agent's `HEAD` or folders, and must not lead out of them.
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         if name.is_empty() || !Path::new(name).components().all(is_plain) {
             return None;
@@ -240,7 +242,7 @@ impl OwnBranches {
     }
 }
 
-/// Which index it is: git writes another file when it changes something.
+/// The identity of an index file. Git replaces the file at each change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexStamp {
     inode: u64,
@@ -248,12 +250,12 @@ pub(crate) struct IndexStamp {
     modified: SystemTime,
 }
 
-/// Where a worktree's `HEAD` is.
+/// The target of a worktree's `HEAD`.
 enum Head {
-    /// At a commit.
+    /// A commit: `HEAD` is detached.
     Commit(String),
-    /// On a branch that only the agent has, at this commit.
+    /// A branch that exists only in the agent's view, at this commit.
     Own(String),
-    /// On any other branch, or at nothing that makes sense.
+    /// Any other branch, or nothing valid.
     Else,
 }

@@ -1,5 +1,5 @@
-//! The index of an agent's worktree. Git writes to whatever path an index names, so that one which git would not have
-//! written is put out of git's way when the agent has ended.
+//! The index of an agent's worktree. Git writes to any path that an index names, so an index that git would not have
+//! written is quarantined when the agent has ended.
 
 use std::fs::{self, DirEntry};
 use std::io::{self, Read};
@@ -13,14 +13,15 @@ use crate::repository::{Repository, foreign_file};
 /// The largest index that is read, in bytes.
 const INDEX_BYTES: u64 = 64 << 20;
 
-/// The most shared indexes that are read: git itself removes those that it no longer needs.
+/// The most shared indexes that are read. Git itself removes unneeded ones, so an honest worktree has few.
 const SHARED_INDEXES: usize = 20;
 
-/// The name of an index that was put out of git's way.
+/// The name of a quarantined index.
 const REFUSED: &str = "index.refused";
 
-/// Puts the index out of git's way if git would not have written it, or what it shares. Returns what to tell the user then.
-pub(crate) fn put_aside_crafted(worktree: &Worktree, start_commit: &str) -> Option<String> {
+/// Quarantines the index if git would not have written it or one of its shared indexes. Returns a warning for the user
+/// then.
+pub(crate) fn quarantine_crafted(worktree: &Worktree, start_commit: &str) -> Option<String> {
     let format = if start_commit.len() == 64 { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 };
     let why = refusal(&worktree.git_folder, format)?;
     let [index, refused] = ["index", REFUSED].map(|name| worktree.git_folder.join(name));
@@ -38,10 +39,10 @@ pub(crate) fn put_aside_crafted(worktree: &Worktree, start_commit: &str) -> Opti
     Some(text)
 }
 
-/// Makes an index of the commit at `HEAD` in the place of one that was put aside.
+/// Makes an index of the commit at `HEAD`, if the worktree has none since its own was quarantined.
 pub(crate) fn make_again(repository: &Repository, worktree: &Worktree) {
     if !worktree.git_folder.join("index").exists() {
-        // Without an index, git takes all files for removed, and `git reset` makes it again.
+        // A failure loses nothing: without an index, git reports all files as removed, and `git reset` makes one.
         let _ = repository.git.run(worktree.location(&repository.common_folder), &["read-tree", "HEAD"]);
     }
 }
@@ -54,7 +55,7 @@ fn refusal(git_folder: &Path, format: ObjectFormat) -> Option<String> {
         return Some(format!("more than {SHARED_INDEXES} shared indexes"));
     }
     let index = git_folder.join("index");
-    // One that is gone leads git nowhere.
+    // A missing index does no harm.
     let index = index.symlink_metadata().is_ok().then_some(index);
     index.into_iter().chain(shared).find_map(|path| judge(&path, format).err())
 }

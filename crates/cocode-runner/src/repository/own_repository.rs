@@ -1,4 +1,4 @@
-//! What a confined agent has of the repository to itself: its branches and its objects.
+//! A confined agent's own view of the repository: its branches and its objects.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::repository::git::GitError;
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::worktree::{OWN_FOLDER, Worktree};
 
-/// What one agent has to itself, where it has a file tree of its own.
+/// The own view of one agent that has a file tree of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnRepository {
     pub(crate) branches: OwnBranches,
@@ -21,7 +21,7 @@ pub(crate) struct OwnRepository {
 }
 
 impl OwnRepository {
-    /// Names the folders for a worktree with this branch. Nothing is made.
+    /// Returns the paths for a worktree with this branch. Nothing is made.
     pub(crate) fn of(worktree: &Worktree, repository: &Repository, branch: &str) -> OwnRepository {
         let common_folder = &repository.common_folder;
         OwnRepository {
@@ -37,22 +37,22 @@ impl OwnRepository {
         self.objects.make(repository)
     }
 
-    /// Returns each folder with the one in whose place the agent sees it.
+    /// Returns pairs of an own folder and the folder that it replaces in the agent's view.
     pub(crate) fn replaced(&self) -> Vec<(PathBuf, PathBuf)> {
         [self.branches.replaced(), self.objects.replaced()].concat()
     }
 
-    /// What of it the agent cannot change: it writes in these folders only where they are seen in the place of others.
+    /// Returns the read-only folders: the agent writes there only at the paths of the folders that they replace.
     pub(crate) fn read_only(&self) -> [PathBuf; 2] {
-        // Where they really are: what is reached over a link cannot be protected, and the repository's objects are in there.
+        // Resolved, because a rule for a symlink does not protect its target, and the repository's objects may be behind one.
         let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
         [real(self.folder.clone()), real(self.objects.read_only())]
     }
 }
 
-/// Takes over what an agent has made that has ended: its objects, its branch, its `HEAD`. What cannot be taken is among the
-/// record's warnings, and the verdict is about the rest.
-pub(crate) fn take_over(
+/// Imports the work of an agent that has ended: its objects, its branch, its `HEAD`. A failure becomes a warning of the
+/// record, and the verdict covers the rest.
+pub(crate) fn import_work(
     repository: &Repository,
     worktree: &Worktree,
     record: &mut AgentRecord,
@@ -62,27 +62,28 @@ pub(crate) fn take_over(
     }
     let own = OwnRepository::of(worktree, repository, &record.branch);
     if !record.own_objects {
-        let carried = own.branches.carry_over(repository);
-        warn(record, carried.map(|why| why.map(str::to_owned)).map_err(RunnerError::from))?;
+        let moved = own.branches.move_to_tip(repository);
+        warn(record, moved.map(|why| why.map(str::to_owned)).map_err(RunnerError::from))?;
         let settled = own.branches.settle_head(repository, worktree);
         return warn(record, settled.map(|()| None).map_err(RunnerError::from));
     }
     let mut import = last_import(repository, own.objects.clone(), record);
-    take_objects(record, &mut import)?;
-    let carried = own.branches.carry_over_with(repository, &mut import);
-    warn(record, carried.map(|why| why.map(str::to_owned)))?;
+    import_objects(record, &mut import)?;
+    let moved = own.branches.import_tip(repository, &mut import);
+    warn(record, moved.map(|why| why.map(str::to_owned)))?;
     if let Some(commit) = own.branches.head_commit() {
-        let brought = import.bring(&commit);
-        if matches!(brought, Ok(true)) {
+        let imported = import.import_commit(&commit);
+        if matches!(imported, Ok(true)) {
             let settled = own.branches.settle_head(repository, worktree);
             warn(record, settled.map(|()| None).map_err(RunnerError::from))?;
         }
-        warn(record, brought.map(|_| None))?;
+        warn(record, imported.map(|_| None))?;
     }
     warn(record, import.finish().map(|()| None))
 }
 
-/// Whether the commit that is judged is there with its files: an agent has many ways to have `HEAD` name one that is not.
+/// Returns whether the repository has the judged commit with all its files. An agent can make `HEAD` name one that is
+/// incomplete.
 pub(crate) fn is_whole(
     repository: &Repository,
     record: &AgentRecord,
@@ -94,8 +95,8 @@ pub(crate) fn is_whole(
         || has_whole(repository, commit, std::slice::from_ref(start), LIMIT)?)
 }
 
-/// Takes objects alone: those that a check has made are in the index, perhaps.
-pub(crate) fn take_objects_again(
+/// Imports only the objects that a check has made: the index may name some of them.
+pub(crate) fn import_check_objects(
     repository: &Repository,
     worktree: &Worktree,
     record: &mut AgentRecord,
@@ -105,24 +106,25 @@ pub(crate) fn take_objects_again(
     }
     let objects = OwnObjects::of(worktree, &repository.common_folder).for_check();
     let mut import = last_import(repository, objects, record);
-    take_objects(record, &mut import)?;
+    import_objects(record, &mut import)?;
     warn(record, import.finish().map(|()| None))
 }
 
-/// What brings the objects of an agent that has ended. All of it has one end: somebody waits for it.
+/// Returns the import for an agent that has ended, with one time limit for all of it, since the run waits for it.
 fn last_import(repository: &Repository, objects: OwnObjects, record: &AgentRecord) -> ObjectImport {
     let mut import = ObjectImport::new(repository, objects, &record.start_commit);
     import.end_at(Instant::now() + LIMIT);
     import
 }
 
-fn take_objects(record: &mut AgentRecord, import: &mut ObjectImport) -> Result<(), RunnerError> {
-    let left = import.bring_all();
-    let told = |left: usize| format!("{left} of its objects are damaged, and not in the repository");
-    warn(record, left.map(|left| (left > 0).then(|| told(left))))
+fn import_objects(record: &mut AgentRecord, import: &mut ObjectImport) -> Result<(), RunnerError> {
+    let left = import.import_all();
+    let warning = |left: usize| format!("{left} of its objects are damaged, and not in the repository");
+    warn(record, left.map(|left| (left > 0).then(|| warning(left))))
 }
 
-/// Notes why something could not be taken. That git does not start at all is no fault of the agent's.
+/// Records the reason or error of a failed import as a warning. A git that cannot be started remains an error, because
+/// it is not the agent's fault.
 fn warn(record: &mut AgentRecord, result: Result<Option<String>, RunnerError>) -> Result<(), RunnerError> {
     match result {
         Ok(why) => record.warnings.extend(why),

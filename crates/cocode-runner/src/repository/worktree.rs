@@ -8,10 +8,10 @@ use crate::error::RunnerError;
 use crate::repository::git::{GitError, GitLocation};
 use crate::repository::{Repository, closed_folder};
 
-/// The folder of what an agent has to itself, in its worktree's git folder.
+/// The folder of an agent's own view of the repository, in its worktree's git folder.
 pub(crate) const OWN_FOLDER: &str = "cocode";
 
-/// A worktree that was made for an agent.
+/// The worktree of an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Worktree {
     /// Its folder.
@@ -21,7 +21,7 @@ pub(crate) struct Worktree {
 }
 
 impl Worktree {
-    /// Makes a branch at `commit` and a worktree for it. Neither may be there.
+    /// Makes a branch at `commit` and a worktree for it. Neither may exist.
     pub(crate) fn create(
         repository: &Repository,
         branch: &str,
@@ -44,10 +44,10 @@ impl Worktree {
         Ok(worktree)
     }
 
-    /// Closes its git folder, and the folder of what the agent has to itself in there, to everybody but their owner. An
-    /// agent may open its own again: it is closed once more when the agent has ended, and whenever it is found open.
+    /// Closes its git folder, and the agent's own folder in it, to every user but the owner. An agent can open them again, so
+    /// they are closed again when the agent has ended, and when a runner is opened.
     pub(crate) fn close(&self, common_folder: &Path) -> Result<(), RunnerError> {
-        // What a record or a worktree says is no reason to close a folder that is none of these.
+        // The path comes from a record or a worktree, so it must be one of the repository's before its mode is changed.
         let all = fs::canonicalize(common_folder.join("worktrees")).ok();
         if all.is_none() || self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) != all {
             return Ok(());
@@ -58,7 +58,7 @@ impl Worktree {
         Ok(())
     }
 
-    /// Makes what must be there so that it can be made writable, or be kept from being made.
+    /// Makes the files and folders that the policy names: a rule can only cover existing ones.
     fn prepare(&self, common_folder: &Path) -> Result<(), RunnerError> {
         for folder in kept_objects(common_folder) {
             fs::create_dir_all(&folder).map_err(file_error("make", &folder))?;
@@ -75,25 +75,25 @@ impl Worktree {
         GitLocation::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
     }
 
-    /// Whether it holds nothing uncommitted and nothing untracked.
+    /// Returns whether it holds nothing uncommitted and nothing untracked.
     pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, GitError> {
         let arguments = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
         Ok(repository.git.run(self.location(&repository.common_folder), &arguments)?.is_empty())
     }
 }
 
-/// What no commit writes of the objects, where agents share them: packs, in which the repository's history is, and what
-/// says where other objects are.
+/// Returns the parts of the shared objects that no commit writes: the packs, which hold the repository's history, and the
+/// references to other repositories' objects.
 pub(crate) fn kept_objects(common_folder: &Path) -> [PathBuf; 2] {
     ["objects/pack", "objects/info"].map(|name| common_folder.join(name))
 }
 
-/// The folders of objects, of all agents' branches and of their logs, where agents share them.
+/// Returns the folders that agents share without views of their own: of objects, of all agents' branches, of their logs.
 pub(crate) fn shared_folders(common_folder: &Path) -> [PathBuf; 3] {
     ["objects", "refs/heads/cocode", "logs/refs/heads/cocode"].map(|name| common_folder.join(name))
 }
 
-/// Makes an error of an operation with a file.
+/// Returns a function that wraps an I/O error of the operation `what` on `path`.
 pub(crate) fn file_error<'a>(what: &'static str, path: &'a Path) -> impl Fn(io::Error) -> RunnerError + 'a {
     move |source| RunnerError::File { what, path: path.to_owned(), source }
 }

@@ -33,7 +33,7 @@ pub(super) struct AgentRun<'a> {
     pub(super) agent: &'a PlannedAgent,
 }
 
-/// What an agent works in, before it is started.
+/// The confinement of an agent, before it is started.
 struct Confines {
     /// Its own view of the repository, where it has a file tree of its own.
     own: Option<OwnRepository>,
@@ -46,7 +46,8 @@ impl AgentRun<'_> {
     ///
     /// # Errors
     ///
-    /// Those of what is made before the agent starts. An agent that cannot be started has ended, with the reason.
+    /// Those of making the worktree, the files and the confinement. An agent that cannot be started has ended, with the
+    /// reason.
     pub(super) fn to_its_end(&self, record: &mut AgentRecord) -> Result<Ended, RunnerError> {
         let worktree = self.make_worktree(record)?;
         let mut log = self.make_files(record)?;
@@ -64,7 +65,9 @@ impl AgentRun<'_> {
         let waited = self.follow(running, confines, &mut log);
         self.shared.watch.remove(&self.agent.definition.name, self.shared.observer);
         if is_shared && loose_objects::reopen(&self.runner.repository.common_folder.join("objects")) {
-            record.warnings.push("it had closed folders of the repository's objects".to_owned());
+            record
+                .warnings
+                .push("it had removed its permissions on folders of the repository's objects".to_owned());
         }
         if let Some(kind) = log.failure() {
             record.warnings.push(format!("lines of its log are missing: {kind}"));
@@ -72,7 +75,7 @@ impl AgentRun<'_> {
         Ok(Ended::of(waited, note.reason()))
     }
 
-    /// Makes the worktree with its branch; one at a time, because git would have to wait for itself anyway.
+    /// Makes the worktree with its branch; one at a time, because git would wait for its own locks anyway.
     fn make_worktree(&self, record: &mut AgentRecord) -> Result<Worktree, RunnerError> {
         let _making = self.shared.making.lock().unwrap_or_else(PoisonError::into_inner);
         let parent = self.runner.worktrees_folder();
@@ -94,17 +97,17 @@ impl AgentRun<'_> {
         LogFile::create(&log_path).map_err(file_error("write", &log_path))
     }
 
-    /// Returns the launcher, or why this agent may not be started by it.
+    /// Returns the launcher, or the reason why it may not start this agent.
     fn launcher(&self) -> Result<&Launcher, String> {
         let definition = &self.agent.definition;
         let launcher = self.runner.shared_launcher(self.shared, definition.is_confined)?;
         if !definition.has_network && launcher.report().net == NetworkConfinement::Open {
-            return Err("it is to have no network, and this machine does not keep it from there".to_owned());
+            return Err("it may not use the network, and this machine cannot enforce that".to_owned());
         }
         Ok(launcher)
     }
 
-    /// Makes what the agent has of the repository to itself, and says what it may see and change.
+    /// Makes the agent's own view of the repository, and the policy of what it may read and change.
     fn confine(
         &self,
         launcher: &Launcher,
@@ -124,7 +127,8 @@ impl AgentRun<'_> {
         Ok(Confines { own, policy, head_log: HeadFollower::new(&worktree.git_folder) })
     }
 
-    /// Records that the agent runs, starts it, and has its deadline kept. The inner error is why it did not start.
+    /// Records that the agent runs, starts it, and watches its deadline. The inner error is the reason why it did not
+    /// start.
     fn start(
         &self,
         launcher: &Launcher,
@@ -135,7 +139,7 @@ impl AgentRun<'_> {
         let (runner, shared, agent) = (self.runner, self.shared, self.agent);
         record.launched_at_ms = Some(now_ms());
         record.state = AgentState::Running;
-        // Before the process exists: after a crash, the record has to know of it.
+        // Before the process exists, so that a crash at any later moment leaves a record of it.
         runner.store.put(record)?;
         let running = match launcher.spawn(&confines.policy, &agent.command) {
             Ok(running) => running,
@@ -159,7 +163,7 @@ impl AgentRun<'_> {
         Ok(Ok(running))
     }
 
-    /// Writes the log and carries the agent's branch over until the agent has ended.
+    /// Writes the log and copies the agent's branch to the repository until the agent has ended.
     fn follow(&self, running: Running, confines: Confines, log: &mut LogFile) -> Result<Outcome, WaitError> {
         let (repository, observer) = (&self.runner.repository, self.shared.observer);
         let (name, start) = (&self.agent.definition.name, &self.shared.plan.base.commit);
@@ -173,7 +177,8 @@ impl AgentRun<'_> {
         let untidied = format!("error: Unable to create '{}': ", packed_refs.display());
         let is_confined = self.agent.definition.is_confined;
         let mut take = |line: &str| {
-            // Git would tidy up references at some commits, which no confined agent may. The commit is made all the same.
+            // Some commits make git tidy up the packed references, which a confined agent may not do. The commit itself
+            // succeeds, so the line would only mislead.
             if is_confined && line.starts_with(&untidied) {
                 return;
             }
@@ -193,6 +198,7 @@ impl AgentRun<'_> {
                 stream.push(bytes, &mut take);
             };
             let waited = running.wait_with(&mut output, None);
+            // Ends the follower, which looks once more.
             drop(is_running);
             waited
         });

@@ -1,4 +1,4 @@
-//! Carrying an agent's branch over as it moves.
+//! The thread that copies an agent's branch to the repository as it moves.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -12,13 +12,13 @@ use crate::repository::own_branches::{IndexStamp, OwnBranches};
 use crate::run::event::RunObserver;
 use crate::run::watch::{INTERVAL, report_commits};
 
-/// How long everything may take that is brought over at once while the agent runs.
+/// The time limit of one look while the agent runs.
 const LOOK_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long an index is left to rest before what is staged there is brought over. Mostly it is committed within that time.
+/// The time for which an index must be unchanged before its staged objects are imported. Most are committed earlier.
 const REST: Duration = Duration::from_secs(1);
 
-/// Follows one agent on a thread of its own: what it brings over may take its time, and other agents have deadlines.
+/// Follows one agent on a thread of its own: an import may take long, and other agents have deadlines.
 pub(crate) struct BranchFollower<'a> {
     agent: AgentName,
     branches: OwnBranches,
@@ -26,11 +26,11 @@ pub(crate) struct BranchFollower<'a> {
     repository: &'a Repository,
     log: HeadFollower,
     observer: &'a dyn RunObserver,
-    /// The branch and `HEAD` as they were last seen.
-    seen: [Option<String>; 2],
-    /// The index as it was last seen.
+    /// The commits of the branch and of `HEAD` at the last look.
+    tips: [Option<String>; 2],
+    /// The index at the last look.
     index: Option<IndexStamp>,
-    /// When it was seen to have changed, if nothing has come of that yet.
+    /// The time of the index's last change; `None` once its objects were imported.
     index_changed: Option<Instant>,
 }
 
@@ -44,8 +44,8 @@ impl<'a> BranchFollower<'a> {
         observer: &'a dyn RunObserver,
         start_commit: &str,
     ) -> BranchFollower<'a> {
-        // The agent may have gone on since it was started.
-        let seen = [Some(start_commit.to_owned()), None];
+        // Not read from the branch: the agent runs already, and may have committed.
+        let tips = [Some(start_commit.to_owned()), None];
         BranchFollower {
             agent,
             branches,
@@ -53,13 +53,13 @@ impl<'a> BranchFollower<'a> {
             repository,
             log,
             observer,
-            seen,
+            tips,
             index: None,
             index_changed: None,
         }
     }
 
-    /// Follows until nobody holds the other end any more, and looks once more then.
+    /// Follows until the other end of the channel is dropped, and looks once more then.
     pub(crate) fn follow(mut self, until: &Receiver<()>) {
         loop {
             let is_over = until.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout);
@@ -70,31 +70,32 @@ impl<'a> BranchFollower<'a> {
         }
     }
 
-    /// Looks once, for a limited time: whoever waits for the agent's end waits for this. What cannot be brought over now is tried again when the agent has ended, and told then.
+    /// Looks once, for a limited time, since the agent's end waits for it. An import that fails here is tried again, and
+    /// reported, when the agent has ended.
     fn look(&mut self) {
         self.import.end_at(Instant::now() + LOOK_LIMIT);
         let commits = self.log.new_commits();
         let now = [self.branches.tip(), self.branches.head_commit()];
-        // Git writes the log before it moves the branch, and whoever is told of a commit wants to see it.
+        // Before the report, because an observer may read the commit. Git writes the log before it moves the branch, so the
+        // branch may not lead there yet.
         if let Some(newest) = commits.last() {
-            let _ = self.import.bring(&newest.commit);
+            let _ = self.import.import_commit(&newest.commit);
         }
-        // Before the branch is moved, which takes a call of git more.
+        // Before the branch is moved, which takes another call of git.
         report_commits(&self.agent, commits, self.observer);
-        if now != self.seen {
-            if now[0] != self.seen[0] && now[0].is_some() {
-                let _ = self.branches.carry_over_with(self.repository, &mut self.import);
+        if now != self.tips {
+            if now[0] != self.tips[0] && now[0].is_some() {
+                let _ = self.branches.import_tip(self.repository, &mut self.import);
             }
-            if let Some(head) = now[1].as_ref().filter(|_| now[1] != self.seen[1]) {
-                let _ = self.import.bring(head);
+            if let Some(head) = now[1].as_ref().filter(|_| now[1] != self.tips[1]) {
+                let _ = self.import.import_commit(head);
             }
-            self.seen = now;
+            self.tips = now;
         }
         self.look_at_index();
     }
 
-    /// Brings over what is staged: git goes through the indexes of all worktrees when it tidies up the repository, and does
-    /// nothing where it finds that something is missing.
+    /// Imports staged objects: `git gc` reads the indexes of all worktrees, and fails if an object is missing.
     fn look_at_index(&mut self) {
         let index = self.branches.index_stamp();
         if index != self.index {
@@ -102,7 +103,7 @@ impl<'a> BranchFollower<'a> {
             self.index_changed = Some(Instant::now());
         } else if self.index_changed.is_some_and(|changed| changed.elapsed() >= REST) {
             self.index_changed = None;
-            let _ = self.import.bring_new();
+            let _ = self.import.import_new();
         }
     }
 }

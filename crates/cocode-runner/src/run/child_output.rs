@@ -1,4 +1,4 @@
-//! Running a command to its end, or to the end of its time.
+//! Runs a command to its end, or to its time limit.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,46 +13,46 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, prlimit, waitid,
 };
 
-/// How long a command may take to end when it is asked to.
+/// The time that a command has to end after `SIGTERM`.
 const PARTING: Duration = Duration::from_secs(2);
 
-/// The most bytes that are kept of what a command says is wrong. The rest is read and dropped.
+/// The most bytes of standard error that are kept. The rest is read and dropped.
 const MOST_ERROR_BYTES: u64 = 1 << 20;
 
-/// What a command may use up.
+/// The limits of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// How long it may take; without one as long as it likes.
+    /// The time limit; `None` for no limit.
     pub(crate) limit: Option<Duration>,
-    /// How many bytes are read of its output.
+    /// The most bytes of its standard output that are read.
     pub(crate) output_bytes: u64,
-    /// How much memory of its own each of its processes may have, in bytes.
+    /// The most private memory of each of its processes, in bytes.
     pub(crate) memory_bytes: Option<u64>,
 }
 
-/// How a command has ended.
+/// The end of a command.
 #[derive(Debug)]
 pub(crate) enum Ran {
     /// By itself.
     Ended(Output),
     /// It was killed, because it took too long.
     TooSlow,
-    /// It was killed, because it printed more than is read, which is what is here.
+    /// It was killed, because it printed more than the limit. The bytes up to the limit.
     TooLong(Vec<u8>),
 }
 
-/// What a command reads.
+/// The standard input of a command.
 #[derive(Debug)]
 pub(crate) enum Input<'a> {
     Nothing,
     Text(&'a str),
-    /// From where the file stands.
+    /// A file, from its current position.
     File(File),
 }
 
-/// Runs a command that is killed, with all that it has started, when it uses up more than `bounds` say.
+/// Runs a command, and kills it with all its children if it exceeds `bounds`.
 ///
-/// A pipe of its output that was not asked for is empty.
+/// An output that the caller has not piped is empty.
 pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> io::Result<Ran> {
     let limit = bounds.limit;
     let text = match input {
@@ -75,7 +75,7 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
     let mut child = command.spawn()?;
     let group = Pid::from_child(&child);
     if let Some(bytes) = bounds.memory_bytes {
-        // It can only have ended already.
+        // Fails only if the child has ended already.
         let _ = prlimit(Some(group), Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) });
     }
     let (done, is_done) = mpsc::channel::<()>();
@@ -83,7 +83,7 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
         let killer = limit.map(|limit| {
             scope.spawn(move || {
                 let is_late = is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-                // The child is awaited only after this, so the number is still its own.
+                // The child is not awaited before this thread has ended, so the id cannot belong to another process.
                 if is_late {
                     // Git removes its temporary files when it is asked to end.
                     let _ = kill_process_group(group, Signal::TERM);
@@ -95,14 +95,14 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
             })
         });
         if let Some(mut stdin) = child.stdin.take() {
-            // One that reads no more has ended, and says why itself.
+            // A write fails only if the child no longer reads, and its own exit code and errors explain that.
             scope.spawn(move || stdin.write_all(text.as_bytes()));
         }
         let mut errors = child.stderr.take();
         let stderr = scope.spawn(move || read_errors(errors.as_mut()));
         let (stdout, is_too_long) = read(child.stdout.take().as_mut(), bounds.output_bytes);
         if is_too_long {
-            // Not awaited yet, so the number is still its own.
+            // Not awaited yet, so the id cannot belong to another process.
             let _ = if limit.is_some() {
                 kill_process_group(group, Signal::KILL)
             } else {
@@ -128,13 +128,14 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
     })
 }
 
-/// Waits until a child has ended, and leaves it to be awaited: one that has closed its output can go on for ever.
+/// Waits until a child has ended, but does not reap it. The end of its output is not enough: a child can close its
+/// output and run on.
 fn wait_until_over(child: &Child) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(Errno::INTR) = waitid(WaitId::Pid(Pid::from_child(child)), options) {}
 }
 
-/// Reads what there is, and whether there is more than so many bytes; a pipe that breaks has said all it had to.
+/// Reads a pipe up to one byte more than `most_bytes`, and returns whether it is longer. A read error ends the output.
 fn read(pipe: Option<&mut impl Read>, most_bytes: u64) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     let _ = pipe.map(|pipe| pipe.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes));
@@ -142,7 +143,7 @@ fn read(pipe: Option<&mut impl Read>, most_bytes: u64) -> (Vec<u8>, bool) {
     (bytes, is_too_long)
 }
 
-/// Reads all of it, so that nothing waits, and keeps its beginning.
+/// Reads a pipe to its end, so that the child never blocks on it, and keeps the beginning.
 fn read_errors(mut pipe: Option<&mut impl Read>) -> Vec<u8> {
     let (bytes, is_too_long) = read(pipe.as_mut(), MOST_ERROR_BYTES);
     if is_too_long {
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_prints_without_end_is_killed_and_not_kept() {
+    fn endless_output_is_killed_and_not_kept() {
         for limit in [None, Some(60_000)] {
             let ended = ran("exec yes", Input::Nothing, limit, None);
             assert!(matches!(ended, Ran::TooLong(start) if start.len() as u64 == MOST));
@@ -187,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_much_memory_fails() {
-        // It is given its bound when it runs already, so it waits for a moment in which it has it for certain.
+    fn a_command_above_its_memory_limit_fails() {
+        // The limit is set when the child runs already, so the script waits until the limit is in force.
         let script = "until grep -q 'Max data size *[0-9]' /proc/self/limits; do sleep 0.05; done; \
                       head -c 200000000 /dev/zero | tail -c 150000000 >/dev/null";
         let ended = |memory| match ran(script, Input::Nothing, Some(60_000), Some(memory)) {
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_killed_with_what_it_has_started() {
+    fn a_command_that_does_not_end_is_killed_with_its_children() {
         let deaf = "trap '' TERM; while :; do sleep 600; done";
         for script in ["sleep 600 & sleep 600", "exec >&- 2>&-; sleep 600", deaf] {
             assert!(run(script, Input::Nothing, Some(200)).is_none(), "{script}");
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_read_is_read_or_left() {
+    fn a_child_may_read_its_input_or_ignore_it() {
         for limit in [None, Some(60_000)] {
             assert_eq!(run("cat", Input::Text("text"), limit).unwrap().stdout, b"text");
             assert_eq!(run("cat", Input::Text(""), limit).unwrap().stdout, b"");

@@ -1,11 +1,11 @@
-//! How an agent's process has ended.
+//! The end of an agent's process.
 
 use sandbox_exec::{Ending, Outcome, WaitError};
 
 use crate::error::error_chain;
 use crate::run::stop::StopReason;
 
-/// What became of an agent's process.
+/// The end of an agent's process.
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
     pub(crate) reason: Option<StopReason>,

@@ -1,11 +1,11 @@
-//! What happens while agents run.
+//! The events of a run.
 
 use cocode_env::{AgentName, AgentState, LogLine};
 use serde::Serialize;
 
 use crate::record::AgentRecord;
 
-/// Something that has happened to an agent.
+/// An event of one agent.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -36,29 +36,29 @@ pub enum RunEvent {
         /// The first line of its message.
         subject: String,
     },
-    /// It is being asked to end.
+    /// It was requested to end.
     Stopping {
         /// The agent.
         agent: AgentName,
-        /// What it will be then.
+        /// The state that it will end in.
         state: AgentState,
     },
     /// It has ended, or was not started at all.
     Ended {
-        /// What is known of it.
+        /// Its record.
         #[serde(flatten)]
         record: Box<AgentRecord>,
     },
 }
 
-/// Watches agents. It is called from several threads and must not wait for long: an agent whose output is not taken
-/// stands still.
+/// Receives the events of agents. It is called from several threads and must return soon: an agent blocks until its
+/// output is read.
 pub trait RunObserver: Sync {
-    /// Takes what has happened.
+    /// Receives an event.
     fn event(&self, event: &RunEvent);
 }
 
-/// Watches nothing.
+/// Ignores all events.
 #[derive(Clone, Copy, Debug)]
 pub struct Unobserved;
 

@@ -4,13 +4,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How long a file may grow, in bytes, before the next one is begun.
+/// The most bytes of a file before the next one is begun.
 const FILE_LIMIT_BYTES: u64 = 4 << 20;
 
-/// How many earlier files are kept.
+/// The number of earlier files that are kept.
 const KEPT_FILES: u32 = 2;
 
-/// The log of an agent: the newest lines in one file, earlier ones in `.1` and `.2`, still earlier ones gone.
+/// The log of an agent: the newest lines in one file, earlier ones in `.1` and `.2`; still earlier ones are deleted.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Begins a log anew.
+    /// Starts an empty log.
     pub(crate) fn create(path: &Path) -> io::Result<LogFile> {
         for number in 1..=KEPT_FILES {
             remove(&older(path, number))?;
@@ -28,14 +28,14 @@ impl LogFile {
         Ok(LogFile { path: path.to_owned(), file: Some(begin(path)?), written_bytes: 0, failure: None })
     }
 
-    /// Adds a line. A full disk must not end an agent: the loss is remembered instead.
+    /// Adds a line. A failure is kept for [`failure`](Self::failure) instead of returned: a full disk must not end an agent.
     pub(crate) fn add(&mut self, line: &str) {
         if let Err(error) = self.try_add(line) {
             self.failure = Some(error.kind());
         }
     }
 
-    /// Returns why lines are missing, if any are.
+    /// Returns the last error by which lines are missing, if any.
     pub(crate) fn failure(&self) -> Option<io::ErrorKind> {
         self.failure
     }
@@ -45,6 +45,7 @@ impl LogFile {
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
         if self.written_bytes + bytes.len() as u64 > FILE_LIMIT_BYTES {
+            // The handle is about to be the rotated file's. `None` makes the next line open a new file, also after a failure.
             self.file = None;
             for number in (1..KEPT_FILES).rev() {
                 rename(&older(&self.path, number), &older(&self.path, number + 1))?;

@@ -1,16 +1,16 @@
-//! Asking agents to end.
+//! Requests that agents end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-/// Asks all agents of a run to end. Cheap to clone.
+/// A request that all agents of a run end. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
     raised: Arc<AtomicBool>,
 }
 
 impl StopFlag {
-    /// Makes a flag that is not raised.
+    /// Returns a flag that is not raised.
     pub fn new() -> StopFlag {
         StopFlag::default()
     }
@@ -20,31 +20,31 @@ impl StopFlag {
         self.raised.store(true, Ordering::Release);
     }
 
-    /// Whether it is raised.
+    /// Returns whether it is raised.
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Acquire)
     }
 }
 
-/// Why one agent was asked to end.
+/// The reason for ending one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
     Deadline,
     Cancelled,
 }
 
-/// The reason, once there is one.
+/// A cell for the reason, empty until there is one.
 #[derive(Debug, Default)]
 pub(crate) struct StopNote(AtomicU8);
 
 impl StopNote {
-    /// Notes a reason; the first one stays.
+    /// Records a reason; the first one stays.
     pub(crate) fn set(&self, reason: StopReason) {
         let number = match reason {
             StopReason::Deadline => 1,
             StopReason::Cancelled => 2,
         };
-        // If there is one already it stays.
+        // Fails if there is a reason already, which is then kept.
         let _ = self.0.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
     }
 

@@ -1,4 +1,4 @@
-//! The thread that keeps deadlines, passes on cancellations and sees commits.
+//! The thread that enforces deadlines, passes on cancellations and reports commits.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,10 @@ use crate::repository::head_log::{HeadEntry, HeadFollower};
 use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::{StopFlag, StopNote, StopReason};
 
-/// How often it looks.
+/// The time between two looks.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long an agent has to end after it was asked to.
+/// The time that an agent has to end after the request.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// One agent that is running.
@@ -24,11 +24,12 @@ pub(crate) struct Watched {
     pub(crate) agent: AgentName,
     pub(crate) killer: Killer,
     pub(crate) deadline: Instant,
-    /// The file whose existence asks for its end.
+    /// The file whose existence requests its cancellation.
     pub(crate) cancel_file: PathBuf,
-    /// Its log of commits, if nobody else tells of them.
+    /// Its log of commits; `None` if the follower of its branch reports them.
     pub(crate) log: Option<HeadFollower>,
     pub(crate) note: Arc<StopNote>,
+    /// The time of the request to end.
     pub(crate) stopping_since: Option<Instant>,
 }
 
@@ -44,11 +45,12 @@ impl Watch {
         self.lock().push(watched);
     }
 
-    /// Takes out an agent that has ended, and tells of its last commits.
+    /// Removes an agent that has ended, and reports its last commits.
     pub(crate) fn remove(&self, agent: &AgentName, observer: &dyn RunObserver) {
         let mut running = self.lock();
         if let Some(index) = running.iter().position(|one| one.agent == *agent) {
             let mut watched = running.swap_remove(index);
+            // An observer may take long, and the deadlines of the others need the lock.
             drop(running);
             watched.report_commits(observer);
         }
@@ -107,7 +109,7 @@ impl Watched {
     }
 }
 
-/// Tells of commits.
+/// Reports commits to an observer.
 pub(crate) fn report_commits(agent: &AgentName, commits: Vec<HeadEntry>, observer: &dyn RunObserver) {
     for entry in commits {
         let (agent, subject) = (agent.clone(), entry.subject().to_owned());

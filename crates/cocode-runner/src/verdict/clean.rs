@@ -1,4 +1,4 @@
-//! Removing what agents left, where nothing is lost by it and nothing is another's.
+//! Removes worktrees, branches, logs and records of agents, unless work would be lost or the files are not the runner's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::repository::worktree::Worktree;
 use crate::run::log_file;
 use crate::runner::{Runner, remove_if_there};
 
-/// What became of one agent's worktree and branch.
+/// The outcome of a removal for one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
     /// The agent.
@@ -29,20 +29,20 @@ pub struct Cleaned {
     pub branch: String,
     /// Its worktree.
     pub worktree: PathBuf,
-    /// Whether it was removed, or would be.
+    /// True if it was removed, or would be.
     pub removed: bool,
-    /// Why it is kept.
+    /// The reason why it is kept.
     pub why: Option<String>,
 }
 
 impl Runner {
     /// Removes worktrees, branches, logs and records of agents that have ended: of the newest run, or of every run.
     ///
-    /// Kept is every worktree with commits that are merged nowhere, with uncommitted or untracked files, and everything
-    /// that is not what the runner made.
+    /// Keeps every worktree with commits that are merged nowhere, or with uncommitted or untracked files, and everything
+    /// that the runner did not make.
     ///
     /// # Errors
-    /// Of the records, or a git that cannot be started; what goes wrong with one agent is told as why it is kept.
+    /// Those of the records, or a git that cannot be started; an error of one agent is the reason why it is kept.
     pub fn clean(&self, every_run: bool, dry_run: bool) -> Result<Vec<Cleaned>, RunnerError> {
         let records = self.records()?;
         let newest = records.first().map(|record| record.run.clone()).unwrap_or_default();
@@ -53,8 +53,8 @@ impl Runner {
         Ok(cleaned)
     }
 
-    /// Removes the worktree, branch, log and record of one agent that has ended, with all that is in no commit and all
-    /// commits that are merged nowhere. What is not what the runner made is kept all the same.
+    /// Removes the worktree, branch, log and record of one agent that has ended, with its uncommitted files and unmerged
+    /// commits. What the runner did not make is kept all the same.
     ///
     /// # Errors
     /// Those of [`Runner::clean`].
@@ -110,14 +110,14 @@ impl Runner {
                     commits.extend(repository.git.ask(worktree.location(&repository.common_folder), &head)?);
                     if record.own_branches {
                         let own = OwnRepository::of(&worktree, repository, &record.branch);
-                        let Some(mut found) = own.branches.others() else {
-                            return keep("its own branches are not as git has them");
+                        let Some(mut own_commits) = own.branches.branch_commits() else {
+                            return keep("its own folder of branches is not as git makes it");
                         };
-                        found.extend(own.branches.head_commit());
-                        found.sort_unstable();
-                        found.dedup();
+                        own_commits.extend(own.branches.head_commit());
+                        own_commits.sort_unstable();
+                        own_commits.dedup();
                         let is_here = |commit: &String| repository.commit(commit).is_some();
-                        let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(is_here);
+                        let (here, elsewhere): (Vec<_>, Vec<_>) = own_commits.into_iter().partition(is_here);
                         commits.extend(here);
                         if record.own_objects
                             && holds_any(
@@ -125,7 +125,7 @@ impl Runner {
                                 &elsewhere,
                             )?
                         {
-                            return keep("it has commits that could not be brought to the repository");
+                            return keep("it has commits that could not be imported into the repository");
                         }
                     }
                 }
@@ -141,7 +141,7 @@ impl Runner {
         Ok(None)
     }
 
-    /// Whether a commit is part of what is checked out, or of the branch that the agent started from.
+    /// Returns whether a commit is part of the checked-out branch, or of the branch that the agent started from.
     fn is_merged(&self, commit: &str, record: &AgentRecord) -> Result<bool, GitError> {
         for name in ["HEAD", record.base.as_str()] {
             if let Some(target) = self.repository.commit(name)
@@ -153,8 +153,8 @@ impl Runner {
         Ok(false)
     }
 
-    /// What is in no commit of a worktree: all of it, and without what the agent's check has left there and nobody has touched
-    /// since.
+    /// Returns the uncommitted files of a worktree: all of them, and those that are not unchanged leftovers of the agent's
+    /// check.
     fn left_in(
         &self,
         record: &AgentRecord,
@@ -171,7 +171,7 @@ impl Runner {
             && worktree.git_folder.is_dir()
         {
             let path = worktree.path.to_string_lossy().into_owned();
-            // Git would remove the worktree, stop here, and not know it again afterwards.
+            // Git would remove the worktree, fail at such a folder, and no longer recognise the rest.
             loose_objects::reopen_all(&worktree.git_folder);
             let is_there = worktree.path.symlink_metadata().is_ok();
             let is_left_by_check = || -> Result<bool, RunnerError> {
@@ -179,7 +179,7 @@ impl Runner {
                 Ok(!all.is_empty() && others.is_empty())
             };
             let mut arguments = vec!["worktree", "remove"];
-            // Without force where that can be: git itself then refuses if there is anything that was not seen above.
+            // Without force if possible: git itself then refuses to remove files that appeared after the listing above.
             if by_force || (is_there && is_left_by_check()?) {
                 arguments.push("--force");
             }
@@ -188,7 +188,7 @@ impl Runner {
         }
         let reference = format!("refs/heads/{}", record.branch);
         if let Some(commit) = repository.commit(&reference) {
-            // Only while it is at the commit that was looked at.
+            // With the commit as the condition, so that a branch that moved meanwhile stays.
             repository.git.run(repository.location(), &["update-ref", "-d", &reference, &commit])?;
         }
         for file in log_file::files(&self.log_path(record)) {
@@ -198,17 +198,17 @@ impl Runner {
         if self.store.records()?.is_empty() {
             OwnBranches::remove_shared(&repository.common_folder);
         }
-        // The folder of this repository's worktrees goes with the last of them; it stays if anything is in it.
+        // The folder of this repository's worktrees is removed with the last of them; a failure means that it is not empty.
         let _ = fs::remove_dir(self.worktrees_folder());
         Ok(())
     }
 }
 
-/// Why something is kept.
+/// The reason why an agent's files are kept.
 enum Keep {
-    /// Something would be lost.
+    /// Work would be lost.
     Loss(String),
-    /// It is at work, or not what was made for it.
+    /// The agent runs, or the files are not those that the runner made.
     Other(String),
 }
 
@@ -220,17 +220,17 @@ impl Keep {
     }
 }
 
-/// Whether the agent's own objects have any of these commits.
+/// Returns whether the agent's own objects have any of these commits.
 fn holds_any(mut import: ObjectImport, commits: &[String]) -> Result<bool, RunnerError> {
-    let mut found = false;
+    let mut holds_one = false;
     for commit in commits {
-        found = found || import.holds(commit)?;
+        holds_one = holds_one || import.holds(commit)?;
     }
     import.finish()?;
-    Ok(found)
+    Ok(holds_one)
 }
 
-/// Whether worktree and git folder name each other, as they did when they were made.
+/// Returns whether worktree and git folder name each other, as they did when they were made.
 fn is_linked(worktree: &Worktree) -> bool {
     let names = |file: &Path, prefix: &str, target: &Path| {
         fs::read_to_string(file).is_ok_and(|text| {

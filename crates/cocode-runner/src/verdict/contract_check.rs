@@ -24,20 +24,20 @@ use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::StopFlag;
 use crate::runner::{Runner, RunnerConfig};
 
-/// The issue that the agent is given. A program that understands no text can do what it asks for, too.
+/// The issue that the agent gets. A program that does not understand text can solve it, too.
 const BODY: &str = "Note this issue\n\nAdd a line that names this issue as '#1' to a file: to CHANGES.txt, or to another \
      one that fits better.\n";
 
-/// What an added line has to hold then.
-const ASKED_FOR: &str = "#1";
+/// The text that an added line must contain.
+const REQUIRED_TEXT: &str = "#1";
 
-/// How many bytes of the agent's changes are looked through for it.
+/// The most bytes of the agent's changes that are searched for it.
 const MOST_CHANGES_BYTES: u64 = 4 << 20;
 
-/// The part about the deadline.
+/// The name of the part about the deadline.
 const IN_TIME: &str = "in_time";
 
-/// What the harness needs.
+/// The paths, capabilities and limits of the harness.
 #[derive(Clone, Debug)]
 pub struct CheckContext {
     /// The user's environment.
@@ -48,23 +48,23 @@ pub struct CheckContext {
     pub scratch: PathBuf,
     /// The least confinement.
     pub least_level: Level,
-    /// How long the agent may take.
+    /// The time of the agent.
     pub limits: RunLimits,
 }
 
-/// What the harness found.
+/// The report of the harness.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
-    /// Whether the agent keeps the contract.
+    /// True if the agent keeps the contract.
     pub passed: bool,
     /// Every part, in order.
     pub parts: Vec<CheckPart>,
-    /// What the agent printed last, at most 20 lines.
+    /// The last lines of the agent's output, at most 20.
     pub output: Vec<String>,
 }
 
 impl CheckReport {
-    /// Whether the agent ended before its deadline.
+    /// Returns whether the agent ended before its deadline.
     pub fn is_in_time(&self) -> bool {
         self.parts.iter().all(|part| part.name != IN_TIME || part.holds)
     }
@@ -75,21 +75,22 @@ impl CheckReport {
 pub struct CheckPart {
     /// The part's name.
     pub name: &'static str,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
-    /// Whether the contract asks for it; otherwise it is advice.
+    /// True if the contract requires it; otherwise it is advice.
     pub required: bool,
-    /// What was seen.
+    /// The observation or reason.
     pub detail: String,
 }
 
+/// The observed output of the agent.
 #[derive(Default)]
-struct Seen {
+struct OutputLog {
     lines: Mutex<Vec<String>>,
     structured: Mutex<bool>,
 }
 
-impl RunObserver for Seen {
+impl RunObserver for OutputLog {
     fn event(&self, event: &RunEvent) {
         if let RunEvent::Log { line, .. } = event {
             let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +106,7 @@ impl RunObserver for Seen {
 /// Runs an agent on a throw-away repository and reports on every part of the contract.
 ///
 /// # Errors
-/// What keeps the harness from running at all; a bad agent is a report.
+/// Those of the harness itself; a breach by the agent is part of the report.
 pub fn check_contract(
     context: &CheckContext,
     definition: &AgentDefinition,
@@ -138,9 +139,9 @@ pub fn check_contract(
         marker: ReadyMarker::default(),
         limits: context.limits,
     };
-    let seen = Seen::default();
+    let log = OutputLog::default();
     let before = fs::read(root.join("repository/greeting.txt")).ok();
-    let mut records = runner.run(&request, stop, &seen)?;
+    let mut records = runner.run(&request, stop, &log)?;
     let record = records.pop().expect("a run of one agent has one record");
     let after = fs::read(root.join("repository/greeting.txt")).ok();
     let is_clean = match record.worktree() {
@@ -148,12 +149,12 @@ pub fn check_contract(
         _ => false,
     };
     let is_done = has_done_it(&runner.repository, &record)?;
-    let parts = parts(&record, &seen, is_clean, before == after, is_done);
-    let output = seen.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let parts = parts(&record, &log, is_clean, before == after, is_done);
+    let output = log.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(CheckReport { passed: parts.iter().all(|part| part.holds || !part.required), parts, output })
 }
 
-/// Whether the agent has committed what its issue asks for.
+/// Returns whether the agent has committed the change that its issue requests.
 fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, GitError> {
     let Some(head) = record.head.as_deref().filter(|head| repository.commit(head).is_some()) else {
         return Ok(false);
@@ -172,42 +173,42 @@ fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, Gi
     let (changes, _) = git.run_for_start(repository.location(), &arguments, MOST_CHANGES_BYTES)?;
     let changes = String::from_utf8_lossy(&changes);
     let mut added = changes.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ "));
-    Ok(added.any(|line| line.contains(ASKED_FOR)))
+    Ok(added.any(|line| line.contains(REQUIRED_TEXT)))
 }
 
 fn parts(
     record: &AgentRecord,
-    seen: &Seen,
+    log: &OutputLog,
     is_clean: bool,
     is_untouched: bool,
     is_done: bool,
 ) -> Vec<CheckPart> {
     let part = |name, holds, required, detail: String| CheckPart { name, holds, required, detail };
-    let told = record.detail.clone().unwrap_or_default();
+    let detail = record.detail.clone().unwrap_or_default();
     let has_started = record.launched_at_ms.is_some() && record.exit_code.is_some();
-    let mut parts = vec![part("started", has_started, true, told)];
+    let mut parts = vec![part("started", has_started, true, detail)];
     let in_time = record.state != AgentState::TimedOut;
-    parts.push(part(IN_TIME, in_time, true, if in_time { "" } else { "its time was up" }.to_owned()));
+    parts.push(part(IN_TIME, in_time, true, if in_time { "" } else { "it timed out" }.to_owned()));
     for one in record.verdict.iter().flat_map(|verdict| &verdict.parts) {
         parts.push(part(one.name.name(), one.holds, true, one.why.clone()));
     }
     let commits = format!("{} commits", record.commits);
     parts.push(part("repository_untouched", is_untouched, true, String::new()));
     parts.push(part("commits", record.commits > 0, true, commits));
-    let undone = format!("no line with '{ASKED_FOR}' was added, which is what the issue asks for");
+    let undone = format!("the issue requests a line with '{REQUIRED_TEXT}', and none was added");
     parts.push(part("task", is_done, true, if is_done { String::new() } else { undone }));
-    // What a run only warns of is advice here too: the same work has one verdict.
+    // A run only warns of these. They are advice here too, so that the same work has one verdict.
     let on_branch = record.warnings.is_empty();
     parts.push(part("on_branch", on_branch, false, record.warnings.join("; ")));
-    let left = if is_clean { "" } else { "files are left that are not committed" };
+    let left = if is_clean { "" } else { "it left files that are not committed" };
     parts.push(part("clean_tree", is_clean, false, left.to_owned()));
-    let is_structured = *seen.structured.lock().unwrap_or_else(PoisonError::into_inner);
-    let log = if is_structured { "" } else { "no line says a level: print JSON or '[INFO] text'" };
-    parts.push(part("log_levels", is_structured, false, log.to_owned()));
+    let is_structured = *log.structured.lock().unwrap_or_else(PoisonError::into_inner);
+    let advice = if is_structured { "" } else { "no line has a level: print JSON or '[INFO] text'" };
+    parts.push(part("log_levels", is_structured, false, advice.to_owned()));
     parts
 }
 
-/// Makes a repository with one commit, whatever the user's settings are.
+/// Makes a repository with one commit, independent of the user's settings.
 fn make_repository(host: &Host, folder: &Path) -> Result<(), RunnerError> {
     fs::create_dir(folder).map_err(file_error("make", folder))?;
     let file = folder.join("greeting.txt");

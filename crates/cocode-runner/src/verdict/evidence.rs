@@ -1,4 +1,4 @@
-//! What git says about an agent's work.
+//! The evidence for a verdict: an agent's work, as git reports it.
 
 use std::fs;
 use std::path::Path;
@@ -10,24 +10,24 @@ use crate::repository::git::GitError;
 use crate::repository::worktree::Worktree;
 use crate::repository::{Repository, head_log};
 
-/// The most bytes that are read of a commit: its author writes as much as it likes.
+/// The most bytes that are read of a commit, whose author decides on its length.
 const MOST_COMMIT_BYTES: u64 = 256 << 10;
 
-/// How long each look at the commits may take.
+/// The time limit of each call of git.
 const LOOK_LIMIT: Duration = Duration::from_secs(60);
 
-/// What an agent's worktree holds.
+/// The work in an agent's worktree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     pub(crate) head: Option<HeadCommit>,
-    /// How many commits `HEAD` has that the start has not.
+    /// The number of commits between the start and `HEAD`.
     pub(crate) commits: u64,
-    /// Whether `HEAD` is the agent's branch.
+    /// True if `HEAD` is on the agent's branch.
     pub(crate) is_on_branch: bool,
 }
 
 impl Work {
-    /// Looks at a worktree; one that is gone holds nothing.
+    /// Reads the work of a worktree; that of a missing one is empty.
     pub(crate) fn find(
         repository: &Repository,
         worktree: &Worktree,
@@ -50,7 +50,7 @@ impl Work {
         let committed_at = committer.and_then(|line| line.rsplit(' ').nth(1)?.parse().ok());
         let committed_at = match committed_at {
             Some(committed_at) => committed_at,
-            // Behind what was read; the message is then, too, and does not count.
+            // The header is longer than the limit. So the message was not read either, and does not count.
             None if !is_message_whole => i64::MIN,
             None => return Err(GitError::Answer { command: "cat-file" }),
         };
@@ -79,7 +79,7 @@ impl Work {
     }
 }
 
-/// Whether git would wait for somebody at the other end of a pipe that the agent has left in the place of a file.
+/// Returns whether the git folder has an entry, such as a pipe, that git would open instead of a file and block on.
 fn holds_pipes(git_folder: &Path) -> bool {
     let entries = fs::read_dir(git_folder).into_iter().flatten().flatten();
     let mut kinds = entries.filter_map(|entry| entry.file_type().ok());

@@ -1,4 +1,4 @@
-//! Files that other programs obey, among those that an agent's work would change.
+//! The files that other programs obey, among the changes of an agent's work.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::repository::Repository;
 use crate::repository::git::GitError;
 
-/// How many files an error names.
+/// The most files that an error names.
 const MOST_NAMED: usize = 5;
 
 /// A file that another program obeys.
@@ -16,11 +16,12 @@ const MOST_NAMED: usize = 5;
 pub struct ObeyedFile {
     /// Its path in the repository.
     pub path: String,
-    /// What obeys it, and how.
+    /// The program that obeys it, and the effect.
     pub reason: String,
 }
 
-/// Several of them, as part of a sentence: the first few with their reasons, then how many more there are.
+/// A list of such files. It renders as part of a sentence: the first ones with their reasons, then the number of further
+/// ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ObeyedFiles(pub Vec<ObeyedFile>);
@@ -38,8 +39,8 @@ impl fmt::Display for ObeyedFiles {
     }
 }
 
-/// Returns the files on the lists that an agent has changed between `start` and `commit`: first those that are never changed, then
-/// those that the user is asked about.
+/// Returns the listed files that an agent has changed between `start` and `commit`: first the protected ones, then those
+/// whose changes are reported.
 pub(crate) fn obeyed_files(
     repository: &Repository,
     start: &str,

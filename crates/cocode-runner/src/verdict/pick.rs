@@ -1,4 +1,4 @@
-//! Taking an agent's work into the current branch, and looking at it.
+//! Takes an agent's work into the current branch, and shows it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,11 +16,11 @@ use crate::repository::git::{Git, GitError};
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
 use crate::verdict::obeyed_files::{ObeyedFiles, obeyed_files};
 
-/// How an agent's work gets into the current branch.
+/// The way in which an agent's work gets into the current branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PickWay {
-    /// It is there already.
+    /// The branch contains it already.
     AlreadyThere,
     /// The current branch moves forward to it.
     FastForward,
@@ -28,7 +28,7 @@ pub enum PickWay {
     Merge,
 }
 
-/// What was picked, or would be.
+/// The outcome of a pick, or of its dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Picked {
     /// The agent.
@@ -37,32 +37,32 @@ pub struct Picked {
     pub branch: String,
     /// The commit that was taken.
     pub commit: String,
-    /// How.
+    /// The way.
     pub way: PickWay,
-    /// Whether the agent is verified ready.
+    /// True if the agent is verified ready.
     pub is_ready: bool,
-    /// Whether a check has passed, as a part of that.
+    /// True if a check command has passed as part of the verdict.
     pub is_checked: bool,
-    /// Whether it was done.
+    /// True if the branch was changed.
     pub done: bool,
     /// The files of the work that other programs obey, for the user to review.
     #[serde(rename = "asked")]
     pub to_review: ObeyedFiles,
 }
 
-/// How much an agent has changed between its start and its last commit.
+/// The size of an agent's changes between its start and its last commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkSize {
-    /// Files that differ.
+    /// The number of changed files.
     pub files: u64,
-    /// Lines that are new; none for contents that are no text.
+    /// The number of added lines; none for binary contents.
     pub lines_added: u64,
-    /// Lines that are gone, likewise.
+    /// The number of removed lines, likewise.
     pub lines_removed: u64,
 }
 
 impl Runner {
-    /// Measures what an agent has committed; nothing if it has committed nothing.
+    /// Measures an agent's commits; all zero if there are none.
     ///
     /// # Errors
     /// [`RunnerError::Repository`], [`RunnerError::Git`].
@@ -73,7 +73,7 @@ impl Runner {
         };
         let mut size = WorkSize::default();
         for line in numbers.lines() {
-            // A hyphen stands in the place of a number for what is no text.
+            // Git prints a hyphen instead of a number for binary contents.
             let mut counts = line.split('\t').map(|field| field.parse().unwrap_or(0));
             size.files += 1;
             size.lines_added += counts.next().unwrap_or(0);
@@ -86,15 +86,15 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
-    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::Obeyed`]; nothing is
-    /// changed then.
+    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::Obeyed`]; none of them
+    /// leaves a change.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
         if !record.state.is_final() {
             return Err(RunnerError::NotEnded { agent: record.agent.clone() });
         }
         let commit = work_of(repository, record)?;
-        // Not what the verdict says: it may be older than this check, and the branch may have been moved since.
+        // Checked again, because the verdict may be older than this check, and the branch may have moved since.
         if let Some(why) = self.unsound(record, &commit)? {
             return Err(RunnerError::Unsound { agent: record.agent.clone(), why });
         }
@@ -139,7 +139,7 @@ impl Runner {
                 _ => &["merge", "--quiet", "--ff-only", &commit],
             };
             if let Err(error) = repository.git.run(repository.location(), arguments) {
-                // A merge that stopped half-way is taken back. It is ours: none was there when this began.
+                // Reverts a merge that stopped half-way. It can only be this one, since an unfinished merge was excluded above.
                 let _ = repository.git.run(repository.location(), &["merge", "--abort"]);
                 return Err(error.into());
             }
@@ -159,9 +159,9 @@ impl Runner {
     }
 }
 
-/// What is not committed and lies where a file would come with `target`, a commit or tree, if anything does.
+/// Returns the path of an uncommitted file that a new file of `target`, a commit or tree, would replace, if any.
 ///
-/// Git itself would replace what it is told to ignore, such as a file with the user's own settings.
+/// Git itself replaces ignored files without a question, such as a file with the user's own settings.
 fn in_the_way(repository: &Repository, target: &str) -> Result<Option<PathBuf>, GitError> {
     let arguments = [
         "diff",
@@ -177,29 +177,29 @@ fn in_the_way(repository: &Repository, target: &str) -> Result<Option<PathBuf>, 
     let added = repository.git.run_for_bytes(repository.location(), &arguments)?;
     let is_tracked = |path: &Path| {
         let arguments = ["ls-tree", "--full-tree", "--name-only", "HEAD", "--"].map(OsStr::new);
-        let found =
+        let names =
             repository.git.run(repository.location(), &[&arguments[..], &[path.as_os_str()]].concat())?;
-        Ok::<bool, GitError>(!found.is_empty())
+        Ok::<bool, GitError>(!names.is_empty())
     };
     let is_there = |path: &Path| {
         let path = repository.root.join(path);
-        // Nothing is lost with an empty folder.
+        // An empty folder is no loss.
         path.symlink_metadata().is_ok()
             && !fs::read_dir(&path).is_ok_and(|mut inside| inside.next().is_none())
     };
-    let mut seen_folders = BTreeSet::new();
+    let mut checked_folders = BTreeSet::new();
     let names = added.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     for path in names.map(|name| Path::new(OsStr::from_bytes(name))) {
         if is_there(path) && !is_tracked(path)? {
             return Ok(Some(path.to_owned()));
         }
-        // A file, or a link, in the place of a folder on the way there.
+        // A file or symlink at the path of one of its parent folders.
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            if !seen_folders.insert(folder.to_owned()) {
+            if !checked_folders.insert(folder.to_owned()) {
                 break;
             }
-            let found = repository.root.join(folder).symlink_metadata();
-            if found.is_ok_and(|found| !found.is_dir()) && !is_tracked(folder)? {
+            let metadata = repository.root.join(folder).symlink_metadata();
+            if metadata.is_ok_and(|data| !data.is_dir()) && !is_tracked(folder)? {
                 return Ok(Some(folder.to_owned()));
             }
         }
@@ -207,8 +207,8 @@ fn in_the_way(repository: &Repository, target: &str) -> Result<Option<PathBuf>, 
     Ok(None)
 }
 
-/// Returns the differences between where an agent started and what it has committed, also while agents run; `summary`
-/// for a line for each file.
+/// Returns the differences between an agent's start and its last commit, also while agents run; with `summary`, one line
+/// for each file.
 ///
 /// # Errors
 /// [`RunnerError::NothingToPick`], [`RunnerError::Repository`], [`RunnerError::Git`].
@@ -225,7 +225,7 @@ fn difference(config: &RunnerConfig, record: &AgentRecord, format: &str) -> Resu
     Ok(repository.git.run(repository.location(), &arguments)?)
 }
 
-/// The commit that holds an agent's work: where its worktree was when it ended, or where its branch is.
+/// Returns the commit of an agent's work: that of its worktree when it ended, or else the tip of its branch.
 fn work_of(repository: &Repository, record: &AgentRecord) -> Result<String, RunnerError> {
     let branch = || repository.commit(&format!("refs/heads/{}", record.branch));
     let commit = record.head.clone().filter(|head| repository.commit(head).is_some()).or_else(branch);

@@ -5,7 +5,7 @@ use cocode_runner::{AgentDefinition, StopFlag};
 use crate::fixture::{Fixture, Log, MARKED, agent, request};
 
 #[test]
-fn only_what_nothing_is_lost_by_is_removed() {
+fn only_worktrees_without_unmerged_work_are_removed() {
     let fixture = Fixture::new();
     let runner = fixture.runner();
     let agents = vec![
@@ -68,7 +68,7 @@ fn a_detached_commit_is_not_lost() {
 
 #[test]
 fn folders_that_an_agent_has_closed_are_removed() {
-    // The owner alone is kept out by that, root is not.
+    // The modes stop only the owner; root passes them.
     let fixture = Fixture::new();
     let record = fixture.run(
         "W=$(git rev-parse --absolute-git-dir); O=$(git rev-parse --git-common-dir)/objects; \
@@ -99,7 +99,7 @@ fn nothing_is_left_in_the_repository_when_the_last_agent_is_cleaned_away() {
 
 #[test]
 fn an_agents_folder_of_branches_leads_nowhere() {
-    // Far more than there is in a worktree, and what a walk through the whole machine would look like.
+    // A tree far larger than a worktree, as a stand-in for the whole machine.
     let elsewhere = Fixture::new();
     let far = elsewhere.root.join("far");
     for number in 0..200 {
@@ -116,16 +116,20 @@ fn an_agents_folder_of_branches_leads_nowhere() {
     ];
     for lead in leads {
         let fixture = Fixture::new();
-        // The agent itself cannot, but where it shares its folders with others it could.
+        // A confined agent cannot do this, but one that shares its folders could.
         let record = fixture.run(&format!("W=$(git rev-parse --absolute-git-dir); {lead}"));
         assert!(record.git_folder.as_ref().unwrap().join("cocode/heads/7-a").exists(), "{lead}");
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &lead]).env("W", record.git_folder.unwrap());
         assert!(command.status().unwrap().success(), "{lead}");
         let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
-        assert_eq!(cleaned.why.as_deref(), Some("its own branches are not as git has them"), "{lead}");
+        assert_eq!(
+            cleaned.why.as_deref(),
+            Some("its own folder of branches is not as git makes it"),
+            "{lead}"
+        );
     }
-    // The control: folders of branches are looked into.
+    // The control: nested folders of branches are searched.
     let fixture = Fixture::new();
     let record =
         fixture.run(&format!("git checkout -q -b cocode/deep/er && {MARKED}; git checkout -q cocode/7-a"));
@@ -135,12 +139,12 @@ fn an_agents_folder_of_branches_leads_nowhere() {
 }
 
 #[test]
-fn a_commit_that_could_not_be_brought_is_not_lost() {
+fn a_commit_that_could_not_be_imported_is_not_lost() {
     for is_there in [true, false] {
         let fixture = Fixture::new();
         let record = fixture.run("true");
         let own = record.git_folder.as_ref().unwrap().join("cocode");
-        // As if it had been made and never arrived.
+        // A commit that was made in the agent's folder and never imported.
         let mut command = std::process::Command::new("git");
         command.args(["commit-tree", "-m", "x", "HEAD^{tree}"]).current_dir(fixture.repository());
         command.env("HOME", fixture.root.join("home"));
@@ -154,19 +158,19 @@ fn a_commit_that_could_not_be_brought_is_not_lost() {
         fs::write(own.join("heads/7-z"), &commit).unwrap();
         let name = commit.trim();
         if !is_there {
-            // Nobody has it any more: a name is all there is.
+            // No folder has the object any more, only its name is left.
             fs::remove_file(fixture.repository().join(format!(".git/objects/{}/{}", &name[..2], &name[2..])))
                 .unwrap();
         }
         let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
-        let why = is_there.then_some("it has commits that could not be brought to the repository");
+        let why = is_there.then_some("it has commits that could not be imported into the repository");
         assert_eq!(cleaned.why.as_deref(), why);
         assert_eq!(record.worktree.exists(), is_there);
     }
 }
 
 #[test]
-fn what_its_own_check_has_left_keeps_no_worktree() {
+fn files_of_the_agents_own_check_keep_no_worktree() {
     let fixture = Fixture::new();
     // A file of the check's own, in a folder of its own, and one that it has changed.
     let check = "mkdir -p out && echo x > out/report && echo x > 'with blank' && echo y >> a.txt";
@@ -209,7 +213,7 @@ fn files_that_keep_a_worktree_are_named_and_force_removes_them() {
         assert!(runner.clean_by_force(record, true).unwrap().removed && record.worktree.exists());
         assert!(runner.clean_by_force(record, false).unwrap().removed && !record.worktree.exists());
     }
-    // What is not what was made is nobody's to remove.
+    // A folder that the runner did not make is kept even then.
     fs::remove_dir_all(&records[2].worktree).unwrap();
     fs::create_dir(&records[2].worktree).unwrap();
     fs::write(records[2].worktree.join("precious"), "kept").unwrap();

@@ -100,7 +100,7 @@ fn listed_folders_are_writable() {
 }
 
 #[test]
-fn what_an_agent_leaves_never_runs_outside() {
+fn files_of_an_agent_never_run_outside() {
     let fixture = Fixture::new();
     let trap = fixture.root.join("trapped");
     let evil = format!("#!/bin/sh\ntouch {}\ncat\n", trap.display());
@@ -132,16 +132,16 @@ fn what_an_agent_leaves_never_runs_outside() {
 }
 
 #[test]
-fn no_agent_has_a_network_that_it_is_not_to_have() {
-    // Nothing keeps what runs at this level from the network.
+fn an_agent_without_network_is_not_started_where_that_cannot_be_enforced() {
+    // This level does not confine the network.
     let mut fixture = Fixture::new();
     fixture.level = Level::Process;
     let offline = || AgentDefinition { has_network: false, ..agent("a", MARKED) };
     let record = fixture.run_agent(offline());
     assert_eq!((record.state, record.exit_code), (AgentState::Failed, None), "{record:?}");
-    assert!(record.detail.unwrap().contains("it is to have no network"));
+    assert!(record.detail.unwrap().contains("it may not use the network"));
     assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.start_commit, "it was not started");
-    // The same with the network, and where something keeps it from there.
+    // The controls: with the network, and at a level that confines it.
     let mut fixture = Fixture::new();
     fixture.level = Level::Process;
     assert_eq!(fixture.run_agent(agent("a", MARKED)).state, AgentState::Ready);

@@ -5,17 +5,17 @@ use crate::fixture::{Fixture, MARKED, agent};
 fn check(definition: &AgentDefinition) -> CheckReport {
     let fixture = Fixture::new();
     let config = fixture.config();
-    let check = CheckContext {
+    let context = CheckContext {
         host: config.host,
         spawner: config.spawner,
         scratch: config.scratch,
         least_level: config.least_level,
         limits: cocode_runner::RunLimits::default(),
     };
-    check_contract(&check, definition, &StopFlag::new()).unwrap()
+    check_contract(&context, definition, &StopFlag::new()).unwrap()
 }
 
-/// The required parts that do not hold.
+/// Returns the required parts that do not hold.
 fn failures(report: &CheckReport) -> Vec<&'static str> {
     let failed = report.parts.iter().filter(|part| part.required && !part.holds);
     failed.map(|part| part.name).collect()
@@ -49,7 +49,7 @@ fn each_breach_of_the_contract_is_named() {
         ("true", &["descends", "new", "changes", "marker", "commits", "task"]),
         (&format!("{work}; git commit -q -m x"), &["marker"]),
         (&format!("{work}; {MARKED}; exit 1"), &["exit_code"]),
-        // All that it says is right, but it has done something else.
+        // The marker and the commit are right, but the change is another one.
         (MARKED, &["task"]),
         (&format!("echo x > '#1'; git add .; {MARKED}"), &["task"]),
     ];

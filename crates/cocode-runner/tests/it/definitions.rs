@@ -1,7 +1,7 @@
 use cocode_runner::{AgentCommand, AgentDefinition, AgentsFile, AgentsFileError};
 
 #[test]
-fn a_definition_has_everything_that_the_format_says() {
+fn every_key_of_a_definition_is_read() {
     let text = r#"
         [performance]
         agent_timeout = 60

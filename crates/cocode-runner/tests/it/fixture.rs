@@ -1,4 +1,4 @@
-//! A repository, a home folder and a runner of a test's own.
+//! A repository, a home folder and a runner for one test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,12 +16,13 @@ use rel_path::ProtectedNames;
 use sandbox_exec::{Level, SpawnerProgram};
 use tempfile::TempDir;
 
-/// A change and a commit that says the marker. The file is another one for each agent, so that all of them merge.
+/// A script that commits a change with the marker. Each agent changes a file of its own, so that all commits merge.
 pub(crate) const MARKED: &str =
     "D=done-$(basename \"$PWD\"); echo x >> $D; git add $D; git commit -q -m 'fix: x
 
 cocode ready for check'";
 
+/// A repository, a home folder and the configuration of a runner, in a temporary folder.
 pub(crate) struct Fixture {
     _folder: TempDir,
     pub(crate) root: PathBuf,
@@ -31,15 +32,14 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A repository with one commit, and a home folder with a git identity.
+    /// Makes a repository with one commit, and a home folder with a git identity.
     pub(crate) fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
         for name in ["home", "repository"] {
             fs::create_dir(root.join(name)).unwrap();
         }
-        fs::write(root.join("home/.gitconfig"), "[user]\n\tname = Somebody\n\temail = s@localhost\n")
-            .unwrap();
+        fs::write(root.join("home/.gitconfig"), "[user]\n\tname = Ada\n\temail = a@localhost\n").unwrap();
         let path = std::env::var_os("PATH").unwrap();
         let variables = BTreeMap::from([
             ("PATH".into(), path),
@@ -55,7 +55,7 @@ impl Fixture {
         fixture
     }
 
-    /// The same where agents have no file tree of their own, and share branches and objects.
+    /// Makes the same, for agents without a file tree of their own, which share branches and objects.
     pub(crate) fn shared() -> Fixture {
         Fixture { level: Level::Landlock, ..Fixture::new() }
     }
@@ -68,10 +68,10 @@ impl Fixture {
         self.root.join("worktrees")
     }
 
-    /// The worktree of agent `a`, of which there is one.
+    /// Returns the worktree of agent `a`, in the folder of the only repository.
     pub(crate) fn worktree(&self) -> PathBuf {
-        let made = fs::read_dir(self.worktrees()).unwrap().next().unwrap().unwrap().path();
-        made.join("7-a")
+        let folder = fs::read_dir(self.worktrees()).unwrap().next().unwrap().unwrap().path();
+        folder.join("7-a")
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
@@ -135,13 +135,13 @@ pub(crate) fn request(agents: Vec<AgentDefinition>) -> RunRequest {
     }
 }
 
-/// The parts of an agent's verdict that do not hold.
+/// Returns the parts of an agent's verdict that do not hold.
 pub(crate) fn failures(record: &AgentRecord) -> Vec<&'static str> {
     let verdict = record.verdict.as_ref().expect("an agent that has ended is judged");
     verdict.parts.iter().filter(|part| !part.holds).map(|part| part.name.name()).collect()
 }
 
-/// What has happened, as short texts.
+/// The events of a run, as short texts.
 #[derive(Default)]
 pub(crate) struct Log(pub(crate) Mutex<Vec<String>>);
 
@@ -152,7 +152,7 @@ impl Log {
 }
 
 impl Log {
-    /// Waits for a line.
+    /// Waits until a line is logged.
     pub(crate) fn wait_for(&self, line: &str) {
         let began = Instant::now();
         while !self.lines().iter().any(|one| one == line) {

@@ -1,4 +1,4 @@
-//! The index that an agent leaves in its worktree leads git of the user nowhere else.
+//! The index that an agent leaves in its worktree does not lead the user's git out of it.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn check_that_nothing_escapes(fixture: &Fixture, record: &AgentRecord) {
 }
 
 #[test]
-fn crafted_index_is_put_aside_when_its_agent_has_ended() {
+fn crafted_index_is_quarantined_when_its_agent_has_ended() {
     for fixture in [Fixture::new(), Fixture::shared()] {
         let record = fixture.run(&format!("{MARKED}; {CRAFT}"));
         assert_eq!(record.state, AgentState::Ready, "{record:?}");
@@ -37,7 +37,7 @@ fn crafted_index_is_put_aside_when_its_agent_has_ended() {
 }
 
 #[test]
-fn crafted_index_is_put_aside_when_a_check_has_ended() {
+fn crafted_index_is_quarantined_when_a_check_has_ended() {
     let fixture = Fixture::new();
     let mut definition = agent("a", MARKED);
     definition.check = Some(CRAFT.to_owned());

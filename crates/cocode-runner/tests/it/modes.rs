@@ -1,5 +1,5 @@
-//! No agent leaves a set-user-ID program, a capability, a device or a file of another owner, and nobody else gets into its
-//! git folders. The tricks are those of `fixtures/modes/tricks.json`.
+//! No agent leaves a set-user-ID program, a capability, a device or a file of another owner, and no other user can enter
+//! its git folders. The tricks are those of `fixtures/modes/tricks.json`.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,7 +9,7 @@ use crate::fixture::{Fixture, MARKED};
 use crate::tricks::{Trick, left_in, tricks};
 
 /// The folders in which a confined agent may write, as its script names them.
-const PLACES: [&str; 4] = ["$R/tricks", "$W/tricks", "$W/cocode/objects/tricks", "$O/tricks"];
+const FOLDERS: [&str; 4] = ["$R/tricks", "$W/tricks", "$W/cocode/objects/tricks", "$O/tricks"];
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o7777
@@ -28,9 +28,9 @@ fn no_trick_of_an_agent_leaves_anything_anywhere() {
         let meant: Vec<Trick> =
             tricks().into_iter().filter(|trick| trick.is_possible() && !trick.is_own).collect();
         for trick in &meant {
-            for place in PLACES {
+            for folder in FOLDERS {
                 let command = format!("{} && {}", trick.setup, trick.command);
-                let text = Trick { command, ..trick.clone() }.in_folder(place);
+                let text = Trick { command, ..trick.clone() }.in_folder(folder);
                 script.push_str(&format!("( {text} ) >> $R/said 2>&1; "));
             }
         }
@@ -70,7 +70,7 @@ fn an_agents_git_folders_are_closed_from_the_start_and_again_at_the_end() {
 }
 
 #[test]
-fn one_that_is_found_open_is_closed() {
+fn an_open_git_folder_is_closed_when_a_runner_is_opened() {
     let fixture = Fixture::new();
     let record = fixture.run(MARKED);
     assert_eq!(record.exit_code, Some(0), "{record:?}");
@@ -80,7 +80,7 @@ fn one_that_is_found_open_is_closed() {
     }
     drop(fixture.runner());
     assert_eq!((mode(&folder), mode(&folder.join("cocode"))), (0o700, 0o700));
-    // A link in its place is not followed.
+    // A symlink at its path is not followed.
     let elsewhere = fixture.root.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::set_permissions(&elsewhere, Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! What an agent makes of its own folder of objects, and what of it reaches the repository.
+//! An agent's own folder of objects: what reaches the repository, and what does not.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -11,8 +11,9 @@ use cocode_runner::{AgentDefinition, AgentRecord, Runner, RunnerConfig, StopFlag
 
 use crate::fixture::{Fixture, Log, MARKED, agent, failures, request};
 
-/// What scripts say for places: the worktree's git folder, the objects as the agent has them, and where it finds the repository's.
-const PLACES: &str = "W=$(git rev-parse --absolute-git-dir); \
+/// Variables and functions of scripts: the worktree's git folder `W`, the objects in the agent's view `O`, and the
+/// repository's objects in that view `S`.
+const VARIABLES: &str = "W=$(git rev-parse --absolute-git-dir); \
     O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; S=$W/cocode/shared-objects; \
     path_of() { echo $1 | sed 's,..,&/,'; }; \
     arrived() { until test -e $S/$(path_of $(git rev-parse HEAD)); do sleep 0.05; done; }; ";
@@ -25,18 +26,18 @@ fn run_all(fixture: &Fixture, agents: Vec<AgentDefinition>) -> (Vec<AgentRecord>
 }
 
 fn run(fixture: &Fixture, script: &str) -> (AgentRecord, Log) {
-    let (mut records, log) = run_all(fixture, vec![agent("a", &format!("{PLACES}{script}"))]);
+    let (mut records, log) = run_all(fixture, vec![agent("a", &format!("{VARIABLES}{script}"))]);
     (records.remove(0), log)
 }
 
-/// Whether git finds nothing wrong with the repository and all its worktrees.
+/// Asserts that git reports no fault in the repository and all its worktrees.
 #[track_caller]
 fn assert_sound(fixture: &Fixture, case: &str) {
     let mut command = Command::new("git");
     command.args(["fsck", "--full", "--strict", "--no-dangling"]).current_dir(fixture.repository());
     let output = command.output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&said));
+    let report = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&report));
 }
 
 fn has(fixture: &Fixture, object: &str) -> bool {
@@ -45,23 +46,23 @@ fn has(fixture: &Fixture, object: &str) -> bool {
     command.output().unwrap().status.success()
 }
 
-/// What lies in the repository's objects that is neither a file nor a folder.
+/// Returns the entries of the repository's objects that are neither a file nor a folder.
 fn oddities(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let kind = entry.file_type().unwrap();
         if kind.is_dir() {
-            found.extend(oddities(&entry.path()));
+            paths.extend(oddities(&entry.path()));
         } else if kind.is_symlink() || kind.is_fifo() || !kind.is_file() {
-            found.push(entry.path());
+            paths.push(entry.path());
         }
     }
-    found
+    paths
 }
 
 #[test]
-fn an_object_under_a_false_name_is_nowhere() {
-    // Git does not look whether an object fits its name when the same contents are added later, nor when it is checked out.
+fn an_object_under_a_false_name_does_not_reach_the_repository() {
+    // Git does not check that an object fits its name when the same contents are added later, nor at a checkout.
     let plant = "F=$(echo future | git hash-object --stdin); E=$(echo evil | git hash-object -w --stdin); \
         mkdir -p $O/$(echo $F | cut -c 1-2); cp $O/$(path_of $E) $O/$(path_of $F)";
     for (fixture, expected) in [(Fixture::new(), "future"), (Fixture::shared(), "evil")] {
@@ -69,7 +70,7 @@ fn an_object_under_a_false_name_is_nowhere() {
         assert_eq!(record.exit_code, Some(0), "{:?}", log.lines());
         fs::write(fixture.repository().join("f.txt"), "future\n").unwrap();
         fixture.git(&["add", "f.txt"]);
-        // In the second case the file is really there: the attack is one.
+        // The second case is the control: where objects are shared, the attack works.
         assert_eq!(fixture.git(&["cat-file", "blob", ":f.txt"]), expected);
         if expected == "future" {
             fixture.git(&["commit", "-q", "-m", "f"]);
@@ -79,7 +80,7 @@ fn an_object_under_a_false_name_is_nowhere() {
 }
 
 #[test]
-fn what_an_agent_does_to_its_objects_reaches_nobody_elses() {
+fn attacks_on_an_agents_own_objects_reach_no_other_objects() {
     let hash = "e".repeat(40);
     let attacks = [
         "true".to_owned(),
@@ -104,7 +105,7 @@ fn what_an_agent_does_to_its_objects_reaches_nobody_elses() {
     for attack in attacks {
         let began = Instant::now();
         let fixture = Fixture::new();
-        // Objects that the agent cannot see, but could have somebody else read.
+        // Objects that the agent cannot read, but could make the runner's git read.
         let victim = fixture.root.join("victim");
         fs::create_dir(&victim).unwrap();
         fixture.git_in(&victim, &["init", "-q"]);
@@ -140,7 +141,7 @@ fn what_an_agent_does_to_its_objects_reaches_nobody_elses() {
 }
 
 #[test]
-fn a_commit_without_what_belongs_to_it_moves_nothing() {
+fn an_incomplete_commit_moves_nothing() {
     let make = "B=$(echo gone | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$B,x; \
         T=$(git write-tree); C=$(git commit-tree -p HEAD -m 'cocode ready for check' $T); BF=$O/$(path_of $B); TF=$O/$(path_of $T); \
         E=$O/$(path_of $(echo evil | git hash-object -w --stdin)); git rm -q --cached x; ";
@@ -203,7 +204,7 @@ fn honest_work_arrives_however_it_is_stored() {
         let definition = AgentDefinition {
             clean_tree: true,
             check: Some("git fsck --full".to_owned()),
-            ..agent("a", &format!("set -e; {PLACES}{script}; {MARKED}"))
+            ..agent("a", &format!("set -e; {VARIABLES}{script}; {MARKED}"))
         };
         let (records, log) = run_all(&fixture, vec![definition]);
         let record = &records[0];
@@ -219,10 +220,10 @@ fn honest_work_arrives_however_it_is_stored() {
 }
 
 #[test]
-fn what_is_staged_can_be_committed_by_the_user() {
+fn staged_files_can_be_committed_by_the_user() {
     for is_damaged in [false, true] {
         let fixture = Fixture::new();
-        // Something else that is damaged does not keep it from being taken.
+        // Other objects that are damaged do not prevent the import.
         let damage = if is_damaged {
             "for n in $(seq 20); do F=$O/$(path_of $(echo bad$n | git hash-object -w --stdin)); chmod u+w $F; echo nonsense > $F; done;"
         } else {
@@ -242,11 +243,11 @@ fn what_is_staged_can_be_committed_by_the_user() {
 }
 
 #[test]
-fn commits_anywhere_are_there_as_they_are_made() {
+fn commits_on_any_branch_are_imported_as_they_are_made() {
     let fixture = Fixture::new();
     let (runner, log) = (fixture.runner(), Log::default());
     let script = format!(
-        "{PLACES} git checkout -q -b cocode/deep/7-z; git commit -q --allow-empty -m own; \
+        "{VARIABLES} git checkout -q -b cocode/deep/7-z; git commit -q --allow-empty -m own; \
          git checkout -q --detach; git commit -q --allow-empty -m detached; \
          echo staged > s.txt; git add s.txt; echo staged; \
          until test -e go; do sleep 0.05; done; rm go; {MARKED}"
@@ -255,10 +256,10 @@ fn commits_anywhere_are_there_as_they_are_made() {
         let running = scope.spawn(|| {
             runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0)
         });
-        // Whoever is told of a commit finds it.
+        // A reported commit is in the repository.
         log.wait_for("commit detached");
         assert_eq!(fixture.git_in(&fixture.worktree(), &["log", "-1", "--format=%s"]), "detached");
-        // What is staged is there a little later.
+        // Staged objects are imported a little later.
         log.wait_for("staged");
         let began = Instant::now();
         while !has(&fixture, "19d9cc8584ac2c7dcf57d2680375e80f099dc481") {
@@ -286,7 +287,7 @@ fn a_user_who_tidies_up_does_not_end_the_work_of_agents() {
         let fixture = Fixture::new();
         let (runner, log) = (fixture.runner(), Log::default());
         let script = format!(
-            "{PLACES} git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; rm go; {MARKED}"
+            "{VARIABLES} git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; rm go; {MARKED}"
         );
         let record = std::thread::scope(|scope| {
             let running = scope.spawn(|| {
@@ -307,11 +308,12 @@ fn a_user_who_tidies_up_does_not_end_the_work_of_agents() {
 #[test]
 fn a_check_reads_what_the_repository_has() {
     let fixture = Fixture::new();
-    // Git looks at the agent's own file first, and does not ask whether it is what its name says.
+    // Git reads the agent's own file first, and does not check that it fits its name.
     let falsified = "B=$(git rev-parse HEAD:f.txt); E=$(echo good | git hash-object -w --stdin); \
                      cp -f $O/$(path_of $E) $O/$(path_of $B); git cat-file blob HEAD:f.txt";
     for (word, is_ready) in [("bad", false), ("good", true)] {
-        let script = format!("{PLACES} echo {word} > f.txt; git add f.txt; {MARKED}; arrived; {falsified}");
+        let script =
+            format!("{VARIABLES} echo {word} > f.txt; git add f.txt; {MARKED}; arrived; {falsified}");
         let check = Some("git archive HEAD | tar -xO f.txt | grep -qx good".to_owned());
         let (mut records, log) = run_all(&fixture, vec![AgentDefinition { check, ..agent("a", &script) }]);
         let record = records.remove(0);
@@ -328,7 +330,7 @@ fn a_check_reads_what_the_repository_has() {
 }
 
 #[test]
-fn what_was_brought_is_not_brought_again() {
+fn imported_objects_are_not_imported_again() {
     let fixture = Fixture::new();
     let packs = || {
         let folder = fs::read_dir(fixture.repository().join(".git/objects/pack")).into_iter().flatten();
@@ -337,14 +339,14 @@ fn what_was_brought_is_not_brought_again() {
             .count()
     };
     let before = packs();
-    // More than are unpacked come as one pack; each of the others stages one more, and has it brought.
+    // More files than the unpack limit become one pack; each later step stages one more, and triggers an import.
     let script = format!(
-        "{PLACES} N=0; while test $((N+=1)) -le 150; do echo $N > $N.txt; done; git add .; sleep 2; \
+        "{VARIABLES} N=0; while test $((N+=1)) -le 150; do echo $N > $N.txt; done; git add .; sleep 2; \
          for M in a b c; do echo $M > $M.txt; git add .; sleep 2; done; {MARKED}"
     );
     let (record, log) = run(&fixture, &script);
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
-    // One with what was staged first, and perhaps one with the commit and all that belongs to it.
+    // One pack of the first staged files, and perhaps one of the commit and its objects.
     assert!(packs() - before <= 2, "{}", packs() - before);
     assert_sound(&fixture, "afterwards");
 }
@@ -372,14 +374,14 @@ fn an_agent_that_dies_in_a_commit_leaves_a_sound_repository() {
 }
 
 #[test]
-fn what_a_killed_runner_has_not_taken_is_taken_by_the_next_one() {
+fn objects_that_a_killed_runner_has_not_imported_are_imported_by_the_next_one() {
     let fixture = Fixture::new();
     let script = format!(
-        "{PLACES} echo x > b.txt; git add .; {MARKED}; echo dangling | git hash-object -w --stdin; echo ready; \
+        "{VARIABLES} echo x > b.txt; git add .; {MARKED}; echo dangling | git hash-object -w --stdin; echo ready; \
          while ! test -e go; do sleep 0.05; done"
     );
     let log = Log::default();
-    // Nothing refers to it, so it is not followed while the agent runs.
+    // No reference leads to it, so it is not imported while the agent runs.
     let dangling = "4ba8ea6005dd588634e40a8bee8a71243af8625e";
     std::thread::scope(|scope| {
         let running = scope.spawn(|| {
@@ -392,7 +394,7 @@ fn what_a_killed_runner_has_not_taken_is_taken_by_the_next_one() {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(!has(&fixture, dangling));
-        // It finds the records as they are now.
+        // A copy of the records is what the next runner reads after a kill at this moment.
         let copy = fixture.root.join("state-after");
         test_support::copy_folder(&fixture.root.join("state"), &copy);
         let next = Runner::open(RunnerConfig { state_folder: copy, ..fixture.config() });
@@ -454,18 +456,18 @@ fn repositories_of_every_kind_take_an_agents_work() {
         }
         prepare(&fixture);
         let script = format!(
-            "{PLACES} touch $S/new $W/cocode/new $O/info/new 2>/dev/null && exit 8; set -e; git log -1 -p >/dev/null; echo y >> a.txt; echo x > b.txt; git add .; git commit -qm one; arrived; \
+            "{VARIABLES} touch $S/new $W/cocode/new $O/info/new 2>/dev/null && exit 8; set -e; git log -1 -p >/dev/null; echo y >> a.txt; echo x > b.txt; git add .; git commit -qm one; arrived; \
              for n in $(seq 120); do echo $n > f$n; done; git add .; git status 2>&1 | grep -i error && exit 9; {MARKED}"
         );
         let (record, log) = run(&fixture, &script);
         assert_eq!(record.state, AgentState::Ready, "{kind}: {record:?} {:?}", log.lines());
         assert_eq!(record.warnings, Vec::<String>::new(), "{kind}");
-        let found: Vec<String> = ["objects/new", "objects/info/new", "worktrees/7-a/cocode/new"]
+        let leaked: Vec<String> = ["objects/new", "objects/info/new", "worktrees/7-a/cocode/new"]
             .into_iter()
             .filter(|name| fixture.repository().join(".git").join(name).exists())
             .map(str::to_owned)
             .collect();
-        assert_eq!(found, Vec::<String>::new(), "{kind}");
+        assert_eq!(leaked, Vec::<String>::new(), "{kind}");
         let errors: Vec<String> = log.lines().into_iter().filter(|line| line.contains("error")).collect();
         assert_eq!(errors, Vec::<String>::new(), "{kind}");
         assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.head.clone().unwrap(), "{kind}");
@@ -476,7 +478,7 @@ fn repositories_of_every_kind_take_an_agents_work() {
     }
 }
 
-/// Makes the repository one that finds its objects in another one.
+/// Turns the repository into one that borrows its objects from another one.
 fn lend(fixture: &Fixture, path: fn(&Path) -> String) {
     let origin = fixture.root.join("origin");
     fs::rename(fixture.repository(), &origin).unwrap();
@@ -486,7 +488,7 @@ fn lend(fixture: &Fixture, path: fn(&Path) -> String) {
     assert!(fixture.git(&["count-objects", "-v"]).contains("alternate: "));
 }
 
-/// Makes the repository a clone of the kind that these options make.
+/// Turns the repository into a clone with these options.
 fn clone_of(fixture: &Fixture, options: &[&str]) {
     let origin = fixture.root.join("home/origin");
     fs::rename(fixture.repository(), &origin).unwrap();

@@ -44,7 +44,7 @@ fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
     assert!(cocode_runner::diff(&fixture.config(), &records[1], false).unwrap().contains("+c"));
 }
 
-/// What one agent has done, to be picked.
+/// Runs one agent, and returns its record with the runner.
 fn work(fixture: &Fixture, script: &str) -> (Runner, AgentRecord) {
     let runner = fixture.runner();
     let record = runner.run(&request(vec![agent("a", script)]), &StopFlag::new(), &Log::default());
@@ -52,10 +52,10 @@ fn work(fixture: &Fixture, script: &str) -> (Runner, AgentRecord) {
 }
 
 #[test]
-fn what_is_not_committed_is_never_replaced() {
+fn uncommitted_files_are_never_replaced() {
     let commit = "git add -f .; git commit -q -m 'cocode ready for check'";
     let cases = [
-        // The agent's work, what the user has there, and what is in the way.
+        // The agent's work, the user's uncommitted file, and the path in the way.
         ("echo theirs > settings", "settings", Some("settings")),
         ("mkdir folder; echo theirs > folder/new", "folder", Some("folder")),
         ("ln -s a.txt 'a link'", "a link", Some("a link")),
@@ -74,8 +74,8 @@ fn what_is_not_committed_is_never_replaced() {
                 if is_ignored {
                     fs::write(fixture.repository().join(".git/info/exclude"), "*\n").unwrap();
                 }
-                let place = fixture.repository().join(name);
-                fs::write(&place, "mine\n").unwrap();
+                let file = fixture.repository().join(name);
+                fs::write(&file, "mine\n").unwrap();
                 let case = format!("{script}, ignored {is_ignored}, merge {is_merge}");
                 let before = fixture.git(&["rev-parse", "HEAD"]);
                 for dry_run in [true, false] {
@@ -88,37 +88,40 @@ fn what_is_not_committed_is_never_replaced() {
                         (other, _) => panic!("{case}: {other:?}"),
                     }
                 }
-                assert_eq!(fs::read_to_string(&place).unwrap(), "mine\n", "{case}");
+                assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n", "{case}");
             }
         }
     }
 }
 
 #[test]
-fn names_that_are_no_text_are_not_replaced_either() {
+fn uncommitted_files_with_names_that_are_not_utf8_are_not_replaced_either() {
     let fixture = Fixture::new();
     let script =
         "echo theirs > $(printf 'odd\\377'); git add -f .; git commit -q -m 'cocode ready for check'";
     let (runner, record) = work(&fixture, script);
     fs::write(fixture.repository().join(".git/info/exclude"), "*\n").unwrap();
-    let place = fixture.repository().join(OsStr::from_bytes(b"odd\xff"));
-    fs::write(&place, "mine\n").unwrap();
+    let file = fixture.repository().join(OsStr::from_bytes(b"odd\xff"));
+    fs::write(&file, "mine\n").unwrap();
     assert!(matches!(refused(runner.pick(&record, false)), RunnerError::InTheWay { .. }));
-    assert_eq!(fs::read_to_string(&place).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
 }
 
 #[test]
-fn what_the_user_has_begun_is_left_to_the_user() {
+fn an_unfinished_operation_of_the_user_is_left_alone() {
     let kinds = [("merge", "MERGE_HEAD"), ("cherry-pick", "CHERRY_PICK_HEAD"), ("revert", "REVERT_HEAD")];
     for (what, head) in kinds {
         let fixture = Fixture::new();
         let (runner, record) = work(&fixture, &write("b.txt", "b"));
-        // Nothing is left to commit, but for the merge itself.
+        // The work tree is clean; only the operation itself is unfinished.
         let commit = fixture.git(&["rev-parse", "HEAD"]);
         fs::write(fixture.repository().join(".git").join(head), format!("{commit}\n")).unwrap();
         for dry_run in [true, false] {
             let error = refused(runner.pick(&record, dry_run));
-            assert!(matches!(error, RunnerError::Unfinished { what: found } if found == what), "{error}");
+            assert!(
+                matches!(error, RunnerError::Unfinished { what: operation } if operation == what),
+                "{error}"
+            );
         }
         assert!(fixture.repository().join(".git").join(head).exists(), "{what}");
         fs::remove_file(fixture.repository().join(".git").join(head)).unwrap();
@@ -130,7 +133,7 @@ fn what_the_user_has_begun_is_left_to_the_user() {
 fn a_merge_is_signed_as_the_user_signs() {
     let fixture = Fixture::new();
     let program = fixture.root.join("sign");
-    // It has its keys where the user's environment says.
+    // The program signs only if the user's environment names the keys.
     let text = "#!/bin/sh\ncat > /dev/null; test \"$GNUPGHOME\" = keys || { echo no keys >&2; exit 2; }\n\
         echo '[GNUPG:] SIG_CREATED x' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo '-----END PGP SIGNATURE-----'\n";
     write_program(&program, text);
@@ -171,12 +174,12 @@ fn work_that_starts_programs_unasked_is_not_picked_and_other_obeyed_files_are_na
     assert!(!fixture.repository().join(".vscode").exists());
     drop(runner);
 
-    // The user decides otherwise: the same work is taken, and what is still on a list is named.
+    // The user has removed the names from the list: the same work is picked, and its reported files are named.
     let mut names = ProtectedNames::default();
     assert!(names.remove(".mcp.json") && names.remove(".vscode/tasks.json"));
     let runner = Runner::open(RunnerConfig { names, ..fixture.config() }).unwrap();
     let picked = runner.pick(&record, false).unwrap();
-    let asked: Vec<&str> = picked.to_review.0.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(asked, [".github/workflows/x.yml", ".vscode/tasks.json"]);
+    let to_review: Vec<&str> = picked.to_review.0.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(to_review, [".github/workflows/x.yml", ".vscode/tasks.json"]);
     assert!(picked.done && fixture.repository().join(".vscode/tasks.json").exists());
 }

@@ -12,7 +12,8 @@ fn limited(script: &str, seconds: u64) -> cocode_runner::AgentDefinition {
     cocode_runner::AgentDefinition { timeout, ..agent("a", script) }
 }
 
-/// Runs an agent that commits once and goes on, and again with more time as long as the machine was too busy for that.
+/// Runs an agent that commits once and then runs into its deadline; again with more time if the machine was too busy for
+/// the commit.
 fn timed_out(script: &str) -> (AgentRecord, Duration) {
     let mut seconds = 1;
     loop {
@@ -137,7 +138,7 @@ fn commits_are_seen_as_they_come() {
 #[test]
 fn a_worktree_that_is_deleted_meanwhile_is_not_ready() {
     let record = Fixture::new().run(&format!("{MARKED}; cd /; rm -rf \"$COCODE_REPO_PATH\"/* ; exit 0"));
-    // Its files are gone, its commit is not: that is still what it has committed.
+    // Only its files are deleted: the commit is still its work.
     assert_eq!(record.state, AgentState::Ready);
     let fixture = Fixture::new();
     let (runner, log) = (fixture.runner(), Log::default());
@@ -183,8 +184,8 @@ fn an_agent_whose_check_is_cancelled_is_cancelled() {
 }
 
 #[test]
-fn what_git_says_of_references_that_it_leaves_untidied_is_no_error() {
-    // Git deletes a reference of its own in this, and would lock the packed ones for it.
+fn gits_error_about_locked_packed_references_is_not_logged() {
+    // A cherry-pick deletes a reference of git's own, for which git tries to lock the packed references.
     let script = "echo x > f; git add f; git commit -qm one; git cherry-pick -n HEAD; git cherry-pick HEAD; \
                   ls $(git rev-parse --git-common-dir)/packed-refs.lock; echo \"error: Unable to create 'x'\"";
     let run = |fixture: &Fixture| {

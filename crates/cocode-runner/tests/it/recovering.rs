@@ -6,9 +6,9 @@ use cocode_runner::{AgentRecord, Runner, RunnerConfig, StopFlag};
 use crate::fixture::{Fixture, Log, agent, request};
 use test_support::copy_folder;
 
-/// What a process would find that is started after the one that runs this script was killed: it sees the records as they are
-/// while the agent is at work.
-fn found_after_a_kill(fixture: &Fixture, script: &str) -> Vec<AgentRecord> {
+/// Returns the records that a runner recovers after a kill of the one that runs this script: it opens a copy of the state
+/// folder, made while the agent runs.
+fn recovered_after_a_kill(fixture: &Fixture, script: &str) -> Vec<AgentRecord> {
     let script = format!("{script}; echo ready; while ! test -e go; do sleep 0.05; done");
     let log = Log::default();
     std::thread::scope(|scope| {
@@ -21,12 +21,12 @@ fn found_after_a_kill(fixture: &Fixture, script: &str) -> Vec<AgentRecord> {
         let opened = Runner::open(RunnerConfig { state_folder: copy, ..fixture.config() });
         fs::write(fixture.worktree().join("go"), "").unwrap();
         running.join().unwrap();
-        opened.expect("what one agent has left keeps nobody out").records().unwrap()
+        opened.expect("files of one agent do not keep the runner from opening").records().unwrap()
     })
 }
 
 #[test]
-fn what_an_agent_has_damaged_before_a_kill_keeps_nobody_out() {
+fn damage_by_an_agent_before_a_kill_does_not_keep_the_runner_from_opening() {
     let damages = [
         "true",
         "rm $W/HEAD; ln -s HEAD $W/HEAD",
@@ -37,10 +37,10 @@ fn what_an_agent_has_damaged_before_a_kill_keeps_nobody_out() {
     for damage in damages {
         let fixture = Fixture::new();
         let script = format!("W=$(git rev-parse --absolute-git-dir); {damage}");
-        let records = found_after_a_kill(&fixture, &script);
+        let records = recovered_after_a_kill(&fixture, &script);
         assert_eq!(records.len(), 1, "{damage}");
         assert_eq!(records[0].state, AgentState::Lost, "{damage}: {records:?}");
-        let is_told = records[0].warnings.iter().any(|warning| warning.contains("git"));
-        assert_eq!(is_told, damage.contains("HEAD"), "{damage}: {:?}", records[0].warnings);
+        let has_warning = records[0].warnings.iter().any(|warning| warning.contains("git"));
+        assert_eq!(has_warning, damage.contains("HEAD"), "{damage}: {:?}", records[0].warnings);
     }
 }

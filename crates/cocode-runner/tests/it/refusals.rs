@@ -47,7 +47,7 @@ fn bad_requests_are_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_branch_or_folder_that_is_there_is_never_taken_over() {
+fn an_existing_branch_or_folder_is_never_adopted() {
     let fixture = Fixture::new();
     fixture.git(&["branch", "cocode/7-a"]);
     let runner = fixture.runner();
@@ -110,7 +110,7 @@ fn a_missing_identity_does_not_keep_agents_from_committing() {
 }
 
 #[test]
-fn a_path_that_is_no_line_of_text_is_named() {
+fn a_path_that_is_not_a_line_of_text_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let fixture = Fixture::new();
     for name in [&b"two\nlines"[..], b"end\n", b"no text\xff"] {

@@ -1,4 +1,4 @@
-//! What an agent can do to the branches of others, and to what all of them share.
+//! Attacks of an agent on the branches of others, and on the folders that all of them share.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use sandbox_exec::Level;
 
 use crate::fixture::{Fixture, Log, MARKED, agent, failures, request};
 
-/// Everything that moves, deletes, blocks or forges the branch of the agent `a`, one attempt a line.
+/// Returns a script with all attempts to move, delete, block or forge the branch of the agent `a`, one a line.
 fn attacks(fixture: &Fixture) -> String {
     let git = fixture.repository().join(".git").display().to_string();
     let heads = format!("{git}/refs/heads/cocode");
@@ -40,22 +40,22 @@ fn attacks(fixture: &Fixture) -> String {
     .concat()
 }
 
-/// The files beneath these paths with their contents; a path that is gone is missing.
+/// Returns the files beneath these paths with their contents; a deleted path is missing.
 fn contents(paths: &[PathBuf]) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut files = BTreeMap::new();
     for path in paths {
         if path.is_dir() {
             let inside: Vec<PathBuf> =
                 fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
-            found.extend(contents(&inside));
+            files.extend(contents(&inside));
         } else if path.is_file() {
-            found.insert(path.clone(), fs::read(path).unwrap());
+            files.insert(path.clone(), fs::read(path).unwrap());
         }
     }
-    found
+    files
 }
 
-/// What belongs to the agent `a`, and what to the repository.
+/// Returns the files of the agent `a`, and those of the repository that its branch depends on.
 fn of_the_sibling(fixture: &Fixture, record: &AgentRecord) -> BTreeMap<PathBuf, Vec<u8>> {
     let git = fixture.repository().join(".git");
     let names =
@@ -86,7 +86,7 @@ fn no_agent_moves_or_deletes_the_branch_of_another() {
     let locks = fixture.repository().join(".git");
     assert!(!locks.join("refs/heads/cocode/7-a.lock").exists() && !locks.join("packed-refs.lock").exists());
     assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), first.head.unwrap());
-    // What it tried has not kept it from its own work, nor others from theirs.
+    // The attempts have not blocked its own work, nor that of others.
     assert_eq!(second.state, AgentState::Ready, "{second:?} {:?}", log.lines());
     assert_eq!(fixture.git(&["rev-parse", "cocode/7-b"]), second.head.unwrap());
 }
@@ -107,7 +107,7 @@ fn without_a_sandbox_the_same_attacks_reach_the_branch() {
 }
 
 #[test]
-fn packs_and_where_objects_are_looked_for_are_kept() {
+fn packs_and_alternates_are_protected() {
     let fixture = Fixture::new();
     fixture.git(&["gc", "-q"]);
     let objects = fixture.repository().join(".git/objects");
@@ -130,7 +130,7 @@ fn packs_and_where_objects_are_looked_for_are_kept() {
 
 #[test]
 fn no_agent_takes_the_history_away() {
-    // Everything that is there before agents run, committed, put aside or only added: none of it is packed.
+    // All that exists before agents run, committed, stashed or only staged: none of it is packed.
     let prepare = |fixture: &Fixture| {
         fs::write(fixture.repository().join("a.txt"), "aside\n").unwrap();
         fixture.git(&["stash", "-q"]);
@@ -139,23 +139,23 @@ fn no_agent_takes_the_history_away() {
         assert!(fixture.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
     };
     let is_sound = |fixture: &Fixture| {
-        let seen = ["main:a.txt", "stash:a.txt", ":added.txt"].map(|name| {
+        let texts = ["main:a.txt", "stash:a.txt", ":added.txt"].map(|name| {
             let mut command = std::process::Command::new("git");
             command.args(["cat-file", "blob", name]).current_dir(fixture.repository());
             String::from_utf8(command.output().unwrap().stdout).unwrap()
         });
-        seen == ["one\n", "aside\n", "added\n"]
+        texts == ["one\n", "aside\n", "added\n"]
     };
     let attacks = [
         "rm -rf $O/??",
         "chmod -R u+w $O/??; for f in $O/??/*; do echo nonsense > $f; done",
-        // The contents of one object in the place of another: git does not look whether they fit.
+        // The contents of one object in the file of another: git does not check that they fit the name.
         "F=$O/$(git rev-parse main:a.txt | sed 's,..,&/,'); B=$O/$(echo evil | git hash-object -w --stdin | sed 's,..,&/,'); \
             chmod u+w $F; cp -f $B $F",
     ];
     for attack in attacks {
         let script = format!("O=$(git rev-parse --path-format=absolute --git-common-dir)/objects; {attack}");
-        // Where agents share objects the attack hits the files, and finds what was packed kept. Elsewhere it finds none.
+        // Where agents share objects, the attack hits the loose files, but not the packs. Otherwise it reaches neither.
         for fixture in [Fixture::new(), Fixture::shared()] {
             prepare(&fixture);
             let (record, log) = run_one(&fixture, agent("a", &script));
@@ -191,10 +191,10 @@ fn folders_of_objects_that_an_agent_closes_are_opened_again() {
     );
     let (record, log) = run_one(&fixture, agent("a", &script));
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
-    assert!(record.warnings.iter().any(|warning| warning.contains("closed folders")), "{record:?}");
+    assert!(record.warnings.iter().any(|warning| warning.contains("removed its permissions")), "{record:?}");
     let objects = fixture.repository().join(".git/objects");
     assert_eq!([mode(&objects) & 0o700, mode(&objects.join("00")) & 0o700], [0o700; 2]);
-    // What a link leads to is none of them.
+    // The target of a symlink is not one of the folders.
     assert_eq!(mode(&victim), 0o500);
     fixture.git(&["log", "-1", "cocode/7-a"]);
 }
@@ -211,13 +211,13 @@ fn what_is_packed_is_not_packed_again() {
         fixture.runner().clean(true, false).unwrap();
         assert_eq!(packs(), expected);
     }
-    // What is damaged already is told, and agents run all the same.
+    // Existing damage gives a warning, and agents run all the same.
     let folder = fixture.repository().join(".git/objects/ff");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("f".repeat(38)), "nonsense").unwrap();
     let record = fixture.run(crate::fixture::MARKED);
     assert_eq!(record.state, AgentState::Ready);
-    assert!(record.warnings.iter().any(|warning| warning.contains("not packed")), "{record:?}");
+    assert!(record.warnings.iter().any(|warning| warning.contains("loose objects")), "{record:?}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_branch_of_the_agents_own_making_stays_its_own() {
         fixture.git(&["branch", "--list", "--format=%(refname)", "cocode/*"]),
         "refs/heads/cocode/7-a"
     );
-    // It is at its commit, not on a branch that does not exist.
+    // `HEAD` is at its commit, not on a branch that the repository does not have.
     assert_eq!(fixture.git_in(&record.worktree, &["rev-parse", "HEAD"]), record.head.unwrap());
 }
 
@@ -275,7 +275,7 @@ fn work_on_another_branch_is_not_cleaned_away() {
 }
 
 #[test]
-fn a_branch_that_somebody_else_has_moved_is_left_there() {
+fn a_branch_that_another_process_has_moved_is_left_there() {
     let fixture = Fixture::new();
     let (runner, log) = (fixture.runner(), Log::default());
     let side = {
@@ -296,7 +296,7 @@ fn a_branch_that_somebody_else_has_moved_is_left_there() {
         running.join().unwrap()
     });
     assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), side);
-    assert!(record.warnings.contains(&"somebody else has moved its branch".to_owned()), "{record:?}");
+    assert!(record.warnings.contains(&"another process has moved its branch".to_owned()), "{record:?}");
     assert_eq!(failures(&record), ["descends", "new", "changes", "marker"]);
 }
 
@@ -317,7 +317,7 @@ fn an_agents_forged_branch_moves_nothing() {
     for forgery in forgeries {
         let began = Instant::now();
         let fixture = &fixture;
-        // Time enough for the forgery to be seen; if it is not, what comes at the end is the same.
+        // The sleep gives the follower time to read the forgery; if it does not, the outcome is the same.
         let script = format!(
             "git commit -q --allow-empty -m one; until test -e go; do sleep 0.05; done; rm go; \
              F={heads}/7-a; {forgery}; sleep 0.3"
@@ -344,7 +344,7 @@ fn an_agents_forged_branch_moves_nothing() {
 }
 
 #[test]
-fn pipes_in_the_place_of_gits_files_hold_nobody_up() {
+fn pipes_instead_of_gits_files_do_not_block_the_runner() {
     let cases = ["HEAD", "index", "logs/HEAD", "ORIG_HEAD"];
     for file in cases {
         let began = Instant::now();
@@ -367,21 +367,21 @@ fn signatures_that_the_user_wants_do_not_keep_agents_from_committing() {
     }
     let (record, log) = run_one(&fixture, agent("a", MARKED));
     assert_eq!(record.state, AgentState::Ready, "{record:?} {:?}", log.lines());
-    // The control: anybody else here has to sign, and has no key.
+    // The control: a commit outside of an agent must be signed, and there is no key.
     let mut command = std::process::Command::new("git");
     command.args(["commit", "-q", "--allow-empty", "-m", "x"]).current_dir(fixture.repository());
     let output = command.env("HOME", fixture.root.join("home")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("gpg"), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("gpg"), "{errors}");
 }
 
 #[test]
-fn what_is_no_object_is_not_packed_and_not_waited_for() {
+fn pipes_and_symlinks_among_objects_are_not_packed_and_do_not_block() {
     let fixture = Fixture::shared();
     let objects = fixture.repository().join(".git/objects");
     let made = |name: &str| objects.join(name).join("e".repeat(38));
     fs::create_dir_all(objects.join("ee")).unwrap();
-    // A pipe in the place of an object, one that is reached through a link, and a link in the place of an object.
+    // A pipe at the path of an object, one behind a symlink to a folder, and a symlink at the path of an object.
     let pipe = |path: &std::path::Path| {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     };
@@ -394,6 +394,6 @@ fn what_is_no_object_is_not_packed_and_not_waited_for() {
     std::os::unix::fs::symlink(made("ee"), made("ed")).unwrap();
     let record = fixture.run(crate::fixture::MARKED);
     assert_eq!((record.state, record.warnings), (AgentState::Ready, Vec::new()));
-    // What is an object is packed.
+    // The real objects are packed.
     assert!(!fixture.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
 }

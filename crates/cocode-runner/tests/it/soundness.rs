@@ -1,4 +1,4 @@
-//! Commits that git stores, and does not check out.
+//! Commits that git stores, but would not check out.
 
 use std::num::NonZeroU32;
 
@@ -23,7 +23,7 @@ const FUNCTIONS: &str = r#"
     }
 "#;
 
-/// What a tree holds, and what is said of it.
+/// The entries of a tree, and git's reason to reject it.
 const REFUSED: [(&str, &str); 21] = [
     ("entry 40000 .. $T", "'deep' contains '..'"),
     ("entry 40000 . $T", "'deep' contains '.'"),
@@ -56,26 +56,26 @@ fn a_commit_that_git_does_not_check_out_is_not_ready_and_not_picked() {
     let agents = REFUSED.iter().enumerate();
     let mut agents: Vec<_> =
         agents.map(|(index, (entries, _))| agent(&format!("a{index}"), &script(entries))).collect();
-    // The same with nothing wrong: it is what is in the tree that counts.
+    // The controls: the same script with valid entries.
     agents.push(agent("sound", &script("entry 100644 a $B; entry 120000 b $B; entry 40000 c $T")));
     agents.push(agent("module", &script("entry 160000 sub $(git rev-parse HEAD)")));
     let mut request = request(agents);
     request.limits.parallel = NonZeroU32::new(4).unwrap();
     let runner = fixture.runner();
     let records = runner.run(&request, &StopFlag::new(), &Log::default()).unwrap();
-    for ((entries, said), record) in REFUSED.iter().zip(&records) {
-        // Git finds no commit where a tree is none at all.
+    for ((entries, reason), record) in REFUSED.iter().zip(&records) {
+        // Git cannot even make a commit of a tree that it cannot parse.
         let failed = failures(record);
-        if *said == "null sha1" || *said == "empty filename in tree entry" {
+        if *reason == "null sha1" || *reason == "empty filename in tree entry" {
             assert_ne!(failed, Vec::<&str>::new(), "{entries}: {record:?}");
             continue;
         }
         assert_eq!(failed, ["sound"], "{entries}: {record:?}");
         let why = record.verdict.as_ref().unwrap().first_failure().unwrap().why.clone();
-        assert!(why.contains(said), "{entries}: {why}");
+        assert!(why.contains(reason), "{entries}: {why}");
         let error = refused(runner.pick(record, true));
         assert!(
-            matches!(&error, RunnerError::Unsound { why, .. } if why.contains(said)),
+            matches!(&error, RunnerError::Unsound { why, .. } if why.contains(reason)),
             "{entries}: {error}"
         );
     }
@@ -89,7 +89,7 @@ fn a_commit_that_git_does_not_check_out_is_not_ready_and_not_picked() {
 }
 
 #[test]
-fn what_the_start_has_already_is_not_the_agents() {
+fn faults_of_the_start_are_not_the_agents() {
     let fixture = Fixture::new();
     let modules = "[submodule \"a\"]\n\tpath = a\n\turl = -u./payload\n";
     std::fs::write(fixture.repository().join(".gitmodules"), modules).unwrap();
@@ -108,7 +108,7 @@ fn what_the_start_has_already_is_not_the_agents() {
 }
 
 #[test]
-fn work_of_agents_that_share_objects_is_looked_at_as_well() {
+fn work_of_agents_that_share_objects_is_checked_as_well() {
     let fixture = Fixture::shared();
     let record = fixture.run(&format!("{FUNCTIONS} entry 40000 .. $T | commit"));
     assert_eq!(failures(&record), ["sound"], "{record:?}");

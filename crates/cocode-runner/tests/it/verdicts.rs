@@ -8,7 +8,7 @@ fn an_honest_agent_is_ready() {
     let record = fixture.run(&format!("echo x > b.txt && git add . && {MARKED}"));
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     assert_eq!((record.commits, record.exit_code, record.branch.as_str()), (1, Some(0), "cocode/7-a"));
-    assert_eq!(fixture.git(&["log", "-1", "--format=%an %s", "cocode/7-a"]), "Somebody fix: x");
+    assert_eq!(fixture.git(&["log", "-1", "--format=%an %s", "cocode/7-a"]), "Ada fix: x");
 }
 
 /// Two commits whose changes come to nothing.
@@ -91,7 +91,7 @@ fn a_commit_that_was_there_before_is_not_the_agents() {
 #[test]
 fn a_commit_of_a_sibling_is_not_the_agents() {
     let fixture = Fixture::new();
-    // It does not see the other's branch, but whoever looks can read its commit.
+    // It does not see the other's branch, but it can read the commit's name from the other's log.
     let log = "$(git rev-parse --git-common-dir)/worktrees/7-a/logs/HEAD";
     let wait = format!(
         "until C=$(tail -n 1 {log} | cut -d ' ' -f 2); git log -1 --format=%B $C | grep -q ready; do sleep 0.1; done"
@@ -121,16 +121,16 @@ fn a_detached_head_counts_with_a_warning() {
 #[test]
 fn a_clean_tree_and_a_check_count_when_asked_for() {
     let dirty = format!("echo x > new.txt && {MARKED}");
-    let asked = |script: &str, check: Option<&str>| {
+    let run = |script: &str, check: Option<&str>| {
         let check = check.map(str::to_owned);
         let definition = cocode_runner::AgentDefinition { clean_tree: true, check, ..agent("a", script) };
         Fixture::new().run_agent(definition)
     };
-    assert_eq!(failures(&asked(&dirty, None)), ["clean_tree"]);
-    assert_eq!(asked(MARKED, Some("test -f a.txt")).state, AgentState::Ready);
-    assert_eq!(failures(&asked(MARKED, Some("test -f missing"))), ["check"]);
-    // A check is not worth its time when the rest does not hold, and does not count as passed then.
-    assert_eq!(failures(&asked(&dirty, Some("true"))), ["clean_tree", "check"]);
+    assert_eq!(failures(&run(&dirty, None)), ["clean_tree"]);
+    assert_eq!(run(MARKED, Some("test -f a.txt")).state, AgentState::Ready);
+    assert_eq!(failures(&run(MARKED, Some("test -f missing"))), ["check"]);
+    // A check is skipped if another part fails, and does not count as passed then.
+    assert_eq!(failures(&run(&dirty, Some("true"))), ["clean_tree", "check"]);
 }
 
 #[test]
@@ -149,17 +149,17 @@ fn exit_codes_become_states() {
 }
 
 #[test]
-fn a_message_without_end_is_not_read_to_its_end() {
-    let say = |bytes: u32| {
+fn an_overlong_message_is_not_read_to_its_end() {
+    let commit = |bytes: u32| {
         format!(
             "echo x > b && git add . && (printf 'cocode ready for check\\n\\n'; head -c {bytes} /dev/zero | tr '\\0' x) | \
              git commit -q --file=-"
         )
     };
-    let long = Fixture::new().run(&say(8 << 20));
+    let long = Fixture::new().run(&commit(8 << 20));
     assert_eq!(failures(&long), ["marker"], "{long:?}");
     let why = &long.verdict.as_ref().unwrap().first_failure().unwrap().why;
     assert_eq!(why, "the message of the last commit is too long to read");
-    // The same message where it is not as long: it is its length that counts.
-    assert_eq!(Fixture::new().run(&say(100 << 10)).state, AgentState::Ready);
+    // The control: the same message, only shorter.
+    assert_eq!(Fixture::new().run(&commit(100 << 10)).state, AgentState::Ready);
 }

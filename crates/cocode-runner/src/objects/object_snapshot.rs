@@ -1,9 +1,9 @@
-//! What is taken of an agent's folder of objects, so that git can read it.
+//! A snapshot of an agent's folder of objects, for git to read.
 //!
-//! An agent may leave anything there: a pipe at which git would wait for ever, a link to what the agent itself may not read, a
-//! list of other folders, marks that have git fetch or skip things. Git never looks into that folder. It gets one in which
-//! nothing but the objects and packs are, each a plain file when it was taken. Whether they are what their names say is
-//! git's to find out.
+//! An agent may leave anything there: a pipe on which git would block, a symlink to files that the agent itself may not
+//! read, a list of alternates, marks that make git fetch or skip objects. So git never reads that folder. It reads a
+//! snapshot of hard links to the objects and packs alone, each a plain file when it was linked. Git itself checks that
+//! their contents fit their names.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -20,99 +20,100 @@ use crate::repository::closed_folder;
 /// The folder of packs, in a folder of objects.
 const PACKS: &str = "pack";
 
-/// Why a file cannot have a second name although it is there: some file systems know no such thing.
+/// The errors of a hard link that mean: copy the file instead. Some file systems and policies have no hard links.
 const NO_LINKS: [Errno; 4] = [Errno::PERM, Errno::XDEV, Errno::OPNOTSUPP, Errno::ACCESS];
 
-/// The size of the largest index of a pack that is taken: of two million objects, whose names are held in memory.
+/// The most bytes of a pack's index: that of two million objects, whose names git holds in memory.
 const MOST_INDEX_BYTES: i64 = 64 << 20;
 
-/// How many files are taken.
+/// The most files of a snapshot.
 const MOST_FILES: usize = 1_000_000;
 
-/// A folder of the objects that were taken.
+/// A snapshot of an agent's objects.
 #[derive(Debug)]
-pub(crate) struct TakenObjects {
+pub(crate) struct ObjectSnapshot {
     from: PathBuf,
     folder: PathBuf,
-    /// The files in it, by their paths in there.
-    seen: HashSet<String>,
+    /// The relative paths of its files.
+    files: HashSet<String>,
 }
 
-impl TakenObjects {
-    /// Takes from `from` to `folder`. Nothing is taken yet.
-    pub(crate) fn new(from: PathBuf, folder: PathBuf) -> TakenObjects {
-        TakenObjects { from, folder, seen: HashSet::new() }
+impl ObjectSnapshot {
+    /// Returns an empty snapshot of `from`, to be kept in `folder`.
+    pub(crate) fn new(from: PathBuf, folder: PathBuf) -> ObjectSnapshot {
+        ObjectSnapshot { from, folder, files: HashSet::new() }
     }
 
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Forgets everything that was taken.
+    /// Empties the snapshot.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
-        self.seen.clear();
+        self.files.clear();
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Takes what is there now and was not taken before.
+    /// Adds the agent's new files.
     pub(crate) fn refresh(&mut self) -> io::Result<()> {
         closed_folder::make(&self.folder.join(PACKS))?;
         let Ok(objects) = open_folder(CWD, &self.from) else { return Ok(()) };
-        // Packs come last: when objects are packed, the pack is there before they go.
+        // Packs come last: while git packs objects, it writes the pack before it removes the loose files.
         for number in 0..=u8::MAX {
             let name = format!("{number:02x}");
             let Ok(folder) = open_folder(&objects, Path::new(&name)) else { continue };
-            let found = names(&folder, |name| matches!(name.len(), 38 | 62) && is_hex(name))?;
-            if found.is_empty() {
+            let loose = names(&folder, |name| matches!(name.len(), 38 | 62) && is_hex(name))?;
+            if loose.is_empty() {
                 continue;
             }
             closed_folder::make(&self.folder.join(&name))?;
-            self.take(&folder, &name, found)?;
+            self.link(&folder, &name, loose)?;
         }
         let Ok(packs) = open_folder(&objects, Path::new(PACKS)) else { return Ok(()) };
-        let found = names(&packs, is_of_a_pack)?;
-        self.take(&packs, PACKS, found)
+        let files = names(&packs, is_of_a_pack)?;
+        self.link(&packs, PACKS, files)
     }
 
-    /// Takes these files of a folder.
-    fn take(&mut self, folder: &OwnedFd, subfolder: &str, names: Vec<String>) -> io::Result<()> {
+    /// Adds these files of a folder.
+    fn link(&mut self, folder: &OwnedFd, subfolder: &str, names: Vec<String>) -> io::Result<()> {
         for name in names {
             let path = format!("{subfolder}/{name}");
-            if self.seen.len() >= MOST_FILES {
+            if self.files.len() >= MOST_FILES {
                 return Ok(());
             }
-            if !self.seen.contains(&path) && take_file(folder, &name, &self.folder.join(&path))? {
-                self.seen.insert(path);
+            if !self.files.contains(&path) && link_file(folder, &name, &self.folder.join(&path))? {
+                self.files.insert(path);
             }
         }
         Ok(())
     }
 }
 
-/// Gives a plain file a second name; nothing else is taken. Returns whether it was.
-fn take_file(folder: &OwnedFd, name: &str, target: &Path) -> io::Result<bool> {
-    // Held by this, it is the same file that is looked at and taken, and nothing that is opened notices.
+/// Links a plain file into the snapshot. Returns false for anything else.
+fn link_file(folder: &OwnedFd, name: &str, target: &Path) -> io::Result<bool> {
+    // The descriptor pins the file, so the one that is checked is the one that is linked. `O_PATH` does not open it: a
+    // device or pipe is not touched.
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = openat(folder, name, flags, Mode::empty()) else { return Ok(false) };
-    let found = fstat(&held)?;
-    let is_too_large = name.ends_with(".idx") && found.st_size > MOST_INDEX_BYTES;
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || is_too_large {
+    let stat = fstat(&held)?;
+    let is_too_large = name.ends_with(".idx") && stat.st_size > MOST_INDEX_BYTES;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || is_too_large {
         return Ok(false);
     }
     let path = format!("/proc/self/fd/{}", held.as_raw_fd());
     match linkat(CWD, &path, CWD, target, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) | Err(Errno::EXIST) => Ok(true),
-        // It is gone already, or has more names than a file of git's ever has.
+        // Deleted meanwhile, or with more links than a file of git's ever has.
         Err(Errno::NOENT | Errno::MLINK) => Ok(false),
         Err(errno) if NO_LINKS.contains(&errno) => copy(&path, target),
         Err(errno) => Err(errno.into()),
     }
 }
 
-/// Copies a file that may not be readable.
+/// Copies a file; returns false if it is not readable.
 fn copy(path: &str, target: &Path) -> io::Result<bool> {
     let Ok(mut file) = File::open(path) else { return Ok(false) };
     io::copy(&mut file, &mut File::create_new(target)?)?;
@@ -124,22 +125,22 @@ fn open_folder(parent: impl AsFd, path: &Path) -> rustix::io::Result<OwnedFd> {
     openat(parent, path, flags, Mode::empty())
 }
 
-/// The names in a folder that are wanted.
+/// Returns the wanted names of a folder.
 fn names(folder: &OwnedFd, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
-    let mut found = Vec::new();
+    let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = CStr::to_str(entry.file_name()).ok().filter(|name| is_wanted(name));
-        found.extend(name.map(str::to_owned));
+        names.extend(name.map(str::to_owned));
     }
-    Ok(found)
+    Ok(names)
 }
 
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether a name is that of a pack or of its index. What else git keeps beside them is not needed to read them.
+/// Returns whether a name is that of a pack or of its index. Git does not need the other files beside them for reading.
 fn is_of_a_pack(name: &str) -> bool {
     let Some((stem, kind)) = name.split_once('.') else { return false };
     let number = stem.strip_prefix("pack-").unwrap_or_default();
