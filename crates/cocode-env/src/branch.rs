@@ -9,8 +9,7 @@ pub fn branch_name(issue: IssueNumber, agent: &AgentName) -> String {
 }
 
 /// Returns the branch name in a remote's symbolic `HEAD`, slashes included, or `None` if `reference` is not a
-/// branch of
-/// `remote`.
+/// branch of `remote`.
 ///
 /// ```
 /// use cocode_env::default_branch_of;
