@@ -43,7 +43,7 @@ pub struct LocalIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// The store was usable.
-    Found,
+    Existing,
     /// There was no store; an empty one was created.
     Created,
     /// The store was damaged or of another version; an empty one replaced it.
@@ -70,7 +70,7 @@ impl LocalIndex {
     ) -> Result<(LocalIndex, Opening), OpenError> {
         let (store, state) = Store::open(StoreFolder::new(folder)?)?;
         let opening = match state {
-            StoreState::Sound => Opening::Found,
+            StoreState::Sound => Opening::Existing,
             StoreState::Missing => Opening::Created,
             StoreState::Replaced => Opening::Replaced,
         };
@@ -189,15 +189,15 @@ impl CodeIndex for LocalIndex {
     fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
         check(call, Instant::now())?;
         let (stored, present) = self.file(&request.file)?;
-        let known = stored.filter(|stored| stored.hash == Some(present.hash));
-        let language = match &known {
-            Some(known) => known.language,
+        let current = stored.filter(|stored| stored.hash == Some(present.hash));
+        let language = match &current {
+            Some(current) => current.language,
             None => Language::of_text(&request.file, &present.content),
         };
         let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
         let language = language.ok_or_else(unknown_language)?;
-        let definitions = match known {
-            Some(known) => definitions(&known.definitions),
+        let definitions = match current {
+            Some(current) => definitions(&current.definitions),
             // The file has changed or is new, so the stored definitions do not describe it.
             None => {
                 let limits = self.limits_of(call);

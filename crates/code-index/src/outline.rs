@@ -187,11 +187,11 @@ pub(crate) fn outline(
             }
             if !imports.is_empty() {
                 let line = number(lines.line_of(skeleton.origin(node.start_byte()), 0));
-                outline.imports.extend(imports.drain(..).map(|found| Import {
+                outline.imports.extend(imports.drain(..).map(|import| Import {
                     line,
-                    kind: found.kind.to_owned(),
-                    target: on_one_line(found.target),
-                    spelled: on_one_line(found.spelled),
+                    kind: import.kind.to_owned(),
+                    target: on_one_line(import.target),
+                    spelled: on_one_line(import.spelled),
                 }));
             }
             if let Some(declared) =
@@ -199,17 +199,17 @@ pub(crate) fn outline(
             {
                 outline.declared.push(declared);
             }
-            if let Some(found) = grammar.definition(node, text, &enclosing)
+            if let Some(defining) = grammar.definition(node, text, &enclosing)
                 && outline.definitions.len() < limits.symbols
-                && !found.name.is_empty()
-                && found.name.len() <= NAME_BYTES
+                && !defining.name.is_empty()
+                && defining.name.len() <= NAME_BYTES
             {
-                let inner = (found.scope != Scope::Leaf).then(|| OpenScope {
+                let inner = (defining.scope != Scope::Leaf).then(|| OpenScope {
                     end_byte: node.end_byte(),
-                    name: found.name.clone(),
-                    scope: found.scope,
+                    name: defining.name.clone(),
+                    scope: defining.scope,
                 });
-                outline.definitions.extend(definition(found, node, &scopes, skeleton, lines));
+                outline.definitions.extend(definition(defining, node, &scopes, skeleton, lines));
                 scopes.extend(inner);
             }
             is_entered &= scopes.len() < OPEN_SCOPES;
@@ -236,23 +236,23 @@ pub(crate) fn outline(
 }
 
 fn definition(
-    found: DefinitionNode<'_>,
+    defining: DefinitionNode<'_>,
     node: Node<'_>,
     scopes: &[OpenScope],
     skeleton: &Skeleton<'_>,
     lines: &Lines<'_>,
 ) -> Option<Definition> {
-    let kind = found.kind?.to_owned();
-    let start = skeleton.origin(found.start.start_byte());
+    let kind = defining.kind?.to_owned();
+    let start = skeleton.origin(defining.start.start_byte());
     let node_end = skeleton.origin_of_end(node.end_byte());
-    let end = found.body.map_or(node_end, |body| skeleton.origin(body.start_byte()));
+    let end = defining.body.map_or(node_end, |body| skeleton.origin(body.start_byte()));
     let first = lines.line_of(start, 0);
     // A node that ends with its line ending ends on the line before.
     let last = lines.line_of(node_end.saturating_sub(1), first);
-    let container = found.container.or_else(|| scopes.last().map(|open| open.name.clone()));
+    let container = defining.container.or_else(|| scopes.last().map(|open| open.name.clone()));
     Some(Definition {
         kind,
-        name: on_one_line(found.name),
+        name: on_one_line(defining.name),
         line_start: number(first),
         line_end: number(last.max(first)),
         signature: (number(start), number(end)),

@@ -21,7 +21,7 @@ use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
 use crate::refresh::folder_source::{FolderSource, ListedFile};
 use crate::refresh::prepare::{Prepared, Preparer};
-use crate::store::{self, Change, KnownFile, StoredStamp};
+use crate::store::{self, Change, StampedFile, StoredStamp};
 
 /// The number of threads that read and parse.
 const WORKERS: usize = 2;
@@ -82,7 +82,7 @@ impl LocalIndex {
         cancel: &CancelFlag,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Refreshed, RefreshFailure> {
-        let mut known = self.store.known()?;
+        let mut stored = self.store.stamped_files()?;
         let listing = self.source.list(&RelPath::root(), cancel).map_err(|_| RefreshFailure::FolderGone)?;
         if cancel.is_cancelled() {
             return Err(RefreshFailure::Cancelled);
@@ -91,9 +91,9 @@ impl LocalIndex {
         let mut wanted = Vec::new();
         for file in listing.files.into_iter().take(self.limits.files) {
             let path = file.path.to_str().unwrap_or_default();
-            let is_known =
-                known.remove(path).is_some_and(|known| known.stamp == StoredStamp::from(file.stamp));
-            if is_known {
+            let is_unchanged =
+                stored.remove(path).is_some_and(|entry| entry.stamp == StoredStamp::from(file.stamp));
+            if is_unchanged {
                 refreshed.unchanged += 1;
             } else {
                 wanted.push(file);
@@ -101,7 +101,7 @@ impl LocalIndex {
         }
         // After an incomplete listing, a file that was not listed may still exist.
         let gone: Vec<i64> =
-            if listing.is_complete { known.values().map(|file| file.id).collect() } else { Vec::new() };
+            if listing.is_complete { stored.values().map(|entry| entry.id).collect() } else { Vec::new() };
         self.carry_out(&wanted, &gone, cancel, progress, &mut refreshed)?;
         if !self.source.is_alive() {
             return Err(RefreshFailure::FolderGone);
@@ -144,17 +144,17 @@ impl LocalIndex {
             } else {
                 Vec::new()
             };
-            let mut known: std::collections::HashMap<String, KnownFile> =
+            let mut stored: std::collections::HashMap<String, StampedFile> =
                 self.store.beneath(text)?.into_iter().collect();
             for file in files {
-                let known = known.remove(file.path.to_str().unwrap_or_default());
-                if known.is_some_and(|known| known.stamp == StoredStamp::from(file.stamp)) {
+                let entry = stored.remove(file.path.to_str().unwrap_or_default());
+                if entry.is_some_and(|entry| entry.stamp == StoredStamp::from(file.stamp)) {
                     refreshed.unchanged += 1;
                 } else {
                     wanted.push(file);
                 }
             }
-            gone.extend(known.values().map(|file| file.id).filter(|_| refreshed.is_complete));
+            gone.extend(stored.values().map(|entry| entry.id).filter(|_| refreshed.is_complete));
         }
         self.carry_out(&wanted, &gone, cancel, &mut |_| {}, &mut refreshed)?;
         Ok(refreshed)

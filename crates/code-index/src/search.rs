@@ -3,10 +3,10 @@
 //! The store ranks files by their words. The current content of the best ones is then read and scored by its
 //! passages and definitions, so that a hit never shows text that has been removed.
 
-mod asked_name;
 mod excerpt;
 mod matches;
 mod passage;
+mod queried_name;
 pub(crate) mod query;
 mod query_words;
 mod ranking;
@@ -18,7 +18,7 @@ use wap_core::{Call, CodeHit, IndexError, SearchCode, SearchCodeResponse};
 use crate::error::store_failed;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
-use crate::search::asked_name::QueriedName;
+use crate::search::queried_name::QueriedName;
 
 use crate::search::matches::Matches;
 use crate::search::query::Term;

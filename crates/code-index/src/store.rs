@@ -2,9 +2,9 @@
 
 pub(crate) mod bag;
 pub(crate) mod doc_id;
-mod mend;
 mod packed;
 pub(crate) mod packed_outline;
+mod repair;
 mod schema;
 pub(crate) mod store_folder;
 
@@ -30,7 +30,7 @@ pub(crate) struct Store {
 
 /// The id and stamp of a stored file.
 #[derive(Clone, Debug)]
-pub(crate) struct KnownFile {
+pub(crate) struct StampedFile {
     pub(crate) id: i64,
     pub(crate) stamp: StoredStamp,
 }
@@ -142,14 +142,16 @@ impl Store {
     }
 
     /// Returns every file with its stamp, by path.
-    pub(crate) fn known(&self) -> Result<std::collections::HashMap<String, KnownFile>, rusqlite::Error> {
+    pub(crate) fn stamped_files(
+        &self,
+    ) -> Result<std::collections::HashMap<String, StampedFile>, rusqlite::Error> {
         let reader = self.reader();
         let sql = "SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id";
-        reader.prepare_cached(sql)?.query_map([], known_file)?.collect()
+        reader.prepare_cached(sql)?.query_map([], stamped_file)?.collect()
     }
 
     /// Returns the files at and beneath a path.
-    pub(crate) fn beneath(&self, path: &str) -> Result<Vec<(String, KnownFile)>, rusqlite::Error> {
+    pub(crate) fn beneath(&self, path: &str) -> Result<Vec<(String, StampedFile)>, rusqlite::Error> {
         let reader = self.reader();
         let (folder, name) = split(path);
         // Paths beneath a folder sort between its path with `/` and with `0`, the next character.
@@ -157,7 +159,7 @@ impl Store {
                 WHERE path = ?2 AND name = ?3
             UNION ALL SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id
                 WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')";
-        reader.prepare_cached(sql)?.query_map([path, folder, name], known_file)?.collect()
+        reader.prepare_cached(sql)?.query_map([path, folder, name], stamped_file)?.collect()
     }
 
     /// Returns the entry of a file.
@@ -269,8 +271,8 @@ fn stored_file(row: &Row<'_>) -> Result<StoredFile, rusqlite::Error> {
     })
 }
 
-fn known_file(row: &Row<'_>) -> Result<(String, KnownFile), rusqlite::Error> {
-    Ok((path(row)?, KnownFile { id: row.get(2)?, stamp: StoredStamp(row.get(3)?) }))
+fn stamped_file(row: &Row<'_>) -> Result<(String, StampedFile), rusqlite::Error> {
+    Ok((path(row)?, StampedFile { id: row.get(2)?, stamp: StoredStamp(row.get(3)?) }))
 }
 
 /// Reads the path from the first two columns, folder and name.
@@ -302,13 +304,13 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
     let (folder, name) = split(&file.path);
     let folder = put_folder(transaction, folder)?;
     let sql = "SELECT id, hash IS NOT NULL FROM file WHERE folder = ?1 AND name = ?2";
-    let known = transaction
+    let stored = transaction
         .prepare_cached(sql)?
         .query_row(params![folder, name], |row| Ok((row.get(0)?, row.get(1)?)));
-    let known: Option<(i64, bool)> = known.optional()?;
+    let stored: Option<(i64, bool)> = stored.optional()?;
     let StoredStamp(stamp) = file.stamp.into();
     let text = file.text.as_ref();
-    let sql = match known {
+    let sql = match stored {
         Some(_) => {
             "UPDATE file SET stamp = ?4, size = ?5, hash = ?6, language = ?7
             WHERE id = ?1 AND folder = ?2 AND name = ?3"
@@ -319,7 +321,7 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
         }
     };
     transaction.prepare_cached(sql)?.execute(params![
-        known.map(|(id, _)| id),
+        stored.map(|(id, _)| id),
         folder,
         name,
         stamp,
@@ -327,9 +329,9 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
         text.map(|text| text.hash),
         text.and_then(|text| text.language).map(Language::number),
     ])?;
-    let id = known.map_or_else(|| transaction.last_insert_rowid(), |(id, _)| id);
-    let changes_graph = put_outline(transaction, id, known.is_some(), text)?;
-    if let Some((_, true)) = known {
+    let id = stored.map_or_else(|| transaction.last_insert_rowid(), |(id, _)| id);
+    let changes_graph = put_outline(transaction, id, stored.is_some(), text)?;
+    if let Some((_, true)) = stored {
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     }
     if let Some(text) = text {
@@ -338,7 +340,7 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
         let values = params![id, body_words, often_words, definition_words, path_words];
         transaction.prepare_cached(sql)?.execute(values)?;
     }
-    let was_text = known.is_some_and(|(_, was_text)| was_text);
+    let was_text = stored.is_some_and(|(_, was_text)| was_text);
     Ok(Change {
         graph: changes_graph || crate::outline::manifests::is_manifest(&file.path),
         texts: i64::from(text.is_some()) - i64::from(was_text),
@@ -348,8 +350,8 @@ pub(crate) fn put(transaction: &Transaction<'_>, file: &Prepared) -> Result<Chan
 /// Returns the id of a folder, and stores the folder if it is new.
 fn put_folder(transaction: &Transaction<'_>, path: &str) -> Result<i64, rusqlite::Error> {
     let sql = "SELECT id FROM folder WHERE path = ?1";
-    let known = transaction.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
-    if let Some(id) = known {
+    let stored = transaction.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
+    if let Some(id) = stored {
         return Ok(id);
     }
     transaction.prepare_cached("INSERT INTO folder (path) VALUES (?1)")?.execute([path])?;
@@ -360,12 +362,12 @@ fn put_folder(transaction: &Transaction<'_>, path: &str) -> Result<i64, rusqlite
 fn put_outline(
     transaction: &Transaction<'_>,
     id: i64,
-    is_known: bool,
+    is_stored: bool,
     text: Option<&PreparedText>,
 ) -> Result<bool, rusqlite::Error> {
     let (definitions, imports, declared): (&[u8], &[u8], &str) =
         text.map_or((&[], &[], ""), |text| (&text.definitions, &text.imports, &text.declared));
-    if !is_known {
+    if !is_stored {
         let sql = "INSERT INTO outline (id, definitions, imports, declared) VALUES (?1, ?2, ?3, ?4)";
         transaction.prepare_cached(sql)?.execute(params![id, definitions, imports, declared])?;
         return Ok(true);
@@ -384,11 +386,11 @@ fn put_outline(
 /// Removes a file. The caller records the returned change with [`note`].
 pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<Change, rusqlite::Error> {
     let sql = "SELECT hash IS NOT NULL, folder FROM file WHERE id = ?1";
-    let known = transaction.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)));
-    let known: Option<(bool, i64)> = known.optional()?;
-    let was_text = known.map(|(was_text, _)| was_text);
+    let stored = transaction.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)));
+    let stored: Option<(bool, i64)> = stored.optional()?;
+    let was_text = stored.map(|(was_text, _)| was_text);
     transaction.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
-    if let Some((_, folder)) = known {
+    if let Some((_, folder)) = stored {
         let sql = "SELECT EXISTS (SELECT 1 FROM file WHERE folder = ?1)";
         if !transaction.prepare_cached(sql)?.query_row([folder], |row| row.get::<_, bool>(0))? {
             transaction.prepare_cached("DELETE FROM folder WHERE id = ?1")?.execute([folder])?;

@@ -199,9 +199,9 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        each_word(text, |word| found.push(word.to_owned()));
-        found
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word.to_owned()));
+        words
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How soon a saved file is known to an index that is kept up with its folder.
+//! The time from saving a file until a following index contains it.
 
 use std::fs;
 use std::path::Path;
@@ -31,13 +31,13 @@ impl IndexRules for Everything {
     }
 }
 
-/// A name of letters alone: a digit would be a word of its own, which many files hold.
+/// Returns a name of letters alone: a digit would be a word of its own, which many files contain.
 fn name(number: usize) -> String {
     let letter = |index: usize| char::from(b'a' + (index % 26) as u8);
     format!("followedname{}{}", letter(number / 26), letter(number))
 }
 
-/// Saves files beside an index over `code` that is up to date.
+/// Measures saved files against an up-to-date index over `code`.
 pub(crate) fn measure(index: LocalIndex, code: &Path) {
     let root = FileRoot::open(code, &RootRules::none(), FsPolicy::default()).unwrap();
     let limits = IndexLimits { file_bytes: 0, ..IndexLimits::default() };
@@ -77,7 +77,7 @@ pub(crate) fn measure(index: LocalIndex, code: &Path) {
         for number in 20..40 {
             thread::sleep(Duration::from_millis(150));
             let began = save(number);
-            // What is asked takes in nothing itself.
+            // The inner index does not update itself at a request.
             while !finds(index.index(), number) {
                 thread::sleep(Duration::from_millis(1));
             }
@@ -87,6 +87,6 @@ pub(crate) fn measure(index: LocalIndex, code: &Path) {
     });
     times.sort_by(f64::total_cmp);
     let (middle, slowest) = (times[10], times[19]);
-    println!("  saved, and known although nobody asks, p50: {middle:.1} ms");
+    println!("  saved, then indexed without a request, p50: {middle:.1} ms");
     figure("the same, slowest of 20", format!("{slowest:.1} ms"), "< 100 ms", slowest < 100.0);
 }

@@ -1,23 +1,23 @@
-//! Full text as SQLite has it, ranked by its BM25.
+//! SQLite's full-text search, ranked by its BM25.
 
 use rusqlite::Connection;
 
 use crate::{query_words, words};
 
-/// A full text index of files: their paths and what is in them.
+/// A full-text index of files: their paths and contents.
 pub(crate) struct FullText {
     connection: Connection,
     words_of: fn(&str) -> Vec<String>,
 }
 
 impl FullText {
-    /// Words as they stand, in texts and in queries.
+    /// Indexes unchanged words, in texts and in queries.
     pub(crate) fn of_raw_words(files: &[(String, String)]) -> FullText {
         FullText::new(files, "unicode61", str::to_owned, raw_words)
     }
 
-    /// Words as the index makes them: parts of names, stems, and queries without words that say nothing. What is left of a
-    /// comparison with this is ranking alone.
+    /// Indexes words as the code index splits them: parts of names, stems, and queries without stop words. A comparison with
+    /// this one differs only in ranking.
     pub(crate) fn of_own_words(files: &[(String, String)]) -> FullText {
         FullText::new(files, "ascii tokenchars ''_''", own_text, own_words)
     }
@@ -41,7 +41,7 @@ impl FullText {
         FullText { connection, words_of }
     }
 
-    /// The paths, best first.
+    /// Returns the paths, best first.
     pub(crate) fn rank(&self, query: &str) -> Vec<String> {
         let words: Vec<String> = (self.words_of)(query).iter().map(|word| format!("\"{word}\"")).collect();
         let sql = "SELECT name FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 100";

@@ -1,9 +1,9 @@
-//! What the code index costs and how well it finds, with what was wanted of each figure beside it.
+//! The cost and the search quality of the code index, each figure with its goal.
 //!
 //! Sources come from cargo's cache of the crates that this workspace depends on, and from packages that `cargo xtask bench
-//! codali` installs. Speed and size are measured on two trees of 20,000 files of the crates, one of small files; search quality on questions with known
-//! answers, beside plain ways of ranking. `--quality` leaves speed out, `--tuning` the held-out questions as well,
-//! so that nobody sees them while adjusting anything; the variable `QUESTIONS` shows each rank.
+//! codali` installs. Speed and size are measured on two trees of 20,000 files of the crates, one of small files; search
+//! quality on questions with known answers, beside plain ways of ranking. `--quality` leaves speed out, `--tuning` also the
+//! held-out questions, so that ranking is never tuned by them; the variable `QUESTIONS` prints each rank.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
@@ -16,7 +16,7 @@ mod resampling;
 mod sources;
 mod speed;
 
-// The index's own idea of words, for a comparison that differs in ranking alone.
+// The index's own splitting of words, for a comparison that differs only in ranking.
 #[path = "../../src/search/query_words.rs"]
 mod query_words;
 #[cfg_attr(test, expect(dead_code, reason = "its own tests come along"))]
@@ -34,9 +34,9 @@ fn main() {
         println!("cargo has no cached sources on this machine: nothing is measured");
         return;
     };
-    let is_asked = |flag: &str| std::env::args().any(|argument| argument == flag);
-    quality::measure(&registry, is_asked("--tuning"));
-    if !is_asked("--quality") && !is_asked("--tuning") {
+    let has_flag = |flag: &str| std::env::args().any(|argument| argument == flag);
+    quality::measure(&registry, has_flag("--tuning"));
+    if !has_flag("--quality") && !has_flag("--tuning") {
         speed::measure(&registry);
     }
 }
@@ -58,7 +58,7 @@ fn call<T>(make: impl FnOnce(&Call<'_>) -> T) -> T {
     make(&Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None })
 }
 
-/// Prints a figure with what is wanted of it.
+/// Prints a figure with its goal.
 fn figure(what: &str, value: String, goal: &str, is_met: bool) {
     let verdict = if is_met { "met" } else { "MISSED" };
     println!("  {what:<58} {value:>16}   wanted {goal:<16} {verdict}");

@@ -18,13 +18,13 @@ impl Stopwatch for SinceStart {
     }
 }
 
-/// Files come from memory here: what the index costs is measured.
+/// Measures only the index: files come from memory.
 pub(crate) fn measure(index: &LocalIndex, code: &Path, file: &str) {
     let text = std::fs::read_to_string(code.join(file)).unwrap();
     let workspace = MemoryWorkspace::with_files([(file, text.as_str())]);
-    let found =
+    let response =
         call(|call| index.search(call, &SearchCode { query: "runtime builder".into(), limit: 1 })).unwrap();
-    let doc_id = &found.hits[0].doc_id;
+    let doc_id = &response.hits[0].doc_id;
     let needs = format!(
         "AGENT_REQUEST v1\nrole: architect\nrequest_id: eleven\nneeds:\n\
         \x20 - {{type: docdex.search, query: \"spawn blocking thread pool\", limit: 5}}\n\

@@ -1,22 +1,23 @@
-//! Ranking as a person with `grep` does it: files with most of the words first, then those with most matching lines.
+//! Ranking as by hand with `grep`: files with most of the words first, then those with most matching lines.
 
-/// The paths, best first.
+/// Returns the paths, best first.
 pub(crate) fn rank(files: &[(String, String)], query: &str) -> Vec<String> {
     let words: Vec<String> = query
         .split(|one: char| !one.is_alphanumeric() && one != '_')
         .filter(|word| word.len() >= 3)
         .map(str::to_lowercase)
         .collect();
-    let mut found: Vec<(usize, usize, &str)> = Vec::new();
+    let mut matches: Vec<(usize, usize, &str)> = Vec::new();
     for (path, text) in files {
         let text = text.to_lowercase();
         let distinct = words.iter().filter(|word| text.contains(word.as_str())).count();
         if distinct > 0 {
             let lines =
                 text.lines().filter(|line| words.iter().any(|word| line.contains(word.as_str()))).count();
-            found.push((distinct, lines, path));
+            matches.push((distinct, lines, path));
         }
     }
-    found.sort_by(|left, right| (right.0, right.1).cmp(&(left.0, left.1)).then_with(|| left.2.cmp(right.2)));
-    found.into_iter().map(|(_, _, path)| path.to_owned()).collect()
+    matches
+        .sort_by(|left, right| (right.0, right.1).cmp(&(left.0, left.1)).then_with(|| left.2.cmp(right.2)));
+    matches.into_iter().map(|(_, _, path)| path.to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! How well questions are answered: the mean of one over the rank of the first right file among ten.
+//! Search quality: the mean of one over the rank of the first right file among ten.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,19 @@ use crate::resampling::{mean, ratio_interval};
 use crate::{call, figure, open, plain_grep, sources};
 
 /// The number of hits that are evaluated.
-const LOOKED_AT: usize = 10;
+const MOST_HITS: usize = 10;
 
-/// How much better the index has to be than the better one of plain full text and plain grep.
+/// The goal for the ratio between the index and the better one of plain full text and plain grep.
 const CLEARLY: f64 = 1.15;
 
-/// What ranks: the index, full text of raw words, full text of the index's own words, and counting lines.
+/// The rankers: the index, full text of raw words, full text of the index's own words, and counting lines.
 const RANKERS: [&str; 4] = ["index", "fts5", "same words", "grep"];
 
-/// One over the rank of the first right file, for each that ranks.
+/// One over the rank of the first right file, for each ranker.
 type Answered = [f64; RANKERS.len()];
 
 pub(crate) fn measure(registry: &Path, is_tuning: bool) {
-    println!("search quality, mean reciprocal rank of the first right file among {LOOKED_AT}:");
+    println!("search quality, mean reciprocal rank of the first right file among {MOST_HITS}:");
     measure_set(registry, "questions that ranking was tuned by", "tuning.json");
     if !is_tuning {
         measure_set(registry, "questions that were held out", "held-out.json");
@@ -80,7 +80,7 @@ fn ask(folder: &Path, questions: &[Value]) -> Vec<Answered> {
         let ranked =
             [search(&index, query), raw.rank(query), same.rank(query), plain_grep::rank(&files, query)];
         let ranks = ranked.map(|paths| {
-            let rank = paths.iter().take(LOOKED_AT).position(|path| right.contains(&path.as_str()));
+            let rank = paths.iter().take(MOST_HITS).position(|path| right.contains(&path.as_str()));
             rank.map_or(0, |at| at + 1)
         });
         if shows {

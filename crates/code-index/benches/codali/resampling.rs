@@ -1,15 +1,15 @@
-//! How far a figure over some questions can be trusted: what it would be over others of their kind.
+//! Bootstrap intervals: the range of a figure over other questions of the same kind.
 
-/// How often questions are drawn again.
+/// The number of resamplings.
 const DRAWS: usize = 4_000;
 
-/// The mean of some figures.
+/// Returns the mean of some figures.
 pub(crate) fn mean(figures: impl ExactSizeIterator<Item = f64>) -> f64 {
     let many = f64::from(u32::try_from(figures.len()).unwrap());
     figures.sum::<f64>() / many
 }
 
-/// Between what the ratio of two means lies in 95 of 100 draws of as many pairs out of these, with repetition.
+/// Returns the range of the ratio of two means in 95 of 100 resamplings of the pairs, drawn with repetition.
 pub(crate) fn ratio_interval(pairs: &[(f64, f64)]) -> [f64; 2] {
     // The same draws in every run, so that figures can be compared.
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;

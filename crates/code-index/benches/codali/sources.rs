@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The folder with the unpacked crates.
+/// Returns the folder with the unpacked crates.
 pub(crate) fn registry() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
@@ -15,8 +15,8 @@ pub(crate) fn registry() -> Option<PathBuf> {
     caches.into_iter().next()
 }
 
-/// The folder of a source, `name-version`, if exactly that version is here. `from` is what has it: `cargo`, or `python` and
-/// `node`, whose packages are where the variables `QUESTIONS_PYTHON` and `QUESTIONS_NODE` say.
+/// Returns the folder of a source, `name-version`, if exactly that version is installed. `from` is its package manager:
+/// `cargo`, or `python` and `node`, whose folders the variables `QUESTIONS_PYTHON` and `QUESTIONS_NODE` name.
 pub(crate) fn folder(registry: &Path, from: &str, source: &str) -> Option<PathBuf> {
     let (name, version) = source.rsplit_once('-')?;
     let installed = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
@@ -38,34 +38,34 @@ pub(crate) fn folder(registry: &Path, from: &str, source: &str) -> Option<PathBu
     (is_right && folder.is_dir()).then_some(folder)
 }
 
-/// The text files beneath a folder that an index takes as well, relative to it and sorted.
+/// Returns the text files beneath a folder that an index would contain, relative to it and sorted.
 pub(crate) fn texts(folder: &Path) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    collect(folder, "", &mut found);
-    found.sort();
-    found
+    let mut texts = Vec::new();
+    collect(folder, "", &mut texts);
+    texts.sort();
+    texts
 }
 
-fn collect(folder: &Path, path: &str, found: &mut Vec<(String, String)>) {
+fn collect(folder: &Path, path: &str, texts: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder.join(path)).unwrap().flatten() {
         let name = entry.file_name().to_str().unwrap_or(".").to_owned();
         let kind = entry.file_type().unwrap();
         let is_left_out =
             name.starts_with('.') || matches!(name.as_str(), "target" | "vendor" | "build" | "dist");
         if kind.is_dir() && !is_left_out {
-            collect(folder, &format!("{path}{name}/"), found);
+            collect(folder, &format!("{path}{name}/"), texts);
         } else if kind.is_file() && !name.starts_with('.') {
             let size = entry.metadata().unwrap().len();
             let text = fs::read(entry.path()).ok().filter(|_| size <= 1 << 20).map(String::from_utf8);
             if let Some(Ok(text)) = text {
-                found.push((format!("{path}{name}"), text));
+                texts.push((format!("{path}{name}"), text));
             }
         }
     }
 }
 
-/// Copies files of source code of up to so many bytes into a folder until there are as many as are wanted; further rounds take
-/// the same files again. Returns the bytes of all.
+/// Copies `wanted` source files of up to `longest_bytes` each into a folder; further rounds copy the same files again.
+/// Returns the number of bytes.
 pub(crate) fn copy_tree(registry: &Path, to: &Path, wanted: usize, longest_bytes: usize) -> u64 {
     let endings = [".rs", ".py", ".js", ".ts", ".go", ".java", ".c", ".h", ".cc", ".cs", ".md", ".toml"];
     let mut crates: Vec<PathBuf> = fs::read_dir(registry).unwrap().flatten().map(|one| one.path()).collect();

@@ -1,4 +1,4 @@
-//! How long building, searching and asking take on a tree of 20,000 files.
+//! The time of building an index, of searches and of other requests on a tree of 20,000 files.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::{call, figure, following, needs, open, sources};
 
 const FILES: usize = 20_000;
 
-/// The longest files of a tree as it is met, and of one of small files: a quarter as long, on average.
+/// The longest files of an ordinary tree, and of one of small files: a quarter as long, on average.
 const LONGEST_BYTES: usize = 200_000;
 const SMALL_BYTES: usize = 9_000;
 
@@ -60,7 +60,7 @@ pub(crate) fn measure(registry: &Path) {
     following::measure(index, code.path());
 }
 
-/// Builds an index over a tree of files of up to so many bytes.
+/// Builds an index over a tree of files of up to `longest_bytes`.
 fn built(registry: &Path, code: &Path, state: &Path, longest_bytes: usize) -> LocalIndex {
     let bytes = sources::copy_tree(registry, code, FILES, longest_bytes);
     let count = |number: u64| f64::from(u32::try_from(number).unwrap());
@@ -80,7 +80,7 @@ fn built(registry: &Path, code: &Path, state: &Path, longest_bytes: usize) -> Lo
     index
 }
 
-/// One saved file has to be found soon.
+/// Measures the time until a saved file is in the hits.
 fn saved(index: &LocalIndex, code: &Path) {
     let mut slowest = Duration::ZERO;
     for number in 0..20 {
@@ -89,8 +89,8 @@ fn saved(index: &LocalIndex, code: &Path) {
         let began = Instant::now();
         index.update(&[RelPath::parse(&path).unwrap()], &CancelFlag::new()).unwrap();
         let request = SearchCode { query: format!("justsavedname{number}"), limit: 1 };
-        let found = call(|call| index.search(call, &request)).unwrap();
-        assert_eq!(found.hits[0].path, path);
+        let response = call(|call| index.search(call, &request)).unwrap();
+        assert_eq!(response.hits[0].path, path);
         slowest = slowest.max(began.elapsed());
     }
     let taken = milliseconds(slowest);

@@ -29,8 +29,8 @@ impl LocalIndex {
         let mut kept = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |error: rusqlite::Error| store_failed(&error);
         let number = self.store.graph_number().map_err(failed)?;
-        if let Some((known, graph)) = kept.as_ref()
-            && *known == number
+        if let Some((kept_number, graph)) = kept.as_ref()
+            && *kept_number == number
         {
             return Ok(Arc::clone(graph));
         }
@@ -72,7 +72,7 @@ impl Graph {
                     Lead::To(targets) => {
                         for target in targets.into_iter().filter(|target| *target != number) {
                             let edges = &mut graph.outbound[number];
-                            if !edges.iter().any(|(known, kind)| *known == target && *kind == import.kind) {
+                            if !edges.iter().any(|(other, kind)| *other == target && *kind == import.kind) {
                                 edges.push((target, import.kind.clone()));
                                 graph.inbound[target].push((number, import.kind.clone()));
                             }
@@ -113,11 +113,11 @@ impl Graph {
         for depth in 1..=max_depth {
             let mut further = Vec::new();
             for (other, kind) in here.iter().flat_map(|file| &next[*file]) {
-                let known = *depths.entry(*other).or_insert_with(|| {
+                let least = *depths.entry(*other).or_insert_with(|| {
                     further.push(*other);
                     depth
                 });
-                if known == depth {
+                if least == depth {
                     edges.insert((&self.paths[*other], kind), depth);
                 }
             }

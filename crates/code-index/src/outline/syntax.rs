@@ -49,8 +49,8 @@ impl Parsers {
     }
 
     fn parser(&mut self, language: Language) -> Option<&mut Parser> {
-        let known = self.made.iter().position(|(made, _)| *made == language);
-        let index = match known {
+        let position = self.made.iter().position(|(made, _)| *made == language);
+        let index = match position {
             Some(index) => index,
             None => {
                 let mut parser = Parser::new();

@@ -24,10 +24,10 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
             })
         })
     };
-    let found = if is_local { beside().or_else(in_include_folder) } else { in_include_folder() };
-    let found = found.or_else(|| by_ending(project, folder, name, is_local));
-    match found {
-        Some(found) => Lead::To(vec![found]),
+    let file = if is_local { beside().or_else(in_include_folder) } else { in_include_folder() };
+    let file = file.or_else(|| by_ending(project, folder, name, is_local));
+    match file {
+        Some(file) => Lead::To(vec![file]),
         None if is_local => Lead::Nowhere,
         None => Lead::Outside,
     }

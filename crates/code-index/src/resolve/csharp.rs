@@ -64,8 +64,10 @@ impl Namespaces {
         let first = name.split('.').next().unwrap_or_default();
         let is_ours = |namespace: &String| namespace.split('.').next() == Some(first) && first != "System";
         // A namespace that only contains other namespaces exists as well.
-        let holds_others =
-            self.files.keys().any(|known| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+        let holds_others = self
+            .files
+            .keys()
+            .any(|namespace| namespace.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
         match self.files.keys().any(is_ours) && !holds_others {
             true => Lead::Nowhere,
             false => Lead::Outside,

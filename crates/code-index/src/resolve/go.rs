@@ -17,12 +17,12 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
         }
     }
     let modules = project.manifests.go.iter();
-    let mut known: Vec<(&str, &str)> = modules
+    let mut matching: Vec<(&str, &str)> = modules
         .filter_map(|(folder, module)| Some((folder.as_str(), beneath(target, &module.name)?)))
         .collect();
     // The module with the longest name is the innermost.
-    known.sort_by_key(|(_, rest)| rest.len());
-    match known.first() {
+    matching.sort_by_key(|(_, rest)| rest.len());
+    match matching.first() {
         Some((folder, rest)) => package(project, &inside(folder, rest)),
         None => Lead::Outside,
     }
@@ -41,6 +41,6 @@ fn package(project: &Project, folder: &str) -> Lead {
         let is_go = project.files[*file].language == Some(Language::Go);
         is_go && parent(path) == folder && !path.ends_with("_test.go")
     };
-    let found: Vec<usize> = project.files_of(folder).filter(of_package).collect();
-    if found.is_empty() { Lead::Nowhere } else { Lead::To(found) }
+    let files: Vec<usize> = project.files_of(folder).filter(of_package).collect();
+    if files.is_empty() { Lead::Nowhere } else { Lead::To(files) }
 }

@@ -15,8 +15,8 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
     let folder = parent(project.path(file));
     let target = target.split(['?', '!']).next().unwrap_or(target);
     if target == "." || target == ".." || target.starts_with("./") || target.starts_with("../") {
-        let found = from_folder(folder, target).and_then(|path| module(project, &path));
-        return found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]));
+        let resolved = from_folder(folder, target).and_then(|path| module(project, &path));
+        return resolved.map_or(Lead::Nowhere, |file| Lead::To(vec![file]));
     }
     match mapped(project, folder, target) {
         Lead::Outside => javascript_package::resolve(project, folder, target),
@@ -84,15 +84,15 @@ fn mapped(project: &Project, folder: &str, target: &str) -> Lead {
             let mut files = substitutes.filter_map(|substitute| {
                 from_folder(&base, &substitute.replacen('*', rest, 1)).and_then(|path| module(project, &path))
             });
-            if let Some(found) = files.next() {
-                return Lead::To(vec![found]);
+            if let Some(file) = files.next() {
+                return Lead::To(vec![file]);
             }
             // A bare `*` also matches libraries.
             return if *matching[0].0 == "*" { Lead::Outside } else { Lead::Nowhere };
         }
     }
     let from_base = base.and_then(|base| from_folder(&base, target)).and_then(|path| module(project, &path));
-    from_base.map_or(Lead::Outside, |found| Lead::To(vec![found]))
+    from_base.map_or(Lead::Outside, |file| Lead::To(vec![file]))
 }
 
 /// Returns a configuration and those that it extends, the nearest first.
@@ -101,7 +101,7 @@ fn chain(project: &Project, first: String) -> Vec<(String, &Value)> {
     let mut open = vec![first];
     while let Some(path) = open.pop() {
         let Some(value) = project.manifests.typescript.get(&path) else { continue };
-        if chain.len() >= LONGEST_CHAIN || chain.iter().any(|(known, _)| *known == path) {
+        if chain.len() >= LONGEST_CHAIN || chain.iter().any(|(other, _)| *other == path) {
             break;
         }
         let extended: Vec<&str> = match value.get("extends") {

@@ -20,8 +20,8 @@ pub(super) fn resolve(project: &Project, folder: &str, target: &str) -> Lead {
     if target.starts_with('#') {
         let own = outward(folder).find_map(|around| Some((around, project.manifests.node.get(around)?)));
         let Some((around, package)) = own else { return Lead::Outside };
-        let found = package.get("imports").and_then(|imports| exported(project, around, imports, target));
-        return found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]));
+        let file = package.get("imports").and_then(|imports| exported(project, around, imports, target));
+        return file.map_or(Lead::Nowhere, |file| Lead::To(vec![file]));
     }
     let parts: Vec<&str> = target.split('/').collect();
     let length = if target.starts_with('@') { 2 } else { 1 };
@@ -33,7 +33,7 @@ pub(super) fn resolve(project: &Project, folder: &str, target: &str) -> Lead {
     let Some((root, package)) = project.manifests.node.iter().find(|(_, package)| is_named(package)) else {
         return Lead::Outside;
     };
-    let found = match package.get("exports") {
+    let file = match package.get("exports") {
         Some(exports) => {
             let subpath = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
             exported(project, root, exports, &subpath)
@@ -42,7 +42,7 @@ pub(super) fn resolve(project: &Project, folder: &str, target: &str) -> Lead {
         None => module(project, &inside(root, &rest))
             .or_else(|| module(project, &inside(root, &format!("src/{rest}")))),
     };
-    found.map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
+    file.map_or(Lead::Nowhere, |file| Lead::To(vec![file]))
 }
 
 /// Returns the entry file of a package.

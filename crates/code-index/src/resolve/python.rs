@@ -31,16 +31,16 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
         for _ in 1..dots {
             base = base.filter(|base| !base.is_empty()).map(parent);
         }
-        let found = base.map(|base| lead(project, base, &module[dots..], name)).unwrap_or_default();
-        return if found.is_empty() { Lead::Nowhere } else { Lead::To(found) };
+        let files = base.map(|base| lead(project, base, &module[dots..], name)).unwrap_or_default();
+        return if files.is_empty() { Lead::Nowhere } else { Lead::To(files) };
     }
     let first = module.split('.').next().unwrap_or_default();
     if STANDARD_LIBRARY.contains(first) {
         // Only a script prefers a sibling module to the standard library, and scripts are not in packages.
         let is_script_root = !outward(folder).any(|around| package(project, around).is_some());
-        let mut found = if is_script_root { lead(project, folder, module, name) } else { Vec::new() };
-        found.retain(|found| *found != file);
-        return if found.is_empty() { Lead::Outside } else { Lead::To(found) };
+        let mut files = if is_script_root { lead(project, folder, module, name) } else { Vec::new() };
+        files.retain(|target| *target != file);
+        return if files.is_empty() { Lead::Outside } else { Lead::To(files) };
     }
     let mut is_ours = false;
     for around in outward(folder) {
@@ -49,11 +49,11 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
             if package(project, &base).is_some() {
                 continue;
             }
-            let mut found = lead(project, &base, module, name);
+            let mut files = lead(project, &base, module, name);
             // A module does not import itself, so another one of the same name is meant.
-            found.retain(|found| *found != file);
-            if !found.is_empty() {
-                return Lead::To(found);
+            files.retain(|target| *target != file);
+            if !files.is_empty() {
+                return Lead::To(files);
             }
             is_ours |= package(project, &inside(&base, first)).is_some();
         }
@@ -86,14 +86,14 @@ fn re_exports(project: &Project, package: usize, name: &str) -> bool {
 /// Returns the files of a module, or of a name in it, relative to a folder; empty if there is no such module.
 fn lead(project: &Project, base: &str, module: &str, name: Option<&str>) -> Vec<usize> {
     let path = inside(base, &module.replace('.', "/"));
-    let found = if module.is_empty() { package(project, &path) } else { module_file(project, &path) };
-    let Some(name) = name else { return found.into_iter().collect() };
+    let own = if module.is_empty() { package(project, &path) } else { module_file(project, &path) };
+    let Some(name) = name else { return own.into_iter().collect() };
     let part = module_file(project, &inside(&path, name));
-    match (found, part) {
+    match (own, part) {
         // A definition in the package has priority over a submodule of the same name.
-        (Some(found), _) if project.files[found].defines(name) => vec![found],
+        (Some(own), _) if project.files[own].defines(name) => vec![own],
         // A re-exported name may mean either file.
-        (Some(found), Some(part)) if re_exports(project, found, name) => vec![found, part],
-        (found, part) => part.or(found).into_iter().collect(),
+        (Some(own), Some(part)) if re_exports(project, own, name) => vec![own, part],
+        (own, part) => part.or(own).into_iter().collect(),
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
         "module" => {
             let is_root = module.is_some_and(|(_, path)| path.is_empty());
             module_file(project, file, is_root, &import.target)
-                .map_or(Lead::Nowhere, |found| Lead::To(vec![found]))
+                .map_or(Lead::Nowhere, |file| Lead::To(vec![file]))
         }
         "include" => included(project, file, import.target.strip_prefix("path ").unwrap_or_default()),
         _ => used(project, file, module, &import.target),
@@ -21,7 +21,7 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
 fn included(project: &Project, file: usize, path: &str) -> Lead {
     let Some(path) = from_folder(parent(project.path(file)), path) else { return Lead::Outside };
     match project.file(&path) {
-        Some(found) => Lead::To(vec![found]),
+        Some(file) => Lead::To(vec![file]),
         // Hidden files are not indexed, so a missing one is not reported.
         None if path.split('/').any(|part| part.starts_with('.')) => Lead::Outside,
         None => Lead::Nowhere,
@@ -78,37 +78,37 @@ fn library(project: &Project, file: usize, name: &str) -> Option<usize> {
 fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str], checks: bool) -> Lead {
     let mut path = start.to_vec();
     // An inline module has no file of its own, so its nearest parent with a file is used.
-    let mut found = None;
+    let mut last_file = None;
     let mut used = 0;
     for length in (0..=path.len()).rev() {
         if let Some(file) = project.rust.module(root, &path[..length]) {
-            found = Some(file);
+            last_file = Some(file);
             break;
         }
     }
     for (index, name) in names.iter().enumerate() {
         path.push((*name).to_owned());
         if let Some(file) = project.rust.module(root, &path) {
-            found = Some(file);
+            last_file = Some(file);
             used = index + 1;
         }
     }
-    let Some(found) = found else { return Lead::Nowhere };
+    let Some(last_file) = last_file else { return Lead::Nowhere };
     // A type that the file does not define may come from a macro. A module does not.
     match names[used..] {
-        [name, _, ..] if checks && name.starts_with(char::is_lowercase) && !has(project, found, name) => {
+        [name, _, ..] if checks && name.starts_with(char::is_lowercase) && !has(project, last_file, name) => {
             Lead::Nowhere
         }
-        _ => Lead::To(vec![found]),
+        _ => Lead::To(vec![last_file]),
     }
 }
 
 /// Returns true if a file defines or imports a name, or may contain it through a glob or an `include!`.
 fn has(project: &Project, file: usize, name: &str) -> bool {
-    let known = &project.files[file];
+    let contents = &project.files[file];
     let contributes = |import: &Import| {
         let last = import.spelled.rsplit([':', ' ']).next().unwrap_or_default();
         last == name || last == "*" || (import.kind == "include" && import.target.ends_with(".rs"))
     };
-    known.defines(name) || imports(&known.imports).iter().any(contributes)
+    contents.defines(name) || imports(&contents.imports).iter().any(contributes)
 }

@@ -59,9 +59,9 @@ impl RustModules {
         }
         let mut open = vec![(root, Vec::new())];
         // A file may declare itself as its module.
-        let mut seen = HashSet::new();
+        let mut visited = HashSet::new();
         while let Some((file, path)) = open.pop() {
-            if path.len() > DEEPEST || !seen.insert(file) {
+            if path.len() > DEEPEST || !visited.insert(file) {
                 continue;
             }
             self.modules.insert((root, path.clone()), file);

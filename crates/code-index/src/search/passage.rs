@@ -28,7 +28,7 @@ pub(crate) fn find(lines: &Lines<'_>, matches: &Matches<'_>, definitions: &[Defi
     let defined = matches.worth(defining.mask);
     let mut hits = matches.matches.clone();
     if let Some(line) = defining.line {
-        let at = hits.partition_point(|(known, _)| *known < line);
+        let at = hits.partition_point(|(other, _)| *other < line);
         hits.insert(at, (line, 0));
     }
     let mut window = Window::default();
@@ -49,7 +49,7 @@ pub(crate) fn find(lines: &Lines<'_>, matches: &Matches<'_>, definitions: &[Defi
         // The covered share counts most, then a definition, then the number of matches.
         let often = f64::from(u32::try_from((end - start).min(20)).unwrap_or(20));
         let score = covered + if names { 0.5 * defining.worth } else { 0.0 } + 0.002 * often;
-        if best.is_none_or(|(known, ..)| score > known) {
+        if best.is_none_or(|(highest, ..)| score > highest) {
             best = Some((score, *first, last));
         }
         window.remove(*mask);
@@ -105,12 +105,12 @@ impl Defining {
         let mut best = Defining { mask: 0, line: None, worth: 0.0 };
         let mut folded = String::new();
         for definition in definitions {
-            let (mut mask, mut known, mut all) = (0, 0.0, 0.0);
+            let (mut mask, mut matching, mut all) = (0, 0.0, 0.0);
             words::words_of_name(&definition.name, &mut folded, &mut |word| {
                 all += 1.0;
                 if let Some(bit) = matches.bit(word) {
                     mask |= bit;
-                    known += 1.0;
+                    matching += 1.0;
                 }
             });
             if mask == 0 {
@@ -123,7 +123,7 @@ impl Defining {
                     mask |= matches.bit(word).unwrap_or(0);
                 });
             }
-            let worth = matches.worth(mask) * (0.5 + 0.5 * known / all) + if is_whole { 0.2 } else { 0.0 };
+            let worth = matches.worth(mask) * (0.5 + 0.5 * matching / all) + if is_whole { 0.2 } else { 0.0 };
             if worth > best.worth {
                 (best.line, best.worth) = (Some(definition.line_start as usize), worth);
             }

@@ -29,7 +29,7 @@ fn distinct(query: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, bool)> {
         words::words_of_name(name, &mut folded, &mut |word| of_name.push(word.to_owned()));
         let has_parts = of_name.len() > 1;
         for (index, word) in of_name.into_iter().enumerate() {
-            if distinct.len() < MOST_WORDS && !distinct.iter().any(|(known, _)| *known == word) {
+            if distinct.len() < MOST_WORDS && !distinct.iter().any(|(other, _)| *other == word) {
                 distinct.push((word, has_parts && index == 0));
             }
         }

@@ -286,8 +286,8 @@ fn past_raw(text: &[u8], at: usize) -> usize {
     let mut from = at + hashes + 1;
     while let Some(length) = memchr::memchr(b'"', &text[from..]) {
         from += length + 1;
-        let found = text[from..].iter().take(hashes).take_while(|byte| **byte == b'#').count();
-        if found == hashes {
+        let closing = text[from..].iter().take(hashes).take_while(|byte| **byte == b'#').count();
+        if closing == hashes {
             return from + hashes;
         }
     }
@@ -299,18 +299,18 @@ fn past_block_comment(text: &[u8], at: usize) -> usize {
     let mut depth = 0_usize;
     let mut from = at;
     while let Some(length) = memchr::memchr2(b'/', b'*', &text[from..]) {
-        let found = from + length;
-        match &text[found..text.len().min(found + 2)] {
+        let position = from + length;
+        match &text[position..text.len().min(position + 2)] {
             b"/*" => {
                 depth += 1;
-                from = found + 2;
+                from = position + 2;
             }
-            b"*/" if depth <= 1 => return found + 2,
+            b"*/" if depth <= 1 => return position + 2,
             b"*/" => {
                 depth -= 1;
-                from = found + 2;
+                from = position + 2;
             }
-            _ => from = found + 1,
+            _ => from = position + 1,
         }
     }
     text.len()

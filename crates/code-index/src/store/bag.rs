@@ -102,8 +102,8 @@ impl Bag {
         let hash = self.hasher.hash_one(word);
         let (entries, letters) = (&self.entries, &self.letters);
         let same = |index: &u32| {
-            let known = &entries[*index as usize];
-            known.hash == hash && letters[known.start as usize..known.end as usize] == *word
+            let entry = &entries[*index as usize];
+            entry.hash == hash && letters[entry.start as usize..entry.end as usize] == *word
         };
         if let Some(index) = self.table.find(hash, same) {
             let entry = &mut self.entries[*index as usize];

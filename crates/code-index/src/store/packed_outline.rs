@@ -115,7 +115,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
 
 /// Unpacks the definitions of a file, up to the first invalid one.
 pub(crate) fn definitions(packed: &[u8]) -> Vec<Definition> {
-    let mut found: Vec<Definition> = Vec::new();
+    let mut definitions: Vec<Definition> = Vec::new();
     let mut walk = Walk::new(packed);
     let mut named: Option<String> = None;
     while let Some(one) = walk.next() {
@@ -124,14 +124,14 @@ pub(crate) fn definitions(packed: &[u8]) -> Vec<Definition> {
             Container::Same => named.clone(),
             Container::Named(name) => Some(name.to_owned()),
             Container::Defined(distance) => {
-                let earlier = found.iter().rev().nth(distance);
+                let earlier = definitions.iter().rev().nth(distance);
                 earlier.map(|definition| definition.name.clone())
             }
         };
         if container.is_some() {
             named.clone_from(&container);
         }
-        found.push(Definition {
+        definitions.push(Definition {
             name: walk.name.clone(),
             kind: one.kind.to_owned(),
             line_start: one.line_start,
@@ -140,7 +140,7 @@ pub(crate) fn definitions(packed: &[u8]) -> Vec<Definition> {
             container,
         });
     }
-    found
+    definitions
 }
 
 /// Returns the names of the definitions of a file, in their order.
@@ -284,21 +284,21 @@ fn import(unpacking: &mut Unpacking<'_>, line: i64, before: &str) -> Option<Impo
     Some(Import { line: line.checked_add(further)?.try_into().ok()?, kind: kind.to_owned(), target, spelled })
 }
 
-/// Appends a text as its difference from `known`.
-fn put_behind(packed: &mut Vec<u8>, known: &str, text: &str) {
-    let shared = alike(known, text, MOST_ALIKE);
+/// Appends a text as its difference from `base`.
+fn put_behind(packed: &mut Vec<u8>, base: &str, text: &str) {
+    let shared = alike(base, text, MOST_ALIKE);
     packed.extend(u8::try_from(shared));
     put_text(packed, &text[shared..]);
 }
 
-fn text_behind(unpacking: &mut Unpacking<'_>, known: &str) -> Option<String> {
+fn text_behind(unpacking: &mut Unpacking<'_>, base: &str) -> Option<String> {
     let shared = usize::from(unpacking.byte()?);
-    let begin = known.get(..shared)?;
+    let begin = base.get(..shared)?;
     Some([begin, unpacking.text()?].concat())
 }
 
 fn number_of(kinds: &[&str], kind: &str) -> Option<u8> {
-    u8::try_from(kinds.iter().position(|known| *known == kind)?).ok()
+    u8::try_from(kinds.iter().position(|other| *other == kind)?).ok()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is answered.
+//! The answers to each kind of request.
 
 use wap_core::{CodeIndex, IndexError, IndexState, ReadAst, ReadSnippet, SearchCode};
 
@@ -34,8 +34,8 @@ fn the_file_that_defines_a_name_comes_before_those_that_use_it() {
 fn a_hit_shows_the_lines_that_match() {
     let fixture = fixture();
     let index = fixture.index();
-    let found = search(&index, "needle");
-    let hit = &found.hits[0];
+    let response = search(&index, "needle");
+    let hit = &response.hits[0];
     assert_eq!(hit.path, "big.txt");
     assert!(hit.snippet.contains("the needle stands here\n"), "{}", hit.snippet);
     assert!((hit.line_start..=hit.line_end).contains(&501));
@@ -43,20 +43,20 @@ fn a_hit_shows_the_lines_that_match() {
     assert!(hit.score.is_finite() && hit.score > 0.0);
     assert_eq!(hit.token_estimate, (hit.snippet.len() as u64).div_ceil(4));
 
-    let shown = call(|call| {
+    let snippet = call(|call| {
         let request = ReadSnippet { doc_id: hit.doc_id.clone(), window_lines: 11 };
         index.snippet(call, &request)
     })
     .unwrap();
     assert_eq!(
-        (shown.total_lines, shown.line_end.unwrap() - shown.line_start.unwrap() + 1),
+        (snippet.total_lines, snippet.line_end.unwrap() - snippet.line_start.unwrap() + 1),
         (Some(1001), 11)
     );
-    assert!(shown.content.contains("needle"), "{shown:?}");
+    assert!(snippet.content.contains("needle"), "{snippet:?}");
 }
 
 #[test]
-fn a_query_that_is_no_query_is_searched_as_words() {
+fn query_operators_are_searched_as_words() {
     let fixture = fixture();
     let index = fixture.index();
     for query in [
@@ -79,8 +79,8 @@ fn limits_are_kept() {
     let fixture = Fixture::new(files);
     let index = fixture.index();
     for limit in [1, 8, 30] {
-        let found = call(|call| index.search(call, &SearchCode { query: "words".into(), limit })).unwrap();
-        assert_eq!(found.hits.len(), limit as usize);
+        let response = call(|call| index.search(call, &SearchCode { query: "words".into(), limit })).unwrap();
+        assert_eq!(response.hits.len(), limit as usize);
     }
 }
 
@@ -88,8 +88,8 @@ fn limits_are_kept() {
 fn symbols_have_kinds_signatures_ranges_and_containers() {
     let fixture = fixture();
     let index = fixture.index();
-    let found = symbols(&index, "src/login.rs").unwrap().symbols;
-    let shown: Vec<String> = found
+    let symbols = symbols(&index, "src/login.rs").unwrap().symbols;
+    let lines: Vec<String> = symbols
         .iter()
         .map(|one| {
             let container = one.container.as_deref().unwrap_or("-");
@@ -100,7 +100,7 @@ fn symbols_have_kinds_signatures_ranges_and_containers() {
         })
         .collect();
     assert_eq!(
-        shown,
+        lines,
         [
             "function check_password - 6-9 pub fn check_password(name: &str, word: &str) -> bool",
             "struct LoginForm - 11-13 pub struct LoginForm",
@@ -129,7 +129,7 @@ fn a_syntax_tree_is_cut_and_counted() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn unknown_files_languages_and_documents_are_errors() {
     let fixture = fixture();
     let index = fixture.index();
     let unknown = |file: &str| Err(IndexError::UnknownFile { file: file.into() });
@@ -138,9 +138,9 @@ fn what_is_not_known_is_said() {
     }
     assert_eq!(symbols(&index, "notes.md"), Err(IndexError::UnknownLanguage { file: "notes.md".into() }));
     for doc_id in ["", "x", "nothing.rs#1-2", "src/login.rs#0-1", "src/login.rs#5-2", "src/login.rs#1"] {
-        let found =
+        let snippet =
             call(|call| index.snippet(call, &ReadSnippet { doc_id: doc_id.into(), window_lines: 40 }));
-        assert_eq!(found, Err(IndexError::UnknownDocument { doc_id: doc_id.into() }));
+        assert_eq!(snippet, Err(IndexError::UnknownDocument { doc_id: doc_id.into() }));
     }
 }
 
@@ -164,9 +164,9 @@ fn a_path_alone_names_the_top_of_its_file() {
     let snippet = |doc_id: &str| {
         call(|call| index.snippet(call, &ReadSnippet { doc_id: doc_id.into(), window_lines: 10 }))
     };
-    let shown = snippet("src/a.rs").unwrap();
-    assert_eq!((shown.path.as_str(), shown.line_start, shown.line_end), ("src/a.rs", Some(1), Some(10)));
-    assert!(shown.content.starts_with("// line 1\n"));
+    let top = snippet("src/a.rs").unwrap();
+    assert_eq!((top.path.as_str(), top.line_start, top.line_end), ("src/a.rs", Some(1), Some(10)));
+    assert!(top.content.starts_with("// line 1\n"));
     for unknown in ["src/b.rs", "src", "../a.rs", "src/a.rs#0-1", ""] {
         assert!(snippet(unknown).is_err(), "{unknown}");
     }

@@ -1,4 +1,4 @@
-//! Indexes that keep up with their folder.
+//! Indexes that follow their folder.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use wap_core::{Call, CancelFlag, CodeIndex, IndexState, SearchCode};
 
 use crate::fixture::{Fixture, call, paths};
 
-/// Longer than anything here takes, far shorter than what has no bound.
+/// A hang guard: far longer than any of these tests takes.
 const GUARD: Duration = Duration::from_secs(60);
 
 struct Everything;
@@ -48,52 +48,52 @@ fn following(fixture: &Fixture, follows: Follows) -> FollowingIndex {
 fn wait_until(is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < GUARD, "it does not come about");
+        assert!(began.elapsed() < GUARD, "a hang guard");
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn found(index: &FollowingIndex, query: &str) -> Vec<String> {
-    let found = call(|call| index.search(call, &SearchCode { query: query.into(), limit: 8 })).unwrap();
-    assert_eq!(found.freshness.state, IndexState::Ready);
-    assert_eq!(found.freshness.stale_paths, Vec::<String>::new());
-    found.hits.into_iter().map(|hit| hit.path).collect()
+fn search_paths(index: &FollowingIndex, query: &str) -> Vec<String> {
+    let response = call(|call| index.search(call, &SearchCode { query: query.into(), limit: 8 })).unwrap();
+    assert_eq!(response.freshness.state, IndexState::Ready);
+    assert_eq!(response.freshness.stale_paths, Vec::<String>::new());
+    response.hits.into_iter().map(|hit| hit.path).collect()
 }
 
 #[test]
-fn a_question_knows_of_everything_that_was_done_before_it() {
+fn a_request_sees_every_earlier_change() {
     let fixture = Fixture::new([("a.rs", "fn apricot() {}\n"), ("sub/b.rs", "fn blueberry() {}\n")]);
     let feeds: [fn(&Fixture) -> Follows; 2] = [|fixture| Follows::Feed(feed(fixture)), |_| Follows::Folder];
     for follows in feeds {
         let index = following(&fixture, follows(&fixture));
-        assert_eq!(found(&index, "apricot"), ["a.rs"]);
+        assert_eq!(search_paths(&index, "apricot"), ["a.rs"]);
         fixture.write("a.rs", "fn cherry() {}\n");
-        assert_eq!(found(&index, "cherry"), ["a.rs"]);
-        assert_eq!(found(&index, "apricot"), Vec::<String>::new());
+        assert_eq!(search_paths(&index, "cherry"), ["a.rs"]);
+        assert_eq!(search_paths(&index, "apricot"), Vec::<String>::new());
         fs::rename(fixture.code.path().join("sub"), fixture.code.path().join("moved")).unwrap();
-        assert_eq!(found(&index, "blueberry"), ["moved/b.rs"]);
+        assert_eq!(search_paths(&index, "blueberry"), ["moved/b.rs"]);
         fixture.write("deep/er/c.rs", "fn damson() {}\n");
-        assert_eq!(found(&index, "damson"), ["deep/er/c.rs"]);
+        assert_eq!(search_paths(&index, "damson"), ["deep/er/c.rs"]);
         fixture.write(".gitignore", "deep/\n");
-        assert_eq!(found(&index, "damson"), Vec::<String>::new());
+        assert_eq!(search_paths(&index, "damson"), Vec::<String>::new());
         for path in [".gitignore", "a.rs"] {
             fs::remove_file(fixture.code.path().join(path)).unwrap();
         }
-        assert_eq!(found(&index, "damson"), ["deep/er/c.rs"]);
-        assert_eq!(found(&index, "cherry"), Vec::<String>::new());
-        // As it was, for the next turn.
+        assert_eq!(search_paths(&index, "damson"), ["deep/er/c.rs"]);
+        assert_eq!(search_paths(&index, "cherry"), Vec::<String>::new());
+        // Restored for the next feed.
         fs::remove_dir_all(fixture.code.path().join("deep")).unwrap();
         fs::rename(fixture.code.path().join("moved"), fixture.code.path().join("sub")).unwrap();
         fixture.write("a.rs", "fn apricot() {}\n");
     }
-    // Control: an index that follows nothing does not know.
+    // The control: an index that follows nothing does not see the change.
     let index = following(&fixture, Follows::Nothing);
     fixture.write("a.rs", "fn elder() {}\n");
     let search = SearchCode { query: "elder".into(), limit: 8 };
     assert_eq!(call(|call| index.search(call, &search)).unwrap().hits, []);
 }
 
-/// Runs something while an index is kept up with its folder.
+/// Runs `run` while a thread keeps the index up with its folder.
 fn kept<T>(index: &FollowingIndex, run: impl FnOnce() -> T) -> T {
     let ends = CancelFlag::new();
     thread::scope(|scope| {
@@ -105,27 +105,27 @@ fn kept<T>(index: &FollowingIndex, run: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn saved_files_are_taken_in_although_nobody_asks() {
+fn saved_files_are_indexed_without_a_request() {
     let fixture = Fixture::new((0..40).map(|number| (format!("f{number}.rs"), "fn filler() {}\n")));
     let index = following(&fixture, Follows::Feed(feed(&fixture)));
-    // Asked beside it: a question of its own would take the change in.
-    let is_known = |query: &str, path: &str| paths(index.index(), query) == [path];
+    // Searches the index itself: a request to the following one would update it.
+    let is_indexed = |query: &str, path: &str| paths(index.index(), query) == [path];
     kept(&index, || {
         wait_until(|| index.index().status().unwrap().files == 40);
         fixture.write("new.rs", "fn fig() {}\n");
-        wait_until(|| is_known("fig", "new.rs"));
+        wait_until(|| is_indexed("fig", "new.rs"));
         fixture.write("new.rs", "fn grape() {}\n");
-        wait_until(|| is_known("grape", "new.rs"));
+        wait_until(|| is_indexed("grape", "new.rs"));
         fs::remove_file(fixture.code.path().join("new.rs")).unwrap();
         wait_until(|| paths(index.index(), "grape").is_empty());
     });
-    // Control: without a thread that keeps it up, the index does not change.
+    // The control: without a thread that keeps it up, the index does not change.
     fixture.write("late.rs", "fn hazel() {}\n");
     assert_eq!(paths(index.index(), "hazel"), Vec::<String>::new());
-    assert_eq!(found(&index, "hazel"), ["late.rs"]);
+    assert_eq!(search_paths(&index, "hazel"), ["late.rs"]);
 }
 
-/// A feed that loses its thread when it is told to.
+/// A feed that reports lost events once, on demand.
 struct Forgetful {
     feed: Arc<FileIndex>,
     forgets: AtomicBool,
@@ -153,20 +153,20 @@ fn after_a_loss_the_whole_folder_is_compared() {
     let fixture = Fixture::new([("a.rs", "fn apricot() {}\n")]);
     let feed = Arc::new(Forgetful { feed: feed(&fixture), forgets: AtomicBool::new(false) });
     let index = following(&fixture, Follows::Feed(Arc::clone(&feed) as Arc<dyn ChangeFeed>));
-    assert_eq!(found(&index, "apricot"), ["a.rs"]);
+    assert_eq!(search_paths(&index, "apricot"), ["a.rs"]);
     feed.forgets.store(true, Ordering::SeqCst);
     fixture.write("b.rs", "fn blueberry() {}\n");
-    assert_eq!(found(&index, "blueberry"), ["b.rs"]);
-    // Many changes at once are no row of single ones either.
+    assert_eq!(search_paths(&index, "blueberry"), ["b.rs"]);
+    // Many changes at once are handled like a loss.
     for number in 0..2_500 {
         fixture.write(&format!("many/f{number}.txt"), "word\n");
     }
-    assert_eq!(found(&index, "blueberry"), ["b.rs"]);
+    assert_eq!(search_paths(&index, "blueberry"), ["b.rs"]);
     assert_eq!(index.index().status().unwrap().files, 2_502);
 }
 
 #[test]
-fn who_has_no_time_gets_what_there_is_and_is_told() {
+fn a_hurried_request_is_answered_as_building() {
     let fixture = Fixture::new((0..300).map(|number| (format!("f{number}.rs"), "fn filler() {}\n")));
     let index = FollowingIndex::new(fixture.open().0, Follows::Folder, Duration::ZERO);
     let search = SearchCode { query: "filler".into(), limit: 8 };
@@ -175,11 +175,11 @@ fn who_has_no_time_gets_what_there_is_and_is_told() {
     let index = following(&fixture, Follows::Folder);
     let hurried = call(|call| index.search(&Call { time_left: Some(Duration::ZERO), ..*call }, &search));
     assert!(
-        hurried.as_ref().is_ok_and(|found| found.freshness.state == IndexState::Building)
+        hurried.as_ref().is_ok_and(|response| response.freshness.state == IndexState::Building)
             || hurried == Err(wap_core::IndexError::TimedOut),
         "{hurried:?}"
     );
-    // Control: with time it is up to date.
+    // The control: with time it is up to date.
     assert_eq!(call(|call| index.search(call, &search)).unwrap().freshness.state, IndexState::Ready);
 }
 
@@ -194,9 +194,9 @@ fn of_two_that_keep_one_store_one_works_and_the_other_takes_over() {
             wait_until(|| first.index().status().unwrap().files == 1);
             fixture.write("b.rs", "fn blueberry() {}\n");
             wait_until(|| paths(second.index(), "blueberry") == ["b.rs"]);
-            // Both may be asked meanwhile.
+            // Both can answer meanwhile.
             assert_eq!(
-                (found(&first, "blueberry"), found(&second, "blueberry")),
+                (search_paths(&first, "blueberry"), search_paths(&second, "blueberry")),
                 (vec!["b.rs".to_owned()], vec!["b.rs".to_owned()])
             );
         });
@@ -206,12 +206,12 @@ fn of_two_that_keep_one_store_one_works_and_the_other_takes_over() {
 }
 
 #[test]
-fn damage_that_shows_in_an_answer_is_mended() {
+fn damage_that_a_request_meets_is_repaired() {
     let fixture =
         Fixture::new((0..60).map(|number| (format!("f{number}.rs"), format!("fn name_{number}() {{}}\n"))));
     let index = following(&fixture, Follows::Folder);
-    assert_eq!(found(&index, "name_7"), ["f7.rs"]);
-    // The word lists are cut away behind the back of the index.
+    assert_eq!(search_paths(&index, "name_7"), ["f7.rs"]);
+    // The word lists are destroyed without the index's knowledge.
     let database = fixture.state.path().join("index/index.db");
     let connection = rusqlite::Connection::open(&database).unwrap();
     connection.execute_batch("UPDATE words_data SET block = x'00' WHERE id > 10").unwrap();
@@ -219,5 +219,5 @@ fn damage_that_shows_in_an_answer_is_mended() {
     assert!(
         call(|call| index.index().search(call, &SearchCode { query: "name_7".into(), limit: 8 })).is_err()
     );
-    assert_eq!(found(&index, "name_7"), ["f7.rs"]);
+    assert_eq!(search_paths(&index, "name_7"), ["f7.rs"]);
 }

@@ -1,4 +1,4 @@
-//! How an index follows its folder.
+//! Refreshes and updates of an index, and the freshness of its answers.
 
 use std::fs;
 use std::time::Duration;
@@ -34,17 +34,17 @@ fn a_refresh_reads_what_has_changed_and_nothing_else() {
 }
 
 #[test]
-fn an_index_that_is_opened_again_knows_what_it_knew() {
+fn a_reopened_index_keeps_its_contents() {
     let fixture = Fixture::new([("a.rs", "fn alpha() {}\n")]);
     drop(fixture.index());
     let (index, opening) = fixture.open();
-    assert_eq!(opening, code_index::Opening::Found);
+    assert_eq!(opening, code_index::Opening::Existing);
     assert_eq!(paths(&index, "alpha"), ["a.rs"]);
     assert_eq!(refresh(&index).read, 0);
 }
 
 #[test]
-fn changed_paths_are_taken_in() {
+fn changed_paths_are_indexed() {
     let fixture = Fixture::new([
         ("a.rs", "fn alpha() {}\n"),
         ("d/b.rs", "fn beta() {}\n"),
@@ -59,13 +59,13 @@ fn changed_paths_are_taken_in() {
     assert_eq!(update(&["a.rs", "nothing.rs"]).read, 1);
     assert_eq!(paths(&index, "delta"), ["a.rs"]);
 
-    // A folder that is renamed as a whole: one path is gone, another one is there.
+    // A renamed folder: one path is missing, another one is new.
     fs::rename(fixture.code.path().join("d"), fixture.code.path().join("f")).unwrap();
     let moved = update(&["d", "f"]);
     assert_eq!((moved.read, moved.removed), (2, 2));
     assert_eq!(paths(&index, "gamma"), ["f/e/c.rs"]);
 
-    // A file in the place of a folder, and a name that only begins alike.
+    // A file that replaces a folder, and a name with the same beginning.
     fixture.write("f.txt", "beside\n");
     update(&["f.txt"]);
     fs::remove_dir_all(fixture.code.path().join("f")).unwrap();
@@ -80,18 +80,18 @@ fn changed_paths_are_taken_in() {
 }
 
 #[test]
-fn a_hit_in_a_file_that_has_changed_shows_what_is_there_and_says_so() {
+fn a_hit_in_a_changed_file_shows_the_current_text_as_stale() {
     let fixture = Fixture::new([("a.rs", "fn alpha() {}\n"), ("b.rs", "fn alpha() { beta() }\n")]);
     let index = fixture.index();
     assert_eq!(search(&index, "alpha").freshness.stale_paths, Vec::<String>::new());
     fixture.write("a.rs", "// new\nfn alpha() { now() }\n");
-    let found = search(&index, "alpha");
-    assert_eq!(found.freshness.stale_paths, ["a.rs"]);
-    let hit = found.hits.iter().find(|hit| hit.path == "a.rs").unwrap();
+    let response = search(&index, "alpha");
+    assert_eq!(response.freshness.stale_paths, ["a.rs"]);
+    let hit = response.hits.iter().find(|hit| hit.path == "a.rs").unwrap();
     assert!(hit.snippet.contains("now()"), "{hit:?}");
-    let shown =
+    let snippet =
         call(|call| index.snippet(call, &ReadSnippet { doc_id: "a.rs#1-1".into(), window_lines: 10 }));
-    assert_eq!(shown.unwrap().freshness.stale_paths, ["a.rs"]);
+    assert_eq!(snippet.unwrap().freshness.stale_paths, ["a.rs"]);
     let impact = call(|call| index.impact(call, &ReadImpact { file: "a.rs".into(), max_depth: 1 })).unwrap();
     assert_eq!(impact.freshness.stale_paths, ["a.rs"]);
     refresh(&index);
@@ -132,13 +132,13 @@ fn cancelled_and_late_calls_end() {
 }
 
 #[test]
-fn progress_is_told_up_to_the_end() {
+fn progress_is_reported_up_to_the_end() {
     let files: Vec<_> =
         (0..300).map(|number| (format!("f{number}.rs"), format!("fn f{number}() {{}}\n"))).collect();
     let fixture = Fixture::new(files);
     let (index, _) = fixture.open();
-    let mut told = Vec::new();
-    index.refresh(&CancelFlag::new(), &mut |progress| told.push((progress.done, progress.total))).unwrap();
-    assert_eq!(told.last(), Some(&(300, 300)));
-    assert!(told.is_sorted());
+    let mut reports = Vec::new();
+    index.refresh(&CancelFlag::new(), &mut |progress| reports.push((progress.done, progress.total))).unwrap();
+    assert_eq!(reports.last(), Some(&(300, 300)));
+    assert!(reports.is_sorted());
 }

@@ -1,4 +1,4 @@
-//! What must never be in an index.
+//! Files that must never be in an index.
 
 use std::fs;
 use std::os::unix::fs::symlink;

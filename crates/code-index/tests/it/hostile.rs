@@ -1,4 +1,4 @@
-//! Sources that mean harm.
+//! Hostile sources.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use wap_core::{CodeIndex, ReadAst, ReadImpact};
 
 use crate::fixture::{Fixture, call, paths, refresh, symbols};
 
-/// Far longer than anything here takes, far shorter than what has no bound.
+/// A hang guard: far longer than any of these tests takes.
 const GUARD: Duration = Duration::from_secs(60);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Stores that came with the folder of code, made to do harm.
+//! Forged stores that came with the folder of code.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -50,7 +50,7 @@ fn a_store_with_anything_of_its_own_is_made_anew_before_it_is_asked() {
     // Controls: what is untouched is found, and the trigger would have run.
     let fixture = fixture();
     plant(&fixture, "");
-    assert_eq!(fixture.open().1, Opening::Found);
+    assert_eq!(fixture.open().1, Opening::Existing);
     plant(
         &fixture,
         "CREATE TRIGGER t AFTER INSERT ON fact BEGIN UPDATE fact SET value = 77 WHERE name = 'graph'; END; INSERT INTO fact VALUES ('x', 1)",
@@ -91,7 +91,7 @@ fn paths_out_of_the_folder_lead_nowhere() {
     }
     plant(&fixture, &sql);
     let (index, opening) = fixture.open();
-    assert_eq!(opening, Opening::Found);
+    assert_eq!(opening, Opening::Existing);
     // The control is among them: what is said about a file that is there is believed until the index looks.
     assert_eq!(paths(&index, "planted"), ["here.rs"]);
     for path in bad {
@@ -138,8 +138,9 @@ fn values_of_any_size_and_kind_are_survived() {
             std::time::Duration::from_secs(60),
         );
         let search = wap_core::SearchCode { query: "third_name".into(), limit: 8 };
-        let found = call(|call| index.search(call, &search)).unwrap_or_else(|error| panic!("{sql}: {error}"));
-        assert_eq!(found.hits[0].path, "b.rs", "{sql}");
+        let response =
+            call(|call| index.search(call, &search)).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(response.hits[0].path, "b.rs", "{sql}");
     }
 }
 

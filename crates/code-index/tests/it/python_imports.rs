@@ -1,10 +1,10 @@
-//! Where imports of Python lead.
+//! The targets of imports in Python.
 
 use wap_core::{CodeIndex, ReadImpact};
 
 use crate::fixture::{Fixture, call};
 
-/// The files to which `importing` leads, of a project with these files.
+/// Returns the files that `importing` imports, in a project of these files.
 fn outbound(files: &[(&str, &str)], importing: &str) -> Vec<String> {
     let fixture = Fixture::new(files.iter().copied());
     let index = fixture.index();
@@ -63,7 +63,7 @@ const SHOP: [(&str, &str); 4] = [
     ("shop.py", "function = plain = 1\n"),
 ];
 
-/// Where a name out of the package leads, from files in every place and in every spelling.
+/// Asserts the targets of a name of the package, imported from every folder and in every spelling.
 fn from_the_package(name: &str, more: &[(&str, &str)], expected: &[&str]) {
     for (path, from) in
         [("shop/user.py", "."), ("shop/deep/user.py", ".."), ("user.py", "shop"), ("shop/user.py", "shop")]

@@ -1,5 +1,5 @@
-//! Which of two files comes first. The files of a case differ in one sign of being what is asked for; files that are
-//! worth the same come in the order of their paths, which is mostly the wrong one.
+//! The order of hits. The files of a case differ in one sign of relevance; files of equal score come in the order of
+//! their paths, which is usually the wrong one.
 
 use std::fs;
 use std::path::Path;
@@ -17,10 +17,10 @@ fn every_sign_of_a_right_file_counts() {
         let files = case["files"].as_object().unwrap();
         let fixture = Fixture::new(files.iter().map(|(path, pieces)| (path, content(pieces))));
         let order: Vec<&str> = case["order"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        let mut found = paths(&fixture.index(), case["query"].as_str().unwrap());
-        found.retain(|path| order.contains(&path.as_str()));
-        if found != order {
-            wrong.push(format!("{}: {found:?}", case["claim"].as_str().unwrap()));
+        let mut ranked = paths(&fixture.index(), case["query"].as_str().unwrap());
+        ranked.retain(|path| order.contains(&path.as_str()));
+        if ranked != order {
+            wrong.push(format!("{}: {ranked:?}", case["claim"].as_str().unwrap()));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
@@ -33,9 +33,9 @@ fn files_that_are_called_or_define_what_is_asked_for_are_found_among_many_that_m
     let few = few.map(|(path, content)| (path.to_owned(), content));
     let fixture = Fixture::new(many.chain(few));
     let index = fixture.index();
-    let found = paths(&index, "lease");
-    assert!(found.contains(&"src/lease.rs".to_owned()), "{found:?}");
-    assert!(found.contains(&"src/held.rs".to_owned()), "{found:?}");
+    let hits = paths(&index, "lease");
+    assert!(hits.contains(&"src/lease.rs".to_owned()), "{hits:?}");
+    assert!(hits.contains(&"src/held.rs".to_owned()), "{hits:?}");
 }
 
 #[test]

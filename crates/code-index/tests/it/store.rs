@@ -49,7 +49,7 @@ fn a_damaged_store_is_made_anew() {
     // Control: without damage it is found.
     let fixture = fixture();
     drop(fixture.index());
-    assert_eq!(fixture.open().1, Opening::Found);
+    assert_eq!(fixture.open().1, Opening::Existing);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn two_indexes_over_one_store_see_each_others_work() {
     let fixture = fixture();
     let first = fixture.index();
     let (second, opening) = fixture.open();
-    assert_eq!(opening, Opening::Found);
+    assert_eq!(opening, Opening::Existing);
     fixture.write("new.rs", "fn brand_new() {}\n");
     assert_eq!(refresh(&second).read, 1);
     assert_eq!(paths(&first, "brand_new"), ["new.rs"]);

@@ -1,4 +1,4 @@
-//! Small projects in every language, against what a person says is in them.
+//! Small projects in every language, against lists that were written by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,62 +15,62 @@ const LANGUAGES: [&str; 8] = ["rust", "python", "typescript", "go", "java", "c",
 /// Lines about files, each file with the same lines whatever their order.
 type Table = BTreeMap<String, Vec<String>>;
 
-struct Found {
+struct Analysis {
     definitions: Table,
     imports: Table,
     unresolved: Vec<String>,
 }
 
 #[test]
-fn what_files_define_and_import_is_what_a_person_says() {
+fn definitions_and_imports_are_those_of_the_lists_written_by_hand() {
     let mut wrong = Vec::new();
     for language in LANGUAGES {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/index").join(language);
         let truth: Value = serde_json::from_slice(&fs::read(folder.join("truth.json")).unwrap()).unwrap();
-        let found = found(&folder);
+        let analysis = analyse(&folder);
         compare(
             &mut wrong,
             &format!("{language} definitions"),
             &table(&truth["definitions"]),
-            &found.definitions,
+            &analysis.definitions,
         );
-        compare(&mut wrong, &format!("{language} imports"), &table(&truth["imports"]), &found.imports);
+        compare(&mut wrong, &format!("{language} imports"), &table(&truth["imports"]), &analysis.imports);
         let expected = BTreeMap::from([("all".to_owned(), lines(&truth["unresolved"]))]);
-        let unresolved = BTreeMap::from([("all".to_owned(), found.unresolved)]);
+        let unresolved = BTreeMap::from([("all".to_owned(), analysis.unresolved)]);
         compare(&mut wrong, &format!("{language} unresolved"), &expected, &unresolved);
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-fn found(folder: &Path) -> Found {
+fn analyse(folder: &Path) -> Analysis {
     let state = tempfile::tempdir().unwrap();
     let (index, _) = LocalIndex::open(state.path(), source(folder), Default::default()).unwrap();
     refresh(&index);
-    let mut found = Found { definitions: Table::new(), imports: Table::new(), unresolved: Vec::new() };
+    let mut analysis = Analysis { definitions: Table::new(), imports: Table::new(), unresolved: Vec::new() };
     for path in files(folder, "") {
         if let Ok(listed) = symbols(&index, &path) {
             let definitions = listed.symbols.iter().map(|one| {
                 let container = one.container.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
                 format!("{} {container}{} {}-{}", one.kind, one.name, one.line_start, one.line_end)
             });
-            add(&mut found.definitions, &path, definitions.collect());
+            add(&mut analysis.definitions, &path, definitions.collect());
         }
         let impact =
             call(|call| index.impact(call, &ReadImpact { file: path.clone(), max_depth: 1 })).unwrap();
         add(
-            &mut found.imports,
+            &mut analysis.imports,
             &path,
             impact.outbound.iter().map(|edge| format!("{} {}", edge.kind, edge.file)).collect(),
         );
     }
     let request = DiagnoseImpact { file: None, limit: 1_000, offset: 0 };
     let unresolved = call(|call| index.impact_diagnostics(call, &request)).unwrap();
-    found.unresolved = unresolved
+    analysis.unresolved = unresolved
         .diagnostics
         .iter()
         .map(|one| format!("{}:{} {}", one.file, one.line, one.import))
         .collect();
-    found
+    analysis
 }
 
 fn add(table: &mut Table, path: &str, mut lines: Vec<String>) {
@@ -81,17 +81,17 @@ fn add(table: &mut Table, path: &str, mut lines: Vec<String>) {
 }
 
 fn files(folder: &Path, path: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for entry in fs::read_dir(folder.join(path)).unwrap() {
         let entry = entry.unwrap();
         let name = format!("{path}{}", entry.file_name().to_str().unwrap());
         if entry.file_type().unwrap().is_dir() {
-            found.extend(files(folder, &format!("{name}/")));
+            paths.extend(files(folder, &format!("{name}/")));
         } else if name != "truth.json" {
-            found.push(name);
+            paths.push(name);
         }
     }
-    found
+    paths
 }
 
 fn lines(value: &Value) -> Vec<String> {
@@ -105,10 +105,10 @@ fn table(value: &Value) -> Table {
     value.as_object().unwrap().iter().map(|(path, value)| (path.clone(), lines(value))).collect()
 }
 
-fn compare(wrong: &mut Vec<String>, what: &str, expected: &Table, found: &Table) {
+fn compare(wrong: &mut Vec<String>, what: &str, expected: &Table, actual: &Table) {
     let none = Vec::new();
-    for path in expected.keys().chain(found.keys().filter(|path| !expected.contains_key(*path))) {
-        let (expected, found) = (expected.get(path).unwrap_or(&none), found.get(path).unwrap_or(&none));
+    for path in expected.keys().chain(actual.keys().filter(|path| !expected.contains_key(*path))) {
+        let (expected, actual) = (expected.get(path).unwrap_or(&none), actual.get(path).unwrap_or(&none));
         let without = |left: &[String], right: &[String]| -> Vec<String> {
             let mut right = right.to_vec();
             let is_extra = |line: &&String| match right.iter().position(|one| one == *line) {
@@ -126,7 +126,8 @@ fn compare(wrong: &mut Vec<String>, what: &str, expected: &Table, found: &Table)
                 .cloned()
                 .collect()
         };
-        wrong.extend(without(expected, found).iter().map(|line| format!("{what}: {path}: missing: {line}")));
-        wrong.extend(without(found, expected).iter().map(|line| format!("{what}: {path}: too much: {line}")));
+        wrong.extend(without(expected, actual).iter().map(|line| format!("{what}: {path}: missing: {line}")));
+        wrong
+            .extend(without(actual, expected).iter().map(|line| format!("{what}: {path}: too much: {line}")));
     }
 }

@@ -29,7 +29,7 @@ impl LocalIndex {
     fn is_sound(&self) -> Result<bool, rusqlite::Error> {
         let verdict: String =
             self.store.reader().query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        self.store.known()?;
+        self.store.stamped_files()?;
         self.store.totals()?;
         self.store.graph_number()?;
         Ok(verdict == "ok")
