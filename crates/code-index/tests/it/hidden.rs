@@ -47,10 +47,10 @@ fn hidden_protected_and_ignored_files_are_in_no_answer() {
     let source = fixture.source().without(RelPath::parse("state").unwrap());
     let (index, _) = code_index::LocalIndex::open(&folder, source, fixture.limits).unwrap();
     refresh(&index);
-    // Control: the file that is not left out is found.
+    // The control: the file that is not left out is in the hits.
     assert_eq!(paths(&index, "secretword"), ["seen.rs"]);
 
-    // Not by naming it to an update either.
+    // Naming one to an update does not index it either.
     let links = ["link.rs", "linked", "linked/x.rs", "inner.rs", "env.rs"];
     let all: Vec<RelPath> = LEFT_OUT.iter().chain(&links).map(|path| RelPath::parse(path).unwrap()).collect();
     assert_eq!(index.update(&all, &CancelFlag::new()).unwrap().read, 0);
@@ -65,7 +65,7 @@ fn hidden_protected_and_ignored_files_are_in_no_answer() {
 }
 
 #[test]
-fn the_store_holds_no_word_of_what_is_left_out() {
+fn the_store_has_no_word_of_a_file_that_is_left_out() {
     let fixture = Fixture::new([(".env", "TOKEN=verysecretvalue\n"), ("seen.rs", "fn seen() {}\n")]);
     let index = fixture.index();
     drop(index);
@@ -79,7 +79,7 @@ fn the_store_holds_no_word_of_what_is_left_out() {
 }
 
 #[test]
-fn a_file_that_is_hidden_later_is_forgotten() {
+fn a_file_that_is_hidden_later_is_removed() {
     let fixture = fixture();
     let index = fixture.index();
     assert!(symbols(&index, "seen.rs").is_ok());

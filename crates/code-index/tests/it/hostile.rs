@@ -55,7 +55,7 @@ fn a_parse_that_takes_too_long_leaves_the_words() {
 }
 
 #[test]
-fn large_and_binary_files_are_known_and_not_read() {
+fn large_and_binary_files_are_listed_and_not_read() {
     let mut fixture = Fixture::new([
         ("large.rs", "fn findable() {}\n".repeat(1_000).into_bytes()),
         ("binary.rs", b"fn findable() {}\n\0\0".to_vec()),
@@ -87,7 +87,7 @@ fn numbers_are_bounded() {
 }
 
 #[test]
-fn manifests_that_mean_harm_are_passed_over() {
+fn hostile_manifests_are_ignored() {
     let fixture = Fixture::new([
         (
             "tsconfig.json",

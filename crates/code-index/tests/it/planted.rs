@@ -28,7 +28,7 @@ fn plant(fixture: &Fixture, sql: &str) {
 }
 
 #[test]
-fn a_store_with_anything_of_its_own_is_made_anew_before_it_is_asked() {
+fn a_store_with_a_foreign_schema_is_replaced_before_the_first_request() {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, i AS definitions, i AS imports, i AS declared FROM n";
     let plants = [
         ("a trigger", "CREATE TRIGGER t AFTER INSERT ON file BEGIN UPDATE fact SET value = 77 WHERE name = 'graph'; END".to_owned()),
@@ -47,7 +47,7 @@ fn a_store_with_anything_of_its_own_is_made_anew_before_it_is_asked() {
         assert_eq!(refresh(&index).read, 2, "{what}");
         assert_eq!(paths(&index, "second_name"), ["b.rs"], "{what}");
     }
-    // Controls: what is untouched is found, and the trigger would have run.
+    // Controls: an untouched store is kept, and the trigger would have run.
     let fixture = fixture();
     plant(&fixture, "");
     assert_eq!(fixture.open().1, Opening::Existing);
@@ -61,7 +61,7 @@ fn a_store_with_anything_of_its_own_is_made_anew_before_it_is_asked() {
     assert_eq!(value(&Connection::open(database(&fixture)).unwrap()), Ok(77));
 }
 
-/// Adds a text that the index has never read to its store, with what it says is in it.
+/// Returns SQL that adds a text, with forged contents, which the index has never read.
 fn planted_text(path: &str, id: u32) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     format!(
@@ -92,7 +92,7 @@ fn paths_out_of_the_folder_lead_nowhere() {
     plant(&fixture, &sql);
     let (index, opening) = fixture.open();
     assert_eq!(opening, Opening::Existing);
-    // The control is among them: what is said about a file that is there is believed until the index looks.
+    // Includes the control: forged contents of an existing file are believed until the index reads it.
     assert_eq!(paths(&index, "planted"), ["here.rs"]);
     for path in bad {
         assert!(symbols(&index, path).is_err(), "{path}");
@@ -109,11 +109,11 @@ fn paths_out_of_the_folder_lead_nowhere() {
 }
 
 #[test]
-fn values_of_any_size_and_kind_are_survived() {
+fn values_of_any_size_and_kind_do_no_harm() {
     let plants = [
         "UPDATE outline SET definitions = zeroblob(10000000), imports = zeroblob(10000000)",
         "UPDATE outline SET definitions = randomblob(1000000), imports = randomblob(1000000), declared = char(10)",
-        // A definition of the longest line, in a container that is not there; an import that begins as none did.
+        // A definition with the largest line, in a missing container; an import that shares a prefix with no other.
         "UPDATE outline SET definitions = x'60016101ffffffff1f', imports = x'04056100'",
         "UPDATE file SET name = CAST(x'ff2f80' AS TEXT) WHERE name = 'a.rs'",
         "UPDATE file SET hash = x'00', language = 99, stamp = -9223372036854775808, size = -1",
@@ -127,7 +127,7 @@ fn values_of_any_size_and_kind_are_survived() {
     for sql in plants {
         let fixture = fixture();
         plant(&fixture, sql);
-        // A new version of a file, so that there is something to do.
+        // A new version of a file, so that the refresh has work.
         fixture.write("b.rs", "fn third_name() {}\n");
         let (index, _) = fixture.open();
         let _ = symbols(&index, "a.rs");
@@ -145,7 +145,7 @@ fn values_of_any_size_and_kind_are_survived() {
 }
 
 #[test]
-fn links_and_pipes_in_place_of_the_stores_files_are_not_followed() {
+fn links_and_pipes_instead_of_the_stores_files_are_not_followed() {
     let outside = tempfile::tempdir().unwrap();
     let victim = outside.path().join("victim.db");
     let connection = Connection::open(&victim).unwrap();

@@ -15,7 +15,7 @@ fn outbound(files: &[(&str, &str)], importing: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_module_of_python_itself_is_no_neighbour_in_a_package() {
+fn in_a_package_the_standard_library_comes_before_a_sibling() {
     let files = [
         ("src/flask/__init__.py", ""),
         (
@@ -37,12 +37,12 @@ fn a_module_of_python_itself_is_no_neighbour_in_a_package() {
     for alone in ["globals.py", "logging.py", "json/__init__.py", "json/tag.py"] {
         assert_eq!(outbound(&files, &format!("src/flask/{alone}")), nothing, "{alone}");
     }
-    // A folder without `__init__.py` may be one of scripts; within a package it still is none before Python's own.
+    // A folder without `__init__.py` may hold scripts, but not inside a package, where the standard library comes first.
     assert_eq!(outbound(&files, "src/flask/json/deep/user.py"), ["src/flask/json/deep/helper.py"]);
 }
 
 #[test]
-fn a_script_finds_what_lies_beside_it_first() {
+fn for_a_script_a_sibling_comes_before_the_standard_library() {
     let files = [
         ("scripts/run.py", "import logging\nimport helper\nimport random\n"),
         ("scripts/logging.py", ""),
@@ -52,7 +52,7 @@ fn a_script_finds_what_lies_beside_it_first() {
     assert_eq!(outbound(&files, "scripts/run.py"), ["scripts/helper.py", "scripts/logging.py"]);
 }
 
-/// A package that has names in every way; `shop.py` is a module of the same name, which nothing means.
+/// A package that provides names in every way; no import means `shop.py`, a module of the same name.
 const SHOP: [(&str, &str); 4] = [
     (
         "shop/__init__.py",
@@ -77,7 +77,7 @@ fn from_the_package(name: &str, more: &[(&str, &str)], expected: &[&str]) {
 }
 
 #[test]
-fn a_name_out_of_the_package_itself_leads_to_its_init() {
+fn a_name_of_the_package_itself_leads_to_its_init() {
     for name in ["function", "plain", "typed", "guarded", "*"] {
         from_the_package(name, &[], &["shop/__init__.py"]);
         let same = format!("shop/{name}.py");

@@ -15,7 +15,7 @@ fn fixture() -> Fixture {
 }
 
 #[test]
-fn a_damaged_store_is_made_anew() {
+fn a_damaged_store_is_replaced() {
     type Damage = fn(&mut fs::File);
     let damages: [(&str, Damage); 4] = [
         ("no database at all", |file| {
@@ -46,7 +46,7 @@ fn a_damaged_store_is_made_anew() {
         assert_eq!(refresh(&index).read, 60, "{what}");
         assert_eq!(paths(&index, "name_7"), ["f7.rs"], "{what}");
     }
-    // Control: without damage it is found.
+    // The control: without damage it is kept.
     let fixture = fixture();
     drop(fixture.index());
     assert_eq!(fixture.open().1, Opening::Existing);
@@ -87,7 +87,7 @@ fn an_index_that_is_cleared_is_built_again() {
 }
 
 #[test]
-fn a_folder_that_is_gone_fails_and_keeps_what_was_known() {
+fn a_refresh_without_its_folder_fails_and_keeps_the_index() {
     let fixture = fixture();
     let index = fixture.index();
     let away = fixture.state.path().join("away");
@@ -102,12 +102,12 @@ fn a_folder_that_is_gone_fails_and_keeps_what_was_known() {
 }
 
 #[test]
-fn a_cancelled_build_goes_on_where_it_was() {
+fn a_cancelled_build_continues_where_it_stopped() {
     let fixture = fixture();
     let (index, _) = fixture.open();
     let cancel = CancelFlag::new();
     let ended = index.refresh(&cancel, &mut |_| cancel.cancel());
-    // The first unit may have held all of them; then there was nothing left to cancel but the end.
+    // The first batch may have contained all files; then only the end was left to cancel.
     assert_eq!(ended, Err(IndexError::Cancelled));
     let again = refresh(&index);
     assert_eq!(again.read + again.unchanged, 60);
@@ -115,7 +115,7 @@ fn a_cancelled_build_goes_on_where_it_was() {
 }
 
 #[test]
-fn pages_that_hold_nothing_are_given_back() {
+fn empty_pages_are_freed() {
     let many = 0..2_100;
     let long = |file: u32| (0..40).map(|name| format!("fn long_{file}_{name}() {{}}\n")).collect::<String>();
     let fixture = Fixture::new(many.clone().map(|file| (format!("f{file}.rs"), long(file))));
@@ -126,7 +126,7 @@ fn pages_that_hold_nothing_are_given_back() {
         connection.query_row("PRAGMA freelist_count", [], |row| row.get::<_, u32>(0)).unwrap()
     };
     assert_eq!(empty_pages(), 0);
-    // Control: files that are gone leave pages empty, and a few are no reason to move others.
+    // The control: removed files leave pages empty, and a few of them are not freed.
     for file in many.clone().take(1_000) {
         fs::remove_file(fixture.code.path().join(format!("f{file}.rs"))).unwrap();
     }
