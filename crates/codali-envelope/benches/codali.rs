@@ -1,5 +1,5 @@
-//! How long reading and writing envelopes takes: a request of 5 KB, a reply around it, and a response with a megabyte of
-//! file content in both forms.
+//! The time of reading and writing envelopes: a request of 5 KB, a reply around it, and a response with a megabyte of file
+//! content in both forms.
 
 use codali_envelope::{
     FileReadResult, Form, Meta, NeedResult, ReadLimits, ReadOptions, Response, Strictness, extract_request,
@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// About 5 KB of needs; `query` is what each of them looks for.
+/// Returns about 5 KB of needs that each search for `query`.
 fn request(query: &str) -> String {
     let mut text = "AGENT_REQUEST v1\nrole: architect\nrequest_id: bench\nneeds:\n".to_owned();
     while text.len() < 5_000 {
@@ -22,7 +22,7 @@ fn request(query: &str) -> String {
     text
 }
 
-/// A response with a megabyte of code.
+/// Returns a response with a megabyte of code.
 fn response() -> Response {
     let line = "        let value = self.table.get(&key).copied().unwrap_or(0); // \"quoted\"\n    }\n";
     let content = line.repeat((1 << 20) / line.len());

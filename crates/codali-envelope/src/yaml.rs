@@ -102,7 +102,7 @@ struct Open {
 
 enum Items {
     List(Vec<Node>),
-    Map { entries: Vec<(String, Node)>, seen: HashSet<String>, key: Option<String> },
+    Map { entries: Vec<(String, Node)>, keys: HashSet<String>, key: Option<String> },
 }
 
 impl Builder {
@@ -124,7 +124,7 @@ impl Builder {
             }
             Event::MappingStart(_, anchor, tag) => {
                 check_properties(anchor, tag.as_deref(), position)?;
-                self.begin(Items::Map { entries: Vec::new(), seen: HashSet::new(), key: None }, position)
+                self.begin(Items::Map { entries: Vec::new(), keys: HashSet::new(), key: None }, position)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(_) | Event::UnresolvedAlias(_) => Err(invalid("aliases are not allowed", position)),
@@ -133,11 +133,11 @@ impl Builder {
     }
 
     fn scalar(&mut self, text: String, is_plain: bool, position: Position) -> Result<(), NodeError> {
-        if let Some(Open { items: Items::Map { seen, key: key @ None, .. }, .. }) = self.open.last_mut() {
+        if let Some(Open { items: Items::Map { keys, key: key @ None, .. }, .. }) = self.open.last_mut() {
             if is_plain && text == "<<" {
                 return Err(invalid("merge keys are not allowed", position));
             }
-            if !seen.insert(text.clone()) {
+            if !keys.insert(text.clone()) {
                 let excerpt: String = text.chars().take(QUOTED_CHARACTERS).collect();
                 return Err(invalid(&format!("the key {excerpt:?} is given twice"), position));
             }

@@ -9,8 +9,16 @@ use crate::Tree;
 const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
-const CLEANED: [&str; 7] =
-    ["change-journal", "cocode-env", "cocode-runner", "code-index", "cow-layer", "file-index", "rel-path"];
+const CLEANED: [&str; 8] = [
+    "change-journal",
+    "cocode-env",
+    "cocode-runner",
+    "codali-envelope",
+    "code-index",
+    "cow-layer",
+    "file-index",
+    "rel-path",
+];
 
 /// Words that no name may contain, and the words to use instead.
 const NAME_PARTS: [(&str, &str); 11] = [

@@ -69,14 +69,14 @@ fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>)
         // The folder does not exist, so the pattern matches nothing.
         return (Vec::new(), true);
     };
-    let known: HashSet<&str> = usual.entries.iter().map(|entry| entry.path.as_str()).collect();
+    let usual_paths: HashSet<&str> = usual.entries.iter().map(|entry| entry.path.as_str()).collect();
     let is_named = |path: &&str| {
         // The pattern has to name the outermost excluded folder on the path to the file.
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let first = ends
             .map(|end| &path[..end])
             .filter(|above| beneath.relative(above).is_some())
-            .find(|above| !known.contains(above));
+            .find(|above| !usual_paths.contains(above));
         first.is_none_or(|first| globs.names(first.rsplit('/').next().unwrap_or(first)))
     };
     let files =

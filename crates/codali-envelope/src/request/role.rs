@@ -48,8 +48,8 @@ impl FromStr for Role {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Role, Infallible> {
-        let known = [Role::Librarian, Role::Architect, Role::Builder, Role::Critic, Role::Interpreter];
-        let role = known.into_iter().find(|role| role.name() == text);
+        let roles = [Role::Librarian, Role::Architect, Role::Builder, Role::Critic, Role::Interpreter];
+        let role = roles.into_iter().find(|role| role.name() == text);
         Ok(role.unwrap_or_else(|| {
             if text.trim().is_empty() { Role::unknown() } else { Role::Other(text.to_owned()) }
         }))

@@ -396,7 +396,7 @@ fn is_needs(text: &str) -> bool {
 /// same column, it has to be a field that only needs have, and that this one does not have yet.
 fn belongs_to_item(text: &str, entries: &[(String, Node)], is_beside: bool) -> bool {
     split_key(text).is_some_and(|(key, _)| {
-        !is_beside || (is_need_field(key) && !entries.iter().any(|(known, _)| known == key))
+        !is_beside || (is_need_field(key) && !entries.iter().any(|(other, _)| other == key))
     })
 }
 

@@ -113,9 +113,9 @@ fn unwrap_fields(need: &mut Node, warnings: &mut Vec<Warning>) {
     let (wrapper, node) = fields.remove(at);
     let Content::Map(wrapped) = node.content else { return };
     for (key, node) in wrapped {
-        match fields.iter().find(|(known, _)| *known == key) {
+        match fields.iter().find(|(other, _)| *other == key) {
             None => fields.push((key, node)),
-            Some((_, known)) if known.content == node.content => {}
+            Some((_, own)) if own.content == node.content => {}
             Some(_) => {
                 let detail = format!("{key} is given twice; the one outside of {wrapper} counts");
                 warnings.push(Warning::with(WarningCode::InvalidField, detail));

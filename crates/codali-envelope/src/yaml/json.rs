@@ -84,9 +84,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Content, A::Error> {
         let mut map = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut keys = std::collections::HashSet::new();
         while let Some((key, value)) = entries.next_entry::<String, Node>()? {
-            if !seen.insert(key.clone()) {
+            if !keys.insert(key.clone()) {
                 return Err(A::Error::custom("a key is given twice"));
             }
             map.push((key, value));

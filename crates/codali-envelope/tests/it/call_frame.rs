@@ -1,4 +1,4 @@
-//! What a test brings to an answer.
+//! A workspace, an index and a call for tests of answers.
 
 use std::cell::Cell;
 use std::time::Duration;

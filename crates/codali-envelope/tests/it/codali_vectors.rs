@@ -15,8 +15,8 @@ pub(crate) fn cases(kind: &str) -> Vec<Value> {
     cases.filter(|case| case["name"].as_str().unwrap().starts_with(&format!("{kind}/"))).collect()
 }
 
-/// What we are to do: as the peer does unless a recommendation says otherwise.
-fn ours(case: &Value) -> Value {
+/// Returns the expected outcome: the recommendation of a case, or else the peer's behaviour.
+fn expectation(case: &Value) -> Value {
     let recommended = &case["expect"]["recommended"];
     let has_data = recommended.as_object().is_some_and(|keys| keys.keys().any(|key| key != "note"));
     if has_data { recommended.clone() } else { case["expect"]["peer"].clone() }
@@ -32,11 +32,11 @@ fn every_request_is_read_as_its_case_says() {
         let default = case["input"]["default_request_id"].as_str();
         let default_request_id = default.map(|text| text.parse::<RequestId>().unwrap());
         let options = ReadOptions { default_request_id, ..ReadOptions::default() };
-        let expected = ours(&case);
-        let found = read_request(text, &options);
-        let fits = match (&found, expected.get("error")) {
+        let expected = expectation(&case);
+        let outcome = read_request(text, &options);
+        let fits = match (&outcome, expected.get("error")) {
             (Err(_), Some(error)) if case["expect"]["recommended"]["error"].is_null() => error.is_string(),
-            (Err(found), Some(error)) => found.code().name() == error,
+            (Err(actual), Some(error)) => actual.code().name() == error,
             (Ok(reading), None) => {
                 let request = serde_json::to_value(&reading.request).unwrap();
                 let codes: Vec<_> = reading.warnings.iter().map(|one| one.code().unwrap().name()).collect();
@@ -48,7 +48,7 @@ fn every_request_is_read_as_its_case_says() {
             _ => false,
         };
         if !fits {
-            wrong.push(format!("{}: {found:?}\n    instead of {expected}", case["name"]));
+            wrong.push(format!("{}: {outcome:?}\n    instead of {expected}", case["name"]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -65,14 +65,14 @@ fn every_judgement_is_that_of_its_case() {
         };
         let targets = list("plan_targets");
         let result = critic::check(&list("touched"), &targets, &list("allowed"), &list("read_only"), "done");
-        let mut found = serde_json::to_value(&result).unwrap();
-        found["retryable"] = result.is_retryable().into();
+        let mut actual = serde_json::to_value(&result).unwrap();
+        actual["retryable"] = result.is_retryable().into();
         let request = critic::request(&targets, "critic-<epoch ms>".parse().unwrap());
-        found["follow_up_request"] = serde_json::to_value(request).unwrap();
+        actual["follow_up_request"] = serde_json::to_value(request).unwrap();
         let response = result.into_response("critic-1".parse().unwrap());
-        found["meta_warnings"] = serde_json::to_value(&response.meta.warnings).unwrap();
-        let expected = ours(&case);
-        assert!(holds(&expected, &found), "{}: {found}\n    instead of {expected}", case["name"]);
+        actual["meta_warnings"] = serde_json::to_value(&response.meta.warnings).unwrap();
+        let expected = expectation(&case);
+        assert!(holds(&expected, &actual), "{}: {actual}\n    instead of {expected}", case["name"]);
     }
 }
 

@@ -35,7 +35,7 @@ context:
     - \"Only touch HTML\"
 ";
 
-/// The document shows the hits and the dependencies as `[...]`.
+/// The response of section 1, which prints hits and dependencies as `[...]`.
 const SECTION_1_RESPONSE: &str = "\
 CODALI_RESPONSE v1
 request_id: <uuid>

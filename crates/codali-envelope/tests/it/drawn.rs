@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 use wap_core::{AstNode, CodeHit, CodeSymbol, ImpactEdge, UnresolvedImport};
 
-/// Any text, with a liking for what readers trip over.
+/// Generates any text, with a preference for characters that readers trip over.
 pub(crate) fn any_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => "[a-z .,:#'\"\\-]{0,12}",
@@ -29,7 +29,7 @@ pub(crate) fn any_text() -> impl Strategy<Value = String> {
     vec(piece, 0..10).prop_map(|pieces| pieces.concat())
 }
 
-/// A text that says something.
+/// Generates a text that is not blank.
 pub(crate) fn filled_text() -> impl Strategy<Value = String> {
     any_text().prop_filter("blank", |text| !text.trim().is_empty())
 }
@@ -62,7 +62,7 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Fields that have no meaning of their own.
+/// Generates fields without a meaning of their own.
 fn extra() -> impl Strategy<Value = Map<String, Value>> {
     let key = prop_oneof!["x_[a-z]{1,8}", any_text().prop_map(|text| format!("x {text}"))];
     prop_oneof![3 => Just(Map::new()), 1 => vec((key, any_value()), 0..3).prop_map(|members| members.into_iter().collect())]

@@ -1,4 +1,4 @@
-//! What is read although it is written otherwise than YAML has it, and that strict reading knows none of it.
+//! The corrections of tolerant reading, none of which strict reading applies.
 
 use codali_envelope::{
     Form, NeedKind, ReadOptions, Reading, Strictness, WarningCode, extract_request, read_request,
@@ -23,11 +23,11 @@ fn read(text: &str) -> (Value, Vec<String>) {
         read_request(text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{text}\n{error}"));
     let extracted =
         extract_request(&format!("I need this:\n\n```yaml\n{text}```\n"), &ReadOptions::default());
-    assert_eq!(extracted.as_ref().map(|found| &found.request), Ok(&reading.request), "{text}");
+    assert_eq!(extracted.as_ref().map(|reading| &reading.request), Ok(&reading.request), "{text}");
     (needs(&reading), reading.warnings.iter().map(ToString::to_string).collect())
 }
 
-/// Two needs, as every spelling of them has to be read.
+/// Returns the two needs that every spelling means.
 fn two() -> Value {
     json!([
         { "type": "file.read", "path": "src/a.rs" },
@@ -87,11 +87,11 @@ const SPELLINGS: [(&str, &str); 12] = [
 ];
 
 #[test]
-fn what_is_meant_beyond_doubt_is_read_and_strict_reading_takes_none_of_it() {
+fn unambiguous_spellings_are_corrected_except_by_strict_reading() {
     for (name, spelling) in SPELLINGS {
         let text = request(spelling);
-        let (found, warnings) = read(&text);
-        assert_eq!(strip_order(&found), strip_order(&two()), "{name}");
+        let (corrected, warnings) = read(&text);
+        assert_eq!(strip_order(&corrected), strip_order(&two()), "{name}");
         assert_eq!(warnings, Vec::<String>::new(), "{name}");
         let strictly = read_request(&text, &strict());
         assert!(
@@ -103,7 +103,7 @@ fn what_is_meant_beyond_doubt_is_read_and_strict_reading_takes_none_of_it() {
     assert!(read_request(&plain, &strict()).is_ok());
 }
 
-/// Fields by their names, because they may be written in any order.
+/// Renders fields by name, because they may be written in any order.
 fn strip_order(value: &Value) -> String {
     let needs = value.as_array().unwrap().iter();
     let sorted =
@@ -112,7 +112,7 @@ fn strip_order(value: &Value) -> String {
 }
 
 #[test]
-fn marks_of_documents_behind_the_header_are_passed_over() {
+fn document_markers_after_the_header_are_ignored() {
     let body = "request_id: r\nneeds:\n  - type: file.read\n    path: a\n";
     for text in [
         format!("AGENT_REQUEST v1\n---\n{body}"),
@@ -122,21 +122,21 @@ fn marks_of_documents_behind_the_header_are_passed_over() {
         assert_eq!(read(&text).0, json!([{ "type": "file.read", "path": "a" }]), "{text}");
         assert_eq!(read_request(&text, &strict()).unwrap_err().code(), WarningCode::InvalidYaml, "{text}");
     }
-    // A rule beneath the word is none.
+    // A rule below ordinary text is not a marker.
     let rule = extract_request("AGENT_REQUEST v1\n---\nis the header.\n", &ReadOptions::default());
     assert_eq!(rule.unwrap_err().code(), WarningCode::NoRequest);
 }
 
 #[test]
-fn what_may_mean_something_else_stays_as_yaml_has_it() {
+fn ambiguous_spellings_are_read_as_yaml() {
     // A second line of a text.
-    let (found, _) = read(&request("  - type: docdex.search\n    query: how does\n      path:src work\n"));
-    assert_eq!(found[0]["query"], "how does path:src work");
+    let (needs, _) = read(&request("  - type: docdex.search\n    query: how does\n      path:src work\n"));
+    assert_eq!(needs[0]["query"], "how does path:src work");
     // Lines of a block text.
-    let (found, _) =
+    let (needs, _) =
         read(&request("  - type: docdex.search\n    query: |\n      path:src\n      -type: x\n"));
-    assert_eq!(found[0]["query"], "path:src\n-type: x\n");
-    // A key that is no field of needs, beside the list's key.
+    assert_eq!(needs[0]["query"], "path:src\n-type: x\n");
+    // A key that is not a field of needs, in the column of the list's key.
     let text = request("- type: file.read\n  path: a\npriority: high\n");
     let reading = read_request(&text, &ReadOptions::default()).unwrap();
     assert_eq!(reading.request.extra["priority"], "high");
@@ -145,9 +145,9 @@ fn what_may_mean_something_else_stays_as_yaml_has_it() {
     assert_eq!(read(&text).0[0]["query"], "a::b -type");
     assert_eq!(read(&text).0[0]["odd"], json!([-5, "-rf"]));
     // A field that the need has twice, once of its own.
-    let (found, warnings) =
+    let (needs, warnings) =
         read(&request("  - type: file.read\n    path: a\n    params:\n      path: b\n      mode: x\n"));
-    assert_eq!(found, json!([{ "type": "file.read", "path": "a", "mode": "x" }]));
+    assert_eq!(needs, json!([{ "type": "file.read", "path": "a", "mode": "x" }]));
     assert_eq!(warnings, ["invalid_field: path is given twice; the one outside of params counts"]);
 }
 
@@ -185,13 +185,13 @@ fn backslashes_in_quotes_are_those_of_paths_and_patterns() {
     assert_eq!(query(r#""\bword\b \d+""#)[0]["query"], json!(r"\bword\b \d+"));
     assert_eq!(query(r#""two\nlines\tand a tab""#)[0]["query"], json!("two\nlines\tand a tab"));
     assert_eq!(query("\"two\n      lines \\d\"")[0]["query"], json!(r"two lines \d"));
-    // Strict reading has what YAML has.
+    // Strict reading follows YAML.
     let bell = request("  - type: file.read\n    path: \"src\\app.rs\"\n");
     assert_eq!(needs(&read_request(&bell, &strict()).unwrap())[0]["path"], json!("src\u{7}pp.rs"));
 }
 
 #[test]
-fn characters_without_a_letter_are_written_by_their_numbers() {
+fn control_characters_are_written_as_numeric_escapes() {
     let odd = "\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{a0}\u{2028}\u{2029}\\a\\n\"b\u{7f}\u{9f}";
     let text = request("  - type: docdex.search\n    query: q\n  - type: docdex.search\n    query: q\n");
     let mut request = read_request(&text, &ReadOptions::default()).unwrap().request;
@@ -208,13 +208,13 @@ fn characters_without_a_letter_are_written_by_their_numbers() {
 }
 
 #[test]
-fn a_number_sign_does_not_end_a_sentence_in_silence() {
+fn a_number_sign_does_not_cut_a_sentence_silently() {
     for more in ["", "    limit: *1\n"] {
         let search = |query: &str| {
-            let (found, mut warnings) =
+            let (needs, mut warnings) =
                 read(&request(&format!("  - type: docdex.search\n    query: {query}\n{more}")));
             warnings.retain(|warning| !warning.contains("limit"));
-            (found[0]["query"].as_str().unwrap().to_owned(), warnings)
+            (needs[0]["query"].as_str().unwrap().to_owned(), warnings)
         };
         assert_eq!(search("issue #42 crash"), ("issue #42 crash".into(), vec![]));
         assert_eq!(search("issue #42 and #43"), ("issue #42 and #43".into(), vec![]));
@@ -235,8 +235,8 @@ fn a_number_sign_does_not_end_a_sentence_in_silence() {
 #[test]
 fn a_snippet_may_name_its_file_by_its_path() {
     for field in ["doc_id", "docId", "path", "file"] {
-        let (found, _) = read(&request(&format!("  - type: docdex.snippet\n    {field}: src/a.rs\n")));
-        assert_eq!(found, json!([{ "type": "docdex.snippet", "doc_id": "src/a.rs" }]), "{field}");
+        let (needs, _) = read(&request(&format!("  - type: docdex.snippet\n    {field}: src/a.rs\n")));
+        assert_eq!(needs, json!([{ "type": "docdex.snippet", "doc_id": "src/a.rs" }]), "{field}");
     }
 }
 

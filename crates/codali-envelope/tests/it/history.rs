@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::codali_vectors::cases;
 
-/// Says the same of everything, and remembers how much it was asked about.
+/// A summarizer with a fixed answer, which records the number of messages of each call.
 struct Scripted {
     answer: Result<String, SummaryError>,
     batches: Vec<usize>,
@@ -32,7 +32,7 @@ impl Summarizer for Scripted {
     }
 }
 
-/// Messages `m0`, `m1` and so on, filled up to a length.
+/// Returns messages `m0`, `m1` and so on, padded to a length.
 fn numbered(count: usize, characters: usize) -> History {
     let mut history = History::new();
     for index in 0..count {
@@ -57,13 +57,13 @@ fn every_history_is_kept_as_its_case_says() {
             let limits = input["limits"].as_object().unwrap();
             let limits =
                 ModelLimits::new(limits.iter().map(|(name, tokens)| (name, tokens.as_u64().unwrap())));
-            let found: Vec<u64> = input["lookups"]
+            let counts: Vec<u64> = input["lookups"]
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|name| limits.tokens(name.as_str().unwrap()))
                 .collect();
-            assert_eq!(json!(found), *peer);
+            assert_eq!(json!(counts), *peer);
             continue;
         }
         if name == "history/token-estimate" {
@@ -76,9 +76,9 @@ fn every_history_is_kept_as_its_case_says() {
                     .map(|units| "🚀".repeat(usize::try_from(units / 2).unwrap()));
                 repeat("x", "chars").or(repeat("語", "cjk_chars")).or(emoji).unwrap()
             };
-            let found: Vec<u64> =
+            let counts: Vec<u64> =
                 input.as_array().unwrap().iter().map(|one| BytesPerToken.count(&text(one))).collect();
-            assert_eq!(json!(found), case["expect"]["recommended"]);
+            assert_eq!(json!(counts), case["expect"]["recommended"]);
             continue;
         }
         let window = ContextWindow {
@@ -98,7 +98,7 @@ fn every_history_is_kept_as_its_case_says() {
         assert!(fitted.fits && fitted.tokens <= 90, "{name}");
         let warnings: Vec<_> = fitted.warnings.iter().map(ToString::to_string).collect();
         match name {
-            // Ours ends with what fits, where the peer's goes on in vain or fails.
+            // Fitting ends with the longest history that fits, where the peer's loops or fails.
             "history/summarizer-fails" => {
                 assert_eq!(summarizer.batches, [10]);
                 assert_eq!(texts(&history), ["m11", "m12", "m13", "m14", "m15", "m16", "m17", "m18", "m19"]);
@@ -137,7 +137,7 @@ fn the_newest_request_stays_with_its_response() {
 }
 
 #[test]
-fn one_summary_takes_the_place_of_the_one_before() {
+fn a_summary_replaces_the_previous_one() {
     let mut history = numbered(9, 40);
     let window = ContextWindow::of(100);
     let mut summarizer = Scripted::saying("first");
@@ -224,12 +224,12 @@ fn a_prompt_has_every_message_beneath_its_speaker() {
 #[test]
 fn tokens_are_those_of_the_vocabulary() {
     use codali_envelope::history::O200k;
-    // As other programs with this vocabulary count them.
-    let known = [("", 0), ("hello world", 2), ("tiktoken is great!", 6), ("語語", 2)];
-    for (text, tokens) in known {
+    // Counted by other programs with this vocabulary.
+    let expected = [("", 0), ("hello world", 2), ("tiktoken is great!", 6), ("語語", 2)];
+    for (text, tokens) in expected {
         assert_eq!(O200k.count(text), tokens, "{text:?}");
     }
-    // Text that makes other counters slow; marks of control are words like others.
+    // Text that makes other counters slow. Control tokens are counted as ordinary text.
     let long = ["a", " ", "\n", "語", "🚀", "aB", "\u{301}", "<|endoftext|>"]
         .map(|word| word.repeat(300_000 / word.len()));
     for text in &long {
@@ -277,7 +277,7 @@ proptest! {
         let all = history.messages().iter().map(|message| BytesPerToken.count(&message.text)).sum::<u64>();
         prop_assert_eq!(tokens, BytesPerToken.count(&system) + BytesPerToken.count(&sent) + all);
         prop_assert_eq!(fits, tokens <= limit * 90 / 100);
-        // A note of what was cut takes some tokens of its own.
+        // The line with the number of lines left out takes some tokens itself.
         prop_assert!(fits || BytesPerToken.count(&system) + 12 * (1 + history.messages().len() as u64) > limit * 90 / 100);
         if warnings.is_empty() {
             prop_assert_eq!(sent, current);

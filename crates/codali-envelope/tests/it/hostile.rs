@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use codali_envelope::{ReadLimits, ReadOptions, Strictness, WarningCode, extract_request, read_request};
 
-/// A hang guard: everything here ends long before, on any machine.
+/// A hang guard: far longer than any of these tests takes.
 const LONG: Duration = Duration::from_secs(60);
 
 const LONG_TEXT_BYTES: usize = 1 << 18;
@@ -33,7 +33,7 @@ fn ten_megabytes_are_too_large() {
     assert_eq!(both(&text), [Some(WarningCode::TooLarge); 2]);
     let json = format!("{{\"request_id\": 1, \"needs\": [\"{}\"]}}", "x".repeat(10_000_000));
     assert_eq!(both(&json), [Some(WarningCode::TooLarge); 2]);
-    // In a reply, ten megabytes of something else are no matter.
+    // In a reply, ten megabytes of other text do not count.
     let reply = format!("{}\n\nAGENT_REQUEST v1\nrequest_id: 1\nneeds:\n{line}", "word ".repeat(2_000_000));
     assert_eq!(extract_request(&reply, &ReadOptions::default()).unwrap().request.needs.len(), 1);
 }
@@ -92,7 +92,7 @@ fn deep_nesting_is_too_large() {
     assert_eq!(both(&json), [Some(WarningCode::TooLarge); 2]);
 }
 
-/// Dashes behind a key are a text; everything else there is a collection.
+/// Returns the expected code: dashes after a key are a text, everything else is a collection.
 fn expected(value: &str) -> Option<WarningCode> {
     if value.starts_with('-') { None } else { Some(WarningCode::TooLarge) }
 }
@@ -111,7 +111,7 @@ fn many_values_are_too_large() {
 
 #[test]
 fn a_long_text_is_gone_through_once() {
-    // Going through all of it again for each of its lines would take many minutes.
+    // A scan that starts again at each line would take many minutes.
     let request = |line: &str| {
         let head = "AGENT_REQUEST v1\nrequest_id: *1\nx:\n";
         format!("{head}{}", line.repeat((LONG_TEXT_BYTES - head.len()) / line.len()))

@@ -1,4 +1,4 @@
-//! What holds for any text and any value.
+//! Properties of reading and writing, for any text and any value.
 
 use codali_envelope::{
     Form, ReadErrorKind, ReadLimits, ReadOptions, Strictness, extract_request, read_request, read_response,
@@ -14,7 +14,7 @@ fn strict() -> ReadOptions {
     ReadOptions { strictness: Strictness::Strict, ..ReadOptions::default() }
 }
 
-/// Lines that may be a request, and may not.
+/// Generates lines that may or may not form a request.
 fn almost_a_request() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         any_text(),
@@ -89,16 +89,16 @@ proptest! {
     }
 
     #[test]
-    fn a_response_holds_no_request_whatever_is_in_it(response in any_response()) {
+    fn a_rendered_response_never_contains_a_request(response in any_response()) {
         for form in FORMS {
             let text = render_response(&response, form);
-            let found = extract_request(&text, &ReadOptions::default());
-            prop_assert!(found.is_err_and(|error| error.kind == ReadErrorKind::NoRequest), "{}", text);
+            let outcome = extract_request(&text, &ReadOptions::default());
+            prop_assert!(outcome.is_err_and(|error| error.kind == ReadErrorKind::NoRequest), "{}", text);
         }
     }
 
     #[test]
-    fn nothing_panics_and_errors_name_a_place(text in prop_oneof![any_text(), almost_a_request()]) {
+    fn nothing_panics_and_errors_name_a_position(text in prop_oneof![any_text(), almost_a_request()]) {
         let lines = u32::try_from(text.split('\n').count()).unwrap();
         for read in [
             read_request(&text, &ReadOptions::default()),
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_read_can_be_written_and_read_again(text in almost_a_request()) {
+    fn a_request_that_was_read_can_be_written_and_read_again(text in almost_a_request()) {
         let Ok(reading) = extract_request(&text, &ReadOptions::default()) else { return Ok(()) };
         for form in FORMS {
             let text = render_request(&reading.request, form);

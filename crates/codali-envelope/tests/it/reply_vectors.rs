@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 const REPLIES: &str = include_str!("../../../../fixtures/vectors/envelope-replies.json");
 
-/// What a case lists is there, with further keys or without.
+/// Returns whether `actual` contains everything in `expected`; it may have further keys.
 pub(crate) fn holds(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => {
-            expected.iter().all(|(key, value)| actual.get(key).is_some_and(|found| holds(value, found)))
+            expected.iter().all(|(key, value)| actual.get(key).is_some_and(|other| holds(value, other)))
         }
         (Value::Array(expected), Value::Array(actual)) => {
             expected.len() == actual.len()
@@ -26,7 +26,7 @@ fn every_reply_is_read_as_its_case_says() {
     assert!(cases.len() >= 30);
     let mut wrong = Vec::new();
     for case in cases {
-        let found = match extract_request(case["input"].as_str().unwrap(), &ReadOptions::default()) {
+        let outcome = match extract_request(case["input"].as_str().unwrap(), &ReadOptions::default()) {
             Ok(reading) => json!({
                 "request_id": reading.request.request_id,
                 "needs": reading.request.needs,
@@ -35,8 +35,8 @@ fn every_reply_is_read_as_its_case_says() {
             Err(error) if error.kind == ReadErrorKind::NoRequest => json!({ "none": true }),
             Err(error) => json!({ "error": error.code().name() }),
         };
-        if !holds(&case["expect"], &found) {
-            wrong.push(format!("{}: {found}\n    instead of {}", case["name"], case["expect"]));
+        if !holds(&case["expect"], &outcome) {
+            wrong.push(format!("{}: {outcome}\n    instead of {}", case["name"], case["expect"]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
