@@ -1,6 +1,6 @@
 //! One entry of an index.
 
-/// The mode bits that say what an entry is.
+/// The mode bits for the kind of an entry.
 const KIND: u32 = 0o170_000;
 
 /// One entry of an index.
@@ -11,7 +11,7 @@ pub struct Entry<'a> {
     pub path: &'a [u8],
     /// The mode: 0o100644, 0o100755, 0o120000, 0o160000, or 0o040000 for a folder of a sparse index.
     pub mode: u32,
-    /// 0 but for the three sides of a conflict in a merge, which are 1 to 3.
+    /// 0, or 1 to 3 for the three sides of a merge conflict.
     pub stage: u8,
 }
 

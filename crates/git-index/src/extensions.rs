@@ -1,23 +1,23 @@
-//! What follows the entries of an index.
+//! The extensions of an index, between its entries and its checksum.
 
 use crate::index_error::IndexError;
 
 /// The bytes before the content of an extension: its name and its length.
 const HEADER_BYTES: usize = 8;
 
-/// What the extensions say that decides how the entries are to be read.
+/// The facts in the extensions that affect the meaning of the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extensions {
-    /// Whether entries without a path replace those of a shared index.
+    /// True if entries without a path replace those of a shared index.
     pub(crate) is_split: bool,
-    /// Whether entries may stand for whole folders.
+    /// True if entries may stand for whole folders.
     pub(crate) is_sparse: bool,
 }
 
-/// Where entries begin, and where the last of them ends.
+/// The offsets of the entries, and the end of the last one.
 #[derive(Debug)]
 pub(crate) struct EntryOffsets {
-    /// The offset of each entry that keeps nothing of the path before it, with its position among all.
+    /// The offset of each entry that shares nothing with the previous path, with its position among all.
     pub(crate) whole: Vec<(usize, usize)>,
     pub(crate) count: usize,
     pub(crate) end: usize,
@@ -31,7 +31,7 @@ pub(crate) fn check(
 ) -> Result<Extensions, IndexError> {
     let body = &bytes[..bytes.len() - name_bytes];
     check_end(body, name_bytes, entries.end)?;
-    let mut found = Extensions::default();
+    let mut extensions = Extensions::default();
     let mut rest = &body[entries.end..];
     while !rest.is_empty() {
         let header = rest.first_chunk::<HEADER_BYTES>().ok_or(IndexError::Truncated)?;
@@ -41,20 +41,21 @@ pub(crate) fn check(
         match &name {
             b"link" => {
                 let base = content.get(..name_bytes).ok_or(IndexError::Truncated)?;
-                found.is_split = base.iter().any(|byte| *byte != 0);
+                extensions.is_split = base.iter().any(|byte| *byte != 0);
             }
-            b"sdir" => found.is_sparse = true,
+            b"sdir" => extensions.is_sparse = true,
             b"IEOT" => check_offsets(content, entries)?,
-            // Git passes over what it does not know, if the name says so.
+            // Git ignores unknown extensions whose names begin with a capital letter.
             [b'A'..=b'Z', ..] => {}
             _ => return Err(IndexError::Extension { name }),
         }
         rest = &rest[HEADER_BYTES + length..];
     }
-    Ok(found)
+    Ok(extensions)
 }
 
-/// Checks the note of where the entries end, which git looks for at the end of the file, whatever it is part of.
+/// Checks the record of the entries' end. Git reads it at a fixed distance from the end of the file, even in the middle
+/// of another extension.
 fn check_end(body: &[u8], name_bytes: usize, end: usize) -> Result<(), IndexError> {
     let length = 4 + name_bytes;
     let Some(note) = body.len().checked_sub(HEADER_BYTES + length).map(|start| &body[start..]) else {
@@ -67,7 +68,7 @@ fn check_end(body: &[u8], name_bytes: usize, end: usize) -> Result<(), IndexErro
     Ok(())
 }
 
-/// Checks the table from which several threads read entries: it must lead to all of them and to nothing else.
+/// Checks the table by which git reads entries in several threads: it must list all of them and nothing else.
 fn check_offsets(content: &[u8], entries: &EntryOffsets) -> Result<(), IndexError> {
     let wrong = IndexError::Malformed { what: "the table of offsets" };
     let Some((version, rows)) = content.split_first_chunk::<4>() else { return Err(wrong) };
@@ -86,7 +87,7 @@ fn check_offsets(content: &[u8], entries: &EntryOffsets) -> Result<(), IndexErro
     if position == entries.count { Ok(()) } else { Err(wrong) }
 }
 
-/// Reads four bytes, the highest first.
+/// Reads four bytes in big-endian order.
 fn number(bytes: &[u8]) -> usize {
     bytes.iter().take(4).fold(0, |number, byte| number << 8 | usize::from(*byte))
 }

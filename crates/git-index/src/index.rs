@@ -1,4 +1,4 @@
-//! A whole index, read from its first byte to its last.
+//! The check of a whole index, from its first byte to its last.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::extensions::{self, EntryOffsets};
 use crate::index_error::IndexError;
 use crate::object_format::ObjectFormat;
 
-/// The longest path of an entry, in bytes. No longer one can be written to a folder.
+/// The longest path of an entry, in bytes. A system call accepts no longer one.
 pub const MAX_PATH_BYTES: usize = 4_096;
 
 const HEADER_BYTES: usize = 12;
@@ -18,18 +18,18 @@ const MODE_OFFSET: usize = 24;
 
 const EXTENDED: u16 = 0x4000;
 const LENGTH: u16 = 0x0fff;
-/// Not in the working tree, and to be added later: the bits of the second flags that git knows.
+/// The bits of the second flags that git defines: not in the working tree, and to be added later.
 const SECOND_FLAGS: u16 = 0x6000;
 
 /// Reads an index and passes each entry to `visit`, in its order.
 ///
 /// Memory grows with the number of entries, 16 bytes for each, and with the paths of symbolic links; time with the length
-/// of the index. The checksum is not verified: whoever crafts an index can compute it.
+/// of the index. The checksum is not verified: the author of a forged index can compute it.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the first part that git would not have written, or would not have added. Entries
-/// before it have been visited.
+/// The fault of the first part that git would not have written, or would not have added. Entries before it have been
+/// visited.
 pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>)) -> Result<(), IndexError> {
     let name_bytes = format.name_bytes();
     if !bytes.starts_with(b"DIRC") {
@@ -51,6 +51,7 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     for position in 0..count {
         let offset = reader.offset;
         let (entry, kept) = reader.entry()?;
+        // A thread of git can start only at such an entry: any other one needs the path before it.
         if kept == 0 {
             whole.push((offset, position));
         }
@@ -76,12 +77,12 @@ struct Reader<'a> {
     offset: usize,
     version: u32,
     name_bytes: usize,
-    /// The path of the entry before.
+    /// The path of the previous entry.
     path: Vec<u8>,
 }
 
 impl Reader<'_> {
-    /// Reads the next entry. Answers also with how many bytes of its path are those of the entry before.
+    /// Reads the next entry. Also returns the number of bytes that its path shares with the previous one by its encoding.
     fn entry(&mut self) -> Result<(Entry<'_>, usize), IndexError> {
         let start = self.offset;
         let mode = u32_at(self.body, start + MODE_OFFSET)?;
@@ -103,7 +104,8 @@ impl Reader<'_> {
         } else {
             IndexError::Malformed { what: "a path that is too long" }
         })?;
-        let known = common_bytes(&self.path, &rest[..length], kept);
+        // Computed before the path is replaced. Names within the common part need no second check.
+        let checked_bytes = common_bytes(&self.path, &rest[..length], kept);
         self.path.truncate(kept);
         self.path.extend_from_slice(&rest[..length]);
         if usize::from(flags & LENGTH) != self.path.len().min(usize::from(LENGTH)) {
@@ -113,7 +115,7 @@ impl Reader<'_> {
         self.offset = if self.version == 4 { at + 1 } else { start + (at - start + 8) / 8 * 8 };
         let padding = self.body.get(at..self.offset).ok_or(IndexError::Truncated)?;
         if padding.iter().any(|byte| *byte != 0) {
-            return Err(IndexError::Malformed { what: "what follows a path" });
+            return Err(IndexError::Malformed { what: "the bytes after a path" });
         }
         let stage = u8::try_from(flags >> 12 & 3).unwrap_or_default();
         let entry = Entry { path: &self.path, mode, stage };
@@ -121,12 +123,13 @@ impl Reader<'_> {
             return Err(IndexError::Mode { path: self.path.clone(), mode });
         }
         if !entry.path.is_empty() {
-            check_path(&entry, if entry.is_symlink() { 0 } else { known })?;
+            // A symlink has a rule of its own for names, which the previous entry may not have been subject to.
+            check_path(&entry, if entry.is_symlink() { 0 } else { checked_bytes })?;
         }
         Ok((entry, kept))
     }
 
-    /// Reads how many bytes at the end of the path before are not part of this one. Answers with how many are.
+    /// Reads the number of bytes to remove from the end of the previous path. Returns the number of bytes that are kept.
     fn path_prefix(&self, at: &mut usize) -> Result<usize, IndexError> {
         let mut next = || {
             let byte = self.body.get(*at).copied().ok_or(IndexError::Truncated);
@@ -138,6 +141,7 @@ impl Reader<'_> {
         while byte & 0x80 != 0 {
             byte = next()?;
             removed = (removed + 1) << 7 | usize::from(byte & 0x7f);
+            // The number has no fixed length; more would only overflow.
             if removed > MAX_PATH_BYTES {
                 break;
             }
@@ -146,7 +150,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns up to where a path is that of the entry before, of which `kept` bytes are the same anyway.
+/// Returns the length of the common beginning of two paths, whose first `kept` bytes are equal.
 fn common_bytes(before: &[u8], rest: &[u8], kept: usize) -> usize {
     kept + before[kept..].iter().zip(rest).take_while(|(one, other)| one == other).count()
 }
@@ -169,7 +173,7 @@ impl Order {
         let kept = kept.min(self.path.len());
         let is_next = match self.path[kept..].cmp(&entry.path[kept..]) {
             std::cmp::Ordering::Less => true,
-            // Without a conflict there is one entry only.
+            // Only the sides of a conflict share a path.
             std::cmp::Ordering::Equal => self.stage != 0 && self.stage < entry.stage,
             std::cmp::Ordering::Greater => false,
         };
@@ -179,7 +183,7 @@ impl Order {
         self.path.truncate(kept);
         self.path.extend_from_slice(&entry.path[kept..]);
         self.stage = entry.stage;
-        // The sides of a conflict may be a link and a folder.
+        // The sides of a conflict may be a symlink and a folder.
         if entry.stage != 0 {
             return Ok(());
         }
@@ -195,11 +199,11 @@ impl Order {
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Result<u32, IndexError> {
-    let found = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(IndexError::Truncated)?;
-    Ok(u32::from_be_bytes(*found))
+    let number = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(IndexError::Truncated)?;
+    Ok(u32::from_be_bytes(*number))
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Result<u16, IndexError> {
-    let found = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(IndexError::Truncated)?;
-    Ok(u16::from_be_bytes(*found))
+    let number = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(IndexError::Truncated)?;
+    Ok(u16::from_be_bytes(*number))
 }

@@ -1,6 +1,6 @@
-//! Judges indexes of git that an untrusted program wrote.
+//! Checks git indexes that an untrusted program wrote.
 //!
-//! Git trusts its own index: it reads paths from it without looking at them, and a later `git checkout .` writes to them.
+//! Git trusts its own index: it reads paths from it without a check, and a later `git checkout .` writes to them.
 //! [`check`] accepts an index only if git could have written it and every path stays in the working tree and out of every
 //! `.git`. Where git tolerates what it never writes, this crate refuses, so that both read the same entries.
 //!

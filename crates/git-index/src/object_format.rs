@@ -1,7 +1,7 @@
 /// The hash function of a repository's object names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObjectFormat {
-    /// Names of 20 bytes; what a repository has whose settings do not say otherwise.
+    /// Names of 20 bytes: the default.
     #[default]
     Sha1,
     /// Names of 32 bytes, with `extensions.objectFormat = sha256`.

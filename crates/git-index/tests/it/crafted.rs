@@ -90,7 +90,7 @@ fn path_that_git_would_not_add_is_refused() {
         ] {
             let refused = checked(&index(version, format, &[(path, FILE, 0)], b""), format);
             assert_eq!(refused, Err(IndexError::Path { path: path.to_vec() }), "{version} {format:?}");
-            // As the last of three with a shared beginning.
+            // Also as the second entry.
             let rows: [Row<'_>; 2] = [(b"!", FILE, 0), (path, FILE, 0)];
             assert!(checked(&index(version, format, &rows, b""), format).is_err());
         }
@@ -143,7 +143,7 @@ fn paths_and_lengths_that_git_would_read_differently_are_refused() {
         bytes[at] = byte;
         assert!(checked(&bytes, sha1).is_err(), "byte {at}");
     }
-    // More is stripped of the path before than it has.
+    // Removes more of the previous path than it has.
     let mut bytes = index(4, sha1, &[(b"abc", FILE, 0), (b"abd", FILE, 0)], b"");
     assert!(checked(&bytes, sha1).is_ok());
     let at = bytes.len() - 20 - 3;
@@ -171,7 +171,7 @@ fn extensions_are_checked() {
         assert_eq!(of(&rows[..1], b"TREE"), Err(IndexError::Truncated));
         assert!(of(&rows, b"").is_err());
         of(&rows, &extension(b"sdir", b"")).unwrap();
-        // Only what a shared index has can be without a path.
+        // Only entries of a shared index can be without a path.
         let unnamed: [Row<'_>; 2] = [(b"", FILE, 0), (b"a", FILE, 0)];
         assert!(of(&unnamed, b"").is_err());
         assert!(of(&unnamed, &extension(b"link", &[0; 32])).is_err());
@@ -199,7 +199,7 @@ fn tables_that_lead_threads_elsewhere_are_refused() {
     let end = |offset: u32| extension(b"EOIE", &[&offset.to_be_bytes()[..], &[0; 20]].concat());
     of(2, &end(140)).unwrap();
     assert!(of(2, &end(76)).is_err());
-    // Hidden in something that git passes over.
+    // Hidden in an extension that git ignores.
     assert!(of(2, &extension(b"ZZZZ", &end(76))).is_err());
 }
 

@@ -1,4 +1,4 @@
-//! Indexes as git writes them are accepted, with the paths that git lists.
+//! Indexes that git writes are accepted, with the paths that git lists.
 #![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "the tests run git")]
 
 use std::fs;
@@ -32,7 +32,7 @@ fn has_git() -> bool {
 const FILES: &str = "mkdir -p a/deep/er b; for n in 1 2 3 4 5 6 7 8 9; do echo $n > a/$n; echo $n > a/deep/er/name$n; \
                      done; echo x > b/y; ln -s a/1 link; git add .; git commit -qm one";
 
-/// What is done in a repository, and where its index is then.
+/// Scripts that change a repository, each with the name of the index to check.
 const WAYS: &[(&str, &str)] = &[
     ("true", "index"),
     ("git rm -rq --cached .", "index"),
@@ -58,7 +58,7 @@ const WAYS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_git_writes_is_accepted() {
+fn indexes_that_git_writes_are_accepted() {
     if !has_git() {
         return;
     }
@@ -69,8 +69,8 @@ fn what_git_writes_is_accepted() {
             fs::create_dir(&root).unwrap();
             git(&root, &format!("git init -q --object-format={format} . && {FILES}"));
             git(&root, script);
-            let found = git(&root, &format!("ls .git/{name}* | head -1"));
-            let bytes = fs::read(root.join(found.trim())).unwrap();
+            let path = git(&root, &format!("ls .git/{name}* | head -1"));
+            let bytes = fs::read(root.join(path.trim())).unwrap();
             let format = if format == "sha1" { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 };
             let mut paths = Vec::new();
             let judged = check(&bytes, format, &mut |entry| paths.push(entry.path.to_vec()));
