@@ -1,4 +1,4 @@
-//! Another index, which a docdex daemon keeps: asked over HTTP.
+//! The index of a docdex daemon, over HTTP.
 
 mod fallback;
 mod wire;
@@ -16,10 +16,10 @@ use wap_core::{
 
 pub use fallback::FallbackIndex;
 
-/// Longer answers are refused.
+/// The longest answer in bytes; a longer one is refused.
 const ANSWER_BYTES: u64 = 16 << 20;
 
-/// Where a docdex daemon is, and how it is asked.
+/// The address of a docdex daemon, and the parameters of requests to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteConfig {
     /// The address, `http://127.0.0.1:28491` for instance. Only `http` is spoken.
@@ -28,7 +28,7 @@ pub struct RemoteConfig {
     pub repo_id: Option<String>,
     /// Sent as a bearer token and as `x-api-key`.
     pub token: Option<String>,
-    /// How long one call may take.
+    /// The time limit of one call.
     pub timeout: Duration,
 }
 
@@ -46,9 +46,8 @@ impl Default for RemoteConfig {
 
 /// The index of a docdex daemon as a [`CodeIndex`].
 ///
-/// Nothing is kept: every call is one HTTP request, with a time-out, no redirects and no proxy. What a daemon answers is
-/// data like any other: bounded, and refused if it is not what it should be. A path in an answer that leads out of the
-/// workspace makes the answer fail.
+/// Nothing is kept: every call is one HTTP request, with a timeout, no redirects and no proxy. Answers are untrusted:
+/// bounded, and refused if they are malformed. A path in an answer that leads out of the workspace makes the answer fail.
 #[derive(Debug)]
 pub struct RemoteIndex {
     agent: Agent,
@@ -56,15 +55,16 @@ pub struct RemoteIndex {
 }
 
 impl RemoteIndex {
-    /// Takes a daemon. Nothing is sent yet.
+    /// Creates the index of a daemon. Nothing is sent yet.
     #[must_use]
     pub fn new(config: RemoteConfig) -> RemoteIndex {
+        // A redirect or a proxy would send the token to another host than the configured one.
         let agent = Agent::config_builder().max_redirects(0).http_status_as_error(false).proxy(None).build();
         let url = config.url.trim_end_matches('/').to_owned();
         RemoteIndex { agent: agent.into(), config: RemoteConfig { url, ..config } }
     }
 
-    /// Asks whether the daemon is there.
+    /// Checks that the daemon answers.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl RemoteIndex {
         self.send(call, "/healthz", &[])?.map(drop).ok_or(IndexError::Unavailable)
     }
 
-    /// Sends a request; `None` if the daemon knows no such thing.
+    /// Sends a request and returns the answer's text; `None` for status 404.
     fn send(
         &self,
         call: &Call<'_>,
@@ -97,11 +97,12 @@ impl RemoteIndex {
         if let Some(token) = &self.config.token {
             request = request.header("authorization", format!("Bearer {token}")).header("x-api-key", token);
         }
+        // Global: a timeout for each read would let a daemon that sends byte by byte hold the call forever.
         let answered = request.config().timeout_global(Some(timeout)).build().call();
-        let mut response = answered.map_err(|error| unreachable_because(&error))?;
+        let mut response = answered.map_err(|error| connection_failure(&error))?;
         let status = response.status();
         let text = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_string();
-        let text = text.map_err(|error| unreachable_because(&error))?;
+        let text = text.map_err(|error| connection_failure(&error))?;
         match status {
             StatusCode::OK => Ok(Some(text)),
             StatusCode::NOT_FOUND => Ok(None),
@@ -125,12 +126,12 @@ impl RemoteIndex {
     }
 }
 
-/// What a failed connection means. Its own text may hold addresses, so it is not passed on.
-fn unreachable_because(error: &ureq::Error) -> IndexError {
+/// Classifies a failed connection. The error's own text may contain addresses, so it is not passed on.
+fn connection_failure(error: &ureq::Error) -> IndexError {
     match error {
         ureq::Error::Timeout(_) => IndexError::TimedOut,
         ureq::Error::BodyExceedsLimit(_) => {
-            IndexError::Failed { cause: "the docdex daemon answered more than is read".to_owned() }
+            IndexError::Failed { cause: "the docdex daemon's answer is too long".to_owned() }
         }
         _ => IndexError::Unavailable,
     }

@@ -9,14 +9,16 @@ use crate::Tree;
 const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
-const CLEANED: [&str; 8] = [
+const CLEANED: [&str; 10] = [
     "change-journal",
     "cocode-env",
     "cocode-runner",
     "codali-envelope",
     "code-index",
     "cow-layer",
+    "docdex-client",
     "file-index",
+    "git-index",
     "rel-path",
 ];
 

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wap_core::{Call, CodeIndex, DelegatingIndex, IndexError};
 
-/// Asks one index, and another one when the first is not there or fails.
+/// Asks one index, and a second one if the first is unavailable or fails.
 ///
-/// What the first says about the question itself, that there is no such file for instance, is tried with the second as
-/// well: the two may know different files and name documents differently. What went wrong is kept, so that it can be said.
+/// An error about the request itself, such as an unknown file, also leads to the second index: the two may contain
+/// different files, and name documents differently. The errors of the first are kept for reports.
 pub struct FallbackIndex<'a> {
     first: &'a dyn CodeIndex,
     second: &'a dyn CodeIndex,
@@ -23,13 +23,13 @@ impl fmt::Debug for FallbackIndex<'_> {
 }
 
 impl<'a> FallbackIndex<'a> {
-    /// Puts two indexes together.
+    /// Combines two indexes.
     #[must_use]
     pub fn new(first: &'a dyn CodeIndex, second: &'a dyn CodeIndex) -> FallbackIndex<'a> {
         FallbackIndex { first, second, failures: Mutex::default() }
     }
 
-    /// What the first index could not answer so far: the operation's name as in a Codali need, and the last reason.
+    /// Returns the operations that the first index could not answer so far, named as in a Codali need, with their last errors.
     #[must_use]
     pub fn failures(&self) -> Vec<(&'static str, IndexError)> {
         self.lock().iter().map(|(operation, error)| (*operation, error.clone())).collect()
@@ -48,6 +48,7 @@ impl DelegatingIndex for FallbackIndex<'_> {
         question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         match question(self.first) {
+            // A cancelled caller no longer waits for the second index either.
             Err(IndexError::Cancelled) => Err(IndexError::Cancelled),
             Err(error) => {
                 self.lock().insert(operation, error);

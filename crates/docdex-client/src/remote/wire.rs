@@ -1,7 +1,7 @@
-//! What a docdex daemon writes, and what is made of it.
+//! The JSON of a docdex daemon, converted to responses.
 //!
-//! Fields that are missing have a sensible value; fields that are of another kind than they should be make the answer
-//! unreadable, as do paths that lead out of the workspace.
+//! Missing optional fields get a default. A missing required field, a list of another type, or a path that leads out of
+//! the workspace makes the answer unreadable.
 
 use rel_path::RelPath;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use wap_core::{
     ReadAstResponse, ReadImpactResponse, ReadSnippetResponse, SearchCodeResponse, UnresolvedImport,
 };
 
-/// About how many bytes of text a token is.
+/// The estimated number of bytes of a token.
 const BYTES_PER_TOKEN: usize = 4;
 
 pub(super) fn unreadable() -> IndexError {
-    IndexError::Failed { cause: "the docdex daemon answered what cannot be read".to_owned() }
+    IndexError::Failed { cause: "the docdex daemon's answer cannot be read".to_owned() }
 }
 
 pub(super) fn search(answer: &Value, limit: u32) -> Result<SearchCodeResponse, IndexError> {
@@ -36,13 +36,13 @@ pub(super) fn search(answer: &Value, limit: u32) -> Result<SearchCodeResponse, I
     Ok(SearchCodeResponse { hits: hits.collect::<Result<_, IndexError>>()?, ..SearchCodeResponse::default() })
 }
 
-/// `None` if the daemon has no such document.
+/// Converts a snippet; `None` if the daemon has no such document.
 pub(super) fn snippet(answer: &Value) -> Result<Option<ReadSnippetResponse>, IndexError> {
     let (Some(doc), Some(snippet)) = (present(answer, "doc"), present(answer, "snippet")) else {
         return Ok(None);
     };
     let content = text(snippet, &["text"]).ok_or_else(unreadable)?;
-    // Of a piece that no search has found, the daemon does not say where it stands.
+    // The daemon omits the lines of a piece that no search has returned before.
     let line_start = number(snippet, &["line_start"]).map(|line| line.max(1));
     let lines = content.lines().count().max(1) as u64;
     let last = |start: u64| number(snippet, &["line_end"]).unwrap_or(start + lines - 1).max(start);
@@ -96,11 +96,11 @@ pub(super) fn ast(answer: &Value, max_nodes: u32) -> Result<ReadAstResponse, Ind
     Ok(ReadAstResponse { total_nodes: total.max(nodes.len() as u64), nodes, ..ReadAstResponse::default() })
 }
 
-/// Direct dependencies have a kind in `edges`; those further away are told by their paths alone.
+/// Converts the dependencies of a file. Direct ones have a kind in `edges`; the daemon gives only the paths of others.
 pub(super) fn impact(answer: &Value, file: &str) -> Result<ReadImpactResponse, IndexError> {
     let edges = list(answer, &["edges"]).unwrap_or_default();
     let side = |key: &str, own: &str, other: &str| -> Result<Vec<ImpactEdge>, IndexError> {
-        let mut found = Vec::new();
+        let mut files = Vec::new();
         for one in list(answer, &[key])? {
             let one = one.as_str().ok_or_else(unreadable)?;
             let edge = edges.iter().find(|edge| {
@@ -109,10 +109,10 @@ pub(super) fn impact(answer: &Value, file: &str) -> Result<ReadImpactResponse, I
             });
             let kind = edge.and_then(|edge| text(edge, &["kind"])).unwrap_or_else(|| "import".to_owned());
             let depth = if edge.is_some() || edges.is_empty() { 1 } else { 2 };
-            found.push(ImpactEdge { file: checked(one)?, kind, depth });
+            files.push(ImpactEdge { file: checked(one)?, kind, depth });
         }
-        found.sort_by(|left, right| left.file.cmp(&right.file));
-        Ok(found)
+        files.sort_by(|left, right| left.file.cmp(&right.file));
+        Ok(files)
     };
     Ok(ReadImpactResponse {
         inbound: side("inbound", "target", "source")?,
@@ -143,16 +143,15 @@ fn present<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 }
 
 fn list<'v>(value: &'v Value, keys: &[&str]) -> Result<&'v [Value], IndexError> {
-    let found = keys.iter().find_map(|key| present(value, key));
-    found.and_then(Value::as_array).map(Vec::as_slice).ok_or_else(unreadable)
+    let list = keys.iter().find_map(|key| present(value, key));
+    list.and_then(Value::as_array).map(Vec::as_slice).ok_or_else(unreadable)
 }
 
 fn text(value: &Value, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned)
 }
 
-/// A number as there are some of lines and items: what is more than fits into half of the bits is as much as fits, so that it
-/// can be counted with.
+/// Returns a number of lines or items, clamped to 32 bits, so that sums of such numbers cannot overflow.
 fn number(value: &Value, keys: &[&str]) -> Option<u64> {
     keys.iter().find_map(|key| value.get(key)?.as_u64()).map(|number| number.min(u64::from(u32::MAX)))
 }
@@ -161,13 +160,13 @@ fn path(value: &Value, keys: &[&str]) -> Result<String, IndexError> {
     checked(&text(value, keys).ok_or_else(unreadable)?)
 }
 
-/// A path as it may be shown: relative, and within the workspace.
+/// Checks that a path is relative and stays within the workspace, and normalises it.
 fn checked(path: &str) -> Result<String, IndexError> {
     let path = RelPath::parse(path).ok().filter(|path| !path.is_root() && !path.has_parent_steps());
     path.map(|path| path.to_string()).ok_or_else(unreadable)
 }
 
-/// Lines and columns of `range`, or of the item itself: first line, last line, first column, last column.
+/// Returns the first line, last line, first column and last column of `range`, or of the item itself.
 fn range(item: &Value) -> Result<(u64, u64, u64, u64), IndexError> {
     let range = present(item, "range").unwrap_or(item);
     let start = number(range, &["start_line", "line_start"]).ok_or_else(unreadable)?.max(1);
@@ -176,7 +175,7 @@ fn range(item: &Value) -> Result<(u64, u64, u64, u64), IndexError> {
     Ok((start, end, columns.0.max(1), columns.1.max(1)))
 }
 
-/// A text as one segment of a URL's path.
+/// Percent-encodes a text as one segment of a URL's path.
 pub(super) fn path_segment(text: &str) -> String {
     let mut segment = String::new();
     for byte in text.bytes() {

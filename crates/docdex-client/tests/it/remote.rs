@@ -1,4 +1,4 @@
-//! A docdex daemon, as recorded.
+//! Answers of a docdex daemon, as recorded.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -15,23 +15,23 @@ use wap_core::{
 
 use crate::call::call;
 
-/// A server that answers paths with recorded bodies, and keeps what it was asked.
+/// A server that answers paths with recorded bodies, and records the heads of the requests.
 struct Daemon {
     url: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Daemon {
-    /// Answers each request whose path begins so with a status and a body; after `delay`.
+    /// Starts a server that answers each request, by the beginning of its path, with a status and a body, after `delay`.
     fn start(answers: &[(&str, u16, &str)], delay: Duration) -> Daemon {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::new(Mutex::new(Vec::new()));
         let answers: Vec<(String, u16, String)> = answers
             .iter()
             .map(|(path, status, body)| ((*path).to_owned(), *status, (*body).to_owned()))
             .collect();
-        let kept = Arc::clone(&asked);
+        let heads = Arc::clone(&requests);
         // The thread ends with the test program: it holds nothing but its socket.
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -40,10 +40,10 @@ impl Daemon {
                 let mut reader = BufReader::new(stream.try_clone().unwrap());
                 while reader.read_line(&mut head).is_ok_and(|count| count > 2) {}
                 let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-                kept.lock().unwrap().push(head);
+                heads.lock().unwrap().push(head);
                 thread::sleep(delay);
-                let found = answers.iter().find(|(beginning, ..)| path.starts_with(beginning.as_str()));
-                let (status, body) = found.map_or((404, "{}"), |(_, status, body)| (*status, body.as_str()));
+                let answer = answers.iter().find(|(beginning, ..)| path.starts_with(beginning.as_str()));
+                let (status, body) = answer.map_or((404, "{}"), |(_, status, body)| (*status, body.as_str()));
                 let length = body.len();
                 let _ = write!(
                     stream,
@@ -51,7 +51,7 @@ impl Daemon {
                 );
             }
         });
-        Daemon { url, asked }
+        Daemon { url, requests }
     }
 
     fn index(&self) -> RemoteIndex {
@@ -67,8 +67,9 @@ impl Daemon {
         })
     }
 
-    fn last(&self) -> String {
-        self.asked.lock().unwrap().last().unwrap().to_ascii_lowercase()
+    /// Returns the head of the last request, in lower case.
+    fn last_request(&self) -> String {
+        self.requests.lock().unwrap().last().unwrap().to_ascii_lowercase()
     }
 }
 
@@ -94,24 +95,24 @@ fn recorded() -> Daemon {
 }
 
 #[test]
-fn every_operation_is_asked_and_read() {
+fn every_operation_is_requested_and_read() {
     let daemon = recorded();
     let index = daemon.index();
     call(|call| {
         index.check(call).unwrap();
-        let found = index.search(call, &SearchCode { query: "a & b".into(), limit: 5 }).unwrap();
-        let asked = daemon.last();
+        let response = index.search(call, &SearchCode { query: "a & b".into(), limit: 5 }).unwrap();
+        let request = daemon.last_request();
         assert!(
-            asked.starts_with("get /search?q=a%20%26%20b&limit=5&")
-                || asked.starts_with("get /search?q=a+%26+b&limit=5&"),
-            "{asked}"
+            request.starts_with("get /search?q=a%20%26%20b&limit=5&")
+                || request.starts_with("get /search?q=a+%26+b&limit=5&"),
+            "{request}"
         );
         for header in
             ["x-docdex-repo-id: abc\r\n", "authorization: bearer secret\r\n", "x-api-key: secret\r\n"]
         {
-            assert!(asked.contains(header), "{asked}");
+            assert!(request.contains(header), "{request}");
         }
-        let hit = &found.hits[0];
+        let hit = &response.hits[0];
         assert_eq!(
             (hit.doc_id.as_str(), hit.path.as_str(), hit.score, hit.token_estimate),
             ("d 1", "src/a.rs", 3.5, 7)
@@ -135,9 +136,9 @@ fn every_operation_is_asked_and_read() {
             impact.outbound.iter().map(|edge| (edge.file.as_str(), edge.kind.as_str(), edge.depth)).collect();
         assert_eq!(edges, [("src/c.rs", "include", 1), ("src/d.rs", "import", 2)]);
         assert_eq!(impact.inbound[0].file, "src/b.rs");
-        let found =
+        let response =
             index.impact_diagnostics(call, &DiagnoseImpact { file: None, limit: 5, offset: 0 }).unwrap();
-        assert_eq!((found.total, found.diagnostics[0].import.as_str()), (3, "./gone"));
+        assert_eq!((response.total, response.diagnostics[0].import.as_str()), (3, "./gone"));
 
         let unknown = index.symbols(call, &ListSymbols { file: "other.rs".into() });
         assert_eq!(unknown, Err(IndexError::UnknownFile { file: "other.rs".into() }));
@@ -147,7 +148,7 @@ fn every_operation_is_asked_and_read() {
 }
 
 #[test]
-fn what_is_no_answer_is_a_failure() {
+fn malformed_answers_are_failures() {
     let bodies = [
         "",
         "not json",
@@ -159,15 +160,15 @@ fn what_is_no_answer_is_a_failure() {
     ];
     for body in bodies {
         let index = Daemon::start(&[("/search", 200, body)], Duration::ZERO).index();
-        let found = call(|call| index.search(call, &SearchCode { query: "a".into(), limit: 5 }));
-        assert!(matches!(found, Err(IndexError::Failed { .. })), "{body}: {found:?}");
+        let response = call(|call| index.search(call, &SearchCode { query: "a".into(), limit: 5 }));
+        assert!(matches!(response, Err(IndexError::Failed { .. })), "{body}: {response:?}");
     }
     for (status, text) in [(401, "token"), (500, "500"), (302, "302")] {
         let index = Daemon::start(&[("/search", status, SEARCH)], Duration::ZERO).index();
-        let found = call(|call| index.search(call, &SearchCode { query: "a".into(), limit: 5 }));
+        let response = call(|call| index.search(call, &SearchCode { query: "a".into(), limit: 5 }));
         assert!(
-            matches!(&found, Err(IndexError::Failed { cause }) if cause.contains(text)),
-            "{status}: {found:?}"
+            matches!(&response, Err(IndexError::Failed { cause }) if cause.contains(text)),
+            "{status}: {response:?}"
         );
     }
 }
@@ -203,19 +204,19 @@ fn the_second_index_answers_when_the_first_does_not() {
 }
 
 #[test]
-fn a_snippet_keeps_what_the_daemon_says_of_it_and_nothing_is_made_up() {
+fn a_snippet_has_the_daemons_facts_and_no_invented_ones() {
     let doc = r#""doc": {"doc_id": "d", "rel_path": "src/a.rs"}"#;
-    for (said, lines, total, is_truncated) in [
+    for (facts, lines, total, is_truncated) in [
         (r#""truncated": true, "line_start": 7, "line_end": 90"#, (Some(7), Some(90)), None, true),
         (r#""truncated": false, "origin": "preview""#, (None, None), None, false),
         (r#""truncated": false, "line_start": 7"#, (Some(7), Some(8)), None, false),
         (r#""line_start": 7, "line_end": 8, "total_lines": 200"#, (Some(7), Some(8)), Some(200), false),
     ] {
-        let body = format!(r#"{{{doc}, "snippet": {{"text": "one\ntwo", {said}}}}}"#);
+        let body = format!(r#"{{{doc}, "snippet": {{"text": "one\ntwo", {facts}}}}}"#);
         let daemon = Daemon::start(&[("/snippet/", 200, &body)], Duration::ZERO);
         let request = ReadSnippet { doc_id: "d".into(), window_lines: 20 };
-        let found = call(|call| daemon.index().snippet(call, &request)).unwrap();
-        assert_eq!((found.line_start, found.line_end), lines, "{said}");
-        assert_eq!((found.total_lines, found.is_truncated), (total, is_truncated), "{said}");
+        let snippet = call(|call| daemon.index().snippet(call, &request)).unwrap();
+        assert_eq!((snippet.line_start, snippet.line_end), lines, "{facts}");
+        assert_eq!((snippet.total_lines, snippet.is_truncated), (total, is_truncated), "{facts}");
     }
 }

@@ -1,4 +1,4 @@
-//! A docdex daemon that means harm.
+//! A hostile docdex daemon.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use wap_core::{
 
 use crate::call::call;
 
-/// Longer than anything here takes, far shorter than what has no bound.
+/// A hang guard: far longer than any of these tests takes.
 const GUARD: Duration = Duration::from_secs(30);
 
-/// A server that does as it likes with each connection, once the head of the request has come; returns its address.
+/// Starts a server that calls `answer` for each connection, after the head of the request; returns its address.
 fn server(answer: impl Fn(&mut TcpStream, &str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -65,30 +65,30 @@ fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
         );
     });
     for status in [301, 302, 303, 307, 308] {
-        for place in
+        for location in
             [format!("{elsewhere}/search"), "/elsewhere".to_owned(), format!("//{}", &elsewhere[7..])]
         {
-            let asked = Arc::new(AtomicUsize::new(0));
-            let counted = Arc::clone(&asked);
+            let requests = Arc::new(AtomicUsize::new(0));
+            let counter = Arc::clone(&requests);
             let index = index(server(move |stream, _| {
-                counted.fetch_add(1, Ordering::SeqCst);
+                counter.fetch_add(1, Ordering::SeqCst);
                 let _ = write!(
                     stream,
-                    "HTTP/1.1 {status} X\r\nlocation: {place}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                    "HTTP/1.1 {status} X\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
                 );
             }));
             assert!(search(&index, 5).is_err(), "{status}");
-            assert_eq!(asked.load(Ordering::SeqCst), 1, "{status}");
+            assert_eq!(requests.load(Ordering::SeqCst), 1, "{status}");
         }
     }
     assert_eq!(*heads.lock().unwrap(), Vec::<String>::new());
-    // Control: the other server would have answered, and has the token if it is asked itself.
+    // The control: the other server answers, and gets the token, if the request goes to it directly.
     assert!(search(&index(elsewhere), 5).is_ok());
     assert!(heads.lock().unwrap()[0].to_lowercase().contains("authorization: bearer secret"));
 }
 
 #[test]
-fn answers_without_end_are_given_up() {
+fn endless_answers_are_aborted() {
     type Answer = fn(&mut TcpStream);
     let answers: [(&str, Answer); 6] = [
         ("a body without end", |stream| {
@@ -118,10 +118,13 @@ fn answers_without_end_are_given_up() {
     for (what, answer) in answers {
         let index = index(server(move |stream, _| answer(stream)));
         let began = Instant::now();
-        let found = search(&index, 5);
+        let response = search(&index, 5);
         assert!(
-            matches!(found, Err(IndexError::Failed { .. } | IndexError::TimedOut | IndexError::Unavailable)),
-            "{what}: {found:?}"
+            matches!(
+                response,
+                Err(IndexError::Failed { .. } | IndexError::TimedOut | IndexError::Unavailable)
+            ),
+            "{what}: {response:?}"
         );
         assert!(began.elapsed() < GUARD, "{what}");
     }
@@ -151,7 +154,7 @@ fn paths_out_of_the_workspace_make_any_answer_fail() {
             assert!(matches!(failed, Some(IndexError::Failed { .. })), "{path}, {number}: {failed:?}");
         }
     }
-    // Control: a path within is fine.
+    // The control: a path within the workspace is accepted.
     assert!(search(&with_body(r#"{"hits": [{"doc_id": "d", "path": "a/b.rs"}]}"#), 5).is_ok());
 }
 
@@ -165,9 +168,9 @@ fn hostile_json_is_refused_or_bounded() {
     }
     let hit = r#"{"doc_id": "d", "path": "a.rs", "score": -1e300, "line_start": 18446744073709551615, "line_end": 0, "snippet": "a\nb"}"#;
     let many = format!("{{\"hits\": [{}]}}", vec![hit; 10_000].join(","));
-    let found = search(&with_body(many), 5).unwrap();
-    assert_eq!(found.hits.len(), 5);
-    assert!(found.hits[0].line_start <= found.hits[0].line_end);
+    let response = search(&with_body(many), 5).unwrap();
+    assert_eq!(response.hits.len(), 5);
+    assert!(response.hits[0].line_start <= response.hits[0].line_end);
     let node = r#"{"kind": "k", "depth": 99999999999999, "range": {"start_line": 18446744073709551615, "end_line": 1}}"#;
     let tree = with_body(format!("{{\"total_nodes\": 18446744073709551615, \"nodes\": [{node}]}}"));
     call(|call| tree.ast(call, &ReadAst { file: "a.rs".into(), max_nodes: 1 })).unwrap();
