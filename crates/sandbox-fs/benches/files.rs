@@ -1,4 +1,4 @@
-//! What confinement costs, beside the same work through ordinary paths.
+//! The cost of confinement, beside the same work through ordinary paths.
 
 use std::fs;
 use std::path::PathBuf;

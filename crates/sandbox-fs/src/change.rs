@@ -1,8 +1,8 @@
 //! Every operation that changes something, from the temporary file to the exchange.
 
 mod create_dirs;
+pub(crate) mod dir_entry;
 pub(crate) mod leftovers;
-pub(crate) mod place;
 pub(crate) mod publish;
 pub(crate) mod remove;
 mod rename;

@@ -9,7 +9,7 @@ use crate::Tree;
 const CHECK: &str = "plain words";
 
 /// The crates that have been cleaned.
-const CLEANED: [&str; 10] = [
+const CLEANED: [&str; 11] = [
     "change-journal",
     "cocode-env",
     "cocode-runner",
@@ -20,6 +20,7 @@ const CLEANED: [&str; 10] = [
     "file-index",
     "git-index",
     "rel-path",
+    "sandbox-fs",
 ];
 
 /// Words that no name may contain, and the words to use instead.

@@ -2,7 +2,7 @@
 
 use rel_path::RelPath;
 
-use crate::change::place::DirEntry;
+use crate::change::dir_entry::DirEntry;
 use crate::change::temp_name::is_temp_name;
 use crate::error::FsError;
 use crate::handle::FOLDER_LIST;
@@ -55,13 +55,13 @@ impl FileRoot {
         let mut swept = Swept::default();
         for name in names {
             entry.path = entry.folder_path.child(&name)?;
-            let known = match entry.stat_name(&name)? {
+            let is_removable = match entry.stat_name(&name)? {
                 None => continue,
                 Some(metadata) if metadata.is_file() => is_known(&self.open_file(&entry.path)?),
                 // This crate creates regular files only, so any other kind was displaced by an exchange.
                 Some(_) => false,
             };
-            if known {
+            if is_removable {
                 entry.unlink_name(&name).map_err(|errno| entry.error(errno))?;
                 swept.removed += 1;
             } else {

@@ -11,7 +11,7 @@ use rel_path::RelPath;
 use rustix::fs::RenameFlags;
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::change::place::{lacks_rename_flags, rename_new};
+use crate::change::dir_entry::{lacks_rename_flags, rename_new};
 use crate::change::stage::Staged;
 use crate::content_hash::ContentHash;
 use crate::error::FsError;

@@ -4,7 +4,7 @@ use rel_path::RelPath;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use crate::change::place::{DirEntry, rename_new};
+use crate::change::dir_entry::{DirEntry, rename_new};
 use crate::change::temp_name::new_temp_name;
 use crate::content_hash::ContentHash;
 use crate::error::FsError;

@@ -3,7 +3,7 @@
 use rel_path::RelPath;
 use rustix::io::Errno;
 
-use crate::change::place::rename_new;
+use crate::change::dir_entry::rename_new;
 use crate::error::FsError;
 use crate::metadata::FileKind;
 use crate::root::FileRoot;

@@ -10,7 +10,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::metadata::attributes::{AttributeHandle, FileAttributes, narrowed};
 
-use crate::change::place::DirEntry;
+use crate::change::dir_entry::DirEntry;
 use crate::change::temp_name::new_temp_name;
 use crate::error::FsError;
 use crate::handle::{self, ALWAYS};

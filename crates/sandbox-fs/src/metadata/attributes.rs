@@ -10,7 +10,7 @@ use rel_path::RelPath;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
-use crate::change::place::DirEntry;
+use crate::change::dir_entry::DirEntry;
 use crate::error::FsError;
 use crate::handle::{self, ANY_PATH, FILE_READ, FOLDER_LIST};
 use crate::metadata::FileKind;

@@ -1,4 +1,4 @@
-//! One case of the corpus, as it stands in the file.
+//! One case of the corpus, as in its file.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::phrase::{phrases, time_limit};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/fs-attacks.json");
 
-/// Names another file of cases of the same form.
+/// The variable that names another file of cases in the same format.
 const VARIABLE: &str = "CONFORMANCE_CASES";
 
-/// How long a reply may take where the case does not say; the description of the corpus has it.
+/// The time limit of a reply in a case without one, from the description of the corpus.
 const REPLY: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Case {
     pub(super) code: Option<String>,
     pub(super) platform: String,
     pub(super) policy: Option<String>,
-    /// What to look at afterwards.
+    /// The phrases to check afterwards.
     pub(crate) check: String,
 }
 
@@ -35,11 +35,11 @@ pub(super) enum Expectation {
     Accepted,
     Rejected,
     Either,
-    /// A word that is not understood, which fails the case.
+    /// An unknown word, which fails the case.
     Unknown(String),
 }
 
-/// Reads the corpus, or the file that stands in for it.
+/// Reads the corpus, or the file that replaces it.
 pub(super) fn load() -> Vec<Case> {
     let path = std::env::var_os(VARIABLE).unwrap_or_else(|| CORPUS.into());
     read(&std::fs::read(path).unwrap())
@@ -81,17 +81,17 @@ impl Case {
         expand(&self.path, sandbox)
     }
 
-    /// The steps of the set-up with this verb.
+    /// Returns the set-up steps with this verb.
     pub(crate) fn steps<'a>(&'a self, verb: &'a str) -> impl Iterator<Item = &'a [Value]> {
         self.setup.iter().filter(move |step| step.first().is_some_and(|word| word == verb)).map(Vec::as_slice)
     }
 
-    /// How long a reply may take.
+    /// Returns the time limit of a reply.
     pub(super) fn time_limit(&self) -> Duration {
         phrases(&self.check).find_map(time_limit).unwrap_or(REPLY)
     }
 
-    /// Whether it takes long to set up.
+    /// Returns whether the set-up takes long.
     pub(super) fn is_heavy(&self) -> bool {
         let is_large = |verb, least| {
             self.steps(verb)
@@ -102,13 +102,13 @@ impl Case {
             || self.steps("deep_dirs").next().is_some()
     }
 
-    /// Whether somebody changes the workspace in this way meanwhile.
+    /// Returns whether a racer changes the workspace in this way meanwhile.
     pub(crate) fn has_racer(&self, kind: &str) -> bool {
         self.steps("racer").any(|step| step.get(1).is_some_and(|word| word == kind))
     }
 
-    /// How often the operation is carried out: `race_rounds` times while somebody interferes, `SOAK_FACTOR` times that
-    /// in a long run, and once otherwise.
+    /// Returns the number of repetitions of the operation: `race_rounds` with a racer, `SOAK_FACTOR` times that in a long run,
+    /// and 1 without a racer.
     pub(super) fn rounds(&self, race_rounds: u32) -> u32 {
         if self.steps("racer").next().is_none() {
             return 1;
@@ -118,7 +118,7 @@ impl Case {
     }
 }
 
-/// `$ROOT` is the workspace, `$T` the folder above it.
+/// Replaces `$ROOT` by the workspace and `$T` by the folder above it.
 pub(super) fn expand(text: &str, sandbox: &Sandbox) -> String {
     text.replace("$ROOT", sandbox.workspace().to_str().unwrap())
         .replace("$T", sandbox.top().to_str().unwrap())

@@ -1,4 +1,4 @@
-//! What must hold of every reply, and after every case.
+//! The checks of every reply, and those after every case.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,7 +13,7 @@ use super::subject::{NEW_TEXT, Reply, Subject};
 use super::tree::Tree;
 use super::{CANARY, Sandbox};
 
-/// Why a case does not hold.
+/// The reason why a case fails.
 pub(super) enum Failure {
     /// A reply took longer than the case allows.
     Late(Duration),
@@ -26,23 +26,23 @@ impl From<String> for Failure {
     }
 }
 
-/// What the rounds of a case gave.
+/// The results of all rounds of a case.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct RoundResults {
     pub(super) accepted: u64,
     pub(super) last: Option<Reply>,
-    /// Replaced files, the latest few of them.
+    /// The latest replaced files.
     replaced: VecDeque<OpenFile>,
-    /// Lines that were written to earlier ones after they had been checked.
+    /// The number of lines written to earlier replaced files after they had been checked.
     late_lines: u64,
-    /// Lines in versions that were kept under another name.
+    /// The number of lines in versions that were kept under another name.
     kept_lines: u64,
 }
 
-/// How many replaced files are held open at a time.
+/// The number of replaced files that are held open at a time.
 const HELD: usize = 100;
 
-impl Seen {
+impl RoundResults {
     pub(super) fn add<S: Subject>(&mut self, reply: Result<Reply, S::Refusal>) {
         match reply {
             Ok(mut reply) => {
@@ -90,14 +90,14 @@ fn right<S: Subject>(
         (_, Ok(reply)) => String::from_utf8_lossy(&reply.content).into_owned() + &paths(reply),
         (_, Err(refusal)) => S::text(refusal),
     };
-    // What the request has said may be repeated to whoever has sent it.
+    // A reply may repeat the path of the request.
     let text = text.replace(&case.path(sandbox), "");
-    // Reading through a mount that the user made is the one way in which the secret may be seen.
+    // Reading through a mount that the user made is the one way in which the secret may appear.
     let mounts = case.steps("bind_mount").filter_map(|step| step.get(1)?.as_str());
     let is_mounted =
         mounts.map(|mount| format!("{mount}/")).any(|mount| case.path(sandbox).starts_with(&mount));
     require(is_mounted || !text.contains(CANARY), "the reply contains the secret")?;
-    tells_no_place(&text, sandbox)?;
+    reveals_no_location(&text, sandbox)?;
     match (&case.code, reply) {
         (Some(code), Err(refusal)) if case.expect == Expectation::Rejected => {
             require(S::fits(code, refusal), format!("{code} is not {refusal:?}"))
@@ -106,23 +106,24 @@ fn right<S: Subject>(
     }
 }
 
-/// What must hold if the root itself was refused.
+/// Checks a case in which the root itself was refused.
 pub(super) fn refused_root(case: &Case, text: &str, sandbox: &Sandbox) -> Result<(), String> {
     let is_expected = case.expect == Expectation::Rejected && case.code.as_deref() == Some("BAD_ROOT");
     require(is_expected, format!("the root was refused: {text}"))?;
-    tells_no_place(text, sandbox)
+    reveals_no_location(text, sandbox)
 }
 
-fn tells_no_place(text: &str, sandbox: &Sandbox) -> Result<(), String> {
-    require(!text.contains(sandbox.top().to_str().unwrap()), format!("the reply tells where it is: {text}"))
+fn reveals_no_location(text: &str, sandbox: &Sandbox) -> Result<(), String> {
+    let top = sandbox.top().to_str().unwrap();
+    require(!text.contains(top), format!("the reply reveals the absolute path: {text}"))
 }
 
 fn paths(reply: &Reply) -> String {
     reply.entries.iter().map(|(path, _)| path.clone() + "\n").collect()
 }
 
-/// Whether a raced operation proves nothing unless it gets through between two disturbances: it leaves the things that are
-/// raced for in their places, so that it can.
+/// Returns whether a raced operation has to succeed between two disturbances to prove anything. The racers of these cases
+/// restore what they change, so success is possible.
 pub(super) fn must_succeed_once(case: &Case) -> bool {
     match case.operation.as_str() {
         "read" | "write" => case.has_racer("exchange"),
@@ -131,30 +132,30 @@ pub(super) fn must_succeed_once(case: &Case) -> bool {
     }
 }
 
-/// What must hold after a case: what its check says, and that nothing but its own path was changed.
+/// Checks a case after its rounds: the phrases of its check, and that only its own path has changed.
 pub(super) fn aftermath<S: Subject>(
     scene: &Scene<'_>,
     disturbances: u64,
     before: &Tree,
 ) -> Result<(), String> {
-    let (case, sandbox, seen) = (scene.case, scene.sandbox, scene.seen);
+    let (case, sandbox, results) = (scene.case, scene.sandbox, scene.results);
     for phrase in phrases(&case.check) {
         phrase::holds::<S>(phrase, scene)?;
     }
     if must_succeed_once(case) {
-        require(seen.accepted > 0, "it never succeeded")?;
+        require(results.accepted > 0, "it never succeeded")?;
     }
     if case.operation == "edit" && case.has_racer("append") {
-        no_update_is_lost(case, sandbox, seen, disturbances)?;
+        no_update_is_lost(case, sandbox, results, disturbances)?;
     }
     if is_still(case) {
-        links_remain(case, sandbox, seen)?;
-        only_its_own_path(case, sandbox, seen, before)?;
+        links_remain(case, sandbox, results)?;
+        only_its_own_path(case, sandbox, results, before)?;
     }
     Ok(())
 }
 
-/// Whether nobody else changes the workspace, and it can be compared as a whole.
+/// Returns whether only the operation changes the workspace, so that the whole can be compared.
 pub(super) fn is_still(case: &Case) -> bool {
     const OTHER: [&str; 8] = [
         "racer",
@@ -169,22 +170,28 @@ pub(super) fn is_still(case: &Case) -> bool {
     OTHER.iter().all(|verb| case.steps(verb).next().is_none())
 }
 
-/// Links that are in the way are neither followed nor replaced; only deleting one removes it.
-fn links_remain(case: &Case, sandbox: &Sandbox, seen: &Seen) -> Result<(), String> {
+/// Checks that links are neither followed nor replaced; only a deletion removes one.
+fn links_remain(case: &Case, sandbox: &Sandbox, results: &RoundResults) -> Result<(), String> {
     let path = case.path(sandbox);
     for name in case.steps("symlink").filter_map(|step| step.get(1)?.as_str()) {
-        let is_removed = case.operation == "delete" && seen.accepted > 0 && name == path;
-        let is_link = fs::symlink_metadata(sandbox.at(name)).is_ok_and(|found| found.is_symlink());
+        let is_removed = case.operation == "delete" && results.accepted > 0 && name == path;
+        let is_link = fs::symlink_metadata(sandbox.at(name)).is_ok_and(|data| data.is_symlink());
         require(is_link != is_removed, format!("{name} is a link: {is_link}"))?;
     }
     Ok(())
 }
 
-/// What was refused, or only looks, changes nothing; what changes a file changes that one, and as it was asked to.
-fn only_its_own_path(case: &Case, sandbox: &Sandbox, seen: &Seen, before: &Tree) -> Result<(), String> {
+/// Checks that a refused or reading operation has changed nothing, and that an accepted change has affected its own path
+/// only, as requested.
+fn only_its_own_path(
+    case: &Case,
+    sandbox: &Sandbox,
+    results: &RoundResults,
+    before: &Tree,
+) -> Result<(), String> {
     let path = case.path(sandbox);
     let changes =
-        seen.accepted > 0 && matches!(case.operation.as_str(), "write" | "append" | "edit" | "delete");
+        results.accepted > 0 && matches!(case.operation.as_str(), "write" | "append" | "edit" | "delete");
     let name = Path::new(&path).file_name().filter(|_| changes);
     let difference = before.difference(&Tree::of(&sandbox.workspace()), name);
     require(difference.is_none(), difference.unwrap_or_default())?;
@@ -202,17 +209,22 @@ fn only_its_own_path(case: &Case, sandbox: &Sandbox, seen: &Seen, before: &Tree)
     require(is_done, format!("{} was accepted, and the file is {content:?}", case.operation))
 }
 
-/// Every line that the racer appended is in the file, or in a version that an error named, or in a replaced file that
-/// the caller still holds. None is gone.
-fn no_update_is_lost(case: &Case, sandbox: &Sandbox, seen: &Seen, appended: u64) -> Result<(), String> {
+/// Checks that every line that the racer appended is in the file, or in a version that an error named, or in a replaced
+/// file that the caller still holds.
+fn no_update_is_lost(
+    case: &Case,
+    sandbox: &Sandbox,
+    results: &RoundResults,
+    appended: u64,
+) -> Result<(), String> {
     let in_file = lines(&fs::read(sandbox.at(&case.path(sandbox))).unwrap());
-    let late = seen.all_late_lines();
-    let kept = seen.kept_lines;
+    let late = results.all_late_lines();
+    let kept = results.kept_lines;
     let account = format!("{appended} appended, {in_file} in the file, {late} late, {kept} kept");
     require(in_file + late + kept == appended, account)
 }
 
-/// The racer's lines that came into a file after it had been checked and replaced.
+/// Counts the racer's lines that were appended to a file after it had been checked and replaced.
 fn late_lines(file: &OpenFile) -> u64 {
     lines(&file.read_range(file.metadata().size_bytes, u64::MAX).unwrap())
 }

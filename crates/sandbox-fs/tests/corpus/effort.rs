@@ -1,13 +1,13 @@
-//! How long an operation kept its thread, whatever else the machine does.
+//! The time of an operation, independent of the load of the machine.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// A measurement that has begun.
+/// A started measurement.
 ///
-/// The limits of the cases are seconds of a machine that does nothing else. Where other programs run, a thread also waits for
-/// a processor; that wait says nothing about the operation and is left out. What remains is the time in which the thread ran,
-/// slept or waited for a file: what a case limits. Where the kernel does not count the wait, all time counts.
+/// The limits of the cases assume an idle machine. With other programs a thread also waits for a processor; that wait says
+/// nothing about the operation and is subtracted. What remains is the time in which the thread ran, slept or waited for a
+/// file. If the kernel does not count the wait, all time counts.
 pub(super) struct Effort {
     began: Instant,
     waited: Duration,
@@ -24,8 +24,9 @@ impl Effort {
     }
 }
 
-/// How long this thread has waited for a processor since it began: the second number, in nanoseconds.
+/// Returns the time that this thread has waited for a processor since it started.
 fn waited_for_processor() -> Duration {
+    // The second number, in nanoseconds.
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').nth(1).and_then(|number| number.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))

@@ -1,8 +1,8 @@
-//! The corpus of attacks, `fixtures/vectors/fs-attacks.json`, run against whatever says that it withstands them.
+//! The corpus of attacks, `fixtures/vectors/fs-attacks.json`, and the harness that runs it against a [`Subject`].
 //!
-//! The corpus has one reader, and this is it. A crate's tests include this module and bring a [`Subject`]: the thing
-//! under attack and its way of carrying out the operations of the corpus. What happened is asserted by the test, and
-//! written down case by case for `cargo xtask conformance` ([`report`]).
+//! This is the only reader of the corpus. A crate's tests include this module and implement [`Subject`]: the code under
+//! attack, and its way of carrying out the operations of the corpus. The test asserts the outcomes, and records them case
+//! by case for `cargo xtask conformance` ([`report`]).
 
 mod case;
 mod check;
@@ -36,18 +36,18 @@ pub(crate) use self::subject::{NEW_TEXT, Reply, Subject};
 /// A guard against hangs, not a measure of speed.
 const HANG: Duration = Duration::from_secs(120);
 
-/// What each round of a race adds to it.
+/// The addition to it for each round of a race.
 const HANG_PER_ROUND: Duration = Duration::from_millis(100);
 
-/// How often a case is tried of which nothing but the time was wrong: a machine may stop for a second.
+/// The number of attempts at a case that only exceeds its time: a machine may pause for a second.
 const TRIES: usize = 4;
 
-/// Who meets the attacks.
+/// The user that carries out the operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum User {
     /// Root, if the tests are run by root.
     Root,
-    /// Nobody in particular: whoever runs the tests, or a thread that has given up being root.
+    /// A user without privileges: the one of the tests, or a thread of root's that has dropped them.
     Ordinary,
 }
 
@@ -60,7 +60,7 @@ impl User {
     }
 }
 
-/// Runs every case of the corpus. What a machine cannot run is said, and a failure where `CI` is set.
+/// Runs every case of the corpus. Cases that the machine cannot run are printed, and are failures if `CI` is set.
 pub(crate) fn run_all<S: Subject>(method: ResolveMethod, user: User) {
     let report = Report::open(S::NAME, method, user);
     let started_as_root = rustix::process::geteuid().is_root();
@@ -87,14 +87,14 @@ pub(crate) fn run_all<S: Subject>(method: ResolveMethod, user: User) {
     }
     assert!(failures.is_empty(), "{method}, {}:\n{}", user.name(), failures.join("\n"));
     if user == User::Root && !started_as_root {
-        println!("not run by root: nothing is claimed about it");
+        println!("the tests are not run by root: the cases for root are skipped");
     } else if !unable.is_empty() {
         assert!(std::env::var_os("CI").is_none(), "cannot run here:\n{}", unable.join("\n"));
         println!("cannot run here:\n{}", unable.join("\n"));
     }
 }
 
-/// Runs the cases of a text and returns what is wrong with each, in their order.
+/// Runs the cases of a text and returns the failure of each, in their order.
 pub(crate) fn run_text<S: Subject>(text: &str) -> Vec<Option<String>> {
     let outcome = |case: &Case| match run_guarded::<S>(case, ResolveMethod::Openat2, User::Root) {
         Outcome::Failed(what) => Some(what),
@@ -104,7 +104,7 @@ pub(crate) fn run_text<S: Subject>(text: &str) -> Vec<Option<String>> {
     case::read(text.as_bytes()).iter().map(outcome).collect()
 }
 
-/// Why a case is not for this subject or this user, if it is not.
+/// Returns the reason why a case does not apply to this subject or user, if it does not.
 fn not_meant<S: Subject>(case: &Case, user: User) -> Option<String> {
     if let Some(why) = S::elsewhere(case) {
         return Some(why.to_owned());
@@ -114,19 +114,19 @@ fn not_meant<S: Subject>(case: &Case, user: User) -> Option<String> {
         ("linux-root", User::Ordinary) => Some("it needs root to be set up".to_owned()),
         ("unix-nonroot", User::Root) => Some("it is about what root may do and others may not".to_owned()),
         ("windows", _) => Some("it is about Windows".to_owned()),
-        // It fails with the word that is not understood when it is run.
+        // An unknown word fails the case when it is run.
         _ => None,
     }
 }
 
-/// Whether a case stays out of a run without a report: those that take long to set up run once per subject then, with
-/// `openat2` and as whoever runs the tests.
+/// Returns whether a run without a report skips a case: those with a long set-up run only once per subject, with `openat2`
+/// and as the user of the tests.
 fn is_left_out(case: &Case, method: ResolveMethod, user: User, started_as_root: bool) -> bool {
     let is_first = method == ResolveMethod::Openat2 && (user == User::Root) == started_as_root;
     case.is_heavy() && !is_first
 }
 
-/// Runs a case in a thread of its own, so that a hang or a panic is that case's failure and nobody else's.
+/// Runs a case in a thread of its own, so that a hang or a panic fails only that case.
 fn run_guarded<S: Subject>(case: &Case, method: ResolveMethod, user: User) -> Outcome {
     let (sender, receiver) = mpsc::channel();
     let owned = case.clone();
@@ -148,8 +148,8 @@ fn run_guarded<S: Subject>(case: &Case, method: ResolveMethod, user: User) -> Ou
     outcome
 }
 
-/// Gives up root in this thread only; the threads that it starts inherit that. Permissions are a matter of threads to
-/// the kernel, so this is as good as a process of its own, and the program need not be readable for that user.
+/// Drops root's privileges in this thread and in threads that it starts. The kernel checks permissions per thread, so
+/// this is as good as a process of its own, and the test program need not be readable for that user.
 fn become_ordinary() {
     let (user, group) = (Uid::from_raw(65_534), Gid::from_raw(65_534));
     rustix::thread::set_thread_groups(&[]).unwrap();
@@ -188,13 +188,13 @@ fn attack<S: Subject>(
     let subject = world.open_root(sandbox, case, method).map(|root| S::over(root, sandbox));
     world.disturb(sandbox, case);
     let rounds = case.rounds(S::RACE_ROUNDS);
-    let mut seen = check::Seen::default();
+    let mut results = check::RoundResults::default();
     let mut round = 0;
     let mut refusal = String::new();
     let before = if check::is_still(case) { Tree::of(&sandbox.workspace()) } else { Tree::default() };
-    // How often an operation gets through depends on how the threads are scheduled.
+    // The number of rounds until an operation succeeds depends on the scheduling of the threads.
     while round < rounds
-        || check::must_succeed_once(case) && seen.accepted == 0 && round < rounds.saturating_mul(100)
+        || check::must_succeed_once(case) && results.accepted == 0 && round < rounds.saturating_mul(100)
     {
         round += 1;
         let effort = Effort::begin();
@@ -210,10 +210,10 @@ fn attack<S: Subject>(
         if let Err(refused) = &reply {
             refusal = S::text(refused);
         }
-        seen.add::<S>(reply);
+        results.add::<S>(reply);
     }
     let disturbances = world.calm();
-    let scene = Scene { case, sandbox, seen: &seen, rounds: round.into(), refusal: &refusal };
+    let scene = Scene { case, sandbox, results: &results, rounds: round.into(), refusal: &refusal };
     let verdict = check::aftermath::<S>(&scene, disturbances, &before);
     drop(subject);
     verdict?;

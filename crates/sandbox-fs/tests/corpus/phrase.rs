@@ -1,7 +1,7 @@
-//! The words in which a case says what to look at afterwards.
+//! The phrases of a case's check.
 //!
-//! A check is a list of phrases; each is understood by its words and the names in it, whatever the case is called. A phrase that
-//! is not understood fails the case and names itself.
+//! A check is a list of phrases. Each is interpreted by its words and the names in it, independent of the case's name. An
+//! unknown phrase fails the case, and the failure names it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use sandbox_fs::FileKind;
 
 use super::case::{Case, expand};
-use super::check::Seen;
+use super::check::RoundResults;
 use super::subject::{NEW_TEXT, Subject};
 use super::{CANARY, Sandbox};
 
@@ -21,7 +21,7 @@ pub(super) fn phrases(check: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
-/// The time that a phrase allows a call: `< 100 ms`, `every call < 1 s`.
+/// Returns the time limit in a phrase: `< 100 ms`, `every call < 1 s`.
 pub(super) fn time_limit(phrase: &str) -> Option<Duration> {
     let limit = phrase.strip_prefix("every call ").or_else(|| phrase.strip_prefix("finishes "));
     let (number, unit) = limit.unwrap_or(phrase).strip_prefix("< ")?.split_once(' ')?;
@@ -33,13 +33,13 @@ pub(super) fn time_limit(phrase: &str) -> Option<Duration> {
     }
 }
 
-/// What a phrase is about.
+/// The facts that a phrase is checked against.
 pub(super) struct Scene<'a> {
     pub(super) case: &'a Case,
     pub(super) sandbox: &'a Sandbox,
-    pub(super) seen: &'a Seen,
+    pub(super) results: &'a RoundResults,
     pub(super) rounds: u64,
-    /// What the last refusal said.
+    /// The text of the last refusal.
     pub(super) refusal: &'a str,
 }
 
@@ -55,14 +55,14 @@ pub(super) fn holds<S: Subject>(phrase: &str, scene: &Scene<'_>) -> Result<(), S
     }
     let words: Vec<&str> = phrase.split_whitespace().collect();
     match words.as_slice() {
-        // What is looked at after every case.
+        // Checked after every case.
         ["outside", "unchanged", ..] | ["no", "crash"] | ["never", "opened"] | ["ok"] => Ok(()),
-        // What no reply shows: the test of the marker lines is tagproto's, the sandbox's report has its own, and no
+        // Not visible in a reply: tagproto tests the marker lines, the sandbox's report has tests of its own, and no
         // operation of the corpus runs git.
         ["outbox", "still", "parses", ..] | ["reported", "in", "capabilities:", ..] => Ok(()),
         ["agentd", "never", "runs", "git", ..] => Ok(()),
         ["RSS", "growth", "<", number, "MiB"] => {
-            // The tests of a binary share its memory; what a reply holds is this case's alone.
+            // The tests of a binary share its memory, so only the size of this case's reply is checked.
             let limit = count(number)? << 20;
             require(scene.content().len() as u64 <= limit, "the reply is too large")
         }
@@ -72,25 +72,25 @@ pub(super) fn holds<S: Subject>(phrase: &str, scene: &Scene<'_>) -> Result<(), S
         ["truncated=true", "or", "finished"] => {
             let all = scene.case.setup.iter().filter(|step| step[0] == "deep_dirs");
             let all: u64 = all.filter_map(|step| step.get(2)?.as_u64()).sum();
-            let listed = scene.seen.last.as_ref().map_or(0, |reply| reply.entries.len() as u64);
+            let listed = scene.results.last.as_ref().map_or(0, |reply| reply.entries.len() as u64);
             require(scene.is_truncated() || listed == all, format!("{listed} of {all}, and not truncated"))
         }
         [skipped] if skipped.starts_with("skipped=") => {
             let expected = count(&skipped["skipped=".len()..])?;
-            let is_said = scene.seen.last.as_ref().is_some_and(|reply| reply.skipped_folder);
+            let is_said = scene.results.last.as_ref().is_some_and(|reply| reply.skipped_folder);
             require(is_said == (expected > 0), "the closed folder is not counted")
         }
         [number, "match" | "matches"] | ["exactly", number, "match" | "matches"] => {
-            let (found, expected) = (scene.matches(), count(number)?);
-            require(found == expected, format!("{found} matches"))
+            let (actual, expected) = (scene.matches(), count(number)?);
+            require(actual == expected, format!("{actual} matches"))
         }
         ["<=", number, "matches"] => {
-            let (found, most) = (scene.matches(), count(number)?);
-            require((1..=most).contains(&found), format!("{found} matches"))
+            let (actual, most) = (scene.matches(), count(number)?);
+            require((1..=most).contains(&actual), format!("{actual} matches"))
         }
         [number, "entry" | "entries"] => {
-            let (found, expected) = (scene.entries().len() as u64, count(number)?);
-            require(found == expected, format!("{found} entries"))
+            let (actual, expected) = (scene.entries().len() as u64, count(number)?);
+            require(actual == expected, format!("{actual} entries"))
         }
         ["listed"] => scene.everything_is_listed(),
         ["isDirectory", "false"] => {
@@ -110,7 +110,7 @@ pub(super) fn holds<S: Subject>(phrase: &str, scene: &Scene<'_>) -> Result<(), S
         }
         ["created"] => require(scene.text(scene.own_path())? == NEW_TEXT, "it was not made"),
         ["no", "directory" | "file", name, "created"] | [name, "absent"] => {
-            require(fs::symlink_metadata(scene.place(name)).is_err(), format!("{name} exists"))
+            require(fs::symlink_metadata(scene.path(name)).is_err(), format!("{name} exists"))
         }
         ["nothing", "at", "the", "old", "path"] => {
             let is_gone = !scene.sandbox.workspace().exists();
@@ -123,12 +123,12 @@ pub(super) fn holds<S: Subject>(phrase: &str, scene: &Scene<'_>) -> Result<(), S
         ["unchanged"] => scene.is_as_set_up(&scene.case.path(scene.sandbox)),
         [name, "unchanged"] | [name, "still", "there"] => scene.is_as_set_up(name),
         [name, "still", "a", "symlink"] => {
-            let found = fs::symlink_metadata(scene.place(name)).map_err(|error| error.to_string())?;
-            require(found.is_symlink(), format!("{name} is not a link any more"))
+            let metadata = fs::symlink_metadata(scene.path(name)).map_err(|error| error.to_string())?;
+            require(metadata.is_symlink(), format!("{name} is not a link any more"))
         }
         [name, "has", "new", "text"] | [name, "has", "the", "new", "text"] => {
-            let found = scene.text(scene.place(name))?;
-            require(found.ends_with(NEW_TEXT), format!("{name} is {found:?}"))
+            let text = scene.text(scene.path(name))?;
+            require(text.ends_with(NEW_TEXT), format!("{name} is {text:?}"))
         }
         ["new", "inode"] | ["a", "new", "inode"] => scene.has_left_the_other_links(),
         ["details.reason", reason] => {
@@ -136,12 +136,13 @@ pub(super) fn holds<S: Subject>(phrase: &str, scene: &Scene<'_>) -> Result<(), S
         }
         [secret, "masked"] => scene.is_masked(secret),
         ["warning", "flag"] => {
-            let is_flagged = scene.seen.last.as_ref().and_then(|reply| reply.is_flagged);
+            let is_flagged = scene.results.last.as_ref().and_then(|reply| reply.is_flagged);
             require(is_flagged != Some(false), "nothing is said about it")
         }
-        [share, "ok"] if share.contains('/') => {
-            require(scene.seen.accepted == scene.rounds, format!("{} were accepted", scene.seen.accepted))
-        }
+        [share, "ok"] if share.contains('/') => require(
+            scene.results.accepted == scene.rounds,
+            format!("{} were accepted", scene.results.accepted),
+        ),
         _ => Err(format!("the check '{phrase}' is not understood")),
     }
 }
@@ -152,23 +153,23 @@ fn count(text: &str) -> Result<u64, String> {
 
 impl Scene<'_> {
     fn content(&self) -> &[u8] {
-        self.seen.last.as_ref().map_or(&[], |reply| &reply.content)
+        self.results.last.as_ref().map_or(&[], |reply| &reply.content)
     }
 
     fn entries(&self) -> &[(String, FileKind)] {
-        self.seen.last.as_ref().map_or(&[], |reply| &reply.entries)
+        self.results.last.as_ref().map_or(&[], |reply| &reply.entries)
     }
 
     fn matches(&self) -> u64 {
-        // One that is not there counts for no number.
-        self.seen.last.as_ref().map_or(u64::MAX, |reply| reply.matches)
+        // Without a reply, no expected number matches.
+        self.results.last.as_ref().map_or(u64::MAX, |reply| reply.matches)
     }
 
     fn is_truncated(&self) -> bool {
-        self.seen.last.as_ref().is_some_and(|reply| reply.truncated)
+        self.results.last.as_ref().is_some_and(|reply| reply.truncated)
     }
 
-    fn place(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         let name = expand(name, self.sandbox);
         if name == "outside" || name.starts_with("outside/") {
             return self.sandbox.top().join(name);
@@ -185,13 +186,13 @@ impl Scene<'_> {
         fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// What a step wrote into a file is still there.
+    /// Checks that a file still has the contents that the set-up wrote.
     fn is_as_set_up(&self, name: &str) -> Result<(), String> {
         let mut steps = self.case.setup.iter().rev();
         let step = steps.find(|step| step[0] == "file" && step.get(1).is_some_and(|file| file == name));
         let written = step.and_then(|step| step.get(2)?.as_str());
         let written = written.ok_or_else(|| format!("the set-up does not write {name}"))?;
-        require(self.text(self.place(name))? == written, format!("{name} was changed"))
+        require(self.text(self.path(name))? == written, format!("{name} was changed"))
     }
 
     fn everything_is_listed(&self) -> Result<(), String> {
@@ -202,54 +203,53 @@ impl Scene<'_> {
         require(missing.is_none(), format!("{missing:?} is not among {:?}", self.entries()))
     }
 
-    /// Every listed name with its escapes undone is one of the folder's.
+    /// Checks that every listed name, unescaped, exists in the folder.
     fn names_lead_back(&self) -> Result<(), String> {
         use std::os::unix::ffi::OsStringExt;
-        for (shown, _) in self.entries() {
-            let name = std::ffi::OsString::from_vec(unescaped(shown));
+        for (listed, _) in self.entries() {
+            let name = std::ffi::OsString::from_vec(unescaped(listed));
             let is_there = fs::symlink_metadata(self.sandbox.workspace().join(&name)).is_ok();
-            require(is_there, format!("{shown} does not lead back to a name"))?;
+            require(is_there, format!("{listed} does not lead back to a name"))?;
         }
         require(!self.entries().is_empty(), "nothing is listed")
     }
 
-    /// The changed file has an inode of its own, and the other names of the old one are as they were.
+    /// Checks that the changed file has a new inode, so that the other names of the old one keep its contents.
     fn has_left_the_other_links(&self) -> Result<(), String> {
         let links = self.case.setup.iter().filter(|step| step[0] == "hardlink");
         for step in links {
             let target = step.get(2).and_then(|target| target.as_str()).unwrap_or_default();
-            let inode = |path: PathBuf| {
-                fs::metadata(path).map(|found| found.ino()).map_err(|error| error.to_string())
-            };
-            let (own, other) = (inode(self.own_path())?, inode(self.place(target))?);
+            let inode =
+                |path: PathBuf| fs::metadata(path).map(|data| data.ino()).map_err(|error| error.to_string());
+            let (own, other) = (inode(self.own_path())?, inode(self.path(target))?);
             require(own != other, "it still is the file that is linked")?;
         }
         Ok(())
     }
 
-    /// The file was shown, and of a line with the secret only what stands around it.
+    /// Checks that the reply has the file's lines, and of a line with the secret only the text around it.
     fn is_masked(&self, secret: &str) -> Result<(), String> {
-        let (shown, file) = (String::from_utf8_lossy(self.content()), self.text(self.own_path())?);
+        let (reply, file) = (String::from_utf8_lossy(self.content()), self.text(self.own_path())?);
         require(
-            !shown.contains(secret) && shown.lines().count() == file.lines().count(),
-            format!("shown is {shown:?}"),
+            !reply.contains(secret) && reply.lines().count() == file.lines().count(),
+            format!("the reply is {reply:?}"),
         )?;
-        for (shown, line) in shown.lines().zip(file.lines()) {
+        for (masked, line) in reply.lines().zip(file.lines()) {
             let is_right = match line.find(secret) {
-                None => shown == line,
+                None => masked == line,
                 Some(at) => {
                     let start = line[..at].rfind("://").map_or(0, |scheme| scheme + 3);
                     let end = line[at..].find('@').map_or(line.len(), |end| at + end);
-                    shown.starts_with(&line[..start]) && shown.ends_with(&line[end..])
+                    masked.starts_with(&line[..start]) && masked.ends_with(&line[end..])
                 }
             };
-            require(is_right, format!("shown is {shown:?}"))?;
+            require(is_right, format!("the reply has the line {masked:?}"))?;
         }
         require(file.contains(secret) && secret == CANARY, "the file has no such secret")
     }
 }
 
-/// Undoes `\xNN`.
+/// Decodes `\xNN`.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text;

@@ -22,11 +22,11 @@ pub(super) struct Racer {
 impl Racer {
     pub(super) fn start(sandbox: &Sandbox, step: &[Value]) -> Racer {
         let text = |index: usize| expand(step[index].as_str().unwrap(), sandbox);
-        let place = |index: usize| sandbox.workspace().join(text(index));
+        let path = |index: usize| sandbox.workspace().join(text(index));
         let mut racer = Racer { stop: Arc::default(), count: Arc::default(), threads: Vec::new() };
         match step[0].as_str().unwrap() {
-            "exchange" => racer.run(exchange(place(1), place(2))),
-            "rename_out" => racer.run(there_and_back(place(1), PathBuf::from(text(2)))),
+            "exchange" => racer.run(exchange(path(1), path(2))),
+            "rename_out" => racer.run(there_and_back(path(1), PathBuf::from(text(2)))),
             "rename_storm" => {
                 let folder = PathBuf::from(text(1));
                 fs::create_dir(&folder).unwrap();
@@ -36,14 +36,14 @@ impl Racer {
                     racer.run(there_and_back(file.clone(), file.with_extension("moved")));
                 }
             }
-            "append" => racer.run(append(place(1))),
-            "truncate" => racer.run(truncate(place(1))),
+            "append" => racer.run(append(path(1))),
+            "truncate" => racer.run(truncate(path(1))),
             other => panic!("the racer '{other}' is not understood"),
         }
         racer
     }
 
-    /// Repeats `turn` until it is stopped; a turn says whether it did anything.
+    /// Repeats `turn` until it is stopped; a turn returns whether it changed anything.
     fn run(&mut self, mut turn: impl FnMut() -> bool + Send + 'static) {
         let (stop, count) = (Arc::clone(&self.stop), Arc::clone(&self.count));
         self.threads.push(std::thread::spawn(move || {
@@ -51,13 +51,13 @@ impl Racer {
                 count.fetch_add(u64::from(turn()), Ordering::Relaxed);
             }
         }));
-        // The race is on before the first operation.
+        // The first operation must not run before the race has started.
         while self.count.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();
         }
     }
 
-    /// Waits for the turns under way, each of which leaves things as they were or complete.
+    /// Stops the threads after their current turns, each of which restores what it changed, and returns the number of turns.
     pub(super) fn stop(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {
@@ -68,7 +68,7 @@ impl Racer {
 }
 
 fn exchange(one: PathBuf, other: PathBuf) -> impl FnMut() -> bool {
-    // Two exchanges a turn, so that the things end under their own names.
+    // Two exchanges a turn, so that both entries end under their own names.
     move || (0..2).all(|_| rustix::fs::renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).is_ok())
 }
 
@@ -81,7 +81,7 @@ fn append(file: PathBuf) -> impl FnMut() -> bool {
         let Ok(mut file) = fs::OpenOptions::new().append(true).open(&file) else { return false };
         file.write_all(b"z\n").unwrap();
         drop(file);
-        // Leaves the other side a chance to find the file unchanged between reading and replacing it.
+        // Gives the operation a chance to find the file unchanged between reading and replacing it.
         std::thread::sleep(std::time::Duration::from_micros(200));
         true
     }

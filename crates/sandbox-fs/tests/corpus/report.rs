@@ -1,7 +1,7 @@
-//! What became of each case, written down for whoever collects it.
+//! The outcomes of all cases, recorded for `cargo xtask conformance`.
 //!
 //! The variable `CONFORMANCE_REPORT` names a file. One line is added for each case, its parts separated by tabs: the
-//! vector file, the case, under what circumstances it ran, `passed`, `failed`, `unable` or `not meant`, and why.
+//! vector file, the case, the circumstances of the run, `passed`, `failed`, `unable` or `not meant`, and the reason.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +12,7 @@ use super::{Case, User};
 
 const VARIABLE: &str = "CONFORMANCE_REPORT";
 
-/// What became of a case.
+/// The outcome of a case.
 pub(super) enum Outcome {
     Passed,
     Failed(String),
@@ -34,7 +34,7 @@ impl Report {
         Report { file, circumstances: format!("{subject} with {method} as {}", user.name()) }
     }
 
-    /// Whether anybody is going to read it.
+    /// Returns whether the run has a report.
     pub(super) fn is_wanted(&self) -> bool {
         self.file.is_some()
     }

@@ -1,4 +1,4 @@
-//! A workspace with something to protect beside it.
+//! A workspace beside a folder to protect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 pub(crate) const CANARY: &str = "CANARY";
 
-/// `workspace`, and beside it `outside` with a secret.
+/// A folder with `workspace`, and beside it `outside` with a secret.
 pub(crate) struct Sandbox {
     folder: TempDir,
 }
@@ -36,52 +36,52 @@ impl Sandbox {
         self.top().join("outside")
     }
 
-    /// A path beneath the workspace, for setting things up.
+    /// Returns a path beneath the workspace, for set-ups and checks.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.workspace().join(path)
     }
 
-    /// Every path beneath the folder above the workspace, with the content of files, for comparing.
+    /// Returns every path in the folders beside the workspace, with the content of files, for a comparison.
     pub(crate) fn outside_snapshot(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-        let mut found = Vec::new();
+        let mut paths = Vec::new();
         for folder in ["outside", "workspace-evil"] {
-            snapshot(&self.top().join(folder), &mut found);
+            snapshot(&self.top().join(folder), &mut paths);
         }
-        found.sort();
-        found
+        paths.sort();
+        paths
     }
 
-    /// Every temporary file of ours that was left in the workspace.
+    /// Returns every temporary file of this crate that was left in the workspace.
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        temporary_files(&self.workspace(), 0, &mut found);
-        found
+        let mut files = Vec::new();
+        temporary_files(&self.workspace(), 0, &mut files);
+        files
     }
 }
 
-/// Looks as deep as this crate's paths go.
-fn temporary_files(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+/// Collects temporary files, as deep as this crate's paths reach.
+fn temporary_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.map(Result::unwrap) {
         if entry.file_name().to_string_lossy().starts_with(".agentd-tmp-") {
-            found.push(entry.path());
+            files.push(entry.path());
         }
         if entry.file_type().unwrap().is_dir() && depth < rel_path::MAX_COMPONENTS {
-            temporary_files(&entry.path(), depth + 1, found);
+            temporary_files(&entry.path(), depth + 1, files);
         }
     }
 }
 
-fn snapshot(folder: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
+fn snapshot(folder: &Path, paths: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries {
         let path = entry.unwrap().path();
         let kind = fs::symlink_metadata(&path).unwrap().file_type();
         if kind.is_dir() {
-            snapshot(&path, found);
+            snapshot(&path, paths);
         }
         let content =
             kind.is_file().then(|| fs::read(&path).unwrap_or_default()).filter(|bytes| bytes.len() < 1 << 20);
-        found.push((path, content));
+        paths.push((path, content));
     }
 }

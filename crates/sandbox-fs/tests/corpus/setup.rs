@@ -18,10 +18,10 @@ use super::Sandbox;
 use super::case::{Case, expand};
 use super::racer::Racer;
 
-/// This machine or user cannot build the case.
+/// The reason why this machine or user cannot set a case up.
 pub(super) struct Unable(pub(super) String);
 
-/// What has to be undone after a case, beside removing the folder.
+/// The state to undo after a case, beside removing the folder.
 #[derive(Default)]
 pub(super) struct World {
     root: Option<PathBuf>,
@@ -53,40 +53,40 @@ fn number(step: &[Value], index: usize) -> u64 {
 
 impl World {
     fn step(&mut self, sandbox: &Sandbox, step: &[Value]) -> Result<(), Unable> {
-        let place = || parent_made(sandbox.at(text(step, 1)));
+        let path = || parent_made(sandbox.at(text(step, 1)));
         let target = || expand(text(step, 2), sandbox);
         match text(step, 0) {
-            "file" => fs::write(place(), text(step, 2)).unwrap(),
+            "file" => fs::write(path(), text(step, 2)).unwrap(),
             "file_b64" => {
                 let name = decode_base64(text(step, 1));
                 fs::write(sandbox.workspace().join(OsStr::from_bytes(&name)), text(step, 2)).unwrap();
             }
-            "file_b64_content" => fs::write(place(), decode_base64(text(step, 2))).unwrap(),
+            "file_b64_content" => fs::write(path(), decode_base64(text(step, 2))).unwrap(),
             "file_mode" => {
-                fs::write(place(), text(step, 2)).unwrap();
-                set_mode(&place(), text(step, 3));
+                fs::write(path(), text(step, 2)).unwrap();
+                set_mode(&path(), text(step, 3));
             }
             "repeat" => {
                 let count = usize::try_from(number(step, 3)).unwrap();
-                fs::write(place(), text(step, 2).repeat(count)).unwrap();
+                fs::write(path(), text(step, 2).repeat(count)).unwrap();
             }
-            "one_line" => write_one_line(&place(), number(step, 2)),
-            "sparse" => fs::File::create(place()).unwrap().set_len(number(step, 2)).unwrap(),
-            "dir" => fs::create_dir_all(place()).unwrap(),
+            "one_line" => write_one_line(&path(), number(step, 2)),
+            "sparse" => fs::File::create(path()).unwrap().set_len(number(step, 2)).unwrap(),
+            "dir" => fs::create_dir_all(path()).unwrap(),
             "dir_mode" => {
-                fs::create_dir_all(place()).unwrap();
-                set_mode(&place(), text(step, 2));
-                self.closed_folders.push(place());
+                fs::create_dir_all(path()).unwrap();
+                set_mode(&path(), text(step, 2));
+                self.closed_folders.push(path());
             }
             "deep_dirs" => {
-                make_deep(&place(), number(step, 2));
-                self.deep_folder = Some(place());
+                make_deep(&path(), number(step, 2));
+                self.deep_folder = Some(path());
             }
             "many_files" => {
-                fs::create_dir(place()).unwrap();
-                make_many(&place(), number(step, 2));
+                fs::create_dir(path()).unwrap();
+                make_many(&path(), number(step, 2));
             }
-            "symlink" => symlink(target(), place()).unwrap(),
+            "symlink" => symlink(target(), path()).unwrap(),
             "symlink_chain" => {
                 let mut to = target();
                 for number in 1..=number(step, 3) {
@@ -95,18 +95,18 @@ impl World {
                     to = name;
                 }
             }
-            "hardlink" => fs::hard_link(target(), place()).unwrap(),
-            "fifo" => node(&place(), FileType::Fifo, 0)?,
+            "hardlink" => fs::hard_link(target(), path()).unwrap(),
+            "fifo" => node(&path(), FileType::Fifo, 0)?,
             "mknod" => {
                 let part = |index: usize| u32::try_from(number(step, index)).unwrap();
                 assert_eq!(text(step, 2), "c");
-                node(&place(), FileType::CharacterDevice, rustix::fs::makedev(part(3), part(4)))?;
+                node(&path(), FileType::CharacterDevice, rustix::fs::makedev(part(3), part(4)))?;
             }
-            "socket" => self._listener = Some(UnixListener::bind(place()).unwrap()),
+            "socket" => self._listener = Some(UnixListener::bind(path()).unwrap()),
             "bind_mount" => {
-                fs::create_dir(place()).unwrap();
-                rustix::mount::mount_bind(target(), place()).map_err(|errno| Unable(errno.to_string()))?;
-                self.mounts.push(place());
+                fs::create_dir(path()).unwrap();
+                rustix::mount::mount_bind(target(), path()).map_err(|errno| Unable(errno.to_string()))?;
+                self.mounts.push(path());
             }
             "small_fs_inodes" => {
                 let options = format!("nr_inodes={}", number(step, 1));
@@ -123,7 +123,7 @@ impl World {
                 symlink(sandbox.workspace(), &link).unwrap();
                 self.root = Some(link);
             }
-            // These happen while the root is open.
+            // Run by `disturb`, while the root is open.
             "chdir" | "delete_root" | "move_root" | "replace_root" | "racer" => {}
             other => panic!("the set-up step '{other}' is not understood"),
         }
@@ -162,7 +162,7 @@ impl World {
         }
     }
 
-    /// Stops the racers and says how often they did something.
+    /// Stops the racers and returns the number of their turns.
     pub(super) fn calm(&mut self) -> u64 {
         self.racers.drain(..).map(Racer::stop).sum()
     }
@@ -197,7 +197,7 @@ fn node(path: &Path, kind: FileType, device: rustix::fs::Dev) -> Result<(), Unab
     rustix::fs::mknodat(CWD, path, kind, mode, device).map_err(|errno| Unable(errno.to_string()))
 }
 
-/// A thousand names share a file each time, which is much cheaper than as many files.
+/// Makes many names. Each thousand of them share a file, which is much cheaper than as many files.
 fn make_many(folder: &Path, count: u64) {
     let mut shared = PathBuf::new();
     for number in 0..count {
@@ -223,7 +223,7 @@ fn folder(path: &Path) -> OwnedFd {
     rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
 }
 
-/// A chain of folders with the same name, deeper than any path may be long.
+/// Makes a chain of folders with the same name, deeper than the longest path.
 fn make_deep(path: &Path, levels: u64) {
     fs::create_dir(path).unwrap();
     let mut held = folder(path);

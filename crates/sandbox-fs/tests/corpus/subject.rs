@@ -1,4 +1,4 @@
-//! What is attacked.
+//! The code under attack.
 
 use std::fmt::Debug;
 
@@ -6,52 +6,52 @@ use sandbox_fs::{FileKind, FileRoot, OpenFile};
 
 use super::{Case, Sandbox};
 
-/// What the corpus writes.
+/// The text that the operations of the corpus write.
 pub(crate) const NEW_TEXT: &str = "new text\n";
 
-/// Something that carries out the operations of the corpus on a root.
+/// An implementation of the operations of the corpus on a root.
 pub(crate) trait Subject: Sized {
-    /// How it refuses.
+    /// Its error type.
     type Refusal: Debug;
 
     /// Its name in reports.
     const NAME: &'static str;
 
-    /// Whether what it reads is text; else it is bytes, which a limit may cut anywhere.
+    /// True if it reads text; false if it reads bytes, which a limit may cut anywhere.
     const READS_TEXT: bool;
 
-    /// How often a raced operation is repeated.
+    /// The number of rounds of a raced operation.
     const RACE_ROUNDS: u32;
 
-    /// Why a case is about what it has not, if it is.
+    /// Returns the reason why a case is about a feature that it lacks, if so.
     fn elsewhere(case: &Case) -> Option<&'static str>;
 
     fn over(root: FileRoot, sandbox: &Sandbox) -> Self;
 
     fn perform(&self, case: &Case, sandbox: &Sandbox) -> Result<Reply, Self::Refusal>;
 
-    /// Everything in a refusal that a model gets to see.
+    /// Returns everything in a refusal that a model can read.
     fn text(refusal: &Self::Refusal) -> String;
 
-    /// Whether a refusal is one of those that a code of the corpus hints at.
+    /// Returns whether a code of the corpus allows a refusal.
     fn fits(code: &str, refusal: &Self::Refusal) -> bool;
 
-    /// What somebody has added to a version which this refusal says is kept under another name.
+    /// Returns the bytes that another program added to a version that, by this refusal, is kept under another name.
     fn kept(refusal: &Self::Refusal) -> &[u8];
 }
 
-/// What an operation answered.
+/// The reply of an operation.
 #[derive(Default)]
 pub(crate) struct Reply {
     pub(crate) content: Vec<u8>,
-    /// Paths as they are shown.
+    /// The paths in their rendered form.
     pub(crate) entries: Vec<(String, FileKind)>,
     pub(crate) matches: u64,
-    /// Whether it said that it could not look everywhere.
+    /// True if it reported a folder that it could not read.
     pub(crate) skipped_folder: bool,
     pub(crate) truncated: bool,
-    /// Whether a change was flagged, if the subject flags any.
+    /// True if a change was flagged; `None` if the subject has no flags.
     pub(crate) is_flagged: Option<bool>,
-    /// The file that a change replaced, where the subject holds on to it.
+    /// The file that a change replaced, if the subject keeps it open.
     pub(crate) replaced: Option<OpenFile>,
 }

@@ -1,4 +1,4 @@
-//! What lies in a workspace, to see that an operation changed nothing but its own path.
+//! A snapshot of a workspace, to prove that an operation changed only its own path.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Larger files are compared by their size only.
+/// The largest file whose contents are compared, in bytes; larger ones are compared by size.
 const COMPARED_BYTES: u64 = 1 << 16;
 
-/// Everything beneath a folder.
+/// All entries beneath a folder.
 #[derive(Default)]
 pub(super) struct Tree(BTreeMap<PathBuf, Entry>);
 
@@ -31,20 +31,21 @@ impl Tree {
     fn add(&mut self, top: &Path, folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            let Ok(found) = fs::symlink_metadata(&path) else { continue };
-            let is_small_file = found.is_file() && found.len() <= COMPARED_BYTES;
+            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+            let is_small_file = metadata.is_file() && metadata.len() <= COMPARED_BYTES;
             let content = is_small_file.then(|| fs::read(&path).unwrap_or_default());
-            let size_bytes = if found.is_file() { found.len() } else { 0 };
-            let entry = Entry { mode: found.mode(), size_bytes, content, target: fs::read_link(&path).ok() };
+            let size_bytes = if metadata.is_file() { metadata.len() } else { 0 };
+            let entry =
+                Entry { mode: metadata.mode(), size_bytes, content, target: fs::read_link(&path).ok() };
             self.0.insert(path.strip_prefix(top).unwrap_or(&path).to_owned(), entry);
-            if found.is_dir() {
+            if metadata.is_dir() {
                 self.add(top, &path);
             }
         }
     }
 
-    /// The first path at which two trees differ; what an operation on a path of this name may do is left out: change that
-    /// path, and make folders.
+    /// Returns the first path at which two trees differ. An operation on a path of this name may change that path and make
+    /// folders, so these differences do not count.
     pub(super) fn difference(&self, later: &Tree, name: Option<&OsStr>) -> Option<String> {
         let is_own = |path: &Path| name.is_some() && path.file_name() == name;
         let gone = self.0.keys().filter(|path| !later.0.contains_key(*path) && !is_own(path));

@@ -63,9 +63,9 @@ fn folders_and_the_root_are_not_removed_as_files() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.at("d")).unwrap();
     let root = sandbox.root(METHODS[0]);
-    for asked in ["d", "d/", ".", "./", "d/.."] {
-        let error = root.remove_file(&path(asked), None).unwrap_err();
-        assert!(matches!(error, FsError::NotAFile { kind: FileKind::Folder, .. }), "{asked}: {error:?}");
+    for name in ["d", "d/", ".", "./", "d/.."] {
+        let error = root.remove_file(&path(name), None).unwrap_err();
+        assert!(matches!(error, FsError::NotAFile { kind: FileKind::Folder, .. }), "{name}: {error:?}");
     }
     assert_eq!(root.remove_file(&path("nope"), None).unwrap_err(), FsError::NotFound { path: path("nope") });
 }
@@ -208,8 +208,9 @@ fn a_sweep_removes_known_files_and_keeps_unknown_ones() {
         sandbox.link(&ours("3"), ".agentd-tmp-notes");
         sandbox.file("d/.agentd-tmp-notes", "known");
         let root = sandbox.root(method);
-        let known = ContentHash::of(b"known");
-        let swept = root.sweep_leftovers(&path("d"), |file| file.content_hash().unwrap() == known).unwrap();
+        let own_hash = ContentHash::of(b"known");
+        let swept =
+            root.sweep_leftovers(&path("d"), |file| file.content_hash().unwrap() == own_hash).unwrap();
         assert_eq!((swept.removed, swept.kept.len()), (1, 2));
         let contents: Vec<_> = swept.kept.iter().map(|kept| root.open_file(kept).unwrap()).collect();
         assert!(contents.iter().any(|file| file.read_to_end(20).unwrap() == b"not ours"));

@@ -1,4 +1,4 @@
-//! Cases of attacks that are written elsewhere: what they say is understood, whatever they are called.
+//! Cases of attacks in other files: their words are interpreted, independent of their names.
 
 use sandbox_fs::FileRoot;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn case(name: &str, setup: Value, op: &str, path: &str, expect: &str, check: &st
 }
 
 #[test]
-fn cases_hold_by_what_they_say() {
+fn phrases_of_cases_are_interpreted() {
     let link = json!([["file", "b.txt", "x"], ["symlink", "m", "b.txt"]]);
     let cases = [
         case("one", json!([]), "write", "new/other.txt", "ok", "created; outside unchanged; < 2 s"),
@@ -43,12 +43,12 @@ fn cases_hold_by_what_they_say() {
             "g.txt absent; outside unchanged",
         ),
     ];
-    let found = run_text::<FileRoot>(&json!({ "cases": cases }).to_string());
-    assert!(found.iter().all(Option::is_none), "{found:?}");
+    let failures = run_text::<FileRoot>(&json!({ "cases": cases }).to_string());
+    assert!(failures.iter().all(Option::is_none), "{failures:?}");
 }
 
 #[test]
-fn cases_that_do_not_hold_or_are_not_understood_say_why() {
+fn failing_and_unknown_cases_name_the_reason() {
     let file = || json!([["file", "b.txt", "x"]]);
     let cases = [
         (case("a", file(), "write", "b.txt", "ok", "b.txt unchanged"), "b.txt was changed"),
@@ -69,8 +69,8 @@ fn cases_that_do_not_hold_or_are_not_understood_say_why() {
         (case("j", json!([["symlink", "b.txt"]]), "read", "b.txt", "ok", ""), "has no text at 2"),
     ];
     let text = json!({ "cases": cases.iter().map(|(case, _)| case).collect::<Vec<_>>() }).to_string();
-    for (found, (case, expected)) in run_text::<FileRoot>(&text).into_iter().zip(&cases) {
-        let found = found.unwrap_or_default();
-        assert!(found.contains(expected), "{}: {found}", case["name"]);
+    for (failure, (case, expected)) in run_text::<FileRoot>(&text).into_iter().zip(&cases) {
+        let failure = failure.unwrap_or_default();
+        assert!(failure.contains(expected), "{}: {failure}", case["name"]);
     }
 }

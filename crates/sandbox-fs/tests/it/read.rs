@@ -172,7 +172,7 @@ fn ranges_and_streams_read_the_same_file() {
     assert_eq!(file.content_hash().unwrap(), ContentHash::of(b"0123456789"));
     let mut rest = String::new();
     file.read_to_string(&mut rest).unwrap();
-    assert_eq!(rest, "456789", "the stream goes on where it was");
+    assert_eq!(rest, "456789", "the stream continues where it was");
     fs::remove_file(sandbox.at("a.txt")).unwrap();
     assert_eq!(file.read_to_end(100).unwrap(), b"0123456789", "it stays the file that was opened");
 }

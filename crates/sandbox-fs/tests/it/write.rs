@@ -19,11 +19,11 @@ fn a_write_through_a_link_names_the_target() {
         sandbox.link("e", "d");
         sandbox.link("dangling", "d/new.txt");
         let root = sandbox.root(method);
-        for (asked, target) in
+        for (name, target) in
             [("l", "d/a.txt"), ("e/a.txt", "d/a.txt"), ("dangling", "d/new.txt"), ("e/n", "d/n")]
         {
-            let error = root.stage(&path(asked), b"y", FileMode::Keep).unwrap_err();
-            assert_eq!(error, FsError::IsLink { path: path(asked), target: Some(path(target)) }, "{method}");
+            let error = root.stage(&path(name), b"y", FileMode::Keep).unwrap_err();
+            assert_eq!(error, FsError::IsLink { path: path(name), target: Some(path(target)) }, "{method}");
         }
         assert_eq!(sandbox.read("d/a.txt"), "x");
         assert_eq!(sandbox.leftovers(), Vec::<std::path::PathBuf>::new());
