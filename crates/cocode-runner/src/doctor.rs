@@ -61,6 +61,7 @@ pub fn doctor(
 }
 
 fn git(host: &Host) -> DoctorFinding {
+    // Not through `Git`: a missing program is a finding here, not an error.
     let mut command = Command::new("git");
     command.env_clear().env("PATH", host.search_path()).arg("--version").stdin(Stdio::null());
     let Some(output) = command.output().ok().filter(|output| output.status.success()) else {

@@ -62,6 +62,7 @@ impl Repository {
         let [common_folder, root] = facts.lines().collect::<Vec<_>>()[..] else {
             return Err(RepositoryError::Path);
         };
+        // Filters of the repository would run on the agents' files, outside of any confinement.
         let settings = git.settings(folder)?;
         let git = git.without_filters(settings.keys());
         let repository = Repository {
@@ -92,6 +93,7 @@ impl Repository {
         let head = format!("refs/remotes/{REMOTE}/HEAD");
         let head = self.git.ask(self.location(), &["symbolic-ref", "--quiet", &head]).ok().flatten();
         let default = head.as_deref().and_then(|head| default_branch_of(head, REMOTE)).map(str::to_owned);
+        // Full names of references: a tag `main` must not win over the branch.
         let mut names: Vec<String> = Vec::new();
         if let Some(default) = default {
             names.extend([format!("refs/heads/{default}"), format!("refs/remotes/{REMOTE}/{default}")]);
@@ -154,6 +156,7 @@ impl Repository {
             .into_iter()
             .find_map(|prefix| remote.strip_prefix(prefix))
             .map(|rest| rest.trim_end_matches('/').trim_end_matches(".git").replacen(':', "/", 1));
+        // An address with credentials or a port does not become a web address.
         match path.as_deref().filter(|path| path.contains('/') && !path.contains(['@', ' ', ':'])) {
             Some(path) => format!("https://{path}/issues/{number}"),
             None => format!("https://issues.invalid/{number}"),

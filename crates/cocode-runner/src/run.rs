@@ -106,6 +106,7 @@ impl Runner {
             packed: OnceLock::new(),
             identity: self.identity(),
         };
+        // Relaxed is enough below: each index is taken once, and the record behind it has a lock.
         let next = AtomicUsize::new(0);
         let failure: Mutex<Option<RunnerError>> = Mutex::new(None);
         let workers = plan.agents.len().min(request.limits.parallel.get() as usize);
@@ -148,6 +149,7 @@ impl Runner {
     ) -> Result<(), RunnerError> {
         if shared.stop.is_raised() {
             record.state = AgentState::Cancelled;
+            // As a shell reports an interrupt.
             record.exit_code = Some(130);
         } else {
             match (AgentRun { runner: self, shared, agent }).to_its_end(record) {
@@ -223,6 +225,7 @@ impl Runner {
         };
         let mut own = self.own_repository(launcher, agent, worktree);
         if let Some(own) = &mut own {
+            // The check reads the repository's objects. The agent's own may have forged contents under valid names.
             own.objects = own.objects.clone().for_check();
             if let Err(error) = own.objects.make(&self.repository) {
                 return failed(error_chain(&error));

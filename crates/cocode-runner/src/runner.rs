@@ -73,6 +73,7 @@ impl Runner {
         for folder in [&config.state_folder].into_iter().chain(&folders) {
             make_folder(folder)?;
         }
+        // A file in it would run as a hook of every repository that the runner uses.
         if fs::read_dir(&hooks).map_err(file_error("read", &hooks))?.next().is_some() {
             let source = std::io::ErrorKind::DirectoryNotEmpty.into();
             return Err(RunnerError::File { what: "use", path: hooks, source });
@@ -160,6 +161,7 @@ impl Runner {
             Some(worktree) if record.clean_tree && worktree.path.is_dir() => {
                 Some(worktree.is_clean(&self.repository)?)
             }
+            // A missing worktree cannot be shown to be clean.
             _ => record.clean_tree.then_some(false),
         };
         record.commits = work.commits;
@@ -173,6 +175,7 @@ impl Runner {
         let mut evidence = Evidence {
             exit_code: record.exit_code,
             start_commit: &record.start_commit,
+            // Without a launch, no commit counts as newer than it.
             launched_at: i64::try_from(record.launched_at_ms.unwrap_or(u64::MAX) / 1000).unwrap_or(i64::MAX),
             marker: &record.marker,
             issue_body: body,
@@ -245,6 +248,7 @@ impl Runner {
             }
             self.store.put(&record)?;
         }
+        // A request to the dead process would cancel the next agent with that key.
         let cancel = self.config.state_folder.join("cancel");
         for entry in fs::read_dir(&cancel).map_err(file_error("read", &cancel))?.flatten() {
             remove_if_there(&entry.path())?;
@@ -303,6 +307,7 @@ fn linked_git_folder(worktree: &Path) -> Option<PathBuf> {
 }
 
 fn make_folder(folder: &Path) -> Result<(), RunnerError> {
+    // Without parents: a missing parent is more likely a mistyped path than a wish.
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         other => other.map_err(file_error("make", folder)),

@@ -38,6 +38,7 @@ pub(crate) fn unsound(
     start: &str,
     commit: &str,
 ) -> Result<Option<String>, RunnerError> {
+    // A crash may have left one.
     remove(folder)?;
     fs::create_dir_all(folder.join("pack")).map_err(file_error("make", folder))?;
     let reason = look(repository, folder, start, commit);
@@ -62,9 +63,11 @@ fn look(
     let range = format!("{commit}\n--not\n{start}\n");
     let mut arguments =
         vec!["pack-objects", "--revs", "--stdout", "--quiet", "--window=0", "--delta-base-offset"];
+    // Contents of files cannot be unsound, and may be large.
     arguments.push("--filter=blob:none");
     arguments.extend(repository.is_partial().then_some("--exclude-promisor-objects"));
     git.write_to(repository.location(), &arguments, &range, pack.try_clone().map_err(&file_error)?)?;
+    // The clone shares the offset, which is at the end now.
     pack.rewind().map_err(&file_error)?;
     // `--strict` also checks the links between objects, some of which lead nowhere in a partial clone.
     let check = if repository.is_partial() { "--fsck-objects" } else { "--strict" };

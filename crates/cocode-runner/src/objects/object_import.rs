@@ -153,6 +153,7 @@ impl ObjectImport {
         if !is_success(self.reader().write_to(location, arguments, input, written))? {
             return Ok(false);
         }
+        // An empty pack is the common case: the repository has everything already.
         let count = count_of(&mut pack).map_err(&file_error)?;
         if count == 0 {
             return Ok(true);

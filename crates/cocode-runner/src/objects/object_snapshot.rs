@@ -64,6 +64,7 @@ impl ObjectSnapshot {
         // Packs come last: while git packs objects, it writes the pack before it removes the loose files.
         for number in 0..=u8::MAX {
             let name = format!("{number:02x}");
+            // Relative to the open folder, and without symlinks: the agent may swap any of them meanwhile.
             let Ok(folder) = open_folder(&objects, Path::new(&name)) else { continue };
             let loose = names(&folder, |name| matches!(name.len(), 38 | 62) && is_hex(name))?;
             if loose.is_empty() {

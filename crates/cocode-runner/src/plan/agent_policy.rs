@@ -102,6 +102,7 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     if let Some(identity) = &context.identity {
         policy.git_identity = identity.clone();
     }
+    // Only what the outcome keeps; the log receives everything.
     policy.limits.output_bytes_per_stream = 16 * 1024;
     policy.readable.push((*common_folder).to_owned());
     policy.readable.push(context.body_file.to_owned());
@@ -127,6 +128,7 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
             policy.read_only.extend(kept_objects(common_folder));
         }
     }
+    // Hidden at their real paths, since a symlink does not hide its target. Missing ones need no rule.
     let credentials = CREDENTIALS.iter().map(|entry| host.home.join(entry));
     let private = context.private.iter().flat_map(|folder| all_but(folder, context.worktrees));
     policy.hidden = credentials.chain(private).filter_map(|path| fs::canonicalize(path).ok()).collect();
@@ -138,6 +140,7 @@ impl Runner {
     /// program's own files, or the home folder as a whole.
     pub(crate) fn check_writable(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
         let host = &self.config.host;
+        // A missing path has no symlinks to resolve, so its text is compared.
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let home = real(&host.home);
         let credentials: Vec<PathBuf> =

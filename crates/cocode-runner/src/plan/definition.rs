@@ -128,6 +128,7 @@ fn fill_in(text: &str, environment: &BTreeMap<OsString, OsString>) -> Result<OsS
     let mut filled = OsString::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
+        // Without a closing brace the rest is literal text.
         let Some((name, behind)) = after.split_once('}') else { break };
         filled.push(before);
         filled.push(environment.get(OsStr::new(name)).ok_or_else(|| name.to_owned())?);

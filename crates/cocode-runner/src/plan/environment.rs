@@ -46,6 +46,7 @@ pub fn agent_environment(
     for (index, setting) in GIT_SETTINGS.into_iter().enumerate() {
         add_setting(&mut variables, index, setting);
     }
+    // The definition comes after the user's variables and the git settings, which it may replace; the five come last.
     let own = definition.environment.iter().filter(|(name, _)| Variable::from_name(name).is_none());
     variables.extend(own.map(|(name, value)| (name.into(), value.into())));
     variables.extend(context.variables().map(|(variable, value)| (variable.name().into(), value)));

@@ -33,6 +33,7 @@ impl Host {
         if name.contains('/') {
             return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
         }
+        // A relative entry would depend on the current folder, which may be the repository.
         std::env::split_paths(&self.search_path())
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(name))

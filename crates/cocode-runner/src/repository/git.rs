@@ -101,7 +101,9 @@ impl Git {
         let fixed = [
             ("LC_ALL", "C"),
             ("GIT_TERMINAL_PROMPT", "0"),
+            // A lock taken by a mere `status` would make the agent's own git fail.
             ("GIT_OPTIONAL_LOCKS", "0"),
+            // An agent can leave references that replace one object by another.
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_PAGER", "cat"),
             ("GIT_EDITOR", "true"),
@@ -273,6 +275,7 @@ impl Git {
                 command.env("GIT_WORK_TREE", work_tree);
             }
         }
+        // On the command line, which overrides every file of settings.
         let mut hooks = OsString::from("core.hooksPath=");
         hooks.push(&self.hooks);
         for setting in ["core.fsmonitor=false", "core.logAllRefUpdates=true", "submodule.recurse=false"] {

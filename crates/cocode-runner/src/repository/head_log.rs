@@ -61,6 +61,7 @@ pub(crate) fn last_entry(log: &Path) -> Option<(String, String)> {
 
 /// Reads a log's end.
 fn end_of(log: &Path) -> std::io::Result<String> {
+    // The first line may be cut; it is then not a valid entry.
     let mut file = foreign_file::open(log)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(LIMIT_BYTES)))?;

@@ -43,6 +43,7 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
 pub(crate) fn new_since(before: &[LeftFile], after: Vec<LeftFile>) -> Vec<LeftFile> {
     let new: Vec<LeftFile> = after.into_iter().filter(|file| !before.contains(file)).collect();
     let path_bytes: usize = new.iter().map(|file| file.path.as_os_str().len()).sum();
+    // The record is JSON, which cannot hold other paths.
     let is_text = new.iter().all(|file| file.path.to_str().is_some());
     if new.len() > MOST_FILES || path_bytes > MOST_PATH_BYTES || !is_text { Vec::new() } else { new }
 }

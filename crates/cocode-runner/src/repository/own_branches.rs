@@ -78,6 +78,7 @@ impl OwnBranches {
         }
         let head = self.heads.join(&self.name);
         fs::write(&head, format!("{commit}\n")).map_err(file_error("write", &head))?;
+        // The agent's log continues the one of the branch.
         match fs::copy(self.shared_logs.join(&self.name), self.logs.join(&self.name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(file_error("write", &self.logs)(error))

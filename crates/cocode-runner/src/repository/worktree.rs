@@ -33,6 +33,7 @@ impl Worktree {
             path: path.to_owned(),
             source: io::ErrorKind::InvalidFilename.into(),
         })?;
+        // Without tracking: the base may be a remote branch, to which an agent's branch must not push.
         let arguments =
             ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--end-of-options", text, commit];
         repository.git.run(repository.location(), &arguments)?;

@@ -90,6 +90,7 @@ impl AgentRun<'_> {
     /// Writes the file with the issue's text, and makes the log.
     fn make_files(&self, record: &AgentRecord) -> Result<LogFile, RunnerError> {
         let body_path = self.agent.context.issue_body_file();
+        // `create_new` does not follow a symlink that another process has put there.
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(body_path);
         made.and_then(|mut file| file.write_all(self.shared.body.as_bytes()))
             .map_err(file_error("write", body_path))?;

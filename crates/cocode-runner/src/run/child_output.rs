@@ -70,6 +70,7 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
         }
     };
     if limit.is_some() {
+        // A group of its own, so that its children can be killed with it.
         command.process_group(0);
     }
     let mut child = command.spawn()?;
@@ -98,6 +99,7 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
             // A write fails only if the child no longer reads, and its own exit code and errors explain that.
             scope.spawn(move || stdin.write_all(text.as_bytes()));
         }
+        // Both outputs are read at the same time, because a child blocks on a full pipe.
         let mut errors = child.stderr.take();
         let stderr = scope.spawn(move || read_errors(errors.as_mut()));
         let (stdout, is_too_long) = read(child.stdout.take().as_mut(), bounds.output_bytes);
@@ -110,6 +112,7 @@ pub(crate) fn output(mut command: Command, input: Input<'_>, bounds: Bounds) -> 
             };
         }
         let stderr = stderr.join().unwrap_or_default();
+        // The killer must not end before the child, which may run on after it has closed its output.
         if killer.is_some() {
             wait_until_over(&child);
         }

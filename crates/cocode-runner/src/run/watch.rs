@@ -85,6 +85,7 @@ impl Watched {
             Some(_) => {}
             None => {
                 let is_cancelled = stop.is_raised() || self.cancel_file.exists();
+                // An agent past its deadline has timed out, even if it is also cancelled in this moment.
                 let reason = match (now >= self.deadline, is_cancelled) {
                     (true, _) => StopReason::Deadline,
                     (false, true) => StopReason::Cancelled,

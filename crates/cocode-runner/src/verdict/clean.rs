@@ -116,6 +116,7 @@ impl Runner {
                         own_commits.extend(own.branches.head_commit());
                         own_commits.sort_unstable();
                         own_commits.dedup();
+                        // A commit that the repository lacks is lost work only if the agent's own folder has it.
                         let is_here = |commit: &String| repository.commit(commit).is_some();
                         let (here, elsewhere): (Vec<_>, Vec<_>) = own_commits.into_iter().partition(is_here);
                         commits.extend(here);
@@ -237,6 +238,7 @@ fn is_linked(worktree: &Worktree) -> bool {
             text.trim_end().strip_prefix(prefix).is_some_and(|path| Path::new(path) == target)
         })
     };
+    // Only a plain file: a symlink could name the `.git` file of another worktree.
     let link = worktree.path.join(".git");
     link.symlink_metadata().is_ok_and(|data| data.is_file())
         && names(&link, "gitdir: ", &worktree.git_folder)

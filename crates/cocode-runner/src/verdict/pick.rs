@@ -110,6 +110,7 @@ impl Runner {
         } else if repository.is_ancestor("HEAD", &commit)? {
             PickWay::FastForward
         } else {
+            // Merges in memory: neither the work tree nor the index changes.
             let trial = ["merge-tree", "--write-tree", "--no-messages", "HEAD", &commit];
             let Some(tree) = repository.git.ask(repository.location(), &trial)? else {
                 return Err(RunnerError::Conflicts { branch: record.branch.clone() });
