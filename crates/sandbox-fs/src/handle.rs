@@ -49,6 +49,7 @@ pub(crate) fn stat_at(folder: impl AsFd, name: &[u8]) -> Result<Option<Metadata>
 /// support in file system or kernel the rename itself fails.
 pub(crate) fn mark_at(folder: impl AsFd, name: &[u8]) -> Option<ReadOnlyReason> {
     let marks = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()).ok()?;
+    // A bit outside of the mask is unsupported by the file system, not unset.
     let marks = marks.stx_attributes & marks.stx_attributes_mask;
     if marks.contains(StatxAttributes::IMMUTABLE) {
         Some(ReadOnlyReason::Immutable)

@@ -34,6 +34,7 @@ impl FileRoot {
     ///
     /// [`FsError::AlreadyExists`], and those of every change.
     pub fn restore_link(&self, path: &RelPath, target: &[u8]) -> Result<RelPath, FsError> {
+        // The target is not checked: a link out of the root is restored verbatim, and never followed.
         let entry = self.dir_entry(path)?;
         self.check_new_name(&entry.path, &entry.name)?;
         rustix::fs::symlinkat(target, &entry.folder, &*entry.name).map_err(|errno| match errno {

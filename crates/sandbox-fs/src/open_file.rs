@@ -118,6 +118,7 @@ impl OpenFile {
         if self.metadata.size_bytes > limit_bytes {
             return Err(too_large(self.metadata.size_bytes));
         }
+        // One byte more than allowed, because the file may have grown since it was opened.
         let content = self.read_range(0, limit_bytes.saturating_add(1))?;
         let length = content.len() as u64;
         if length > limit_bytes { Err(too_large(length)) } else { Ok(content) }

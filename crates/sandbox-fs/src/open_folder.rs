@@ -54,6 +54,7 @@ impl FileRoot {
             | ResolveFlags::NO_MAGICLINKS;
         let open =
             || rustix::fs::openat2(self.handle(), path, FOLDER_LIST | ALWAYS, Mode::empty(), same_mount);
+        // EAGAIN means that a concurrent rename disturbed the lookup.
         let opened = std::iter::repeat_with(open)
             .take(64)
             .find(|opened| !matches!(opened, Err(Errno::AGAIN | Errno::INTR)));

@@ -113,6 +113,7 @@ impl Resolver {
                 canonical = resolved.path;
             }
             match self.open_exact(&canonical, flags) {
+                // `O_PATH` with `O_NOFOLLOW` opens a link itself instead of failing.
                 Ok(fd) if last == Last::Follow && flags.contains(OFlags::PATH) && is_link(&fd) => {
                     needs_resolving = true;
                 }
@@ -139,6 +140,7 @@ impl Resolver {
         let mut attempts = 0;
         loop {
             match rustix::fs::openat2(&self.root, path, flags | ALWAYS, Mode::empty(), beneath) {
+                // The kernel returns EAGAIN if a concurrent rename disturbs the lookup.
                 Err(Errno::AGAIN | Errno::INTR) if attempts < ATTEMPTS => attempts += 1,
                 result => return result,
             }
@@ -184,6 +186,7 @@ impl Resolver {
                 Err(Errno::NOENT) => return Err(FsError::ParentMissing { folder: here }),
                 Err(other) => return Err(FsError::from_errno(other, &here)),
             };
+            // The handle pins the entry, so the kind cannot change between this check and its use.
             let kind = handle::stat(&entry).map_err(|errno| FsError::from_errno(errno, &here))?.kind;
             let is_last = pending.is_empty();
             match kind {
@@ -203,6 +206,7 @@ impl Resolver {
                     let steps = link_steps(&target, &here)?;
                     needs_folder |= is_last && names_folder(&target);
                     last_link = here;
+                    // Before the remaining components, in their order: the target is relative to the link's folder.
                     for step in steps.into_iter().rev() {
                         pending.push_front(step);
                     }

@@ -63,6 +63,8 @@ impl FileRoot {
         policy: FsPolicy,
         method: Option<ResolveMethod>,
     ) -> Result<FileRoot, RootError> {
+        // The rules must see the target, so links are resolved first. The open below does not follow a link that takes the
+        // folder's place meanwhile.
         let canonical = std::fs::canonicalize(path)?;
         rules.check(&canonical)?;
         let flags = FOLDER_PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -72,6 +74,7 @@ impl FileRoot {
         })?;
         let opened = handle::stat(&handle).map_err(std::io::Error::from)?;
         let given = std::path::absolute(path)?;
+        // Callers may use absolute paths, in the user's spelling or in the canonical one.
         let spellings =
             vec![given.as_os_str().as_bytes().to_vec(), canonical.as_os_str().as_bytes().to_vec()];
         let resolver = match method {

@@ -201,12 +201,14 @@ impl<'a> Walk<'a> {
                 summary.entries += 1;
                 steps.push(Step { name: name.to_vec(), kind, enter: false, position: 0 });
             }
+            // Reading the clock for every entry would cost more than reading the entry.
             let may_look = summary.entries.is_multiple_of(CLOCK_EVERY);
             let late = may_look && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             !full && !late
         });
         summary.out_of_entries |= full;
         summary.unreadable += u64::from(read.is_err());
+        // In reverse, since steps are taken from the end.
         steps.sort_unstable_by(|a, b| b.order(a));
         let device = handle::stat(&folder).map_or(0, |metadata| metadata.device);
         self.levels.push(Level { folder, path, device, position, visited: 0, steps });
@@ -215,6 +217,7 @@ impl<'a> Walk<'a> {
     fn enter(&mut self, step: &Step) {
         let depth = self.levels.len();
         let Some(level) = self.levels.last() else { return };
+        // No path to an entry of that folder would be valid.
         if level.path.components().count() + 1 >= MAX_COMPONENTS {
             self.summary.unnameable += 1;
             return;
@@ -241,6 +244,7 @@ impl<'a> Walk<'a> {
             self.summary.unnameable += 1;
             return None;
         };
+        // Some file systems do not return the kind with the name.
         let needs_metadata = self.with_metadata || step.kind == FileKind::Unknown;
         let metadata =
             needs_metadata.then(|| handle::stat_at(&level.folder, &step.name).ok().flatten()).flatten();
@@ -250,6 +254,7 @@ impl<'a> Walk<'a> {
         let visit = self.visitor.as_mut().map_or(Visit::Take, |visitor| visitor(&entry));
         level.visited += usize::from(visit != Visit::Skip);
         if kind == FileKind::Folder && matches!(visit, Visit::Take | Visit::Pass) {
+            // Entered later than its own entry: names such as `a.txt` sort between `a` and `a/x`.
             let enter = Step { name: step.name.clone(), kind, enter: true, position };
             let position = level.steps.partition_point(|other| enter.order(other) == Ordering::Less);
             level.steps.insert(position, enter);
@@ -305,6 +310,7 @@ fn open_folder(method: ResolveMethod, level: &Level, name: &[u8]) -> Result<Opti
         }
         ResolveMethod::Walker => {
             let folder = handle::open_at(&level.folder, name, FOLDER_LIST)?;
+            // A bind mount of the same device has the same number, so the mount flag is checked as well.
             let other_device = handle::stat(&folder)?.device != level.device;
             Ok((!other_device && !is_mount_root(&folder)).then_some(folder))
         }

@@ -96,6 +96,7 @@ impl FileRoot {
                     return Err(FsError::IsLink { path: path.clone(), target: target.ok() });
                 }
                 Ok(resolved) if resolved.exists => {
+                    // The name may be a link without a target, which resolving reports as missing.
                     if let Some(outermost) = missing.last() {
                         self.check_no_link(&resolved.path.child(outermost)?)?;
                     }
@@ -127,6 +128,7 @@ impl FileRoot {
 fn make_folder(outer: &OwnedFd, name: &[u8]) -> Result<(OwnedFd, bool), Errno> {
     let created = match rustix::fs::mkdirat(outer, name, Mode::from_raw_mode(0o777)) {
         Ok(()) => true,
+        // Another program has made it meanwhile; the open below refuses anything but a folder.
         Err(Errno::EXIST) => false,
         Err(other) => return Err(other),
     };

@@ -198,6 +198,7 @@ impl DirEntry {
             Err(other) => return Err(other),
         };
         let hash = file.content_hash()?;
+        // A writer that changed the file while it was hashed may have changed a part that was already read.
         let (before, after) = (file.metadata(), file.metadata_now()?);
         let unchanged = before.modified_nanoseconds == after.modified_nanoseconds
             && before.size_bytes == after.size_bytes;

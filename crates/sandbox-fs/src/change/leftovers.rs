@@ -43,6 +43,7 @@ impl FileRoot {
         self.check_writable(folder)?;
         let (handle, folder_path) =
             self.resolver.open(folder, FOLDER_LIST, Last::Folder, LinkRule::Refuse)?;
+        // Collected before the first change: a listing may skip entries of a folder that changes meanwhile.
         let mut names = Vec::new();
         read_names(&handle, |name, _| {
             if is_temp_name(name) {

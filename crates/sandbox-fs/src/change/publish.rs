@@ -84,6 +84,7 @@ impl Staged<'_> {
     ///
     /// As [`Staged::publish`]. If only syncing the folder fails, the version is published all the same.
     pub fn publish_synced(mut self, expected: Expected) -> Result<Published, FsError> {
+        // Content before name: after a power failure the name must never lead to an empty file.
         self.file.sync_all().map_err(|error| FsError::from_io(&error, &self.entry.path))?;
         let published = self.replace_target(expected)?;
         handle::reopen_folder(&self.entry.folder)
@@ -93,6 +94,7 @@ impl Staged<'_> {
     }
 
     fn replace_target(&mut self, expected: Expected) -> Result<Published, FsError> {
+        // Checked again: staging may have taken long, and the folder may have been moved out of the root since.
         self.root.check_writable(&self.entry.path)?;
         self.root.check_folder(&self.entry)?;
         let (method, replaced) = match expected {
@@ -141,6 +143,7 @@ impl Staged<'_> {
             Err(errno) if lacks_rename_flags(errno) => return self.check_then_rename(expected),
             Err(errno) => return Err(self.entry.error(errno)),
         }
+        // The temporary name holds the displaced file now, which may be the only copy of it.
         self.remove_on_drop = false;
         match self.entry.open_if_content(&self.temp_name, expected) {
             // A change of owner, mode or attributes since staging must not be reverted by our version.
@@ -208,6 +211,7 @@ impl Staged<'_> {
 
     /// Returns true if our version was not written to, after a short wait for programs that have it open.
     fn is_unchanged_after_grace(&self) -> Result<bool, FsError> {
+        // A program that opened our version while it had the name may be about to write.
         std::thread::sleep(GRACE);
         let now = self.metadata()?;
         Ok(now.size_bytes == self.staged.size_bytes

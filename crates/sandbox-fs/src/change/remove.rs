@@ -62,6 +62,7 @@ impl FileRoot {
     ///
     /// [`FsError::FolderNotEmpty`], [`FsError::NotAFolder`], and those of every change.
     pub fn remove_empty_folder(&self, path: &RelPath) -> Result<(), FsError> {
+        // A directory entry has a plain name, so the slash that marks a folder is dropped.
         let without_slash = if path.is_root() { path.clone() } else { RelPath::from_bytes(path.as_bytes())? };
         let entry = self.dir_entry(&without_slash)?;
         rustix::fs::unlinkat(&entry.folder, &*entry.name, AtFlags::REMOVEDIR)
@@ -72,6 +73,7 @@ impl FileRoot {
 /// Renames the file to a temporary name, checks its content and only then removes it, so that a version that
 /// another program has just saved is not removed unchecked.
 fn remove_expected(entry: &DirEntry, expected: &ContentHash) -> Result<OpenFile, FsError> {
+    // Renamed first and checked then: after the rename no other program saves to the file by its name.
     let temp_name = new_temp_name();
     let folder = &entry.folder;
     rename_new((folder, &entry.name), (folder, &temp_name)).map_err(|errno| match errno {

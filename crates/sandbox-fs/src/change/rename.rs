@@ -31,6 +31,7 @@ impl FileRoot {
         }
         let target = to_root.dir_entry(to)?;
         to_root.check_new_name(&target.path, &target.name)?;
+        // As late as possible: a folder that was moved out of its root since it was opened must not be used.
         self.check_folder(&source)?;
         to_root.check_folder(&target)?;
         rename_new((&source.folder, &source.name), (&target.folder, &target.name)).map_err(|errno| {

@@ -136,6 +136,7 @@ impl FileRoot {
 }
 
 fn create_temp(entry: &DirEntry, mode: u32) -> Result<(Vec<u8>, File), FsError> {
+    // `O_EXCL` never opens an existing file, and follows no link at the name.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | ALWAYS;
     let name = new_temp_name();
     let create = || rustix::fs::openat(&entry.folder, &*name, flags, Mode::from_raw_mode(mode));
@@ -166,6 +167,7 @@ impl Staged<'_> {
     ) -> Result<(), FsError> {
         let error = |errno| FsError::from_errno(errno, &self.entry.path);
         let mut lost = Lost::default();
+        // The owner comes first: if it cannot be kept, the rights below are narrowed.
         if let Some(existing) = &self.existing {
             let own = self.metadata()?;
             if (own.user, own.group) != (existing.user, existing.group) {
@@ -193,6 +195,7 @@ impl Staged<'_> {
     fn give_to(&self, existing: &Metadata) -> Result<Lost, FsError> {
         let user = rustix::fs::Uid::from_raw(existing.user);
         let group = rustix::fs::Gid::from_raw(existing.group);
+        // Only root may give a file away, but an owner may choose among its own groups.
         let given = rustix::fs::fchown(&self.file, Some(user), Some(group))
             .or_else(|_| rustix::fs::fchown(&self.file, None, Some(group)));
         match given {

@@ -36,8 +36,9 @@ impl FileRoot {
                     return Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Folder });
                 };
                 let missing_folders = self.missing_folders(&folder)?;
-                let outermost = missing_folders.last().unwrap_or(&folder);
-                let path = outermost.child(name)?;
+                // Outermost first, so the last one is the parent. None is left if the folder was made meanwhile.
+                let innermost = missing_folders.last().unwrap_or(&folder);
+                let path = innermost.child(name)?;
                 self.check_protected(&path)?;
                 self.check_new_name(&path, name)?;
                 Ok(WriteTarget { path, existing: None, missing_folders })

@@ -191,6 +191,7 @@ impl<'a> AttributeHandle<'a> {
                 self.remove(list).map_err(|_| self.refused(list))?;
             }
         }
+        // Access lists come last: until then only the owner can open a staged file.
         let is_list = |name: &[u8]| crate::metadata::access_list::LISTS.contains(&name);
         let (lists, others): (Vec<_>, Vec<_>) = wanted.values.iter().partition(|(name, _)| is_list(name));
         for (name, value) in others.into_iter().chain(lists) {
@@ -270,6 +271,7 @@ impl FileRoot {
             return Ok(FileAttributes::default());
         }
         let by_name = AttributeHandle { handle: handle.as_fd(), by_name: true, path: &path };
+        // A folder that can be opened needs no detour through `/proc`, which may not be mounted.
         if kind == FileKind::Folder
             && let Ok(folder) = handle::reopen_folder(&handle)
         {
