@@ -273,6 +273,7 @@ impl CodeIndex for LocalIndex {
         let stored = stored.ok_or_else(unknown)?;
         let present = self.present(&request.file);
         let stale = stored.hash.is_some() && present.is_none_or(|present| stored.hash != Some(present.hash));
+        // The store may have changed since the graph was built, so the file can still be missing in it.
         let impact = graph.impact(&request.file, request.max_depth).ok_or_else(unknown)?;
         let stale_paths = if stale { vec![request.file.clone()] } else { Vec::new() };
         Ok(ReadImpactResponse { freshness: self.freshness(stale_paths)?, ..impact })
@@ -293,6 +294,7 @@ impl CodeIndex for LocalIndex {
         let diagnostics: Vec<_> =
             unresolved.into_iter().skip(skipped).take(request.limit as usize).cloned().collect();
         let mut paths: Vec<&str> = diagnostics.iter().map(|one| one.file.as_str()).collect();
+        // Diagnostics come by file, so equal paths are neighbours.
         paths.dedup();
         let mut stale = Vec::new();
         for path in paths {

@@ -103,6 +103,7 @@ impl LocalIndex {
         let gone: Vec<i64> =
             if listing.is_complete { stored.values().map(|entry| entry.id).collect() } else { Vec::new() };
         self.carry_out(&wanted, &gone, cancel, progress, &mut refreshed)?;
+        // A folder that vanishes during the refresh must not make the index complete.
         if !self.source.is_alive() {
             return Err(RefreshFailure::FolderGone);
         }
@@ -206,6 +207,7 @@ impl LocalIndex {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), RefreshFailure> {
         let next = Mutex::new(wanted.iter());
+        // Bounded, so that readers cannot fill the memory while the writer waits for the disk.
         let (send, receive) = mpsc::sync_channel::<Option<Prepared>>(QUEUE_FILES);
         let total = wanted.len() as u64;
         thread::scope(|scope| {

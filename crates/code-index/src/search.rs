@@ -75,6 +75,7 @@ impl LocalIndex {
         scored.truncate(limit as usize);
         let mut stale: Vec<String> =
             scored.iter().filter(|one| one.is_stale).map(|one| one.hit.path.clone()).collect();
+        // The hits are ordered by score, but the list of stale paths must not depend on it.
         stale.sort();
         let hits = scored.into_iter().map(|one| one.hit).collect();
         Ok(SearchCodeResponse { hits, freshness: self.freshness(stale)? })
@@ -89,6 +90,7 @@ impl LocalIndex {
     ) -> Result<Candidates, IndexError> {
         let failed = |error: rusqlite::Error| store_failed(&error);
         let reader = self.store.reader();
+        // A cancelled call interrupts the query itself, which may scan many files.
         let interrupt = reader.get_interrupt_handle();
         let _guard = call.cancel.on_cancel(Box::new(move || interrupt.interrupt()));
         let terms = query::terms(&reader, &request.query).map_err(failed)?;

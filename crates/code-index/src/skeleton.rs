@@ -60,6 +60,7 @@ impl<'t> Skeleton<'t> {
 
     /// Returns the offset in the whole text of a byte of the skeleton.
     pub(crate) fn origin(&self, at: usize) -> usize {
+        // The last piece that starts at or before the offset; the first one starts at 0.
         let piece = self.pieces.partition_point(|(start, _)| *start <= at).saturating_sub(1);
         let (start, origin) = self.pieces[piece];
         origin + (at - start)
@@ -105,6 +106,7 @@ enum Content {
 impl Cuts {
     /// Adds a range to cut; it replaces the ranges within it.
     fn cut(&mut self, start: usize, end: usize) {
+        // Groups close from the inside out, so the ranges within this one are the last ones.
         while self.ranges.last().is_some_and(|(inner, _)| *inner >= start) {
             self.ranges.pop();
         }
@@ -176,6 +178,7 @@ fn past_quoted(text: &[u8], at: usize, quote: u8) -> usize {
         if text[mark] == quote {
             return mark + 1;
         }
+        // A backslash escapes the next byte, which may be the quote.
         from = (mark + 2).min(text.len());
     }
     text.len()

@@ -87,6 +87,7 @@ impl Store {
     pub(crate) fn open(folder: StoreFolder) -> Result<(Store, StoreState), OpenError> {
         let (writer, state) = folder.open()?;
         let reader = folder.reader()?;
+        // Two connections: with a write-ahead log a reader does not wait for a writer.
         Ok((Store { folder, reader: Mutex::new(reader), writer: Mutex::new(writer) }, state))
     }
 
@@ -125,6 +126,7 @@ impl Store {
         change: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<T, rusqlite::Error> {
         let mut connection = self.lock_writer();
+        // A deferred transaction could fail when its first write meets another writer, instead of waiting for it.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
         transaction.commit()?;
@@ -197,6 +199,7 @@ impl Store {
             })
         })?;
         let mut files: Vec<ImportingFile> = rows.collect::<Result<_, _>>()?;
+        // The rows come in the order of folders, which differs from that of whole paths.
         files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         Ok(files)
     }
@@ -375,6 +378,7 @@ fn put_outline(
     let sql = "SELECT definitions, imports, declared FROM outline WHERE id = ?1";
     let is_same = transaction.prepare_cached(sql)?.query_row([id], |row| {
         let before: (Vec<u8>, Vec<u8>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        // Only names affect imports. Lines change with every edit, and must not invalidate the graph.
         let has_same_names = defined_names(&before.0) == defined_names(definitions);
         Ok(has_same_names && before.1 == imports && before.2 == declared)
     })?;

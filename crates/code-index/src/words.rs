@@ -56,6 +56,7 @@ pub(crate) fn each_part_of_text(text: &str, mut each: impl FnMut(&str)) {
 pub(crate) fn stands_at(text: &[u8], at: usize, word: &str) -> bool {
     let bounds_word = |byte: &u8| !is_name_byte(*byte);
     let before = &text[at.saturating_sub(LONGEST_BYTES)..at];
+    // The cheap test comes first: within a name, a small letter begins a part only after an underscore.
     if text[at].is_ascii_lowercase() && before.last().is_some_and(|last| is_name_byte(*last) && *last != b'_')
     {
         return false;
@@ -158,6 +159,7 @@ pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);
     }
+    // Plural endings first: what remains may still end in `-ing` or `-ed`.
     let mut cut: Cow<'_, str> = if let Some(rest) = word.strip_suffix("ies").filter(|rest| rest.len() >= 2) {
         Cow::Owned(format!("{rest}y"))
     } else if let Some(rest) = word.strip_suffix("sses") {
@@ -179,6 +181,7 @@ pub(crate) fn stem(word: &str) -> Cow<'_, str> {
         let shorter = cut[..cut.len() - 1].to_owned();
         cut = Cow::Owned(shorter);
     }
+    // `carry` and `carried` meet in `carri`.
     if cut.len() >= 4 && cut.ends_with('y') {
         let shorter = format!("{}i", &cut[..cut.len() - 1]);
         cut = Cow::Owned(shorter);

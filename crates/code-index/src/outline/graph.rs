@@ -113,6 +113,7 @@ impl Graph {
         for depth in 1..=max_depth {
             let mut further = Vec::new();
             for (other, kind) in here.iter().flat_map(|file| &next[*file]) {
+                // An edge counts at the smallest depth at which its file is reached.
                 let least = *depths.entry(*other).or_insert_with(|| {
                     further.push(*other);
                     depth

@@ -49,6 +49,7 @@ impl Parsers {
     }
 
     fn parser(&mut self, language: Language) -> Option<&mut Parser> {
+        // Parsers are kept: making one loads the tables of its grammar.
         let position = self.made.iter().position(|(made, _)| *made == language);
         let index = match position {
             Some(index) => index,

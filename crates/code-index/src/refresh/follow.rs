@@ -110,6 +110,7 @@ impl FollowingIndex {
                 if !feed.wait(cursor, WAIT) {
                     continue;
                 }
+                // An editor's save is several changes.
                 thread::sleep(GATHER);
             }
             pause = FEED_POLL;
@@ -170,6 +171,7 @@ impl FollowingIndex {
         {
             return Ok(());
         }
+        // Out of time is not an error: the answer then reports that the index is being built.
         match until(deadline, call.cancel, |ends| self.catch_up(&mut position, ends)) {
             Err(IndexError::Cancelled) if !call.cancel.is_cancelled() => Ok(()),
             other => other,

@@ -39,6 +39,7 @@ fn package(project: &Project, folder: &str) -> Lead {
     let of_package = |file: &usize| {
         let path = project.path(*file);
         let is_go = project.files[*file].language == Some(Language::Go);
+        // An import never sees the tests of a package.
         is_go && parent(path) == folder && !path.ends_with("_test.go")
     };
     let files: Vec<usize> = project.files_of(folder).filter(of_package).collect();

@@ -217,6 +217,7 @@ impl Scan<'_> {
                 if is_rules {
                     brace = past_space(text, past_name(text, brace));
                 }
+                // These name files, which makes them imports.
                 if matches!(name, b"include" | b"include_str" | b"include_bytes") {
                     self.next = Content::Relevant;
                     self.cuts.mark_relevant();
@@ -260,6 +261,7 @@ impl Scan<'_> {
         match text.get(at + 1) {
             Some(b'\\') => past_quoted(text, at + 1, b'\''),
             Some(first) => {
+                // A lifetime has no closing apostrophe after its first character, unlike a literal.
                 let length = match first {
                     0xf0.. => 4,
                     0xe0.. => 3,
@@ -279,6 +281,7 @@ impl Scan<'_> {
 
 /// Returns the end of a raw string or a raw identifier; `at` is after its prefix.
 fn past_raw(text: &[u8], at: usize) -> usize {
+    // Without a quote after the hashes it is a raw identifier, such as `r#type`.
     let hashes = text[at..].iter().take_while(|byte| **byte == b'#').count();
     if text.get(at + hashes) != Some(&b'"') {
         return past_name(text, at + hashes);

@@ -13,6 +13,7 @@ pub(crate) fn put_number(to: &mut Vec<u8>, mut number: u64) {
 
 /// Appends a signed number; one from -64 to 63 takes a single byte.
 pub(crate) fn put_difference(to: &mut Vec<u8>, difference: i64) {
+    // The sign moves to the lowest bit, so that small negative numbers stay short.
     put_number(to, ((difference << 1) ^ (difference >> 63)).cast_unsigned());
 }
 
@@ -47,6 +48,7 @@ impl<'b> Unpacking<'b> {
 
     pub(crate) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
+        // Bounded to ten bytes, because damaged input may never end the number.
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             number |= u64::from(byte & 0x7f) << shift;

@@ -69,6 +69,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
     for (index, one) in outline.definitions.iter().enumerate() {
         let earlier = &outline.definitions[..index];
         let kind = number_of(&KINDS, &one.kind).unwrap_or(OTHER_KIND);
+        // The nearest definition of that name: unpacking takes the same one by its distance.
         let back = |container: &str| {
             earlier.iter().rev().take(SEARCHED_BACK).position(|definition| definition.name == container)
         };
@@ -100,6 +101,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
         if let Some(distance) = distance {
             put_number(&mut packed, distance as u64);
         }
+        // A definition without a container does not end the run of its neighbours' container.
         named = one.container.as_deref().or(named);
         put_difference(&mut packed, i64::from(one.line_start) - line);
         if one_line == 0 {
@@ -261,6 +263,7 @@ pub(crate) fn imports(packed: &[u8]) -> Vec<Import> {
     let (mut line, mut before) = (0, String::new());
     std::iter::from_fn(|| {
         let import = import(&mut unpacking, line, &before)?;
+        // The next import is encoded relative to this one.
         line = i64::from(import.line);
         before.clone_from(&import.target);
         Some(import)

@@ -118,6 +118,7 @@ impl StoreFolder {
         for ending in ["", "-wal", "-shm", "-journal"] {
             let path = self.beside(ending);
             match fs::symlink_metadata(&path) {
+                // Writing to a file with a second name would change a file outside of the folder.
                 Ok(metadata) if metadata.is_file() && metadata.nlink() == 1 => {}
                 Ok(_) => fs::remove_file(&path).map_err(OpenError::Folder)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -151,7 +152,7 @@ impl StoreFolder {
                 _ => {}
             }
         }
-        // SQLite re_exports its other files the mode of this one. Other users must not read the source code in it.
+        // SQLite gives its other files the mode of this one. Other users must not read the source code in it.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).open(&self.database).map_err(OpenError::Folder)?;
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -163,6 +164,7 @@ impl StoreFolder {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&self.database, flags)?;
         connection.busy_timeout(Duration::from_secs(10))?;
+        // The store may be forged: no writes to SQLite's own tables, no unsafe functions in its schema.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
