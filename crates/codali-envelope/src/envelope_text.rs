@@ -117,6 +117,7 @@ impl<'a> EnvelopeTexts<'a> {
     fn lines_of_body(&mut self, prefix: &Prefix) -> (usize, usize) {
         let start = self.at;
         let Some(first) = self.next_text(start, prefix) else { return (start, start) };
+        // The body ends at the first line at this margin that cannot continue it, such as prose of the reply.
         let margin = indentation(self.stripped(first, prefix).unwrap_or_default());
         let mut is_behind_blank = false;
         while let Some(line) = self.stripped(self.at, prefix) {
@@ -129,6 +130,7 @@ impl<'a> EnvelopeTexts<'a> {
             }
             self.at += 1;
         }
+        // The closing fence is skipped, or it would open the next block.
         let end = self.at;
         if self.stripped(end, prefix).is_some_and(is_fence) {
             self.at += 1;
@@ -170,6 +172,7 @@ impl<'a> EnvelopeTexts<'a> {
         let mut end = json_end();
         for at in start..self.lines.len() {
             let Some(text) = self.stripped(at, prefix) else { break };
+            // Every `{` may start a search to the end of the text, so all searches share one budget.
             self.json_bytes = self.json_bytes.checked_sub(text.len() + 1)?;
             if let Some(closed) = end.push(text) {
                 body.push_str(&text[..closed]);

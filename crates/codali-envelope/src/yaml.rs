@@ -35,6 +35,7 @@ fn build(text: &str, limits: &ReadLimits, forgives: bool) -> Result<Node, NodeEr
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.disallow_directives = true;
+    // The parser needs limits of its own, because the builder only sees its finished events.
     options.flow_nesting_limit = limits.depth;
     options.block_nesting_limit = limits.depth;
     let mut parser = Parser::new_from_str_with_options(text, options);
@@ -114,6 +115,7 @@ impl Builder {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 check_properties(anchor, tag.as_deref(), position)?;
+                // A tag can only be `!!str` here, which makes the text a text like quotes do.
                 let is_plain = style == ScalarStyle::Plain && tag.is_none();
                 let text = if is_plain && is_missing { String::new() } else { text.into_owned() };
                 self.scalar(text, is_plain, position)

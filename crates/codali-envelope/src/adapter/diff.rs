@@ -22,6 +22,7 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
         let relative = checked.to_str().ok_or_else(|| Failure::about(WarningCode::FileDiffFailed, path))?;
         command.push_str(&format!(" {}", quoted(if relative.is_empty() { "." } else { relative })));
     }
+    // At least one millisecond: the workspace refuses zero as a timeout.
     let timeout = frame.call.time_left.map(|left| i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1));
     let request = ExecuteCommand { command, timeout, ..ExecuteCommand::default() };
     let ended = frame.sources.workspace.execute_command(frame.call, &request, &mut Unobserved);

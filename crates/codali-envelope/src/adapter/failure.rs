@@ -90,6 +90,7 @@ impl Failure {
 
 /// Cuts a text of a request and replaces control characters, for use in messages.
 pub(super) fn excerpt(text: &str) -> String {
+    // A line break in a detail could start a line that looks like a field of the response.
     let clean = |one: char| if one.is_control() { '\u{fffd}' } else { one };
     text.chars().take(EXCERPT_CHARACTERS).map(clean).collect()
 }

@@ -31,6 +31,7 @@ pub(super) fn open(need: &OpenNeed, frame: &mut NeedCall<'_>) -> Answer {
     let is_part = part.is_cut || range.start.is_some();
     Ok(NeedResult::Open(OpenResult {
         path,
+        // The path wins, so the document was not used.
         doc_id: need.doc_id.clone().filter(|_| need.path.is_none()),
         line_start: is_part.then_some(part.first),
         line_end: is_part.then_some((part.first + part.count).saturating_sub(1)),
@@ -79,6 +80,7 @@ fn lines_of_document(
     let range = if has_range {
         range(need)?
     } else {
+        // An index may not know the lines of the piece; the window then counts from the top.
         let start = response.line_start.unwrap_or(1).max(1);
         let window = u64::from(request.window_lines);
         let end = response.line_end.unwrap_or(start.saturating_add(window).saturating_sub(1)).max(1);

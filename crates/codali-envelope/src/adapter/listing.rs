@@ -44,6 +44,7 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
             is_complete &= all;
         }
     }
+    // An explicitly named file may be in both listings.
     files.sort_unstable();
     files.dedup();
     let total = files.len() as u64;

@@ -112,6 +112,7 @@ impl Fitting<'_> {
         let Ok(text) = summarizer.summarize(&self.messages[..older], limit) else { return false };
         let text = bounded(text.trim(), limit, self.counter);
         let (size, replaced) = (self.counter.count(&text), self.sizes[..older].iter().sum::<u64>());
+        // A summary that is no shorter would repeat this step for ever.
         if text.is_empty() || size >= replaced {
             return false;
         }
@@ -141,6 +142,7 @@ impl Fitting<'_> {
                 Some(index) => {
                     let room = self.sizes[index].saturating_sub(surplus);
                     self.messages[index].text = cut(&self.messages[index].text, room, self.counter);
+                    // Counted again: the note about the cut takes tokens, and tokens may join across it.
                     self.sizes[index] = self.counter.count(&self.messages[index].text);
                 }
                 None => self.current = cut(&self.current, current.saturating_sub(surplus), self.counter),

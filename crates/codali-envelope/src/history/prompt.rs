@@ -38,6 +38,7 @@ impl History {
         counter: &dyn TokenCounter,
         summarizer: &mut dyn Summarizer,
     ) -> Prompt {
+        // The notes are only known after fitting, so their longest form is reserved.
         let fixed = format!("{NOTES}{system}");
         let fitted = self.fit(&fixed, "", window, &AsWritten(counter), summarizer);
         let mut text = String::new();

@@ -183,6 +183,7 @@ fn only_one(
     options: &ReadOptions,
 ) -> Result<Reading, ReadError> {
     let Some(candidate) = candidate else { return Err(ReadError::at(text, ReadErrorKind::NoRequest, 1, 1)) };
+    // Before the first one is read: with two requests it is not certain which one the agent means.
     if let Some(second) = next_request(&mut envelopes, text, options) {
         return Err(ReadError::at(text, ReadErrorKind::MultipleEnvelopes, second.line, 1));
     }
@@ -250,6 +251,7 @@ fn parse_yaml(
 ) -> Result<Node, NodeError> {
     parse(body, limits).or_else(|error| {
         let may_be_json = is_braced(body) && !matches!(error.kind, ReadErrorKind::TooLarge { .. });
+        // The YAML error has a position, so it is the one to report if both fail.
         if may_be_json { json::parse(body, limits).ok_or(error) } else { Err(error) }
     })
 }
@@ -273,6 +275,7 @@ fn read_body(body: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     }
     match parse_yaml(body, limits, yaml::parse_forgiving) {
         Ok(node) if matches!(node.content, Content::Map(_)) => {
+            // Valid YAML may still mean something else: `limit:3` is a text in YAML, and a field to a model.
             let read = may_be_own_reading(body).then(|| almost_yaml::parse(body, limits).ok()).flatten();
             Ok(read.filter(|read| read.is_own_reading).unwrap_or_else(|| as_yaml(node)))
         }

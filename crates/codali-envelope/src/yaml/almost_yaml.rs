@@ -85,6 +85,7 @@ fn without_comment(text: &str) -> &str {
     if text.starts_with('#') {
         return "";
     }
+    // Without a blank before it, a `#` is part of the text, as in YAML.
     let comment = text.match_indices('#').find(|(at, _)| text[..*at].ends_with([' ', '\t']));
     comment.map_or(text, |(at, _)| &text[..at]).trim_end()
 }
@@ -179,6 +180,7 @@ impl<'a> Reader<'a> {
                     _ => break,
                 }
             };
+            // The next item may have another column: models indent dashes unevenly.
             dash = Some(line.indent);
             self.is_own_reading |= key.is_needs && taken == 1 && !item.is_empty();
             if without_comment(item).is_empty() {
@@ -272,6 +274,7 @@ impl<'a> Reader<'a> {
             let text = self.block_text(first, floor);
             return self.counted(Node { content: Content::Quoted(text), position });
         }
+        // A lone quote mark: a model that meant an empty text and forgot the second one.
         if matches!(first, "\"" | "'") {
             return self.counted(Node { content: Content::Quoted(String::new()), position });
         }
@@ -319,6 +322,7 @@ impl<'a> Reader<'a> {
             return Err(yaml::too_deep(&self.limits, position));
         }
         match yaml::parse(&escapes::repaired(&text), &self.limits) {
+            // The lines are consumed only now: if parsing fails, they are read as plain text instead.
             Ok(node) if node.text().is_none() || matches!(node.content, Content::Quoted(_)) => {
                 self.at = next;
                 Ok(Some(Node { position, ..node }))
@@ -355,6 +359,7 @@ impl<'a> Reader<'a> {
         }
         let lines = &self.lines[start..self.at];
         let first = lines.iter().find(|line| !line.text.is_empty());
+        // Tabs within the text itself stay; only those of the indentation are replaced.
         let has_tabs = first.is_some_and(|line| line.raw.chars().take(floor + 1).any(|one| one == '\t'));
         let mut yaml = format!("text: {header}\n");
         for line in lines {
@@ -369,6 +374,7 @@ impl<'a> Reader<'a> {
                 .next()
                 .and_then(|(_, node)| node.text().map(str::to_owned))
                 .unwrap_or_default(),
+            // An indentation that YAML refuses: the lines without it are better than none.
             _ => lines.iter().map(|line| format!("{}\n", line.text)).collect(),
         }
     }

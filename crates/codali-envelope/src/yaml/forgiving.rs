@@ -85,6 +85,7 @@ pub(crate) fn forgive(root: &mut Node, body: &str, most_needs: usize) -> Vec<War
 /// Appends the needs of a second key `needs` to those of the first.
 fn merge_needs(entries: &mut Vec<(String, Node)>) {
     let Some(first) = entries.iter().position(|(key, _)| key == "needs") else { return };
+    // Partitioned once, because a hostile body may repeat the key many times.
     let (more, mut others): (Vec<_>, Vec<_>) =
         entries.split_off(first + 1).into_iter().partition(|(key, _)| key == "needs");
     if !more.is_empty() {

@@ -42,6 +42,7 @@ impl Gathered {
             (None, '"') if self.may_begin() => self.quote = Some(Quote::Double),
             (None, '\'') if self.may_begin() => self.quote = Some(Quote::Single),
             (None, '[' | '{') => self.depth += 1,
+            // The kinds of brackets are not compared: the YAML parser refuses a mismatch later.
             (None, ']' | '}') => self.depth = self.depth.saturating_sub(1),
             (None, _) => {}
         }

@@ -55,6 +55,7 @@ const OTHER_KEYS: [&str; 8] =
 
 /// Returns true if a key is a field of needs only.
 pub(crate) fn is_need_field(key: &str) -> bool {
+    // The list is sorted.
     FIELDS.binary_search(&key).is_ok()
 }
 
@@ -97,5 +98,6 @@ fn ends_key(text: &str, colon: usize) -> bool {
     let rest = &text[colon + 1..];
     rest.is_empty()
         || rest.starts_with(char::is_whitespace)
+        // Not `path::to` and not `file://`, which are values.
         || (is_known(&text[..colon]) && !rest.starts_with([':', '/']))
 }
