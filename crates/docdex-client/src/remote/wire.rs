@@ -18,6 +18,7 @@ pub(super) fn unreadable() -> IndexError {
 }
 
 pub(super) fn search(answer: &Value, limit: u32) -> Result<SearchCodeResponse, IndexError> {
+    // A daemon may send more hits than requested.
     let hits = list(answer, &["hits", "results"])?.iter().take(limit as usize).map(|hit| {
         let snippet = text(hit, &["snippet", "summary"]).unwrap_or_default();
         let line_start = number(hit, &["line_start"]).unwrap_or(1).max(1);
@@ -108,6 +109,7 @@ pub(super) fn impact(answer: &Value, file: &str) -> Result<ReadImpactResponse, I
                     && edge.get(other).and_then(Value::as_str) == Some(one)
             });
             let kind = edge.and_then(|edge| text(edge, &["kind"])).unwrap_or_else(|| "import".to_owned());
+            // Without edges all files count as direct dependencies; otherwise a file without an edge is at least two steps away.
             let depth = if edge.is_some() || edges.is_empty() { 1 } else { 2 };
             files.push(ImpactEdge { file: checked(one)?, kind, depth });
         }
