@@ -30,15 +30,15 @@ fn a_large_folder_hides_nothing() {
     files.extend((0..200).map(|number| format!("pictures/{number:03}.png")));
     files.extend(["README.md", "src/lib.rs", "src/deep/inner/mod.rs"].map(str::to_owned));
     let paths = with_folders(&files);
-    let shown = chosen(&paths, 120);
-    let folder = |name: &str| shown.iter().filter(|path| path.starts_with(name)).count();
+    let listed = chosen(&paths, 120);
+    let folder = |name: &str| listed.iter().filter(|path| path.starts_with(name)).count();
     let summary = format!(
         "{} entries of {}\naaa/data/: {}\npictures/: {}\nothers: {:?}\n",
-        shown.len(),
+        listed.len(),
         paths.len(),
         folder("aaa/data/"),
         folder("pictures/"),
-        shown
+        listed
             .iter()
             .filter(|path| !path.starts_with("aaa/data/") && !path.starts_with("pictures/"))
             .collect::<Vec<_>>(),
@@ -55,17 +55,17 @@ proptest! {
         // A path that is a folder of another one is not a file as well.
         let files: Vec<String> = files.iter().filter(|file| !files.iter().any(|other| other.starts_with(&format!("{file}/")))).cloned().collect();
         let paths = with_folders(&files);
-        let shown = chosen(&paths, limit);
-        prop_assert_eq!(shown.len(), limit.min(paths.len()));
-        prop_assert!(shown.is_sorted());
+        let listed = chosen(&paths, limit);
+        prop_assert_eq!(listed.len(), limit.min(paths.len()));
+        prop_assert!(listed.is_sorted());
         let depth = |path: &str| path.split('/').count();
-        for path in &shown {
+        for path in &listed {
             if let Some((folder, _)) = path.rsplit_once('/') {
-                prop_assert!(shown.contains(&folder), "{} without its folder", path);
+                prop_assert!(listed.contains(&folder), "{} without its folder", path);
             }
             // No folder here has fifty entries, so that no shallower entry waits for a deeper one.
             let shallower = paths.iter().filter(|other| depth(other) < depth(path));
-            prop_assert!(shallower.clone().all(|other| shown.contains(&other.as_str())), "{}", path);
+            prop_assert!(shallower.clone().all(|other| listed.contains(&other.as_str())), "{}", path);
         }
     }
 
@@ -75,8 +75,8 @@ proptest! {
             .flat_map(|(folder, size)| (0..*size).map(move |number| format!("{folder}/{number:03}")))
             .collect();
         let paths = with_folders(&files);
-        let shown = chosen(&paths, limit);
-        let count = |folder: usize| shown.iter().filter(|path| path.starts_with(&format!("{folder}/"))).count();
+        let listed = chosen(&paths, limit);
+        let count = |folder: usize| listed.iter().filter(|path| path.starts_with(&format!("{folder}/"))).count();
         let has_late = (0..sizes.len()).any(|folder| count(folder) > 50);
         for (folder, size) in sizes.iter().enumerate() {
             prop_assert!(!has_late || count(folder) >= (*size).min(50), "{}: {} of {}", folder, count(folder), size);
