@@ -35,6 +35,13 @@ pub enum PolicyError {
     /// A readable or writable path of the policy does not exist.
     #[error("a path that the policy makes visible does not exist")]
     MissingPath,
+    /// A readable or writable path of the policy lies in the workspace and leads out of it through a symbolic link, which a
+    /// command may have made.
+    #[error(
+        "a folder in the workspace that commands are given leads out of it through a symbolic link; name the folder that \
+         the link leads to instead, if that is meant"
+    )]
+    LeadsOut,
     /// The policy has a layer, and this machine gives commands no root of their own to mount it in.
     #[error("a copy-on-write layer cannot be mounted without a root of the command's own")]
     NoRootForLayer,
@@ -95,8 +102,8 @@ impl Plan {
         } else {
             isolation
         };
-        let readable = canonical(&policy.readable)?;
-        let mut writable = canonical(&policy.writable)?;
+        let readable = canonical(&policy.readable, policy, &workspace)?;
+        let mut writable = canonical(&policy.writable, policy, &workspace)?;
         writable.push(workspace.clone());
         let replaced = replaced(&policy.replaced)?;
         let toolchains = toolchains::find(&real_home);
@@ -289,8 +296,18 @@ impl Plan {
     }
 }
 
-fn canonical(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
-    paths.iter().map(|path| canonicalize(path).map_err(|_| PolicyError::MissingPath)).collect()
+/// Resolves paths that the user has named. A path beneath the workspace must stay there: what works in the workspace could
+/// put a link in its place, and would be given the folder that the link leads to.
+fn canonical(paths: &[PathBuf], policy: &Policy, workspace: &Path) -> Result<Vec<PathBuf>, PolicyError> {
+    let resolve = |path: &PathBuf| {
+        let canonical = canonicalize(path).map_err(|_| PolicyError::MissingPath)?;
+        let is_named_beneath = path.starts_with(&policy.workspace) || path.starts_with(workspace);
+        if is_named_beneath && !canonical.starts_with(workspace) {
+            return Err(PolicyError::LeadsOut);
+        }
+        Ok(canonical)
+    };
+    paths.iter().map(resolve).collect()
 }
 
 fn replaced(folders: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, PolicyError> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use sandbox_exec::{
     Ending, FileConfinement, HomeVisibility, KillReach, LayerKind, LayerMount, Level, NetworkConfinement,
@@ -99,6 +100,39 @@ fn further_folders_are_readable_or_writable_as_the_policy_says() {
     assert!(!root.join("outside/new").exists());
     assert!(ground.run(&format!("echo x > {}/cache/new", root.display())).ending.is_success());
     assert!(root.join("cache/new").exists());
+}
+
+#[test]
+fn a_folder_in_the_workspace_that_leads_out_of_it_is_not_given() {
+    for level in [Level::Full, Level::Landlock] {
+        let mut ground = Ground::at_level(level);
+        let workspace = ground.policy.workspace.clone();
+        let outside = ground.root().join("outside");
+        fs::create_dir(workspace.join("target")).unwrap();
+        symlink(&outside, workspace.join("link")).unwrap();
+        let write = |ground: &Ground, folder: &Path| {
+            let text = format!("echo x > {}/new", folder.display());
+            ground.launcher.spawn(&ground.policy, &ShellCommand::new(&text).unwrap())
+        };
+        for named in ["link", "link/.", "target/../link"] {
+            let path = workspace.join(named);
+            for is_writable in [true, false] {
+                let (paths, policy) = (vec![path.clone()], &mut ground.policy);
+                (policy.writable, policy.readable) =
+                    if is_writable { (paths, Vec::new()) } else { (Vec::new(), paths) };
+                let error = write(&ground, &path).unwrap_err();
+                assert!(matches!(error, SpawnError::Policy(PolicyError::LeadsOut)), "{level}: {error}");
+            }
+            ground.policy.readable.clear();
+        }
+        assert!(!outside.join("new").exists());
+        // The controls: a folder of the workspace is given, and so is the target if the user names it.
+        for path in [workspace.join("target"), outside.clone()] {
+            ground.policy.writable.push(path.clone());
+            let outcome = ground.run(&format!("echo x > {}/new", path.display()));
+            assert!(outcome.ending.is_success() && path.join("new").exists(), "{level}: {}", path.display());
+        }
+    }
 }
 
 #[test]
