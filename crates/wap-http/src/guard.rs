@@ -80,8 +80,12 @@ impl Guard {
             (Some(authority), None, None) => authority.as_str(),
             _ => return Err(denied("the request does not say which host it is for")),
         };
-        if !self.hosts.iter().any(|known| known.0 == host_of(authority)) {
-            return Err(denied("host not allowed: add it with --allow-host NAME"));
+        // A request line with a whole address names a host as well; the name in it counts before that of the header.
+        let named = uri.authority().map(|authority| authority.as_str()).into_iter().chain([authority]);
+        for name in named {
+            if !self.hosts.iter().any(|known| known.0 == host_of(name)) {
+                return Err(denied("host not allowed: add it with --allow-host NAME"));
+            }
         }
         let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
         let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));

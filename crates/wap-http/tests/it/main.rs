@@ -27,6 +27,7 @@ fn requests_and_their_answers() {
         ("the token", "GET /v1/info", format!("{host}{authorized}")),
         ("another host", "GET /v1/info", format!("Host: rebound.example\r\n{authorized}")),
         ("two hosts", "GET /v1/info", format!("{host}Host: rebound.example\r\n{authorized}")),
+        ("another host in the address", "GET http://rebound.example/v1/info", format!("{host}{authorized}")),
         (
             "a page from elsewhere",
             "GET /v1/info",
