@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use change_journal::Journal;
 use wap_core::{ExploreFiles, Workspace};
 
-use crate::ground::{call, engine};
+use crate::fixture::{call, engine};
 use crate::table::Table;
 use crate::tree::Tree;
 use crate::turns::turns;

@@ -5,7 +5,7 @@
 //! all turns is compared, too: where it and the clock disagree, the machine was too busy to tell.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it has measured")]
 
-mod ground;
+mod fixture;
 mod listing;
 mod memory;
 mod processor_time;

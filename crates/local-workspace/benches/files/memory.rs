@@ -8,7 +8,7 @@ use std::process::Command;
 use change_journal::Journal;
 use wap_core::{QueryType, ReadFile, SearchFiles, Workspace};
 
-use crate::ground::{call, engine};
+use crate::fixture::{call, engine};
 use crate::table::Table;
 
 const LINE_BYTES: u64 = 1 << 30;

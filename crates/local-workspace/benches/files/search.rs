@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use change_journal::Journal;
 use wap_core::{QueryType, SearchFiles, Workspace};
 
-use crate::ground::{call, engine};
+use crate::fixture::{call, engine};
 use crate::table::Table;
 use crate::tree::{COMMON, RARE, Tree};
 use crate::turns::turns;

@@ -10,7 +10,7 @@ use sandbox_fs::{Expected, FileMode};
 use text_edit::{EditLimits, Lines, Numbering, Operation, Source};
 use wap_core::{ModifyFile, ModifyOperation, ReadFile, Workspace, WorkspaceExt};
 
-use crate::ground::{call, engine, root};
+use crate::fixture::{call, engine, root};
 use crate::table::Table;
 use crate::turns::median_of;
 

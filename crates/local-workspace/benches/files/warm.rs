@@ -8,7 +8,7 @@ use change_journal::Journal;
 use local_workspace::{IndexLimits, IndexPhase, LocalWorkspace};
 use wap_core::{ExploreFiles, QueryType, SearchFiles, SearchFilesResponse, Workspace};
 
-use crate::ground::{call, engine};
+use crate::fixture::{call, engine};
 use crate::search::rg;
 use crate::table::Table;
 use crate::tree::{COMMON, RARE, Tree};

@@ -10,7 +10,7 @@ use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";
@@ -43,7 +43,7 @@ fn value(path: &Path, name: &str) -> Option<Vec<u8>> {
 }
 
 struct Place {
-    ground: Ground,
+    fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
 }
@@ -51,17 +51,17 @@ struct Place {
 impl Place {
     /// A workspace with a file `d/secret` and a folder `d/inner` that one other user may read.
     fn new(layered: Layered) -> Place {
-        let ground = Ground::new();
-        ground.put("d/secret", "1\n2\n");
-        ground.put("d/inner/kept", "x\n");
+        let fixture = Fixture::new();
+        fixture.put("d/secret", "1\n2\n");
+        fixture.put("d/inner/kept", "x\n");
         for name in ["d/secret", "d/inner"] {
-            let path = ground.root().join(name);
+            let path = fixture.root().join(name);
             set(&path, ACCESS, &one_reader());
             set(&path, "user.note", b"a note");
         }
-        let journal = ground.open_journal();
-        let workspace = ground.open_with(journal.clone(), ground.layered_config(layered)).0;
-        Place { ground, journal, workspace }
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+        Place { fixture, journal, workspace }
     }
 
     fn undo_last(&self) -> Result<Undone, UndoError> {
@@ -71,7 +71,7 @@ impl Place {
     }
 
     fn at(&self, name: &str) -> std::path::PathBuf {
-        self.ground.root().join(name)
+        self.fixture.root().join(name)
     }
 
     #[track_caller]
@@ -87,10 +87,10 @@ impl Place {
 fn edits_writes_and_their_undo_keep_the_access_list() {
     let place = Place::new(Layered::Yes);
     change(&place.workspace, replace("d/secret", (2, 2), "two", None)).unwrap();
-    assert_eq!(place.ground.text("d/secret").as_deref(), Some("1\ntwo\n"));
+    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\ntwo\n"));
     place.is_for_one_reader("d/secret");
     place.undo_last().unwrap();
-    assert_eq!(place.ground.text("d/secret").as_deref(), Some("1\n2\n"));
+    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
     place.is_for_one_reader("d/secret");
     change(&place.workspace, write("d/secret", "anew\n")).unwrap();
     place.is_for_one_reader("d/secret");
@@ -119,15 +119,15 @@ fn what_commands_do_to_access_lists_is_adopted_and_taken_back() {
     let place = Place::new(Layered::Yes);
     let response = run(&place.workspace, "echo 3 >> d/secret; rm -r d/inner; echo y > d/plain").unwrap();
     assert!(response.sandbox.contains("layer=overlay"), "this test needs a layer: {}", response.sandbox);
-    assert_eq!(place.ground.text("d/secret").as_deref(), Some("1\n2\n3\n"));
+    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n3\n"));
     place.is_for_one_reader("d/secret");
     assert_eq!(value(&place.at("d/secret"), "user.overlay.origin"), None);
     assert!(!place.at("d/inner").exists());
     place.undo_last().unwrap();
-    assert_eq!(place.ground.text("d/secret").as_deref(), Some("1\n2\n"));
+    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
     place.is_for_one_reader("d/secret");
     place.is_for_one_reader("d/inner");
-    assert_eq!(place.ground.text("d/inner/kept").as_deref(), Some("x\n"));
+    assert_eq!(place.fixture.text("d/inner/kept").as_deref(), Some("x\n"));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn an_undo_that_a_crash_has_cut_short_gives_the_list_back() {
     run(&place.workspace, "rm -r d/inner").unwrap();
     place.workspace.checkpoint();
     let recorded = place.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
-    let Place { ground, journal, workspace } = place;
+    let Place { fixture, journal, workspace } = place;
     drop(workspace);
     // As a daemon leaves it that is killed right after the commit of the undo.
     let key = change_journal::RunKey::once("undo", b"killed");
@@ -186,10 +186,10 @@ fn an_undo_that_a_crash_has_cut_short_gives_the_list_back() {
     };
     journal.record_steps(run.number(), 0, &[step]).unwrap();
     drop((run, journal));
-    let journal = ground.open_journal();
-    let (workspace, recovery) = ground.open_with(journal.clone(), ground.config());
+    let journal = fixture.open_journal();
+    let (workspace, recovery) = fixture.open_with(journal.clone(), fixture.config());
     assert_eq!(recovery.redone, ["d/inner", "d/inner/kept", "d/secret"], "{recovery:?}");
-    let place = Place { ground, journal, workspace };
+    let place = Place { fixture, journal, workspace };
     place.is_for_one_reader("d/secret");
     place.is_for_one_reader("d/inner");
 }
@@ -210,7 +210,7 @@ fn attributes_beyond_the_bound_refuse_the_change_and_nothing_is_lost() {
         let error = changed.unwrap_err();
         assert_eq!((error.code(), error.reason()), (ErrorCode::PermissionDenied, Reason::OsPermission));
         assert!(error.to_string().contains("262144 bytes"), "{error}");
-        assert_eq!(place.ground.text("d/secret").as_deref(), Some("1\n2\n"));
+        assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
         let refused = change(&place.workspace, delete("d/secret")).unwrap_err();
         assert_eq!(refused.reason(), Reason::OsPermission);
     } else {
@@ -225,7 +225,7 @@ fn attributes_beyond_the_bound_refuse_the_change_and_nothing_is_lost() {
 #[test]
 fn a_plain_file_keeps_the_rights_of_its_group_through_delete_and_undo() {
     let place = Place::new(Layered::Yes);
-    place.ground.put("shared", "x\n");
+    place.fixture.put("shared", "x\n");
     fs::set_permissions(place.at("shared"), fs::Permissions::from_mode(0o660)).unwrap();
     change(&place.workspace, delete("shared")).unwrap();
     place.undo_last().unwrap();

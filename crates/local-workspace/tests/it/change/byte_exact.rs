@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// A line without its ending, and the ending; only a last line may have none.
 type Line = (Vec<u8>, &'static [u8]);
@@ -148,9 +148,9 @@ fn stored(bytes: &[u8], form: Form) -> Vec<u8> {
 
 #[test]
 fn edit_is_exactly_what_was_asked_or_is_refused() {
-    let ground = Ground::in_memory();
+    let fixture = Fixture::in_memory();
     let journal = change_journal::Journal::in_memory().unwrap();
-    let workspace = ground.open_with(journal, ground.config()).0;
+    let workspace = fixture.open_with(journal, fixture.config()).0;
     let (accepted, refused) = (Cell::new(0_u32), Cell::new(0_u32));
     let config = ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(form in form(), lines in lines(), edits in vec(edit(), 1..4))| {
@@ -160,14 +160,14 @@ fn edit_is_exactly_what_was_asked_or_is_refused() {
             return Err(TestCaseError::reject("it cannot be written in UTF-16"));
         }
         let before = stored(&content, form);
-        ground.put("file", &before);
+        fixture.put("file", &before);
         let request = ModifyFile {
             path: "file".into(),
             operations: edits.iter().map(Edit::request).collect(),
             ..ModifyFile::default()
         };
         let outcome = change(&workspace, FileChange::Modify(request));
-        let after = fs::read(ground.root().join("file")).unwrap();
+        let after = fs::read(fixture.root().join("file")).unwrap();
         // A mark says what the encoding is, whatever bytes follow.
         match (expected(&lines, &edits, is_utf8 || form == Form::Marked), outcome) {
             (Some(expected), Ok(_)) => {
@@ -183,5 +183,5 @@ fn edit_is_exactly_what_was_asked_or_is_refused() {
         }
     });
     assert!(accepted.get() > 2_000 && refused.get() > 500, "{} and {}", accepted.get(), refused.get());
-    assert_eq!(ground.all_names(), ["file"]);
+    assert_eq!(fixture.all_names(), ["file"]);
 }

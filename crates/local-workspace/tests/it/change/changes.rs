@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use local_workspace::LocalWorkspace;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 fn batch(workspace: &LocalWorkspace, changes: &[FileChange]) -> Vec<Result<FileChanged, WapError>> {
     workspace.change_files(&Caller::once().call(), changes).unwrap()
@@ -28,14 +28,14 @@ fn write_as(path: &str, content: &str, mode: WriteMode, create_directories: bool
 
 #[test]
 fn permission_bits_stay_and_other_names_of_a_file_keep_their_content() {
-    let ground = Ground::new();
-    ground.put("script", "#!/bin/sh\n");
-    ground.put("private", "1\n");
-    let at = |name: &str| ground.root().join(name);
+    let fixture = Fixture::new();
+    fixture.put("script", "#!/bin/sh\n");
+    fixture.put("private", "1\n");
+    let at = |name: &str| fixture.root().join(name);
     fs::set_permissions(at("script"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(at("private"), fs::Permissions::from_mode(0o600)).unwrap();
     fs::hard_link(at("private"), at("other name")).unwrap();
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let outcomes = batch(
         &workspace,
         &[write("script", "#!/bin/bash\n"), replace("private", (1, 1), "2", None), write("new", "x")],
@@ -44,15 +44,15 @@ fn permission_bits_stay_and_other_names_of_a_file_keep_their_content() {
     let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o7777;
     assert_eq!((mode("script"), mode("private")), (0o755, 0o600));
     assert_eq!(
-        (ground.text("private").unwrap(), ground.text("other name").unwrap()),
+        (fixture.text("private").unwrap(), fixture.text("other name").unwrap()),
         ("2\n".into(), "1\n".into())
     );
 }
 
 #[test]
 fn long_batch_that_is_cancelled_before_its_commit_changes_nothing() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let caller = Caller::numbered(1);
     let changes: Vec<_> = (0..20_000).map(|number| write(&format!("d{number}/f"), "text\n")).collect();
     let cancel = caller.cancel.clone();
@@ -64,7 +64,7 @@ fn long_batch_that_is_cancelled_before_its_commit_changes_nothing() {
         workspace.change_files(&caller.call(), &changes)
     });
     assert_eq!(outcome.unwrap_err().reason(), Reason::Cancelled);
-    assert!(ground.all_names().is_empty());
+    assert!(fixture.all_names().is_empty());
     // The steps are free.
     let caller = Caller::numbered(1);
     assert_eq!(reasons(&workspace.change_files(&caller.call(), &changes[..2]).unwrap()), [None; 2]);
@@ -72,9 +72,9 @@ fn long_batch_that_is_cancelled_before_its_commit_changes_nothing() {
 
 #[test]
 fn files_and_folders_of_one_batch_are_told_apart_after_any_deletion() {
-    let ground = Ground::new();
-    ground.put("was/file", "x");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("was/file", "x");
+    let workspace = fixture.open();
     let outcomes = batch(
         &workspace,
         &[
@@ -96,32 +96,32 @@ fn files_and_folders_of_one_batch_are_told_apart_after_any_deletion() {
     let (file, folder) = (Some(Reason::NotADirectory), Some(Reason::NotAFile));
     let expected = [None, file, None, folder, None, None, None, None, file, None, None, None, folder];
     assert_eq!(reasons(&outcomes), expected);
-    assert_eq!(ground.all_names(), ["a", "a-b", "a-b/c", "a/b", "c", "c/d", "was", "was/file"]);
+    assert_eq!(fixture.all_names(), ["a", "a-b", "a-b/c", "a/b", "c", "c/d", "was", "was/file"]);
 }
 
 #[test]
 fn names_that_stand_for_outputs_are_not_written() {
-    let ground = Ground::new();
-    ground.put("d/x", "x");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("d/x", "x");
+    let workspace = fixture.open();
     let names =
         ["@output/1-0.txt", "./@output/1-0.txt", "d/../@output/x", "@output", "@outputs/x", "d/@output/x"];
     let outcomes = batch(&workspace, &names.map(|name| write(name, "")));
     let refused = Some(Reason::InvalidName);
     assert_eq!(reasons(&outcomes), [refused, refused, refused, refused, None, None]);
-    assert!(!ground.root().join("@output").exists());
+    assert!(!fixture.root().join("@output").exists());
     // What is there all the same is not edited, since its lines cannot be seen, and can be removed.
-    ground.put("@output/old", "x\n");
+    fixture.put("@output/old", "x\n");
     assert_eq!(reasons(&batch(&workspace, &[replace("@output/old", (1, 1), "y", None)])), [refused]);
     assert_eq!(reasons(&batch(&workspace, &[delete("@output/old")])), [None]);
 }
 
 #[test]
 fn one_item_that_fails_leaves_the_others() {
-    let ground = Ground::new();
-    ground.put("a", "1\n");
-    ground.put("d/x", "x");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n");
+    fixture.put("d/x", "x");
+    let workspace = fixture.open();
     let outcomes = batch(
         &workspace,
         &[
@@ -153,16 +153,16 @@ fn one_item_that_fails_leaves_the_others() {
     ];
     assert_eq!(reasons(&outcomes), expected);
     let names = ["a", "d", "d/x", "new", "new/folders", "new/folders/c"];
-    assert_eq!(ground.all_names(), names);
-    assert_eq!(ground.text("a").unwrap(), "one\n");
+    assert_eq!(fixture.all_names(), names);
+    assert_eq!(fixture.text("a").unwrap(), "one\n");
 }
 
 #[test]
 fn later_items_of_a_batch_see_the_earlier_ones() {
-    let ground = Ground::new();
-    ground.put("old", "1\n2\n");
-    symlink("old", ground.root().join("link")).unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("old", "1\n2\n");
+    symlink("old", fixture.root().join("link")).unwrap();
+    let workspace = fixture.open();
     let outcomes = batch(
         &workspace,
         &[
@@ -209,35 +209,35 @@ fn later_items_of_a_batch_see_the_earlier_ones() {
         Some(Reason::DirectoryNotFound),
     ];
     assert_eq!(reasons(&failures), expected);
-    assert_eq!(ground.all_names(), ["file", "link", "n", "n/a", "n/b", "old"]);
-    assert_eq!(ground.text("n/a").unwrap(), "1\ntwo\n3\n");
-    assert_eq!(ground.text("old").unwrap(), "new\n");
-    assert!(ground.root().join("link").symlink_metadata().unwrap().is_file());
-    assert_eq!(ground.text("link").unwrap(), "a file now\n");
+    assert_eq!(fixture.all_names(), ["file", "link", "n", "n/a", "n/b", "old"]);
+    assert_eq!(fixture.text("n/a").unwrap(), "1\ntwo\n3\n");
+    assert_eq!(fixture.text("old").unwrap(), "new\n");
+    assert!(fixture.root().join("link").symlink_metadata().unwrap().is_file());
+    assert_eq!(fixture.text("link").unwrap(), "a file now\n");
 }
 
 #[test]
 fn what_was_changed_survives_the_engine() {
-    let ground = Ground::new();
-    ground.put("old", "1\n");
-    symlink("old", ground.root().join("link")).unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("old", "1\n");
+    symlink("old", fixture.root().join("link")).unwrap();
+    let workspace = fixture.open();
     let changes = [write("d/e/new", "x"), delete("old"), delete("link"), write("link", "x"), delete("link")];
     assert_eq!(reasons(&batch(&workspace, &changes)), [None; 5]);
     drop(workspace);
-    let (_, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    let (_, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert!(recovery.is_empty(), "{recovery:?}");
-    assert_eq!(ground.all_names(), ["d", "d/e", "d/e/new"]);
+    assert_eq!(fixture.all_names(), ["d", "d/e", "d/e/new"]);
 }
 
 #[test]
 fn links_are_not_written_through_and_their_target_is_named() {
-    let ground = Ground::new();
-    ground.put("d/a", "1\n");
-    symlink("d/a", ground.root().join("link")).unwrap();
-    symlink("d", ground.root().join("folder")).unwrap();
-    symlink(ground.outside(), ground.root().join("out")).unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("d/a", "1\n");
+    symlink("d/a", fixture.root().join("link")).unwrap();
+    symlink("d", fixture.root().join("folder")).unwrap();
+    symlink(fixture.outside(), fixture.root().join("out")).unwrap();
+    let workspace = fixture.open();
     for (path, target) in [("link", "d/a"), ("folder/a", "d/a")] {
         for request in [write(path, "x"), replace(path, (1, 1), "x", None)] {
             let error = change(&workspace, request).unwrap_err();
@@ -247,31 +247,31 @@ fn links_are_not_written_through_and_their_target_is_named() {
     }
     assert_eq!(change(&workspace, write("out/x", "x")).unwrap_err().reason(), Reason::PathEscapeAttempt);
     // A link that leads nowhere is no folder that could be made.
-    symlink("not/there", ground.root().join("far")).unwrap();
+    symlink("not/there", fixture.root().join("far")).unwrap();
     for create in [true, false] {
         let outcomes = batch(&workspace, &[write_as("far/x", "x", WriteMode::Create, create)]);
         assert_eq!(reasons(&outcomes), [Some(Reason::IsSymlink)]);
     }
     change(&workspace, delete("far")).unwrap();
     change(&workspace, delete("link")).unwrap();
-    assert_eq!(ground.all_names(), ["d", "d/a", "folder", "out"]);
-    assert_eq!(fs::read_dir(ground.outside()).unwrap().count(), 0);
+    assert_eq!(fixture.all_names(), ["d", "d/a", "folder", "out"]);
+    assert_eq!(fs::read_dir(fixture.outside()).unwrap().count(), 0);
 }
 
 #[test]
 fn writing_what_is_there_already_touches_nothing() {
-    let ground = Ground::new();
-    ground.put("a", "same\n");
-    let workspace = ground.open();
-    let inode = fs::metadata(ground.root().join("a")).unwrap().ino();
+    let fixture = Fixture::new();
+    fixture.put("a", "same\n");
+    let workspace = fixture.open();
+    let inode = fs::metadata(fixture.root().join("a")).unwrap().ino();
     let FileChanged::Written(written) = change(&workspace, write("a", "same\n")).unwrap() else { panic!() };
     assert_eq!((written.created, written.lines_added, written.lines_removed), (false, 0, 0));
-    assert_eq!(fs::metadata(ground.root().join("a")).unwrap().ino(), inode);
+    assert_eq!(fs::metadata(fixture.root().join("a")).unwrap().ino(), inode);
 }
 
 #[test]
 fn bytes_beside_the_edited_lines_never_change() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let utf16 = |text: &str| -> Vec<u8> {
         std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
     };
@@ -286,24 +286,24 @@ fn bytes_beside_the_edited_lines_never_change() {
             [b"a\nX\n".to_vec(), vec![b'x'; 9_000], vec![0]].concat(),
         ),
     ];
-    let workspace = ground.open();
+    let workspace = fixture.open();
     for (name, before, after) in &files {
-        ground.put(name, before);
+        fixture.put(name, before);
         change(&workspace, replace(name, (2, 2), "X", None)).unwrap();
-        assert_eq!(&fs::read(ground.root().join(name)).unwrap(), after, "{name}");
+        assert_eq!(&fs::read(fixture.root().join(name)).unwrap(), after, "{name}");
     }
-    ground.put("binary", b"a\0\nb\n");
+    fixture.put("binary", b"a\0\nb\n");
     let error = change(&workspace, replace("binary", (2, 2), "X", None)).unwrap_err();
     assert_eq!(error.reason(), Reason::BinaryFile);
 }
 
 #[test]
 fn requests_and_files_that_are_too_large_are_refused() {
-    let ground = Ground::new();
-    ground.put("small", "x\n");
-    let file = fs::File::create(ground.root().join("large")).unwrap();
+    let fixture = Fixture::new();
+    fixture.put("small", "x\n");
+    let file = fs::File::create(fixture.root().join("large")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let request = "x".repeat((16 << 20) + 1);
     let outcomes = batch(
         &workspace,
@@ -317,33 +317,33 @@ fn requests_and_files_that_are_too_large_are_refused() {
     );
     let too_large = [Some(Reason::RequestTooLarge); 2].into_iter().chain([Some(Reason::FileTooLarge); 3]);
     assert_eq!(reasons(&outcomes), too_large.collect::<Vec<_>>());
-    assert_eq!(ground.all_names(), ["large", "small"]);
+    assert_eq!(fixture.all_names(), ["large", "small"]);
 }
 
 #[test]
 fn batch_holds_a_bounded_number_of_bytes() {
-    let ground = Ground::new();
-    let file = fs::File::create(ground.root().join("large")).unwrap();
+    let fixture = Fixture::new();
+    let file = fs::File::create(fixture.root().join("large")).unwrap();
     file.set_len(60 << 20).unwrap();
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let append = write_as("large", "x", WriteMode::Append, false);
     let outcomes = batch(&workspace, &[append.clone(), append.clone(), append]);
     let refused = Some(Reason::RequestTooLarge);
     assert_eq!(reasons(&outcomes), [None, None, refused]);
-    assert_eq!(fs::metadata(ground.root().join("large")).unwrap().len(), (60 << 20) + 2);
+    assert_eq!(fs::metadata(fixture.root().join("large")).unwrap().len(), (60 << 20) + 2);
 }
 
 #[test]
 fn file_without_a_write_bit_and_workspace_that_is_gone_are_refused() {
-    let ground = Ground::new();
-    ground.put("read only", "x\n");
-    let path = ground.root().join("read only");
+    let fixture = Fixture::new();
+    fixture.put("read only", "x\n");
+    let path = fixture.root().join("read only");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    let workspace = ground.open();
+    let workspace = fixture.open();
     for request in [write("read only", "y"), replace("read only", (1, 1), "y", None), delete("read only")] {
         assert_eq!(change(&workspace, request).unwrap_err().reason(), Reason::ReadOnly);
     }
-    fs::remove_dir_all(ground.root()).unwrap();
+    fs::remove_dir_all(fixture.root()).unwrap();
     for reason in [
         change(&workspace, write("a", "x")).unwrap_err().reason(),
         read(&workspace, "a").unwrap_err().reason(),
@@ -355,9 +355,9 @@ fn file_without_a_write_bit_and_workspace_that_is_gone_are_refused() {
 
 #[test]
 fn log_has_one_line_for_each_change_whatever_the_request_says() {
-    let ground = Ground::new();
-    let journal = ground.open_journal();
-    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let fixture = Fixture::new();
+    let journal = fixture.open_journal();
+    let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     let odd = format!("line\nfeed {}", "x".repeat(10_000));
     batch(&workspace, &[write("a", "x"), write(&odd, "x"), delete("nope")]);
     workspace.execute_command(&Caller::once().call(), &command("true\ntrue"), &mut Unobserved).unwrap();
@@ -371,9 +371,9 @@ fn log_has_one_line_for_each_change_whatever_the_request_says() {
 
 #[test]
 fn reply_of_ten_file_blocks_waits_for_two_commits() {
-    let ground = Ground::new();
-    let journal = ground.open_journal();
-    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let fixture = Fixture::new();
+    let journal = fixture.open_journal();
+    let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     let caller = Caller::numbered(1).durable();
     let key = change_journal::RunKey {
         conversation: caller.origin.conversation.0.clone(),
@@ -402,10 +402,10 @@ fn slow_edit(path: &str) -> FileChange {
 
 #[test]
 fn a_long_edit_keeps_nobody_waiting_and_ends_when_it_is_not_wanted() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let text = "é".repeat(1 << 22);
-    ground.put("long", &text);
-    let workspace = ground.open();
+    fixture.put("long", &text);
+    let workspace = fixture.open();
     let cancel = CancelFlag::new();
     std::thread::scope(|scope| {
         let long = scope.spawn(|| {
@@ -421,13 +421,13 @@ fn a_long_edit_keeps_nobody_waiting_and_ends_when_it_is_not_wanted() {
         cancel.cancel();
         assert_eq!(long.join().unwrap().unwrap_err().reason(), Reason::Cancelled);
     });
-    assert_eq!(ground.text("long").unwrap(), text);
+    assert_eq!(fixture.text("long").unwrap(), text);
 }
 
 #[test]
 fn an_edit_that_was_overtaken_is_made_on_what_is_there_then() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let edit = |pattern: &str| {
         let operation = ModifyOperation::RegexReplace {
             pattern: pattern.into(),
@@ -440,7 +440,7 @@ fn an_edit_that_was_overtaken_is_made_on_what_is_there_then() {
             ..ModifyFile::default()
         })
     };
-    ground.put("a", "start\n");
+    fixture.put("a", "start\n");
     std::thread::scope(|scope| {
         for letter in ["s", "t", "a", "r"] {
             let (workspace, edit) = (&workspace, &edit);
@@ -449,5 +449,5 @@ fn an_edit_that_was_overtaken_is_made_on_what_is_there_then() {
     });
     let expected: String =
         ["s", "t", "a", "r", "t"].map(|letter| format!("{letter}{}", ".".repeat(10))).concat();
-    assert_eq!(ground.text("a").unwrap(), format!("{expected}\n"), "every edit has seen those before it");
+    assert_eq!(fixture.text("a").unwrap(), format!("{expected}\n"), "every edit has seen those before it");
 }

@@ -4,7 +4,7 @@ use change_journal::RunFilter;
 use local_workspace::{DryWorkspace, EngineConfig, LocalWorkspace, PlannedChange};
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// Batches that build on each other, with failures among them.
 fn batches(version: &Option<FileVersion>) -> Vec<Vec<FileChange>> {
@@ -26,10 +26,10 @@ fn batches(version: &Option<FileVersion>) -> Vec<Vec<FileChange>> {
     ]
 }
 
-fn files(ground: &Ground) {
-    ground.put("old", "1\n2\n3\n");
-    ground.put("gone", "x\n");
-    ground.put("d/e", "x\n");
+fn files(fixture: &Fixture) {
+    fixture.put("old", "1\n2\n3\n");
+    fixture.put("gone", "x\n");
+    fixture.put("d/e", "x\n");
 }
 
 fn carry_out(workspace: &impl Workspace) -> Vec<Vec<Result<FileChanged, WapError>>> {
@@ -42,21 +42,21 @@ fn carry_out(workspace: &impl Workspace) -> Vec<Vec<Result<FileChanged, WapError
 
 #[test]
 fn dry_run_answers_as_the_workspace_does() {
-    let (dry_ground, ground) = (Ground::new(), Ground::new());
-    files(&dry_ground);
-    files(&ground);
-    let workspace = dry_ground.open();
+    let (dry_fixture, fixture) = (Fixture::new(), Fixture::new());
+    files(&dry_fixture);
+    files(&fixture);
+    let workspace = dry_fixture.open();
     let dry = DryWorkspace::new(&workspace);
-    assert_eq!(carry_out(&dry), carry_out(&ground.open()));
+    assert_eq!(carry_out(&dry), carry_out(&fixture.open()));
 }
 
 #[test]
 fn dry_run_leaves_no_trace_in_the_workspace_or_the_journal() {
-    let ground = Ground::new();
-    files(&ground);
-    let before = ground.all_names();
-    let journal = ground.open_journal();
-    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let fixture = Fixture::new();
+    files(&fixture);
+    let before = fixture.all_names();
+    let journal = fixture.open_journal();
+    let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     let dry = DryWorkspace::new(&workspace);
     let request = ReadFile { path: "old".into(), ..ReadFile::default() };
     let version = dry.read_file(&Caller::numbered(1).durable().call(), &request).unwrap().version.unwrap();
@@ -67,13 +67,13 @@ fn dry_run_leaves_no_trace_in_the_workspace_or_the_journal() {
     journal.flush().unwrap();
     assert_eq!(journal.reader().runs(&RunFilter::default(), 10).unwrap(), []);
     assert!(!journal.reader().holds_content(&version.0.parse().unwrap()).unwrap());
-    assert_eq!(ground.all_names(), before);
-    assert_eq!(ground.text("old").unwrap(), "1\n2\n3\n");
+    assert_eq!(fixture.all_names(), before);
+    assert_eq!(fixture.text("old").unwrap(), "1\n2\n3\n");
     // The steps are still to be carried out.
     drop(dry);
     let caller = Caller::numbered(1);
     workspace.change_files(&caller.call(), &[write("old", "new\n")]).unwrap().remove(0).unwrap();
-    assert_eq!(ground.text("old").unwrap(), "new\n");
+    assert_eq!(fixture.text("old").unwrap(), "new\n");
 }
 
 fn planned(workspace: &LocalWorkspace, batches: &[Vec<FileChange>]) -> Vec<PlannedChange> {
@@ -86,10 +86,10 @@ fn planned(workspace: &LocalWorkspace, batches: &[Vec<FileChange>]) -> Vec<Plann
 
 #[test]
 fn planned_changes_are_told_in_their_order_each_on_top_of_the_others() {
-    let ground = Ground::new();
-    files(&ground);
-    ground.put("binary", b"\xff\0");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    files(&fixture);
+    fixture.put("binary", b"\xff\0");
+    let workspace = fixture.open();
     let mut batches = batches(&shown(&workspace, "old"));
     batches.push(vec![delete("binary"), write("d/e", "x\n")]);
     let planned = planned(&workspace, &batches);
@@ -131,10 +131,10 @@ fn planned_changes_are_told_in_their_order_each_on_top_of_the_others() {
 
 #[test]
 fn reading_sees_what_is_planned() {
-    let ground = Ground::new();
-    files(&ground);
-    std::os::unix::fs::symlink("old", ground.root().join("link")).unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    files(&fixture);
+    std::os::unix::fs::symlink("old", fixture.root().join("link")).unwrap();
+    let workspace = fixture.open();
     let dry = DryWorkspace::new(&workspace);
     let version = shown(&dry, "old");
     let outcome = change(&dry, replace("old", (1, 1), "one\nmore", version.clone())).unwrap();
@@ -157,9 +157,9 @@ fn reading_sees_what_is_planned() {
 
 #[test]
 fn dry_run_of_a_read_only_workspace_refuses_like_it() {
-    let ground = Ground::new();
-    let config = EngineConfig { read_only: true, ..ground.config() };
-    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let fixture = Fixture::new();
+    let config = EngineConfig { read_only: true, ..fixture.config() };
+    let workspace = fixture.open_with(fixture.open_journal(), config).0;
     let dry = DryWorkspace::new(&workspace);
     assert_eq!(change(&dry, write("a", "x")).unwrap_err().reason(), Reason::ReadOnly);
     assert_eq!(dry.into_planned(), []);

@@ -8,7 +8,7 @@ use sandbox_fs::{FileKind, FileRoot, ResolveMethod};
 use wap_core::*;
 
 use crate::corpus::{Case, NEW_TEXT, Reply, Sandbox, Subject, User, run_all, run_text};
-use crate::fixture::ground::{Caller, Ground, delete, replace};
+use crate::fixture::workspace::{Caller, Fixture, delete, replace};
 
 #[test]
 fn the_corpus_holds_with_openat2() {
@@ -32,9 +32,9 @@ fn the_corpus_holds_for_an_ordinary_user_with_the_walker() {
 
 #[test]
 fn change_of_gitmodules_is_flagged() {
-    let ground = Ground::new();
-    let workspace = ground.open();
-    let warnings = |change: FileChange| match crate::fixture::ground::change(&workspace, change).unwrap() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
+    let warnings = |change: FileChange| match crate::fixture::workspace::change(&workspace, change).unwrap() {
         FileChanged::Written(written) => written.warnings.len(),
         FileChanged::Modified(modified) => modified.warnings.len(),
         FileChanged::Deleted(_) => 0,
@@ -81,7 +81,7 @@ impl Subject for LocalWorkspace {
     fn over(root: FileRoot, sandbox: &Sandbox) -> LocalWorkspace {
         let journal = Journal::in_memory().unwrap();
         fs::create_dir(sandbox.top().join("state")).unwrap();
-        LocalWorkspace::open(root, journal, Ground::at(sandbox.top()).config()).unwrap().0
+        LocalWorkspace::open(root, journal, Fixture::at(sandbox.top()).config()).unwrap().0
     }
 
     fn perform(&self, case: &Case, sandbox: &Sandbox) -> Result<Reply, WapError> {

@@ -7,28 +7,28 @@ use local_workspace::{EngineConfig, LocalWorkspace};
 use rel_path::RelPath;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 const SECRET: &str = "secret of the daemon";
 
 /// A workspace with a state folder of this name in it.
-fn workspace_with_state(ground: &Ground, name: &str) -> LocalWorkspace {
-    ground.put("src/code.rs", "code\n");
-    ground.put(&format!("{name}/journal/db"), SECRET);
-    fs::create_dir(ground.root().join(name).join("output")).unwrap();
-    symlink(name, ground.root().join("link")).unwrap();
-    symlink(format!("../{name}/journal"), ground.root().join("src/deep")).unwrap();
+fn workspace_with_state(fixture: &Fixture, name: &str) -> LocalWorkspace {
+    fixture.put("src/code.rs", "code\n");
+    fixture.put(&format!("{name}/journal/db"), SECRET);
+    fs::create_dir(fixture.root().join(name).join("output")).unwrap();
+    symlink(name, fixture.root().join("link")).unwrap();
+    symlink(format!("../{name}/journal"), fixture.root().join("src/deep")).unwrap();
     let config = EngineConfig {
         state_folder: Some(RelPath::parse(name).unwrap()),
-        output_folder: ground.root().join(name).join("output"),
-        ..ground.config()
+        output_folder: fixture.root().join(name).join("output"),
+        ..fixture.config()
     };
-    ground.open_with(ground.open_journal(), config).0
+    fixture.open_with(fixture.open_journal(), config).0
 }
 
 /// Spellings of paths beneath the state folder.
-fn spellings(ground: &Ground, name: &str) -> Vec<String> {
-    let absolute = ground.root().join(name).join("journal/db");
+fn spellings(fixture: &Fixture, name: &str) -> Vec<String> {
+    let absolute = fixture.root().join(name).join("journal/db");
     [
         format!("{name}/journal/db"),
         format!("./{name}//journal/./db"),
@@ -57,9 +57,9 @@ fn assert_closed<T: std::fmt::Debug>(outcome: Result<T, WapError>, what: &str) {
 #[test]
 fn no_tool_reaches_the_state_folder() {
     for name in [".agentd", "agent state", "deep/er/state"] {
-        let ground = Ground::new();
-        let workspace = workspace_with_state(&ground, name);
-        for path in spellings(&ground, name) {
+        let fixture = Fixture::new();
+        let workspace = workspace_with_state(&fixture, name);
+        for path in spellings(&fixture, name) {
             let caller = Caller::once();
             assert_closed(read(&workspace, &path), &format!("read {path}"));
             let folder = folder_of(&path);
@@ -85,7 +85,7 @@ fn no_tool_reaches_the_state_folder() {
                 &format!("run in {folder}"),
             );
         }
-        assert_eq!(ground.text(&format!("{name}/journal/db")).unwrap(), SECRET);
+        assert_eq!(fixture.text(&format!("{name}/journal/db")).unwrap(), SECRET);
     }
 }
 
@@ -108,8 +108,8 @@ fn search_for(paths: &[&str], query: &str) -> SearchFiles {
 #[test]
 fn listings_and_searches_leave_the_state_folder_out() {
     for name in [".agentd", "agent state", "deep/er/state"] {
-        let ground = Ground::new();
-        let workspace = workspace_with_state(&ground, name);
+        let fixture = Fixture::new();
+        let workspace = workspace_with_state(&fixture, name);
         let caller = Caller::once();
         let explore = ExploreFiles {
             recursive: Some(true),
@@ -128,8 +128,8 @@ fn listings_and_searches_leave_the_state_folder_out() {
 
 #[test]
 fn folder_whose_name_only_begins_like_the_state_folders_is_open() {
-    let ground = Ground::new();
-    let workspace = workspace_with_state(&ground, "state");
+    let fixture = Fixture::new();
+    let workspace = workspace_with_state(&fixture, "state");
     change(&workspace, write("state of things.md", "x")).unwrap();
     change(&workspace, write("states/x", "x")).unwrap();
     change(&workspace, write("src/state/x", "x")).unwrap();
@@ -139,8 +139,8 @@ fn folder_whose_name_only_begins_like_the_state_folders_is_open() {
 #[test]
 fn commands_do_not_see_the_state_folder_or_are_refused() {
     for name in [".agentd", "agent state"] {
-        let ground = Ground::new();
-        let workspace = workspace_with_state(&ground, name);
+        let fixture = Fixture::new();
+        let workspace = workspace_with_state(&fixture, name);
         let outcome =
             run(&workspace, &format!("cat '{name}'/journal/db; ls -A '{name}'; echo x > '{name}'/x"));
         match outcome {
@@ -150,7 +150,7 @@ fn commands_do_not_see_the_state_folder_or_are_refused() {
             }
             Err(error) => assert_eq!(error.reason(), Reason::SandboxUnavailable, "{error}"),
         }
-        assert!(!ground.root().join(name).join("x").exists());
+        assert!(!fixture.root().join(name).join("x").exists());
         let sandbox = workspace.sandbox_report().unwrap();
         let has_own_files = sandbox.fs == sandbox_exec::FileConfinement::Root;
         assert_eq!(run(&workspace, "true").is_ok(), has_own_files, "{sandbox}");
@@ -159,17 +159,17 @@ fn commands_do_not_see_the_state_folder_or_are_refused() {
 
 #[test]
 fn commands_are_refused_where_they_would_see_the_state_folder() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let mut config = EngineConfig {
         state_folder: Some(RelPath::parse(".agentd").unwrap()),
-        output_folder: ground.root().join(".agentd/output"),
-        ..ground.config()
+        output_folder: fixture.root().join(".agentd/output"),
+        ..fixture.config()
     };
-    ground.put(".agentd/journal/db", SECRET);
+    fixture.put(".agentd/journal/db", SECRET);
     config.launcher.highest_level = sandbox_exec::Level::Landlock;
-    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let workspace = fixture.open_with(fixture.open_journal(), config).0;
     let error = run(&workspace, "touch ran").unwrap_err();
     assert_eq!(error.reason(), Reason::SandboxUnavailable);
     assert!(error.message().contains("--base"), "{error}");
-    assert_eq!(ground.text("ran"), None);
+    assert_eq!(fixture.text("ran"), None);
 }

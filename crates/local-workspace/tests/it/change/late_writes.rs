@@ -7,28 +7,28 @@ use change_journal::{ChangeState, JournalReader};
 use local_workspace::{LateWrite, LocalWorkspace, Undo, UndoError};
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
-fn opened(ground: &Ground, name: &str) -> File {
-    OpenOptions::new().write(true).open(ground.root().join(name)).unwrap()
+fn opened(fixture: &Fixture, name: &str) -> File {
+    OpenOptions::new().write(true).open(fixture.root().join(name)).unwrap()
 }
 
 /// What was found, as the path and what is kept.
-fn found(ground: &Ground, workspace: &LocalWorkspace) -> Vec<(String, String)> {
+fn found(fixture: &Fixture, workspace: &LocalWorkspace) -> Vec<(String, String)> {
     workspace.checkpoint();
-    let text = |found: LateWrite| (found.path, ground.text(&found.kept_as.unwrap()).unwrap());
+    let text = |found: LateWrite| (found.path, fixture.text(&found.kept_as.unwrap()).unwrap());
     workspace.late_writes().into_iter().map(text).collect()
 }
 
 #[test]
 fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for name in ["d/edited", "d/written", "d/deleted", "d/quiet"] {
-        ground.put(name, "1\n2\n");
+        fixture.put(name, "1\n2\n");
     }
     let [mut edited, written, mut deleted, quiet] =
-        ["d/edited", "d/written", "d/deleted", "d/quiet"].map(|name| opened(&ground, name));
-    let workspace = ground.open();
+        ["d/edited", "d/written", "d/deleted", "d/quiet"].map(|name| opened(&fixture, name));
+    let workspace = fixture.open();
     let changes = [
         replace("d/edited", (1, 1), "one", None),
         write("d/written", "ours\n"),
@@ -37,7 +37,7 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     ];
     let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
-    assert_eq!(found(&ground, &workspace), []);
+    assert_eq!(found(&fixture, &workspace), []);
     edited.write_all(b"late\n").unwrap();
     written.set_len(0).unwrap();
     deleted.seek(SeekFrom::End(0)).unwrap();
@@ -45,15 +45,15 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     drop(quiet);
     let expected = [("d/edited", "late\n"), ("d/written", ""), ("d/deleted", "1\n2\n3\n")];
     let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    assert_eq!(found(&ground, &workspace), expected);
+    assert_eq!(found(&fixture, &workspace), expected);
     // Ours stays in its place, and what was told is not told again.
     assert_eq!(
-        (ground.text("d/edited").unwrap(), ground.text("d/written").unwrap()),
+        (fixture.text("d/edited").unwrap(), fixture.text("d/written").unwrap()),
         ("one\n2\n".into(), "ours\n".into())
     );
-    assert_eq!(found(&ground, &workspace), []);
+    assert_eq!(found(&fixture, &workspace), []);
     edited.write_all(b"later\n").unwrap();
-    assert_eq!(found(&ground, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
+    assert_eq!(found(&fixture, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
 }
 
 /// Something that replaces a file.
@@ -61,21 +61,21 @@ type Replacement<'r> = &'r dyn Fn(&LocalWorkspace);
 
 #[test]
 fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it() {
-    let ground = Ground::new();
-    ground.put("read", "r\n");
+    let fixture = Fixture::new();
+    fixture.put("read", "r\n");
     // What replaces the file: an edit, an undo, and a command on a layer or in the folder.
     let edit = |workspace: &LocalWorkspace| {
         change(workspace, write("file", "ours\n")).unwrap();
     };
     let undo = |workspace: &LocalWorkspace| {
-        let changes = journal_of(&ground).changes_of_path(b"file", 9).unwrap();
+        let changes = journal_of(&fixture).changes_of_path(b"file", 9).unwrap();
         let edit = changes.iter().find(|change| change.state != ChangeState::Conflicted).unwrap();
         workspace.undo(&Caller::once().call(), &Undo::Changes(vec![edit.number])).unwrap();
     };
     let by_command = |workspace: &LocalWorkspace| {
         run(workspace, "echo new > copy && mv copy file").unwrap();
     };
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let is_layered = workspace.sandbox_report().unwrap().layer == sandbox_exec::LayerKind::Overlay;
     let ways: [(&str, Replacement<'_>); 3] =
         [("an edit", &edit), ("an undo", &undo), ("a command", &by_command)];
@@ -85,12 +85,12 @@ fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it
             continue;
         }
         if what != "an undo" {
-            ground.put("file", format!("before {what}\n"));
+            fixture.put("file", format!("before {what}\n"));
         }
-        let mut program = opened(&ground, "file");
+        let mut program = opened(&fixture, "file");
         program.seek(SeekFrom::End(0)).unwrap();
         replace(&workspace);
-        let now = ground.text("file");
+        let now = fixture.text("file");
         program.write_all(format!("late, after {what}\n").as_bytes()).unwrap();
         workspace.checkpoint();
         // A caller of another conversation hears nothing of it, and it is told once.
@@ -103,85 +103,85 @@ fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it
         assert!(read(&workspace, "read").unwrap().warnings.is_empty(), "{what}");
         let kept = told[0].rsplit('`').nth(1).unwrap().to_owned();
         let late = format!("late, after {what}\n");
-        assert!(ground.text(&kept).unwrap().ends_with(&late), "{what}");
-        assert_eq!(ground.text("file"), now, "{what}");
+        assert!(fixture.text(&kept).unwrap().ends_with(&late), "{what}");
+        assert_eq!(fixture.text("file"), now, "{what}");
         // The journal has it, as something that is not in force.
-        let change = journal_of(&ground).latest_changes(None, 1).unwrap().remove(0);
+        let change = journal_of(&fixture).latest_changes(None, 1).unwrap().remove(0);
         assert_eq!((&*change.path, change.state), (&b"file"[..], ChangeState::Conflicted), "{what}");
-        let content = journal_of(&ground).content(&change.after.unwrap().content.unwrap());
+        let content = journal_of(&fixture).content(&change.after.unwrap().content.unwrap());
         assert!(content.unwrap().unwrap().ends_with(late.as_bytes()), "{what}");
-        let step = journal_of(&ground).steps(change.run).unwrap().remove(0);
+        let step = journal_of(&fixture).steps(change.run).unwrap().remove(0);
         assert!(step.description.contains(&kept), "{what}: {step:?}");
         let refused = workspace.undo(&Caller::once().call(), &Undo::Changes(vec![change.number]));
         assert!(matches!(refused, Err(UndoError::NeverHappened { .. })), "{what}: {refused:?}");
     }
     drop(workspace);
-    assert!(ground.open_with(ground.open_journal(), ground.config()).1.is_empty());
+    assert!(fixture.open_with(fixture.open_journal(), fixture.config()).1.is_empty());
 }
 
 /// The journal of an open workspace, read from beside.
-fn journal_of(ground: &Ground) -> JournalReader {
-    JournalReader::open(&ground.path().join("state/journal")).unwrap()
+fn journal_of(fixture: &Fixture) -> JournalReader {
+    JournalReader::open(&fixture.path().join("state/journal")).unwrap()
 }
 
 #[test]
 fn what_is_written_to_a_file_that_has_another_name_is_there_and_not_kept_twice() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     for (name, ours) in [("replaced", write("replaced", "ours\n")), ("deleted", delete("deleted"))] {
-        ground.put(name, "1\n");
+        fixture.put(name, "1\n");
         let other = format!("other name of {name}");
-        fs::hard_link(ground.root().join(name), ground.root().join(&other)).unwrap();
+        fs::hard_link(fixture.root().join(name), fixture.root().join(&other)).unwrap();
         change(&workspace, ours).unwrap();
-        ground.put(&other, "late\n");
-        assert_eq!(found(&ground, &workspace), []);
-        fs::remove_file(ground.root().join(&other)).unwrap();
-        assert_eq!(found(&ground, &workspace), []);
+        fixture.put(&other, "late\n");
+        assert_eq!(found(&fixture, &workspace), []);
+        fs::remove_file(fixture.root().join(&other)).unwrap();
+        assert_eq!(found(&fixture, &workspace), []);
     }
-    assert_eq!(ground.all_names(), ["replaced"]);
+    assert_eq!(fixture.all_names(), ["replaced"]);
 }
 
 #[test]
 fn a_write_of_the_same_length_in_the_same_moment_is_found() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     for round in 0..50 {
         let name = format!("f{round}");
         // The times of file systems have gaps of milliseconds: all of this happens within one.
-        ground.put(&name, "a\n");
-        let mut file = opened(&ground, &name);
+        fixture.put(&name, "a\n");
+        let mut file = opened(&fixture, &name);
         change(&workspace, write(&name, "ours\n")).unwrap();
         file.write_all(b"b\n").unwrap();
-        assert_eq!(found(&ground, &workspace), [(name, "b\n".to_owned())]);
+        assert_eq!(found(&fixture, &workspace), [(name, "b\n".to_owned())]);
     }
 }
 
 #[test]
 fn a_folder_that_is_gone_and_files_that_were_many_lose_nothing() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let names: Vec<_> = (0..200).map(|number| format!("d/f{number}")).collect();
     for name in &names {
-        ground.put(name, name);
+        fixture.put(name, name);
     }
-    let mut first = opened(&ground, &names[0]);
-    let mut last = opened(&ground, &names[199]);
-    let workspace = ground.open();
+    let mut first = opened(&fixture, &names[0]);
+    let mut last = opened(&fixture, &names[199]);
+    let workspace = fixture.open();
     first.write_all(b"early").unwrap();
     let changes: Vec<_> = names.iter().map(|name| delete(name)).collect();
     let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     // What was written before belongs to the change: the journal has it.
-    assert_eq!(found(&ground, &workspace), []);
-    fs::remove_dir(ground.root().join("d")).unwrap();
+    assert_eq!(found(&fixture, &workspace), []);
+    fs::remove_dir(fixture.root().join("d")).unwrap();
     last.write_all(b"late").unwrap();
     // It held its own name, "d/f199", and the folder of that name is no place any more.
-    assert_eq!(found(&ground, &workspace), [("d/f199".to_owned(), "late99".to_owned())]);
+    assert_eq!(found(&fixture, &workspace), [("d/f199".to_owned(), "late99".to_owned())]);
     // No more files are held open than is good.
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let deleted = open.filter(|fd| {
         fs::read_link(fd.path()).is_ok_and(|target| {
             let target = target.to_string_lossy().into_owned();
-            target.starts_with(ground.root().to_str().unwrap()) && target.ends_with("(deleted)")
+            target.starts_with(fixture.root().to_str().unwrap()) && target.ends_with("(deleted)")
         })
     });
     assert!(deleted.count() <= 64 + 2);

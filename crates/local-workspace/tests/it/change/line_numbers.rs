@@ -4,7 +4,7 @@ use local_workspace::LocalWorkspace;
 use proptest::prelude::*;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// Twelve lines that are all the same, so that no comparison can tell them apart.
 const SAME: &str = "same\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\nsame\n";
@@ -34,9 +34,9 @@ fn all_ok(outcomes: Vec<Result<FileChanged, WapError>>) {
 
 #[test]
 fn edits_of_one_batch_all_mean_the_version_that_was_shown() {
-    let ground = Ground::new();
-    ground.put("a", SAME);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", SAME);
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
     let batch = [
         replace("a", (2, 2), "two\nand more\nand more", version.clone()),
@@ -48,7 +48,7 @@ fn edits_of_one_batch_all_mean_the_version_that_was_shown() {
     all_ok(workspace.change_files(&Caller::once().call(), &batch).unwrap());
     let expected =
         "one\ntwo\nand more\nand more\nsame\nsame\nsame\nafter seven\nsame\nsame\nsame\nsame\ntwelve\n";
-    assert_eq!(ground.text("a").unwrap(), expected);
+    assert_eq!(fixture.text("a").unwrap(), expected);
 }
 
 /// Two replacements of which the first moves what the second means.
@@ -70,44 +70,44 @@ fn in_turn(version: Option<FileVersion>) -> FileChange {
 
 #[test]
 fn operations_in_turn_mean_what_the_ones_before_left() {
-    let ground = Ground::new();
-    ground.put("a", "l1\nl2\nl3\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "l1\nl2\nl3\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
     change(&workspace, in_turn(version)).unwrap();
-    assert_eq!(ground.text("a").unwrap(), "A\nB\nX\nl2\nl3\n");
+    assert_eq!(fixture.text("a").unwrap(), "A\nB\nX\nl2\nl3\n");
 }
 
 #[test]
 fn operations_in_turn_are_not_carried_over_to_a_file_that_has_changed() {
-    let ground = Ground::new();
-    ground.put("a", "l1\nl2\nl3\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "l1\nl2\nl3\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
-    ground.put("a", "l0\nl1\nl2\nl3\n");
+    fixture.put("a", "l0\nl1\nl2\nl3\n");
     let error = change(&workspace, in_turn(version)).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
-    assert_eq!(ground.text("a").unwrap(), "l0\nl1\nl2\nl3\n");
+    assert_eq!(fixture.text("a").unwrap(), "l0\nl1\nl2\nl3\n");
 }
 
 /// Makes edits, each in a run of its own, lets `between` happen, and then edits lines of the version shown first.
-fn edit_across(between: impl Fn(&Ground, LocalWorkspace) -> LocalWorkspace) -> (String, Option<WapError>) {
-    let ground = Ground::new();
-    ground.put("a", SAME);
-    let workspace = ground.open();
+fn edit_across(between: impl Fn(&Fixture, LocalWorkspace) -> LocalWorkspace) -> (String, Option<WapError>) {
+    let fixture = Fixture::new();
+    fixture.put("a", SAME);
+    let workspace = fixture.open();
     let caller = Caller::once().durable();
     let request = ReadFile { path: "a".into(), ..ReadFile::default() };
     let version = workspace.read_file(&caller.call(), &request).unwrap().version;
     all_ok(workspace.change_files(&caller.call(), &[delete_lines("a", (1, 3), version.clone())]).unwrap());
-    let workspace = between(&ground, workspace);
+    let workspace = between(&fixture, workspace);
     change(&workspace, insert("a", 6, "after six\nafter six", version.clone())).unwrap();
-    let workspace = between(&ground, workspace);
+    let workspace = between(&fixture, workspace);
     change(&workspace, replace("a", (8, 8), "eight", version.clone())).unwrap();
-    let workspace = between(&ground, workspace);
+    let workspace = between(&fixture, workspace);
     // Lines that are gone are refused, those beside them are not.
     let refused = change(&workspace, replace("a", (3, 4), "x", version.clone())).err();
     change(&workspace, replace("a", (4, 4), "four", version)).unwrap();
-    (ground.text("a").unwrap(), refused)
+    (fixture.text("a").unwrap(), refused)
 }
 
 const EDITED_ACROSS: &str = "four\nsame\nsame\nafter six\nafter six\nsame\neight\nsame\nsame\nsame\nsame\n";
@@ -121,9 +121,9 @@ fn edits_of_earlier_runs_are_followed_exactly() {
 
 #[test]
 fn edits_of_another_process_are_followed_exactly() {
-    let (text, refused) = edit_across(|ground, workspace| {
+    let (text, refused) = edit_across(|fixture, workspace| {
         drop(workspace);
-        ground.open()
+        fixture.open()
     });
     assert_eq!(text, EDITED_ACROSS);
     assert_eq!(refused.unwrap().reason(), Reason::Conflict);
@@ -131,60 +131,60 @@ fn edits_of_another_process_are_followed_exactly() {
 
 #[test]
 fn edits_on_both_sides_of_a_users_edit_are_followed_exactly() {
-    let ground = Ground::new();
-    ground.put("a", SAME);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", SAME);
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
     change(&workspace, delete_lines("a", (1, 2), version.clone())).unwrap();
     // A line of the user's in front, which a comparison finds without doubt.
-    ground.put("a", format!("the user's\n{}", ground.text("a").unwrap()));
+    fixture.put("a", format!("the user's\n{}", fixture.text("a").unwrap()));
     change(&workspace, delete_lines("a", (5, 5), version.clone())).unwrap();
     change(&workspace, delete_lines("a", (11, 12), version.clone())).unwrap();
     change(&workspace, replace("a", (7, 7), "seven", version)).unwrap();
-    assert_eq!(ground.text("a").unwrap(), "the user's\nsame\nsame\nsame\nseven\nsame\nsame\nsame\n");
+    assert_eq!(fixture.text("a").unwrap(), "the user's\nsame\nsame\nsame\nseven\nsame\nsame\nsame\n");
 }
 
 #[test]
 fn version_that_only_a_user_made_is_followed_into_our_later_edits() {
-    let ground = Ground::new();
-    ground.put("a", SAME);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", SAME);
+    let workspace = fixture.open();
     // Our history begins before the version that is shown, and goes on after the user has changed that.
     let first = shown(&workspace, "a");
     change(&workspace, replace("a", (1, 1), "one", first)).unwrap();
-    ground.put("a", with(SAME, &[(12, "the user's")]));
+    fixture.put("a", with(SAME, &[(12, "the user's")]));
     let version = shown(&workspace, "a");
-    ground.put("a", with(SAME, &[(12, "the user's, again")]));
+    fixture.put("a", with(SAME, &[(12, "the user's, again")]));
     let last = shown(&workspace, "a");
     change(&workspace, delete_lines("a", (1, 4), last)).unwrap();
     change(&workspace, replace("a", (6, 6), "six", version.clone())).unwrap();
     let expected = "same\nsix\nsame\nsame\nsame\nsame\nsame\nthe user's, again\n";
-    assert_eq!(ground.text("a").unwrap(), expected);
+    assert_eq!(fixture.text("a").unwrap(), expected);
     let refused = change(&workspace, replace("a", (12, 12), "twelve", version)).unwrap_err();
     assert_eq!(refused.reason(), Reason::Conflict);
 }
 
 #[test]
 fn edit_that_was_taken_back_is_forgotten() {
-    let ground = Ground::new();
-    ground.put("a", SAME);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", SAME);
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
     change(&workspace, replace("a", (5, 5), "five", version.clone())).unwrap();
     let changed = shown(&workspace, "a");
     change(&workspace, replace("a", (5, 5), "same", changed)).unwrap();
     change(&workspace, insert("a", 0, "top", version.clone())).unwrap();
     change(&workspace, replace("a", (5, 5), "five again", version)).unwrap();
-    assert_eq!(ground.text("a").unwrap(), format!("top\n{}", with(SAME, &[(5, "five again")])));
+    assert_eq!(fixture.text("a").unwrap(), format!("top\n{}", with(SAME, &[(5, "five again")])));
 }
 
 #[test]
 fn addressed_lines_that_somebody_changed_are_a_conflict_with_both_texts() {
-    let ground = Ground::new();
-    ground.put("a", "1\n2\n3\n4\n5\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n2\n3\n4\n5\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
-    ground.put("a", "0\n1\n2\nthree\n4\n5\n");
+    fixture.put("a", "0\n1\n2\nthree\n4\n5\n");
     let error = change(&workspace, replace("a", (3, 3), "x", version.clone())).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
     assert_eq!(error.detail("expectedText").unwrap(), "3");
@@ -192,58 +192,58 @@ fn addressed_lines_that_somebody_changed_are_a_conflict_with_both_texts() {
     assert!(current.contains("three"), "{current}");
     assert_eq!(error.detail("totalLines").unwrap(), 6);
     assert_eq!(error.detail("currentVersion").unwrap(), &shown(&workspace, "a").unwrap().0);
-    assert_eq!(ground.text("a").unwrap(), "0\n1\n2\nthree\n4\n5\n");
+    assert_eq!(fixture.text("a").unwrap(), "0\n1\n2\nthree\n4\n5\n");
     // The lines beside them are where they are, whatever their numbers are now.
     change(&workspace, replace("a", (4, 5), "four", version)).unwrap();
-    assert_eq!(ground.text("a").unwrap(), "0\n1\n2\nthree\nfour\n");
+    assert_eq!(fixture.text("a").unwrap(), "0\n1\n2\nthree\nfour\n");
 }
 
 #[test]
 fn whole_file_that_was_written_anew_is_compared() {
-    let ground = Ground::new();
-    ground.put("a", "1\n2\n3\n4\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n2\n3\n4\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "a");
     change(&workspace, replace("a", (1, 1), "one", version.clone())).unwrap();
     change(&workspace, write("a", "zero\none\n2\n3\nfour\n")).unwrap();
     change(&workspace, replace("a", (3, 3), "three", version.clone())).unwrap();
-    assert_eq!(ground.text("a").unwrap(), "zero\none\n2\nthree\nfour\n");
+    assert_eq!(fixture.text("a").unwrap(), "zero\none\n2\nthree\nfour\n");
     let refused = change(&workspace, replace("a", (4, 4), "x", version)).unwrap_err();
     assert_eq!(refused.reason(), Reason::Conflict);
 }
 
 #[test]
 fn version_that_nobody_holds_is_a_conflict() {
-    let ground = Ground::new();
-    ground.put("a", "1\n2\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n2\n");
+    let workspace = fixture.open();
     for version in ["", "nonsense", &"0".repeat(64)] {
         let error =
             change(&workspace, replace("a", (1, 1), "x", Some(FileVersion(version.into())))).unwrap_err();
         assert_eq!(error.reason(), Reason::Conflict, "{error}");
     }
-    assert_eq!(ground.text("a").unwrap(), "1\n2\n");
+    assert_eq!(fixture.text("a").unwrap(), "1\n2\n");
 }
 
 #[test]
 fn version_of_a_process_that_ended_is_held_only_if_it_was_shown_to_stay() {
-    let ground = Ground::new();
-    ground.put("a", "1\n2\n3\n");
-    ground.put("b", "1\n2\n3\n4\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n2\n3\n");
+    fixture.put("b", "1\n2\n3\n4\n");
+    let workspace = fixture.open();
     let version = |path: &str, caller: Caller| {
         let request = ReadFile { path: path.into(), ..ReadFile::default() };
         workspace.read_file(&caller.call(), &request).unwrap().version
     };
     let (passing, lasting) = (version("a", Caller::once()), version("b", Caller::once().durable()));
     drop(workspace);
-    ground.put("a", "0\n1\n2\n3\n");
-    ground.put("b", "0\n1\n2\n3\n4\n");
-    let workspace = ground.open();
+    fixture.put("a", "0\n1\n2\n3\n");
+    fixture.put("b", "0\n1\n2\n3\n4\n");
+    let workspace = fixture.open();
     let error = change(&workspace, replace("a", (2, 2), "x", passing)).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
     change(&workspace, replace("b", (2, 2), "two", lasting)).unwrap();
-    assert_eq!(ground.text("b").unwrap(), "0\n1\ntwo\n3\n4\n");
+    assert_eq!(fixture.text("b").unwrap(), "0\n1\ntwo\n3\n4\n");
 }
 
 /// An edit of some lines of the file as it is: delete `count` lines at `at`, insert `added` ones there.
@@ -311,10 +311,10 @@ proptest! {
         edits in proptest::collection::vec(random_edit(), 1..7),
         line in 1..=12_usize,
     ) {
-        let ground = Ground::new();
-        ground.put("a", SAME);
+        let fixture = Fixture::new();
+        fixture.put("a", SAME);
         let journal = change_journal::Journal::in_memory().unwrap();
-        let workspace = ground.open_with(journal, ground.config()).0;
+        let workspace = fixture.open_with(journal, fixture.config()).0;
         let version = shown(&workspace, "a").unwrap();
         let mut model = Model { lines: (1..=12).map(Line::First).collect(), came: 0 };
         let mut batch = Vec::new();
@@ -326,7 +326,7 @@ proptest! {
         }
         batch.push(replace("a", (line as i64, line as i64), "marked", Some(version)));
         let last = workspace.change_files(&Caller::once().call(), &batch).unwrap().pop().unwrap();
-        let text = ground.text("a").unwrap();
+        let text = fixture.text("a").unwrap();
         let marked: Vec<_> = text.lines().enumerate().filter(|(_, text)| *text == "marked").collect();
         match model.lines.iter().position(|there| *there == Line::First(line)) {
             Some(index) => {

@@ -6,7 +6,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 const VECTORS: &str = include_str!("../../../../../fixtures/vectors/wap.json");
 
@@ -33,17 +33,17 @@ fn every_modify_case_gives_the_same_answer_and_the_same_file() {
     let mut compared = 0;
     for case in vectors["cases"].as_array().unwrap().iter().filter(|case| is_of_both(case)) {
         let name = &case["name"];
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         let memory = MemoryWorkspace::new();
         for (path, content) in case["input"]["files"].as_object().into_iter().flatten() {
-            ground.put(path, content.as_str().unwrap());
+            fixture.put(path, content.as_str().unwrap());
             memory.set_file(path, content.as_str().unwrap());
         }
         let Ok(Request::ModifyFile(request)) = Request::parse("modifyFile", case["input"]["request"].clone())
         else {
             continue;
         };
-        let (on_disk, file_on_disk) = outcome(&ground.open(), &request);
+        let (on_disk, file_on_disk) = outcome(&fixture.open(), &request);
         let (in_memory, file_in_memory) = outcome(&memory, &request);
         assert_eq!(file_on_disk, file_in_memory, "{name}");
         let is_about_the_path = |answer: &Value| answer["details"]["field"] == "path";
@@ -84,8 +84,8 @@ fn operation() -> impl Strategy<Value = ModifyOperation> {
 
 #[test]
 fn drawn_edits_give_the_same_answers_and_the_same_file() {
-    let ground = Ground::in_memory();
-    let on_disk = ground.open();
+    let fixture = Fixture::in_memory();
+    let on_disk = fixture.open();
     let edits =
         prop::collection::vec((prop::collection::vec(operation(), 1..4), any::<bool>(), 0..3_usize), 1..5);
     let mut runner = TestRunner::new(ProptestConfig::with_cases(100));
@@ -95,7 +95,7 @@ fn drawn_edits_give_the_same_answers_and_the_same_file() {
         // A file of its own for each story: versions of earlier ones are not to be known.
         let path = format!("f{}", file.replace(file.get() + 1));
         let memory = MemoryWorkspace::new();
-        ground.put(&path, &text);
+        fixture.put(&path, &text);
         memory.set_file(&path, &text);
         let mut versions = vec![shown(&on_disk, &path)];
         prop_assert_eq!(&versions[0], &shown(&memory, &path));

@@ -8,7 +8,7 @@ use rel_path::{NameRule, ProtectedNames};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 const NEVER: &[(&str, &str)] = &[
     (".cursor/mcp.json", "Cursor"),
@@ -38,10 +38,10 @@ fn warnings(changed: FileChanged) -> Vec<String> {
     }
 }
 
-fn with_names(ground: &Ground, names: ProtectedNames, layered: Layered) -> LocalWorkspace {
+fn with_names(fixture: &Fixture, names: ProtectedNames, layered: Layered) -> LocalWorkspace {
     let policy = FsPolicy::default().with_protected(names);
-    let root = FileRoot::open(&ground.root(), &RootRules::none(), policy).unwrap();
-    LocalWorkspace::open(root, ground.open_journal(), ground.layered_config(layered)).unwrap().0
+    let root = FileRoot::open(&fixture.root(), &RootRules::none(), policy).unwrap();
+    LocalWorkspace::open(root, fixture.open_journal(), fixture.layered_config(layered)).unwrap().0
 }
 
 fn make(path: &str) -> String {
@@ -52,17 +52,17 @@ fn make(path: &str) -> String {
 fn what_starts_programs_is_never_changed_by_any_tool() {
     for layered in LAYERS {
         for (path, reason) in NEVER {
-            let ground = Ground::new();
-            let workspace = ground.open_layered(layered);
+            let fixture = Fixture::new();
+            let workspace = fixture.open_layered(layered);
             let error = change(&workspace, write(path, "x\n")).unwrap_err();
             assert_eq!(error.reason(), Reason::Protected, "{path}");
             assert!(error.to_string().contains(reason), "{path}: {error}");
             let warned = run(&workspace, &make(path)).unwrap().warnings.join("\n");
             assert!(warned.contains(&format!("`{path}`")) && warned.contains(reason), "{path}: {warned}");
-            assert!(!ground.root().join(path).exists(), "{path} ({layered:?})");
+            assert!(!fixture.root().join(path).exists(), "{path} ({layered:?})");
             // The control: without the list it is a file like any other.
             drop(workspace);
-            let workspace = with_names(&ground, ProtectedNames::none(), layered);
+            let workspace = with_names(&fixture, ProtectedNames::none(), layered);
             change(&workspace, write(path, "x\n")).unwrap();
         }
     }
@@ -72,8 +72,8 @@ fn what_starts_programs_is_never_changed_by_any_tool() {
 fn what_people_want_edited_is_edited_and_pointed_out() {
     for layered in LAYERS {
         for (path, reason) in ASKED {
-            let ground = Ground::new();
-            let workspace = ground.open_layered(layered);
+            let fixture = Fixture::new();
+            let workspace = fixture.open_layered(layered);
             let pointed_out = |warned: &[String]| {
                 assert!(
                     warned.len() == 1 && warned[0].contains(path) && warned[0].contains(reason),
@@ -87,7 +87,7 @@ fn what_people_want_edited_is_edited_and_pointed_out() {
             assert!(dry.into_planned()[0].obeyed_because.as_ref().unwrap().contains(reason), "{path}");
             pointed_out(&warnings(change(&workspace, delete(path)).unwrap()));
             pointed_out(&run(&workspace, &make(path)).unwrap().warnings);
-            assert_eq!(ground.text(path).as_deref(), Some("x\n"), "{path} ({layered:?})");
+            assert_eq!(fixture.text(path).as_deref(), Some("x\n"), "{path} ({layered:?})");
             assert_eq!(run(&workspace, &make("plain")).unwrap().warnings, [""; 0]);
         }
     }
@@ -95,13 +95,13 @@ fn what_people_want_edited_is_edited_and_pointed_out() {
 
 #[test]
 fn user_moves_names_from_list_to_list() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let mut names = ProtectedNames::default();
     names.change(".idea", NameRule::Reported);
     names.change(".github/workflows", NameRule::Never);
     names.remove(".envrc");
     names.set("*.tf", NameRule::Never, "the user has put it on the list");
-    let workspace = with_names(&ground, names, Layered::Yes);
+    let workspace = with_names(&fixture, names, Layered::Yes);
     assert_eq!(warnings(change(&workspace, write(".idea/x.xml", "")).unwrap()).len(), 1);
     assert_eq!(warnings(change(&workspace, write(".envrc", "")).unwrap()), [""; 0]);
     for path in [".github/workflows/ci.yml", "infra/main.tf"] {
@@ -112,36 +112,36 @@ fn user_moves_names_from_list_to_list() {
 #[test]
 fn other_version_control_systems_keep_working_and_run_nothing() {
     for layered in LAYERS {
-        let ground = Ground::new();
-        let workspace = ground.open_layered(layered);
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(layered);
         assert_eq!(change(&workspace, write(".hg/dirstate", "")).unwrap_err().reason(), Reason::Protected);
         let script = "mkdir -p .hg/store .jj/repo/store .svn && echo x > .hg/dirstate && echo x > .svn/wc.db && \
                       echo x > .jj/repo/store/type && echo x > .hg/hgrc && echo x > .jj/repo/config.toml";
         let warned = run(&workspace, script).unwrap().warnings.join("\n");
         for path in [".hg/dirstate", ".svn/wc.db", ".jj/repo/store/type"] {
-            assert_eq!(ground.text(path).as_deref(), Some("x\n"), "{path} ({layered:?}): {warned}");
+            assert_eq!(fixture.text(path).as_deref(), Some("x\n"), "{path} ({layered:?}): {warned}");
         }
         for path in [".hg/hgrc", ".jj/repo/config.toml"] {
-            assert!(!ground.root().join(path).exists() && warned.contains(path), "{path}: {warned}");
+            assert!(!fixture.root().join(path).exists() && warned.contains(path), "{path}: {warned}");
         }
         let run = change_journal::RunNumber(2);
         let undone = workspace.undo(&Caller::once().call(), &local_workspace::Undo::Run(run)).unwrap();
-        assert!(!ground.root().join(".hg/dirstate").exists(), "{undone:?}");
+        assert!(!fixture.root().join(".hg/dirstate").exists(), "{undone:?}");
     }
 }
 
 #[test]
 fn what_lies_beyond_the_end_of_a_comparison_is_named() {
-    let ground = Ground::new();
-    ground.put("zz/.idea/old.xml", "");
+    let fixture = Fixture::new();
+    fixture.put("zz/.idea/old.xml", "");
     for folder in 0..20 {
-        let folder = ground.root().join(format!(".a/{folder}"));
+        let folder = fixture.root().join(format!(".a/{folder}"));
         fs::create_dir_all(&folder).unwrap();
         (0..10_000).for_each(|name| drop(fs::File::create(folder.join(name.to_string())).unwrap()));
     }
     // What is younger than a tick of the clock counts as changed by the command.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    let workspace = ground.open_layered(Layered::No);
+    let workspace = fixture.open_layered(Layered::No);
     let script = "mkdir -p .vscode zz/x/objects zz/x/refs && echo '{}' > .vscode/tasks.json && echo x > zz/.idea/x.xml && \
                   echo x > zz/x/HEAD && echo x > zz/config && echo '{}' > zz/.mcp.json";
     let warned = run(&workspace, script).unwrap().warnings.join("\n");

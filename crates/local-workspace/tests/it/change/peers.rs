@@ -10,13 +10,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sandbox_exec::Level;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 use test_support::{child, folder_of_child};
 
 const SECRET: &str = "secret of the outside";
 
-fn bytes(ground: &Ground, name: &str) -> Vec<u8> {
-    fs::read(ground.root().join(name)).unwrap()
+fn bytes(fixture: &Fixture, name: &str) -> Vec<u8> {
+    fs::read(fixture.root().join(name)).unwrap()
 }
 
 fn search(path: &str, query: &str) -> SearchFiles {
@@ -37,20 +37,20 @@ fn listing(path: &str) -> ExploreFiles {
 
 #[test]
 fn two_line_edit_does_not_turn_a_crlf_file_into_lf() {
-    let ground = Ground::new();
-    ground.put("crlf", "1\r\n2\r\n3\r\n4\r\n5");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("crlf", "1\r\n2\r\n3\r\n4\r\n5");
+    let workspace = fixture.open();
     change(&workspace, replace("crlf", (2, 3), "two\nthree\n", None)).unwrap();
-    assert_eq!(bytes(&ground, "crlf"), b"1\r\ntwo\r\nthree\r\n4\r\n5");
+    assert_eq!(bytes(&fixture, "crlf"), b"1\r\ntwo\r\nthree\r\n4\r\n5");
 }
 
 #[test]
 fn lines_that_were_moved_are_named_as_data_and_in_words() {
-    let ground = Ground::new();
-    ground.put("moved", "fn a() {\n    one();\n    two();\n}\n\nfn b() {}\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("moved", "fn a() {\n    one();\n    two();\n}\n\nfn b() {}\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "moved");
-    ground.put("moved", "fn b() {}\nfn a() {\n    one();\n    two();\n}\n\n");
+    fixture.put("moved", "fn b() {}\nfn a() {\n    one();\n    two();\n}\n\n");
     let error = change(&workspace, replace("moved", (6, 6), "fn b() { x() }", version)).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
     assert_eq!(error.detail("movedTo"), Some(&serde_json::json!([1, 1])), "{error:?}");
@@ -59,59 +59,59 @@ fn lines_that_were_moved_are_named_as_data_and_in_words() {
 
 #[test]
 fn text_that_occurs_twice_is_not_edited_at_the_first_place() {
-    let ground = Ground::new();
-    ground.put("twice", "start\nsame\nmiddle\nend\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("twice", "start\nsame\nmiddle\nend\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "twice");
     // What was shown at line 2 now stands in two places, neither of which can be told to be meant.
     let now = "same\nstart\nother\nmiddle\nsame\nend\n";
-    ground.put("twice", now);
+    fixture.put("twice", now);
     let error = change(&workspace, replace("twice", (2, 2), "edited", version.clone())).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
     assert_eq!(error.detail("hint"), None, "{error:?}");
-    assert_eq!(bytes(&ground, "twice"), now.as_bytes());
+    assert_eq!(bytes(&fixture, "twice"), now.as_bytes());
     // By its number a line is the one that is meant, however often its text occurs.
     change(&workspace, replace("twice", (5, 5), "edited", None)).unwrap();
-    assert_eq!(bytes(&ground, "twice"), b"same\nstart\nother\nmiddle\nedited\nend\n");
+    assert_eq!(bytes(&fixture, "twice"), b"same\nstart\nother\nmiddle\nedited\nend\n");
 }
 
 #[test]
 fn edit_does_not_destroy_the_bytes_of_a_latin1_file() {
-    let ground = Ground::new();
-    ground.put("latin1", b"caf\xe9\nna\xefve\nend \xff\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("latin1", b"caf\xe9\nna\xefve\nend \xff\n");
+    let workspace = fixture.open();
     assert!(read(&workspace, "latin1").unwrap().content.starts_with("caf\u{fffd}\n"));
     change(&workspace, replace("latin1", (2, 2), "plain", None)).unwrap();
-    assert_eq!(bytes(&ground, "latin1"), b"caf\xe9\nplain\nend \xff\n");
+    assert_eq!(bytes(&fixture, "latin1"), b"caf\xe9\nplain\nend \xff\n");
     // What the encoding cannot be known to hold is refused, with the file as it was.
     let error = change(&workspace, replace("latin1", (2, 2), "na\u{ef}ve", None)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument);
-    assert_eq!(bytes(&ground, "latin1"), b"caf\xe9\nplain\nend \xff\n");
+    assert_eq!(bytes(&fixture, "latin1"), b"caf\xe9\nplain\nend \xff\n");
 }
 
 #[test]
 fn first_line_behind_a_byte_order_mark_can_be_edited() {
-    let ground = Ground::new();
-    ground.put("marked", "\u{feff}first\nsecond\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("marked", "\u{feff}first\nsecond\n");
+    let workspace = fixture.open();
     let version = shown(&workspace, "marked");
     change(&workspace, replace("marked", (1, 1), "FIRST", version)).unwrap();
-    assert_eq!(bytes(&ground, "marked"), "\u{feff}FIRST\nsecond\n".as_bytes());
+    assert_eq!(bytes(&fixture, "marked"), "\u{feff}FIRST\nsecond\n".as_bytes());
     let regex = ModifyOperation::RegexReplace {
         pattern: "^FIRST$".into(),
         replacement: "one".into(),
         flags: Some("m".into()),
     };
     change(&workspace, modify("marked", regex, None)).unwrap();
-    assert_eq!(bytes(&ground, "marked"), "\u{feff}one\nsecond\n".as_bytes());
+    assert_eq!(bytes(&fixture, "marked"), "\u{feff}one\nsecond\n".as_bytes());
 }
 
 #[test]
 fn binary_file_is_not_read_as_control_characters() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let content: Vec<u8> = (0..=255).cycle().take(10_240).collect();
-    ground.put("binary", content);
-    let workspace = ground.open();
+    fixture.put("binary", content);
+    let workspace = fixture.open();
     let error = read(&workspace, "binary").unwrap_err();
     assert_eq!(error.reason(), Reason::BinaryFile);
     assert!(error.message().contains("binary") && error.message().contains("10240"), "{error}");
@@ -120,13 +120,13 @@ fn binary_file_is_not_read_as_control_characters() {
 
 #[test]
 fn loop_of_links_gives_no_endless_reply() {
-    let ground = Ground::new();
-    ground.put("a/b/file", "needle\n");
+    let fixture = Fixture::new();
+    fixture.put("a/b/file", "needle\n");
     for link in ["a/up", "a/b/up", "a/b/top"] {
-        symlink("..", ground.root().join(link)).unwrap();
+        symlink("..", fixture.root().join(link)).unwrap();
     }
-    symlink("self", ground.root().join("self")).unwrap();
-    let workspace = ground.open();
+    symlink("self", fixture.root().join("self")).unwrap();
+    let workspace = fixture.open();
     let caller = Caller::once();
     let listed = workspace.explore_files(&caller.call(), &listing(".")).unwrap();
     let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
@@ -137,8 +137,9 @@ fn loop_of_links_gives_no_endless_reply() {
 
 #[test]
 fn twenty_thousand_files_do_not_use_up_the_open_files() {
-    let ground = Ground::new();
-    let status = child("change::peers::child_lists_and_searches_with_few_open_files", ground.path()).status();
+    let fixture = Fixture::new();
+    let status =
+        child("change::peers::child_lists_and_searches_with_few_open_files", fixture.path()).status();
     assert!(status.unwrap().success());
 }
 
@@ -146,18 +147,18 @@ fn twenty_thousand_files_do_not_use_up_the_open_files() {
 #[ignore = "runs as a child of twenty_thousand_files_do_not_use_up_the_open_files"]
 fn child_lists_and_searches_with_few_open_files() {
     let Some(folder) = folder_of_child() else { return };
-    let ground = Ground::at(&folder);
+    let fixture = Fixture::at(&folder);
     // A deep place too: there a listing holds a handle for every level.
     let deep: String = (0..50).map(|level| format!("deep{level}/")).collect();
-    ground.put(&format!("{deep}file"), "needle\n");
+    fixture.put(&format!("{deep}file"), "needle\n");
     for number in 0..20_000 {
         if number % 100 == 0 {
-            fs::create_dir(ground.root().join(format!("d{}", number / 100))).unwrap();
+            fs::create_dir(fixture.root().join(format!("d{}", number / 100))).unwrap();
         }
         let name = format!("d{}/f{number}", number / 100);
-        fs::write(ground.root().join(name), if number % 2_000 == 0 { "needle\n" } else { "hay\n" }).unwrap();
+        fs::write(fixture.root().join(name), if number % 2_000 == 0 { "needle\n" } else { "hay\n" }).unwrap();
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(128), ..limit }).unwrap();
     let caller = Caller::once();
@@ -174,11 +175,11 @@ fn child_lists_and_searches_with_few_open_files() {
 
 #[test]
 fn path_out_of_the_workspace_is_not_written() {
-    let ground = Ground::new();
-    ground.put("deep/er/file", "x\n");
-    fs::write(ground.outside().join("x"), SECRET).unwrap();
-    let workspace = ground.open();
-    let absolute = ground.outside().join("x");
+    let fixture = Fixture::new();
+    fixture.put("deep/er/file", "x\n");
+    fs::write(fixture.outside().join("x"), SECRET).unwrap();
+    let workspace = fixture.open();
+    let absolute = fixture.outside().join("x");
     let ways =
         ["../outside/x", "deep/er/../../../outside/x", "../../outside/new", absolute.to_str().unwrap()];
     for path in ways {
@@ -189,7 +190,7 @@ fn path_out_of_the_workspace_is_not_written() {
         assert_eq!(read(&workspace, path).unwrap_err().reason(), Reason::PathEscapeAttempt, "{path}");
     }
     assert_eq!(fs::read_to_string(&absolute).unwrap(), SECRET);
-    assert_eq!(fs::read_dir(ground.outside()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(fixture.outside()).unwrap().count(), 1);
 }
 
 /// Whether commands are confined on this machine; where they are not, the report says so, and CI fails.
@@ -201,11 +202,11 @@ fn is_confined(workspace: &local_workspace::LocalWorkspace) -> bool {
 
 #[test]
 fn shell_does_not_walk_past_the_fence() {
-    let ground = Ground::new();
-    let outside = ground.outside().join("x");
+    let fixture = Fixture::new();
+    let outside = fixture.outside().join("x");
     fs::write(&outside, SECRET).unwrap();
-    symlink(&outside, ground.root().join("link")).unwrap();
-    let workspace = ground.open();
+    symlink(&outside, fixture.root().join("link")).unwrap();
+    let workspace = fixture.open();
     if !is_confined(&workspace) {
         return;
     }
@@ -218,30 +219,30 @@ fn shell_does_not_walk_past_the_fence() {
 }
 
 /// How many processes are at work in the workspace.
-fn survivors(ground: &Ground) -> usize {
+fn survivors(fixture: &Fixture) -> usize {
     let is_here = |entry: &fs::DirEntry| {
-        fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(ground.root()))
+        fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(fixture.root()))
     };
     fs::read_dir("/proc").unwrap().flatten().filter(is_here).count()
 }
 
 #[test]
 fn timeout_leaves_neither_of_two_sleepers_alive() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let request = ExecuteCommand { timeout: Some(1), ..command("sleep 30 & sleep 29") };
     let outcome = workspace.execute_command(&Caller::once().call(), &request, &mut Unobserved);
     let error = outcome.unwrap_err();
     assert_eq!(error.reason(), Reason::Timeout, "{error}");
-    assert_eq!(survivors(&ground), 0);
+    assert_eq!(survivors(&fixture), 0);
 }
 
 #[test]
 fn failure_of_the_second_of_two_files_is_told_and_undoes_nothing_unsaid() {
-    let ground = Ground::new();
-    ground.put("first", "1\n");
-    ground.put("second", "1\n2\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("first", "1\n");
+    fixture.put("second", "1\n2\n");
+    let workspace = fixture.open();
     let nothing_there = ModifyOperation::Delete { start_line: 9, end_line: 9, was: None };
     let half = ModifyFile {
         path: "second".into(),
@@ -257,7 +258,10 @@ fn failure_of_the_second_of_two_files_is_told_and_undoes_nothing_unsaid() {
     // Each file is told for itself: the first is changed and says so, the second is not even half changed.
     assert!(outcomes[0].is_ok());
     assert_eq!(outcomes[1].as_ref().unwrap_err().reason(), Reason::InvalidRange);
-    assert_eq!((bytes(&ground, "first"), bytes(&ground, "second")), (b"one\n".to_vec(), b"1\n2\n".to_vec()));
+    assert_eq!(
+        (bytes(&fixture, "first"), bytes(&fixture, "second")),
+        (b"one\n".to_vec(), b"1\n2\n".to_vec())
+    );
     // Whoever asks again is told the same, and nothing is done twice.
     assert_eq!(workspace.change_files(&caller.call(), &batch).unwrap(), outcomes);
 }

@@ -9,7 +9,7 @@ use rustix::fs::inotify;
 use sandbox_exec::LayerKind;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// Tells when the command prints.
 struct Printed<'a>(&'a (dyn Fn() + Sync));
@@ -27,9 +27,9 @@ const MANY: &str = "for d in $(seq 100); do mkdir d$d; (cd d$d; for f in $(seq 1
 
 #[test]
 fn edits_and_reads_are_answered_while_a_large_effect_is_taken_over() {
-    let ground = Ground::new();
-    ground.put("read", "1\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("read", "1\n");
+    let workspace = fixture.open();
     if workspace.sandbox_report().unwrap().layer != LayerKind::Overlay {
         assert!(std::env::var_os("CI").is_none(), "this test needs layers");
         eprintln!("skipped: there are no layers here");
@@ -57,16 +57,16 @@ fn edits_and_reads_are_answered_while_a_large_effect_is_taken_over() {
     });
     // Those that were begun before the effects were looked at, and one that waited, would come through in any case.
     assert!(answered > 10, "only {answered} edits came through meanwhile");
-    assert_eq!(ground.all_names().len(), 10_102);
+    assert_eq!(fixture.all_names().len(), 10_102);
 }
 
 #[test]
 fn edit_of_a_file_that_a_command_has_changed_stays_while_its_effects_are_taken_over() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for name in ["many/edited", "edited"] {
-        ground.put(name, "before\n");
+        fixture.put(name, "before\n");
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     if workspace.sandbox_report().unwrap().layer != LayerKind::Overlay {
         assert!(std::env::var_os("CI").is_none(), "this test needs layers");
         eprintln!("skipped: there are no layers here");
@@ -85,24 +85,24 @@ fn edit_of_a_file_that_a_command_has_changed_stays_while_its_effects_are_taken_o
         running.join().unwrap().unwrap()
     });
     // Whether it came before the commit, between two pieces of the adoption or after all of it.
-    assert_eq!(ground.text("edited").unwrap(), "the edit\n", "{:?}", done.warnings);
+    assert_eq!(fixture.text("edited").unwrap(), "the edit\n", "{:?}", done.warnings);
     drop(workspace);
-    let (_, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    let (_, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
-    assert_eq!(ground.text("edited").unwrap(), "the edit\n");
+    assert_eq!(fixture.text("edited").unwrap(), "the edit\n");
 }
 
 #[test]
 fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
-    let ground = Ground::new();
-    ground.put("a", "1\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n");
+    let workspace = fixture.open();
     // Somebody holds the database: the first edit has the turn and waits for its commit.
-    let database = rusqlite::Connection::open(ground.path().join("state/journal/journal.db")).unwrap();
+    let database = rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     let waits = Caller::once();
     let opened = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
-    inotify::add_watch(&opened, ground.root().join("a"), inotify::WatchFlags::OPEN).unwrap();
+    inotify::add_watch(&opened, fixture.root().join("a"), inotify::WatchFlags::OPEN).unwrap();
     thread::scope(|scope| {
         let first = scope.spawn(|| change(&workspace, write("a", "first\n")));
         // An edit opens its file in its turn only.
@@ -117,5 +117,5 @@ fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
         database.execute_batch("ROLLBACK").unwrap();
         first.join().unwrap().unwrap();
     });
-    assert_eq!(ground.text("a").unwrap(), "first\n");
+    assert_eq!(fixture.text("a").unwrap(), "first\n");
 }

@@ -7,24 +7,24 @@ use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange, RunNumb
 use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, Undone};
 use wap_core::*;
 
-use crate::fixture::ground::*;
 use crate::fixture::tree::tree;
+use crate::fixture::workspace::*;
 
 struct Place {
-    ground: Ground,
+    fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
 }
 
 impl Place {
     fn new(layered: Layered) -> Place {
-        Place::on(Ground::new(), layered)
+        Place::on(Fixture::new(), layered)
     }
 
-    fn on(ground: Ground, layered: Layered) -> Place {
-        let journal = ground.open_journal();
-        let workspace = ground.open_with(journal.clone(), ground.layered_config(layered)).0;
-        Place { ground, journal, workspace }
+    fn on(fixture: Fixture, layered: Layered) -> Place {
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+        Place { fixture, journal, workspace }
     }
 
     fn changes(&self) -> Vec<RecordedChange> {
@@ -50,8 +50,8 @@ fn layer_is_reported_where_it_is_used() {
         let expected = if layered == Layered::Yes { "layer=overlay" } else { "layer=none" };
         assert!(response.sandbox.contains(expected), "this test needs a layer: {}", response.sandbox);
         assert_eq!(response.sandbox.contains("switched off"), layered == Layered::No);
-        assert_eq!(place.ground.text("a").as_deref(), Some("x\n"));
-        let left = fs::read_dir(place.ground.path().join("state/layers")).map_or(0, Iterator::count);
+        assert_eq!(place.fixture.text("a").as_deref(), Some("x\n"));
+        let left = fs::read_dir(place.fixture.path().join("state/layers")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "the layer is gone");
     }
 }
@@ -60,13 +60,13 @@ fn layer_is_reported_where_it_is_used() {
 fn effects_are_recorded_with_the_outcome_and_undone() {
     for layered in LAYERS {
         let place = Place::new(layered);
-        place.ground.put("kept", "1\n");
-        place.ground.put("edited", "1\n");
-        place.ground.put("deleted", "1\n");
-        place.ground.put("folder/inside", "1\n");
-        place.ground.put("tool", "1\n");
-        fs::set_permissions(place.ground.root().join("tool"), fs::Permissions::from_mode(0o644)).unwrap();
-        let before = tree(&place.ground);
+        place.fixture.put("kept", "1\n");
+        place.fixture.put("edited", "1\n");
+        place.fixture.put("deleted", "1\n");
+        place.fixture.put("folder/inside", "1\n");
+        place.fixture.put("tool", "1\n");
+        fs::set_permissions(place.fixture.root().join("tool"), fs::Permissions::from_mode(0o644)).unwrap();
+        let before = tree(&place.fixture);
         let script = "echo 2 >> edited; rm deleted; rm -r folder; mkdir -p a/b; echo x > a/b/c; ln -s a link; \
                       chmod 755 tool; touch kept; chmod 500 a/b; exit 3";
         assert_eq!(run(&place.workspace, script).unwrap().exit_code, 3);
@@ -74,15 +74,15 @@ fn effects_are_recorded_with_the_outcome_and_undone() {
         paths.sort();
         let expected = ["a", "a/b", "a/b/c", "deleted", "edited", "folder", "folder/inside", "link", "tool"];
         assert_eq!(paths, expected, "{layered:?}");
-        let after = tree(&place.ground);
+        let after = tree(&place.fixture);
         place.workspace.checkpoint();
         place.journal.flush().unwrap();
         assert!(place.journal.reader().unsettled_changes().unwrap().is_empty(), "{layered:?}");
         let undone = place.undo_last().unwrap();
         assert!(undone.not_undoable.is_empty() && undone.commands.is_empty(), "{undone:?}");
-        assert_eq!(tree(&place.ground), before, "{layered:?}");
+        assert_eq!(tree(&place.fixture), before, "{layered:?}");
         place.workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(undone.run))).unwrap();
-        assert_eq!(tree(&place.ground), after, "{layered:?}");
+        assert_eq!(tree(&place.fixture), after, "{layered:?}");
     }
 }
 
@@ -95,9 +95,9 @@ fn effects_of_a_command_that_was_killed_are_kept() {
             place.workspace.execute_command(&Caller::once().call(), &request, &mut Unobserved).unwrap_err();
         assert_eq!(error.reason(), Reason::Timeout);
         assert_eq!(place.paths(), ["a"], "{layered:?}");
-        assert_eq!(place.ground.text("a").as_deref(), Some("x\n"));
+        assert_eq!(place.fixture.text("a").as_deref(), Some("x\n"));
         place.undo_last().unwrap();
-        assert!(place.ground.all_names().is_empty());
+        assert!(place.fixture.all_names().is_empty());
     }
 }
 
@@ -118,9 +118,9 @@ impl<F: FnOnce() + Send> CommandObserver for Meanwhile<F> {
 fn what_somebody_saves_while_a_command_runs_stays() {
     let place = Place::new(Layered::Yes);
     for name in ["both", "theirs", "ours"] {
-        place.ground.put(name, "old\n");
+        place.fixture.put(name, "old\n");
     }
-    let root = place.ground.root();
+    let root = place.fixture.root();
     let mut meanwhile = Meanwhile(Some(move || {
         fs::write(root.join("both"), "theirs\n").unwrap();
         fs::write(root.join("theirs"), "theirs\n").unwrap();
@@ -129,7 +129,7 @@ fn what_somebody_saves_while_a_command_runs_stays() {
     let script = "for f in both ours new; do echo ours > $f; done; echo go; sleep 3";
     let caller = Caller::numbered(1);
     let response = place.workspace.execute_command(&caller.call(), &command(script), &mut meanwhile).unwrap();
-    let text = |name: &str| place.ground.text(name);
+    let text = |name: &str| place.fixture.text(name);
     assert_eq!(text("both").as_deref(), Some("theirs\n"));
     assert_eq!(text("theirs").as_deref(), Some("theirs\n"));
     assert_eq!(text("new").as_deref(), Some("theirs\n"));
@@ -157,7 +157,7 @@ fn what_somebody_saves_while_a_command_runs_stays() {
 fn file_tool_goes_on_while_a_command_runs() {
     for layered in LAYERS {
         let place = Place::new(layered);
-        place.ground.put("edited", "1\n");
+        place.fixture.put("edited", "1\n");
         std::thread::scope(|scope| {
             let (started, is_started) = std::sync::mpsc::channel();
             let mut meanwhile = Meanwhile(Some(move || started.send(()).unwrap()));
@@ -171,7 +171,7 @@ fn file_tool_goes_on_while_a_command_runs() {
             assert_eq!(running.join().unwrap().warnings, [""; 0], "{layered:?}");
         });
         assert_eq!(place.paths(), ["edited", "made"], "{layered:?}");
-        assert_eq!(place.ground.text("edited").as_deref(), Some("2\n"));
+        assert_eq!(place.fixture.text("edited").as_deref(), Some("2\n"));
     }
 }
 
@@ -182,7 +182,7 @@ fn edit_right_before_a_command_is_no_conflict() {
         change(&place.workspace, write("file", &format!("{round}\n"))).unwrap();
         let response = run(&place.workspace, "echo more >> file").unwrap();
         assert_eq!(response.warnings, [""; 0]);
-        assert_eq!(place.ground.text("file"), Some(format!("{round}\nmore\n")));
+        assert_eq!(place.fixture.text("file"), Some(format!("{round}\nmore\n")));
     }
 }
 
@@ -191,19 +191,19 @@ fn nothing_of_a_repository_is_adopted_if_somebody_uses_it_meanwhile() {
     let place = Place::new(Layered::Yes);
     run(&place.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
         .unwrap();
-    let head = || fs::read(place.ground.root().join(".git/refs/heads/main")).unwrap();
+    let head = || fs::read(place.fixture.root().join(".git/refs/heads/main")).unwrap();
     let names =
         |names: Vec<String>| names.into_iter().filter(|name| name.starts_with(".git/")).collect::<Vec<_>>();
-    let (was, had) = (head(), names(place.ground.all_names()));
-    let root = place.ground.root();
+    let (was, had) = (head(), names(place.fixture.all_names()));
+    let root = place.fixture.root();
     let mut meanwhile = Meanwhile(Some(move || fs::write(root.join(".git/index.lock"), "").unwrap()));
     let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 3");
     let response = place.workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
     assert_eq!(response.exit_code, 0, "{response:?}");
     assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");
-    fs::remove_file(place.ground.root().join(".git/index.lock")).unwrap();
-    assert_eq!((head(), names(place.ground.all_names())), (was, had));
-    assert_eq!(place.ground.text("b").as_deref(), Some("y\n"));
+    fs::remove_file(place.fixture.root().join(".git/index.lock")).unwrap();
+    assert_eq!((head(), names(place.fixture.all_names())), (was, had));
+    assert_eq!(place.fixture.text("b").as_deref(), Some("y\n"));
 }
 
 #[test]
@@ -212,18 +212,18 @@ fn commits_are_undone_unless_the_repository_was_used_since() {
         let place = Place::new(layered);
         run(&place.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
             .unwrap();
-        let before = tree(&place.ground);
+        let before = tree(&place.fixture);
         let script = "echo y > b && git add b && git commit -q -m two";
         run(&place.workspace, script).unwrap();
         assert!(place.undo_last().unwrap().not_undoable.is_empty());
-        assert_eq!(tree(&place.ground), before, "{layered:?}");
+        assert_eq!(tree(&place.fixture), before, "{layered:?}");
         run(&place.workspace, script).unwrap();
-        fs::write(place.ground.root().join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap();
-        let index = place.ground.root().join(".git/index");
+        fs::write(place.fixture.root().join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap();
+        let index = place.fixture.root().join(".git/index");
         fs::write(&index, [&fs::read(&index).unwrap()[..], b"x"].concat()).unwrap();
         let undone = place.undo_last().unwrap();
         assert_eq!(undone.not_undoable, [".git"], "{layered:?}");
-        assert_eq!(place.ground.text("b"), None);
+        assert_eq!(place.fixture.text("b"), None);
         assert!(fs::read(&index).unwrap().ends_with(b"x"));
     }
 }
@@ -232,8 +232,8 @@ fn commits_are_undone_unless_the_repository_was_used_since() {
 fn what_is_too_large_is_said_and_left_by_an_undo() {
     for layered in LAYERS {
         let place = Place::new(layered);
-        place.ground.put("mine.bin", vec![b'1'; 20 << 20]);
-        place.ground.put(".gitignore", "target/\n");
+        place.fixture.put("mine.bin", vec![b'1'; 20 << 20]);
+        place.fixture.put(".gitignore", "target/\n");
         run(&place.workspace, "git init -q .").unwrap();
         let script = "head -c 20000000 /dev/zero > big; echo 2 >> mine.bin; echo x > small; \
                       mkdir -p target/deep; echo y > target/deep/o; mkfifo pipe";
@@ -242,19 +242,19 @@ fn what_is_too_large_is_said_and_left_by_an_undo() {
         for name in ["`big`", "`mine.bin`", "`target", "`pipe`"] {
             assert!(warned.contains(name), "{name} ({layered:?}): {warned}");
         }
-        assert_eq!(fs::metadata(place.ground.root().join("big")).unwrap().size(), 20_000_000);
-        assert_eq!(fs::metadata(place.ground.root().join("mine.bin")).unwrap().size(), (20 << 20) + 2);
-        assert_eq!(place.ground.text("target/deep/o").as_deref(), Some("y\n"));
+        assert_eq!(fs::metadata(place.fixture.root().join("big")).unwrap().size(), 20_000_000);
+        assert_eq!(fs::metadata(place.fixture.root().join("mine.bin")).unwrap().size(), (20 << 20) + 2);
+        assert_eq!(place.fixture.text("target/deep/o").as_deref(), Some("y\n"));
         let undone = place.undo_last().unwrap();
-        assert_eq!(place.ground.text("small"), None);
+        assert_eq!(place.fixture.text("small"), None);
         for name in ["big", "mine.bin", "pipe"] {
             assert!(undone.not_undoable.iter().any(|path| path == name), "{name} ({layered:?}): {undone:?}");
-            assert!(place.ground.root().join(name).exists());
+            assert!(place.fixture.root().join(name).exists());
         }
         // Opened again, nothing has to be recovered.
-        let Place { ground, journal, workspace } = place;
+        let Place { fixture, journal, workspace } = place;
         drop((workspace, journal));
-        let (_, recovery) = ground.open_with(ground.open_journal(), ground.layered_config(layered));
+        let (_, recovery) = fixture.open_with(fixture.open_journal(), fixture.layered_config(layered));
         assert!(recovery.is_empty(), "{recovery:?}");
     }
 }
@@ -273,12 +273,12 @@ fn undo_of_nothing_but_what_is_not_kept_is_refused() {
 fn build_folder_that_is_there_is_written_through_and_not_recorded() {
     for layered in LAYERS {
         let place = Place::new(layered);
-        place.ground.put(".gitignore", "target/\n");
-        place.ground.put("target/debug/old", "1\n");
+        place.fixture.put(".gitignore", "target/\n");
+        place.fixture.put("target/debug/old", "1\n");
         run(&place.workspace, "echo 2 > target/debug/old; echo 2 > target/new; echo 2 > src").unwrap();
         assert_eq!(place.paths(), ["src"], "{layered:?}");
-        assert_eq!(place.ground.text("target/new").as_deref(), Some("2\n"));
-        assert_eq!(place.ground.text("target/debug/old").as_deref(), Some("2\n"));
+        assert_eq!(place.fixture.text("target/new").as_deref(), Some("2\n"));
+        assert_eq!(place.fixture.text("target/debug/old").as_deref(), Some("2\n"));
     }
 }
 
@@ -291,39 +291,39 @@ fn step_that_was_carried_out_is_not_run_again() {
             let ran = command("echo x >> log");
             place.workspace.execute_command(&caller.call(), &ran, &mut Unobserved).unwrap();
         }
-        assert_eq!(place.ground.text("log").as_deref(), Some("x\n"), "{layered:?}");
+        assert_eq!(place.fixture.text("log").as_deref(), Some("x\n"), "{layered:?}");
     }
 }
 
 #[test]
 fn tracked_folder_becomes_no_build_folder_by_a_gitignore() {
     for layered in LAYERS {
-        let ground = Ground::new();
-        ground.put("build/deep/src.txt", "precious\n");
-        ground.put("file", "x\n");
+        let fixture = Fixture::new();
+        fixture.put("build/deep/src.txt", "precious\n");
+        fixture.put("file", "x\n");
         let git = |arguments: &str| {
             let script = format!("git {arguments}");
             let ran = std::process::Command::new("sh")
                 .args(["-c", &script])
-                .current_dir(ground.root())
-                .env("HOME", ground.path().join("home"))
+                .current_dir(fixture.root())
+                .env("HOME", fixture.path().join("home"))
                 .status();
             assert!(ran.unwrap().success(), "{script}");
         };
         git("init -q -b main . && git add . && git -c user.name=u -c user.email=u@x commit -q -m one");
-        let workspace = ground.open_layered(layered);
+        let workspace = fixture.open_layered(layered);
         change(&workspace, write(".gitignore", "build/\n")).unwrap();
-        ground.put("build/deep/src.txt", "unsaved work\n");
+        fixture.put("build/deep/src.txt", "unsaved work\n");
         run(&workspace, "echo destroyed > build/deep/src.txt").unwrap();
-        assert_eq!(ground.text("build/deep/src.txt").as_deref(), Some("destroyed\n"), "{layered:?}");
+        assert_eq!(fixture.text("build/deep/src.txt").as_deref(), Some("destroyed\n"), "{layered:?}");
         workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(2))).unwrap();
-        assert_eq!(ground.text("build/deep/src.txt").as_deref(), Some("unsaved work\n"), "{layered:?}");
+        assert_eq!(fixture.text("build/deep/src.txt").as_deref(), Some("unsaved work\n"), "{layered:?}");
         // The control: what git does not track is a build folder, of which nothing is recorded.
         git("rm -rq --cached build");
         run(&workspace, "echo built > build/deep/src.txt").unwrap();
         let refused = workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(3)));
         assert!(
-            refused.is_err() || ground.text("build/deep/src.txt").as_deref() == Some("built\n"),
+            refused.is_err() || fixture.text("build/deep/src.txt").as_deref() == Some("built\n"),
             "{refused:?}"
         );
     }

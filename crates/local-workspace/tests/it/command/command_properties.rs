@@ -8,8 +8,8 @@ use local_workspace::{Undo, UndoError};
 use proptest::prelude::*;
 use wap_core::*;
 
-use crate::fixture::ground::*;
 use crate::fixture::tree::tree;
+use crate::fixture::workspace::*;
 
 /// Some are there from the beginning, some come into new folders, some are folders of others.
 const PATHS: [&str; 13] =
@@ -67,18 +67,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn lay_out(ground: &Ground) {
-    ground.put("a", "1\n2\n3\n");
-    ground.put("b.txt", "windows\r\nlines\r\nand no end");
-    ground.put("d/x", b"binary \0 \xff");
-    ground.put("d/e/z", "deep\n");
-    ground.put("tool.sh", "#!/bin/sh\necho\n");
-    ground.put("r/é", "one\n");
-    fs::create_dir(ground.root().join("hollow")).unwrap();
+fn lay_out(fixture: &Fixture) {
+    fixture.put("a", "1\n2\n3\n");
+    fixture.put("b.txt", "windows\r\nlines\r\nand no end");
+    fixture.put("d/x", b"binary \0 \xff");
+    fixture.put("d/e/z", "deep\n");
+    fixture.put("tool.sh", "#!/bin/sh\necho\n");
+    fixture.put("r/é", "one\n");
+    fs::create_dir(fixture.root().join("hollow")).unwrap();
     for (name, mode) in [("tool.sh", 0o755), ("a", 0o664), ("hollow", 0o710)] {
-        fs::set_permissions(ground.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(fixture.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
-    symlink("d/e/z", ground.root().join("link")).unwrap();
+    symlink("d/e/z", fixture.root().join("link")).unwrap();
 }
 
 fn carry_out(workspace: &local_workspace::LocalWorkspace, step: &Step) {
@@ -96,16 +96,16 @@ fn carry_out(workspace: &local_workspace::LocalWorkspace, step: &Step) {
 }
 
 fn check(layered: Layered, steps: &[Step]) {
-    let ground = Ground::new();
-    lay_out(&ground);
-    let before = tree(&ground);
-    let config = ground.layered_config(layered);
+    let fixture = Fixture::new();
+    lay_out(&fixture);
+    let before = tree(&fixture);
+    let config = fixture.layered_config(layered);
     let journal = Journal::in_memory().unwrap();
-    let workspace = ground.open_with(journal.clone(), config).0;
+    let workspace = fixture.open_with(journal.clone(), config).0;
     for step in steps {
         carry_out(&workspace, step);
     }
-    let after = tree(&ground);
+    let after = tree(&fixture);
     let all = Undo::Conversation(Caller::once().origin.conversation);
     let undo = |what: &Undo| {
         let mut caller = Caller::once();
@@ -126,9 +126,9 @@ fn check(layered: Layered, steps: &[Step]) {
         Err(error) => panic!("{error}: {error:?}"),
     };
     assert!(undone.not_undoable.is_empty() && undone.commands.is_empty(), "{undone:?}");
-    assert_eq!(tree(&ground), before, "after undoing all");
+    assert_eq!(tree(&fixture), before, "after undoing all");
     undo(&Undo::Run(RunNumber(undone.run))).unwrap();
-    assert_eq!(tree(&ground), after, "after undoing the undo");
+    assert_eq!(tree(&fixture), after, "after undoing the undo");
 }
 
 /// A line about one side after the other.

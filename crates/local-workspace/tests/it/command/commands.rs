@@ -8,7 +8,7 @@ use local_workspace::{EngineConfig, LocalWorkspace, SandboxNeed};
 use sandbox_exec::Level;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 fn execute(workspace: &LocalWorkspace, request: &ExecuteCommand) -> Result<ExecuteCommandResponse, WapError> {
     workspace.execute_command(&Caller::once().call(), request, &mut Unobserved)
@@ -16,16 +16,16 @@ fn execute(workspace: &LocalWorkspace, request: &ExecuteCommand) -> Result<Execu
 
 #[test]
 fn command_runs_in_the_folder_that_is_asked_for() {
-    let ground = Ground::new();
-    ground.put("a/b/file", "x");
-    std::os::unix::fs::symlink("a/b", ground.root().join("link")).unwrap();
-    std::os::unix::fs::symlink(ground.outside(), ground.root().join("out")).unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a/b/file", "x");
+    std::os::unix::fs::symlink("a/b", fixture.root().join("link")).unwrap();
+    std::os::unix::fs::symlink(fixture.outside(), fixture.root().join("out")).unwrap();
+    let workspace = fixture.open();
     let in_folder = |folder: &str| {
         let request = ExecuteCommand { working_directory: Some(folder.into()), ..command("pwd") };
         execute(&workspace, &request).map(|response| response.stdout)
     };
-    let root = ground.root().to_str().unwrap().to_owned();
+    let root = fixture.root().to_str().unwrap().to_owned();
     for (asked, expected) in
         [("", ""), (".", ""), ("a/b", "/a/b"), ("a/../a", "/a"), ("link", "/a/b"), (&root, "")]
     {
@@ -46,8 +46,8 @@ fn command_runs_in_the_folder_that_is_asked_for() {
 
 #[test]
 fn request_sets_variables_but_not_those_that_choose_programs() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let with = |name: &str, value: &str| {
         let environment = Some(BTreeMap::from([(name.to_owned(), value.to_owned())]));
         execute(&workspace, &ExecuteCommand { environment, ..command("echo \"$GREETING\"; touch ran") })
@@ -59,14 +59,14 @@ fn request_sets_variables_but_not_those_that_choose_programs() {
     }
     assert_eq!(with("A=B", "x").unwrap_err().reason(), Reason::InvalidField);
     assert_eq!(with("BIG", &"x".repeat(200_000)).unwrap_err().reason(), Reason::RequestTooLarge);
-    assert_eq!(ground.text("ran"), None);
+    assert_eq!(fixture.text("ran"), None);
     assert_eq!(with("GREETING", "hello").unwrap().stdout, "hello\n");
 }
 
 #[test]
 fn what_cannot_be_a_command_is_refused() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let cases = [
         (command(""), Reason::EmptyCommand),
         (command(" \n\t"), Reason::EmptyCommand),
@@ -84,8 +84,8 @@ fn what_cannot_be_a_command_is_refused() {
 
 #[test]
 fn timeout_keeps_what_was_printed_until_then() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let request =
         ExecuteCommand { timeout: Some(3_000), ..command("echo before; echo err >&2; sleep 60; echo after") };
     let error = execute(&workspace, &request).unwrap_err();
@@ -115,8 +115,8 @@ impl CommandObserver for CancelAtOutput {
 
 #[test]
 fn cancelled_command_is_killed_and_keeps_what_was_printed() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let caller = Caller::numbered(1);
     let (sender, printed) = mpsc::channel();
     let request = command("echo started; sleep 100; touch survived");
@@ -134,14 +134,14 @@ fn cancelled_command_is_killed_and_keeps_what_was_printed() {
     let again = Caller { cancel: CancelFlag::new(), ..caller.clone() };
     let outcome = workspace.execute_command(&again.call(), &request, &mut Unobserved);
     assert_eq!(outcome.unwrap_err(), error);
-    assert_eq!(ground.text("survived"), None);
+    assert_eq!(fixture.text("survived"), None);
 }
 
 #[test]
 fn call_that_was_cancelled_before_leaves_no_trace() {
-    let ground = Ground::new();
-    ground.put("a", "1\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n");
+    let workspace = fixture.open();
     let caller = Caller::numbered(1);
     caller.cancel.cancel();
     let call = caller.call();
@@ -155,16 +155,16 @@ fn call_that_was_cancelled_before_leaves_no_trace() {
         workspace.explore_files(&call, &ExploreFiles::default()).unwrap_err().reason(),
     ];
     assert_eq!(reasons, [Reason::Cancelled; 4]);
-    assert_eq!((ground.text("a").unwrap(), ground.text("ran")), ("1\n".to_owned(), None));
+    assert_eq!((fixture.text("a").unwrap(), fixture.text("ran")), ("1\n".to_owned(), None));
     let again = Caller { cancel: CancelFlag::new(), ..caller };
     workspace.change_files(&again.call(), &[write("a", "2\n")]).unwrap().remove(0).unwrap();
-    assert_eq!(ground.text("a").unwrap(), "2\n");
+    assert_eq!(fixture.text("a").unwrap(), "2\n");
 }
 
 #[test]
 fn command_that_waits_for_another_one_can_be_cancelled() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let (first, second) = (Caller::once(), Caller::once());
     std::thread::scope(|scope| {
         let (sender, printed) = mpsc::channel();
@@ -183,15 +183,15 @@ fn command_that_waits_for_another_one_can_be_cancelled() {
         first.cancel.cancel();
         assert_eq!(running.join().unwrap().unwrap_err().reason(), Reason::Cancelled);
     });
-    assert_eq!(ground.text("ran"), None);
+    assert_eq!(fixture.text("ran"), None);
 }
 
 #[test]
 fn long_output_is_cut_in_the_middle_and_kept_as_a_whole() {
-    let ground = Ground::new();
-    let mut config = ground.config();
+    let fixture = Fixture::new();
+    let mut config = fixture.config();
     config.limits.max_output_size = 10_000;
-    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let workspace = fixture.open_with(fixture.open_journal(), config).0;
     let response = run(&workspace, "seq 1 20000").unwrap();
     assert!(response.is_output_truncated);
     assert!(response.stdout.len() < 10_200, "{}", response.stdout.len());
@@ -216,7 +216,7 @@ fn long_output_is_cut_in_the_middle_and_kept_as_a_whole() {
     assert_eq!((past.reason(), past.detail("totalLines").unwrap()), (Reason::InvalidRange, &20_000.into()));
     // It outlives the process, but is nothing that could be changed, and there are no other names.
     drop(workspace);
-    let workspace = ground.open();
+    let workspace = fixture.open();
     assert_eq!(read(&workspace, &name).unwrap().total_lines, 20_000);
     let outputs_parent = format!("@output/../{}", name.strip_prefix("@output/").unwrap());
     for other in ["@output/", "@output/..", "@output/nope.txt", "@output/../journal/x", &outputs_parent] {
@@ -226,31 +226,31 @@ fn long_output_is_cut_in_the_middle_and_kept_as_a_whole() {
 
 #[test]
 fn small_output_needs_no_file_and_medium_output_has_one() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let small = run(&workspace, "echo small").unwrap();
     assert_eq!((small.whole_output, small.is_output_truncated), (None, false));
     let medium = run(&workspace, "seq 1 3000; printf 'a\\0b\\377' >&2").unwrap();
     assert!(!medium.is_output_truncated);
     let whole = read(&workspace, &medium.whole_output.unwrap()).unwrap().content;
     assert!(whole.contains("\n3000\n") && whole.contains("a\0b\u{fffd}"), "{}", &whole[..100]);
-    assert_eq!(std::fs::read_dir(ground.path().join("state/output")).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(fixture.path().join("state/output")).unwrap().count(), 1);
 }
 
 #[test]
 fn progress_lines_show_what_stood_there_last() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let response = run(&workspace, "printf '10%%\\r50%%\\r100%%\\ndone\\n'").unwrap();
     assert_eq!(response.stdout, "100%\ndone\n");
 }
 
 #[test]
 fn read_only_workspace_refuses_changes_and_commands_and_is_read() {
-    let ground = Ground::new();
-    ground.put("a", "1\n");
-    let config = EngineConfig { read_only: true, ..ground.config() };
-    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let fixture = Fixture::new();
+    fixture.put("a", "1\n");
+    let config = EngineConfig { read_only: true, ..fixture.config() };
+    let workspace = fixture.open_with(fixture.open_journal(), config).0;
     let caller = Caller::numbered(1);
     let changes = [write("a", "2\n"), write("b", "2\n"), delete("a"), replace("a", (1, 1), "2", None)];
     for outcome in workspace.change_files(&caller.call(), &changes).unwrap() {
@@ -258,33 +258,33 @@ fn read_only_workspace_refuses_changes_and_commands_and_is_read() {
     }
     assert_eq!(run(&workspace, "touch b").unwrap_err().reason(), Reason::ReadOnly);
     assert_eq!(read(&workspace, "a").unwrap().content, "1\n");
-    assert_eq!(ground.all_names(), ["a"]);
+    assert_eq!(fixture.all_names(), ["a"]);
 }
 
 #[test]
 fn commands_need_the_confinement_that_was_asked_for() {
-    let ground = Ground::new();
-    let mut config = EngineConfig { sandbox: SandboxNeed::AtLeast(Level::Full), ..ground.config() };
+    let fixture = Fixture::new();
+    let mut config = EngineConfig { sandbox: SandboxNeed::AtLeast(Level::Full), ..fixture.config() };
     config.launcher.highest_level = Level::Process;
-    let workspace = ground.open_with(ground.open_journal(), config.clone()).0;
+    let workspace = fixture.open_with(fixture.open_journal(), config.clone()).0;
     let error = run(&workspace, "touch ran").unwrap_err();
     assert_eq!(error.reason(), Reason::SandboxUnavailable);
     assert!(error.detail("sandbox").unwrap().as_str().unwrap().starts_with("sandbox: level="), "{error:?}");
-    assert_eq!(ground.text("ran"), None);
+    assert_eq!(fixture.text("ran"), None);
     drop(workspace);
     config.sandbox = SandboxNeed::Whatever;
-    let workspace = ground.open_with(ground.open_journal(), config).0;
+    let workspace = fixture.open_with(fixture.open_journal(), config).0;
     let response = run(&workspace, "touch ran").unwrap();
     assert!(response.sandbox.starts_with("sandbox: level="), "{response:?}");
-    assert_eq!(ground.text("ran").unwrap(), "");
+    assert_eq!(fixture.text("ran").unwrap(), "");
 }
 
 #[test]
 fn no_answer_names_a_path_of_the_host() {
-    let ground = Ground::new();
-    ground.put("d/file", "x\n");
-    std::os::unix::fs::symlink(ground.outside(), ground.root().join("out")).unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("d/file", "x\n");
+    std::os::unix::fs::symlink(fixture.outside(), fixture.root().join("out")).unwrap();
+    let workspace = fixture.open();
     let absolute = |path: &std::path::Path| path.to_str().unwrap().to_owned();
     for path in ["out", "out/x", "nope/x", "d", "../x", "d/file/x"] {
         let mut errors = vec![
@@ -298,7 +298,7 @@ fn no_answer_names_a_path_of_the_host() {
         errors.push(workspace.explore_files(&Caller::once().call(), &explore).err());
         for error in errors.into_iter().flatten() {
             let text = serde_json::to_string(&error).unwrap();
-            assert!(!text.contains(&absolute(ground.path())), "{text}");
+            assert!(!text.contains(&absolute(fixture.path())), "{text}");
         }
     }
 }

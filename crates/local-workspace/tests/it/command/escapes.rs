@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// One way to leave something behind that git runs later.
 struct Escape {
@@ -98,21 +98,21 @@ const ESCAPES: &[Escape] = &[
     },
 ];
 
-fn fill(ground: &Ground, escape: &Escape) -> String {
+fn fill(fixture: &Fixture, escape: &Escape) -> String {
     if escape.has_repository {
-        git(&ground.root(), "init -q -b main .");
-        ground.put("file", "x\n");
-        ground.put(".gitignore", "target/\n");
-        ground.put("target/made", "");
-        git(&ground.root(), "add file");
-        git(&ground.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
+        git(&fixture.root(), "init -q -b main .");
+        fixture.put("file", "x\n");
+        fixture.put(".gitignore", "target/\n");
+        fixture.put("target/made", "");
+        git(&fixture.root(), "add file");
+        git(&fixture.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
     }
-    let canary = format!("touch {}; false", canary(ground).display());
+    let canary = format!("touch {}; false", canary(fixture).display());
     escape.script.replace("SET", SET).replace("CANARY", &canary)
 }
 
-fn canary(ground: &Ground) -> std::path::PathBuf {
-    ground.outside().join("canary")
+fn canary(fixture: &Fixture) -> std::path::PathBuf {
+    fixture.outside().join("canary")
 }
 
 fn git(folder: &Path, arguments: &str) {
@@ -135,20 +135,20 @@ fn shell(folder: &Path, script: &str) -> std::process::Output {
 #[test]
 fn nothing_that_a_command_leaves_makes_git_run_it() {
     for escape in ESCAPES {
-        let plain = Ground::new();
+        let plain = Fixture::new();
         let script = fill(&plain, escape);
         let ran = shell(&plain.root(), &script);
         assert!(ran.status.success(), "{}: {}", escape.name, String::from_utf8_lossy(&ran.stderr));
         shell(&plain.root(), escape.trigger);
         assert!(canary(&plain).exists(), "control: {} does not escape by itself", escape.name);
         for layer in LAYERS {
-            let ground = Ground::new();
-            let script = fill(&ground, escape);
-            let workspace = ground.open_layered(layer);
+            let fixture = Fixture::new();
+            let script = fill(&fixture, escape);
+            let workspace = fixture.open_layered(layer);
             let response = run(&workspace, &script).unwrap();
             let warned = response.warnings.join("\n");
-            shell(&ground.root(), escape.trigger);
-            assert!(!canary(&ground).exists(), "{} ({layer:?}): {warned}", escape.name);
+            shell(&fixture.root(), escape.trigger);
+            assert!(!canary(&fixture).exists(), "{} ({layer:?}): {warned}", escape.name);
             // What cannot be written in the sandbox to begin with needs no warning.
             if response.exit_code == 0 {
                 for name in escape.named {
@@ -160,8 +160,8 @@ fn nothing_that_a_command_leaves_makes_git_run_it() {
                 }
             }
             if escape.has_repository {
-                git(&ground.root(), "fsck --no-progress");
-                git(&ground.root(), "log -1");
+                git(&fixture.root(), "fsck --no-progress");
+                git(&fixture.root(), "log -1");
             }
         }
     }
@@ -169,9 +169,9 @@ fn nothing_that_a_command_leaves_makes_git_run_it() {
 
 #[test]
 fn where_git_pushes_to_is_named() {
-    let ground = Ground::new();
-    git(&ground.root(), "init -q -b main .");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    git(&fixture.root(), "init -q -b main .");
+    let workspace = fixture.open();
     let script = "git remote add origin https://me:secret@example.org/a.git && git config branch.main.remote origin && \
                   git config remote.pushDefault git@example.org:b.git";
     let response = run(&workspace, script).unwrap();
@@ -187,7 +187,7 @@ fn where_git_pushes_to_is_named() {
         assert!(warned.contains(name), "{name}: {warned}");
     }
     assert!(!warned.contains("secret"), "{warned}");
-    let settings = ground.text(".git/config").unwrap();
+    let settings = fixture.text(".git/config").unwrap();
     assert!(settings.contains("secret@example.org/a.git"), "it is taken over: {settings}");
     // What decides nothing of the kind is not named.
     assert_eq!(run(&workspace, "git config color.ui auto").unwrap().warnings, [""; 0]);
@@ -200,46 +200,46 @@ fn what_editors_obey_is_not_kept() {
                   echo '{}' > other/tasks.json && ln -s ../other links/.vscode && echo '{}' > .vscode/launch.json";
     let unwanted =
         [".vscode/tasks.json", ".idea/w.xml", ".mcp.json", "deep/.vscode/tasks.json", "links/.vscode"];
-    let plain = Ground::new();
+    let plain = Fixture::new();
     assert!(shell(&plain.root(), script).status.success());
     for name in unwanted {
         assert!(plain.root().join(name).exists(), "control: {name}");
     }
     for layer in LAYERS {
-        let ground = Ground::new();
-        ground.put("mine/.mcp.json", "mine\n");
-        let workspace = ground.open_layered(layer);
+        let fixture = Fixture::new();
+        fixture.put("mine/.mcp.json", "mine\n");
+        let workspace = fixture.open_layered(layer);
         let warned = run(&workspace, script).unwrap().warnings.join("\n");
         for name in unwanted {
-            assert!(!ground.root().join(name).exists(), "{name} ({layer:?})");
+            assert!(!fixture.root().join(name).exists(), "{name} ({layer:?})");
             assert!(warned.contains(&format!("`{name}`")), "{name} ({layer:?}): {warned}");
         }
         // What lies beside is kept, and what was there stays as it was.
-        assert!(ground.root().join(".vscode/launch.json").exists(), "{layer:?}");
+        assert!(fixture.root().join(".vscode/launch.json").exists(), "{layer:?}");
         let response = run(&workspace, "echo theirs > mine/.mcp.json; rm -r mine").unwrap();
         assert!(response.warnings.join("\n").contains("`mine/.mcp.json`"), "{response:?}");
-        assert_eq!(ground.text("mine/.mcp.json").as_deref(), Some("mine\n"), "{layer:?}");
+        assert_eq!(fixture.text("mine/.mcp.json").as_deref(), Some("mine\n"), "{layer:?}");
     }
 }
 
 #[test]
 fn ordinary_work_with_git_is_kept() {
     for layer in LAYERS {
-        let ground = Ground::new();
-        let workspace = ground.open_layered(layer);
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(layer);
         let script = "git init -q -b main . && echo x > a && git add a && git commit -q -m one && \
                       git checkout -q -b other && echo y > b && git add b && git commit -q -m two";
         let response = run(&workspace, script).unwrap();
         assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layer:?}: {response:?}");
-        let log = shell(&ground.root(), "git log --format=%s && git status --porcelain && git fsck");
+        let log = shell(&fixture.root(), "git log --format=%s && git status --porcelain && git fsck");
         assert_eq!(String::from_utf8_lossy(&log.stdout), "two\none\n", "{layer:?}");
         // Later commands go on with it.
         let script =
             "git checkout -q main && git merge -q other && git gc -q && git clone -q . copy && rm -rf copy";
         let response = run(&workspace, script).unwrap();
         assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layer:?}: {response:?}");
-        let log = shell(&ground.root(), "git log --format=%s main && git status --porcelain && git fsck");
+        let log = shell(&fixture.root(), "git log --format=%s main && git status --porcelain && git fsck");
         assert_eq!(String::from_utf8_lossy(&log.stdout), "two\none\n", "{layer:?}");
-        assert!(!ground.root().join("copy").exists(), "{layer:?}");
+        assert!(!fixture.root().join("copy").exists(), "{layer:?}");
     }
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use local_workspace::LocalWorkspace;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// Runs something as the user would, outside of everything.
 fn shell(folder: &Path, script: &str) -> Output {
@@ -31,25 +31,25 @@ fn git(folder: &Path, script: &str) -> String {
 const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q";
 
 /// A workspace with a repository of one commit, one more in a folder and one in a build folder, and a crafted index.
-fn prepared() -> Ground {
-    let ground = Ground::new();
-    ground.put("file", "x\n");
-    ground.put(".gitignore", "target/\ncrafted\n");
-    let root = ground.root();
+fn prepared() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.put("file", "x\n");
+    fixture.put(".gitignore", "target/\ncrafted\n");
+    let root = fixture.root();
     git(&root, &format!("git init -q -b main . && git add . && {COMMIT} -m one"));
     git(&root, "git init -q sub && git init -q target/mine && git init -q --bare stored.git");
-    ground.put(".git/info/exclude", "sub/\nstored.git/\nother/\n");
+    fixture.put(".git/info/exclude", "sub/\nstored.git/\nother/\n");
     git(&root, "for name in sub target/mine; do cp file $name && git -C $name add file; done");
-    ground.put("payload", "outside\n");
+    fixture.put("payload", "outside\n");
     let blob = git(
         &root,
         "for name in . sub target/mine; do git -C $name hash-object -w $PWD/payload; done | tail -1",
     );
     fs::remove_file(root.join("payload")).unwrap();
-    ground.put("crafted", index(&[(".git/hooks/post-checkout", &blob), ("../escaped", &blob)]));
+    fixture.put("crafted", index(&[(".git/hooks/post-checkout", &blob), ("../escaped", &blob)]));
     // What is younger than a tick of the clock counts as changed by the command.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    ground
+    fixture
 }
 
 /// An index of version 2 with these paths and objects.
@@ -92,19 +92,19 @@ fn crafted_index_is_refused_and_the_one_before_stays() {
         assert!(plain.root().join(&hook).exists(), "control: {folder}: {shown:?}");
         assert!(plain.root().join(&escaped).exists(), "control: {folder}: {shown:?}");
         for layered in LAYERS {
-            let ground = prepared();
-            let workspace = ground.open_layered(layered);
-            let before = fs::read(ground.root().join(path)).unwrap();
+            let fixture = prepared();
+            let workspace = fixture.open_layered(layered);
+            let before = fs::read(fixture.root().join(path)).unwrap();
             let warned = warned(&workspace, &format!("cp crafted {path}"));
             assert!(warned.contains(&format!("`{path}`")), "{path} ({layered:?}): {warned}");
             assert!(warned.contains("an index with the entry '.git/hooks/post-checkout'"), "{warned}");
             let is_build = path.starts_with("target");
-            let now = fs::read(ground.root().join(path)).ok();
+            let now = fs::read(fixture.root().join(path)).ok();
             assert_eq!(now, (!is_build).then_some(before), "{path} ({layered:?}): {warned}");
-            let _ = shell(&ground.root().join(folder), "git checkout . && git stash");
-            assert!(!ground.root().join(&hook).exists(), "{path} ({layered:?})");
-            assert!(!ground.root().join(&escaped).exists(), "{path} ({layered:?})");
-            git(&ground.root().join(folder), "git status && git add -A");
+            let _ = shell(&fixture.root().join(folder), "git checkout . && git stash");
+            assert!(!fixture.root().join(&hook).exists(), "{path} ({layered:?})");
+            assert!(!fixture.root().join(&escaped).exists(), "{path} ({layered:?})");
+            git(&fixture.root().join(folder), "git status && git add -A");
         }
     }
 }
@@ -120,15 +120,15 @@ fn every_index_in_a_repository_is_judged() {
         "stored.git/index",
     ] {
         for layered in LAYERS {
-            let ground = prepared();
-            let workspace = ground.open_layered(layered);
+            let fixture = prepared();
+            let workspace = fixture.open_layered(layered);
             let copied = |from: &str| format!("mkdir -p $(dirname {path}) && cp {from} {path}");
             assert_eq!(warned(&workspace, &copied("sub/.git/index")), "", "control: {path} ({layered:?})");
             let refused = warned(&workspace, &copied("crafted"));
             assert!(refused.contains(path) && refused.contains("an index with"), "{path}: {refused}");
             assert_ne!(
-                fs::read(ground.root().join(path)).unwrap(),
-                fs::read(ground.root().join("crafted")).unwrap(),
+                fs::read(fixture.root().join(path)).unwrap(),
+                fs::read(fixture.root().join("crafted")).unwrap(),
                 "{path} ({layered:?})"
             );
         }
@@ -138,14 +138,14 @@ fn every_index_in_a_repository_is_judged() {
 #[test]
 fn split_index_is_adopted_as_a_whole_or_not_at_all() {
     for layered in LAYERS {
-        let ground = prepared();
-        let workspace = ground.open_layered(layered);
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
         assert_eq!(warned(&workspace, "git update-index --split-index"), "", "{layered:?}");
-        git(&ground.root(), "git status && ls .git/sharedindex.*");
+        git(&fixture.root(), "git status && ls .git/sharedindex.*");
         // The index before needs the shared one, which the command removes.
         let refused = warned(&workspace, "rm .git/sharedindex.*; cp crafted .git/index");
         assert!(refused.contains("`.git/index`") && refused.contains("split index"), "{refused}");
-        git(&ground.root(), "git status && git checkout . && ls .git/sharedindex.*");
+        git(&fixture.root(), "git status && git checkout . && ls .git/sharedindex.*");
     }
 }
 
@@ -165,29 +165,29 @@ fn git_keeps_working_in_commands() {
         "rm .git/index && git reset -q",
     ];
     for layered in LAYERS {
-        let ground = prepared();
-        let workspace = ground.open_layered(layered);
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
         for step in STEPS {
             assert_eq!(warned(&workspace, &step.replace("COMMIT", COMMIT)), "", "{step} ({layered:?})");
             let inside = run(&workspace, "git status --porcelain").unwrap().stdout;
-            let outside = git(&ground.root(), "git status --porcelain");
+            let outside = git(&fixture.root(), "git status --porcelain");
             assert_eq!(inside.trim(), outside, "{step} ({layered:?})");
         }
-        git(&ground.root(), "git fsck && git -C other fsck");
+        git(&fixture.root(), "git fsck && git -C other fsck");
     }
 }
 
 #[test]
 fn object_format_by_which_an_index_was_judged_stays() {
     for layered in LAYERS {
-        let ground = prepared();
-        let workspace = ground.open_layered(layered);
-        let settings = ground.text("sub/.git/config").unwrap();
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
+        let settings = fixture.text("sub/.git/config").unwrap();
         let script = "git config -f sub/.git/config core.repositoryformatversion 1; \
                       git config -f sub/.git/config extensions.objectFormat sha256";
         let refused = warned(&workspace, script);
         assert!(refused.contains("extensions.objectformat"), "{layered:?}: {refused}");
-        assert_eq!(ground.text("sub/.git/config").unwrap(), settings);
+        assert_eq!(fixture.text("sub/.git/config").unwrap(), settings);
         // Neither is an index of the new format adopted beside it.
         let script = format!("{script}; printf 'DIRC\\0\\0\\0\\2\\0\\0\\0\\0%032d' 0 > sub/.git/index");
         assert!(warned(&workspace, &script).contains("`sub/.git/index`"), "{layered:?}");
@@ -197,16 +197,16 @@ fn object_format_by_which_an_index_was_judged_stays() {
 #[test]
 fn index_too_large_to_be_judged_is_refused() {
     for layered in LAYERS {
-        let ground = prepared();
-        let workspace = ground.open_layered(layered);
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
         let refused = warned(&workspace, "truncate -s 65M sub/.git/index");
         assert!(refused.contains("`sub/.git/index`") && refused.contains("64 MB"), "{layered:?}: {refused}");
         assert!(!refused.contains("could not be put back"), "{layered:?}: {refused}");
-        git(&ground.root().join("sub"), "git status");
+        git(&fixture.root().join("sub"), "git status");
         // One that is larger than the other files of which a comparison keeps the content is judged.
         let many = "object=$(git hash-object file); seq -f \"100644 $object 0\tmany/files/%.0f\" 20000 | \
                     git -C sub update-index --index-info && test $(stat -c %s sub/.git/index) -gt 1500000";
         assert_eq!(warned(&workspace, many), "", "{layered:?}");
-        assert_eq!(git(&ground.root().join("sub"), "git ls-files | wc -l"), "20001");
+        assert_eq!(git(&fixture.root().join("sub"), "git ls-files | wc -l"), "20001");
     }
 }

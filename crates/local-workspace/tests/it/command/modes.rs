@@ -9,7 +9,7 @@ use change_journal::{ChangeNumber, Journal, RunNumber};
 use local_workspace::{EngineConfig, LocalWorkspace, Undo};
 use sandbox_exec::Level;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 use crate::tricks::{Trick, left_in, tricks};
 
 /// Where a command may write.
@@ -30,7 +30,7 @@ enum Way {
 }
 
 struct Scene {
-    ground: Ground,
+    fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
     /// Where the tricks are carried out, from outside and from inside.
@@ -40,13 +40,13 @@ struct Scene {
 
 impl Scene {
     fn new(way: Way) -> Scene {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         let layered = match way {
             Way::Layer | Way::BuildFolder | Way::Cache => Layered::Yes,
             _ => Layered::No,
         };
-        let mut config: EngineConfig = ground.layered_config(layered);
-        let cache = ground.path().join("cache");
+        let mut config: EngineConfig = fixture.layered_config(layered);
+        let cache = fixture.path().join("cache");
         fs::create_dir(&cache).unwrap();
         match way {
             Way::Cache => config.policy.writable.push(cache.clone()),
@@ -57,19 +57,19 @@ impl Scene {
         let (folder, shown) = match way {
             Way::Cache => (cache.clone(), cache.to_str().unwrap().to_owned()),
             Way::BuildFolder => {
-                ground.put(".gitignore", "target/\n");
-                fs::create_dir(ground.root().join("target")).unwrap();
-                (ground.root().join("target"), "target".to_owned())
+                fixture.put(".gitignore", "target/\n");
+                fs::create_dir(fixture.root().join("target")).unwrap();
+                (fixture.root().join("target"), "target".to_owned())
             }
-            _ => (ground.root(), ".".to_owned()),
+            _ => (fixture.root(), ".".to_owned()),
         };
-        let journal = ground.open_journal();
-        let workspace = ground.open_with(journal.clone(), config).0;
-        Scene { ground, journal, workspace, folder, shown }
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), config).0;
+        Scene { fixture, journal, workspace, folder, shown }
     }
 
     fn look(&self, what: &str) {
-        for folder in [self.ground.root(), self.ground.path().join("cache"), self.folder.clone()] {
+        for folder in [self.fixture.root(), self.fixture.path().join("cache"), self.folder.clone()] {
             let left = left_in(&folder);
             assert!(left.is_empty(), "{what}: {left:?}");
         }
@@ -116,13 +116,13 @@ fn try_all(way: Way, is_meant: impl Fn(&Trick) -> bool) -> Vec<(String, String)>
 }
 
 /// A level below full is what the machine gives when asked for no more; the others are the machine's own.
-fn is_full(ground: &Ground) -> bool {
-    run(&ground.open(), "true").unwrap().sandbox.contains("level=full")
+fn is_full(fixture: &Fixture) -> bool {
+    run(&fixture.open(), "true").unwrap().sandbox.contains("level=full")
 }
 
 #[test]
 fn no_trick_leaves_anything_in_any_place_that_a_command_may_write() {
-    assert!(is_full(&Ground::new()), "not run: this machine does not give level full");
+    assert!(is_full(&Fixture::new()), "not run: this machine does not give level full");
     for way in [Way::Layer, Way::Folder, Way::LevelProcess] {
         try_all(way, |_| true);
     }
@@ -154,14 +154,14 @@ fn bits_that_nothing_refused_are_taken_away_where_the_folder_is_compared() {
 #[test]
 fn a_result_names_the_bits_that_were_not_kept() {
     for layered in LAYERS {
-        let ground = Ground::new();
-        let workspace = ground.open_layered(layered);
-        ground.put("tool", "#!/bin/sh\n");
-        fs::set_permissions(ground.root().join("tool"), Permissions::from_mode(0o4755)).unwrap();
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(layered);
+        fixture.put("tool", "#!/bin/sh\n");
+        fs::set_permissions(fixture.root().join("tool"), Permissions::from_mode(0o4755)).unwrap();
         let said = run(&workspace, "mv tool other").unwrap().warnings;
         let expected = "set-user-ID and set-group-ID bits were not kept: `other`";
         assert!(said.iter().any(|warning| warning == expected), "{layered:?}: {said:?}");
-        assert_eq!(mode(&ground.root().join("other")), 0o755);
+        assert_eq!(mode(&fixture.root().join("other")), 0o755);
     }
 }
 
@@ -172,13 +172,13 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn an_undo_brings_no_bits_back() {
     for layered in LAYERS {
-        let ground = Ground::new();
-        let journal = ground.open_journal();
-        let workspace = ground.open_with(journal.clone(), ground.layered_config(layered)).0;
-        ground.put("tool", "one\n");
-        ground.put("shared/file", "one\n");
-        ground.put("kept/file", "one\n");
-        let at = |name: &str| ground.root().join(name);
+        let fixture = Fixture::new();
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+        fixture.put("tool", "one\n");
+        fixture.put("shared/file", "one\n");
+        fixture.put("kept/file", "one\n");
+        let at = |name: &str| fixture.root().join(name);
         fs::set_permissions(at("tool"), Permissions::from_mode(0o6755)).unwrap();
         fs::set_permissions(at("shared"), Permissions::from_mode(0o6755)).unwrap();
         fs::set_permissions(at("kept"), Permissions::from_mode(0o2755)).unwrap();
@@ -190,7 +190,7 @@ fn an_undo_brings_no_bits_back() {
             assert_eq!(mode(&at("tool")) & 0o6000, 0, "{layered:?}");
             assert!(!at("shared").exists() || mode(&at("shared")) & 0o6000 == 0, "{layered:?}");
         }
-        assert_eq!(ground.text("shared/file").as_deref(), Some("one\n"));
+        assert_eq!(fixture.text("shared/file").as_deref(), Some("one\n"));
         // What the user gave a folder that is still there stays the user's.
         assert_eq!(mode(&at("kept")), 0o2755, "{layered:?}");
     }
@@ -199,16 +199,16 @@ fn an_undo_brings_no_bits_back() {
 #[test]
 fn wider_access_to_what_was_there_is_named() {
     for layered in LAYERS {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         let chmod = |name: &str, mode| {
-            fs::set_permissions(ground.root().join(name), Permissions::from_mode(mode)).unwrap();
+            fs::set_permissions(fixture.root().join(name), Permissions::from_mode(mode)).unwrap();
         };
         for name in ["secret.env", "private/key", "shared", "replaced"] {
-            ground.put(name, "x\n");
+            fixture.put(name, "x\n");
             chmod(name, 0o600);
         }
         chmod("private", 0o700);
-        let workspace = ground.open_layered(layered);
+        let workspace = fixture.open_layered(layered);
         let warned = |script: &str| run(&workspace, script).unwrap().warnings.join("\n");
         let wider = warned(
             "chmod 666 secret.env; chmod 777 private; chmod 640 private/key; echo y > new; chmod 644 new; mv new replaced",

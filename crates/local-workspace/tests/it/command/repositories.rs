@@ -10,7 +10,7 @@ use change_journal::RunNumber;
 use local_workspace::{LocalWorkspace, Undo, UndoError};
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 /// One call of a tool.
 #[derive(Clone, Copy, Debug)]
@@ -127,18 +127,18 @@ const WAYS: &[(&str, &[Part], &str)] = &[
     ),
 ];
 
-fn canary(ground: &Ground) -> std::path::PathBuf {
-    ground.outside().join("canary")
+fn canary(fixture: &Fixture) -> std::path::PathBuf {
+    fixture.outside().join("canary")
 }
 
 /// Writes a program that touches the canary, outside of the workspace, and answers with the text that runs it.
-fn program(ground: &Ground) -> String {
-    format!("touch {}", canary(ground).display())
+fn program(fixture: &Fixture) -> String {
+    format!("touch {}", canary(fixture).display())
 }
 
-fn git_status(ground: &Ground) -> Output {
-    let folder = if ground.root().join("x").is_dir() { "x" } else { "." };
-    shell(&ground.root().join(folder), "git status")
+fn git_status(fixture: &Fixture) -> Output {
+    let folder = if fixture.root().join("x").is_dir() { "x" } else { "." };
+    shell(&fixture.root().join(folder), "git status")
 }
 
 /// Runs something as the user would, outside of everything.
@@ -154,21 +154,21 @@ fn shell(folder: &Path, script: &str) -> Output {
 }
 
 /// Does a part without any workspace.
-fn plainly(ground: &Ground, part: Part) {
-    let program = program(ground);
+fn plainly(fixture: &Fixture, part: Part) {
+    let program = program(fixture);
     match part {
-        Write(path, content) => ground.put(path, content.replace("CANARY", &program)),
-        Batch(files) => files.iter().for_each(|(path, content)| plainly(ground, Write(path, content))),
+        Write(path, content) => fixture.put(path, content.replace("CANARY", &program)),
+        Batch(files) => files.iter().for_each(|(path, content)| plainly(fixture, Write(path, content))),
         Run(script) => {
-            let ran = shell(&ground.root(), &script.replace("CANARY", &program));
+            let ran = shell(&fixture.root(), &script.replace("CANARY", &program));
             assert!(ran.status.success(), "{script}: {ran:?}");
         }
     }
 }
 
 /// Does a part by a tool, and answers with what is said of it.
-fn by_tool(ground: &Ground, workspace: &LocalWorkspace, part: Part) -> String {
-    let program = program(ground);
+fn by_tool(fixture: &Fixture, workspace: &LocalWorkspace, part: Part) -> String {
+    let program = program(fixture);
     let written = |(path, content): &(&str, &str)| write(path, &content.replace("CANARY", &program));
     let said = |outcome: Result<FileChanged, WapError>| match outcome {
         Ok(_) => String::new(),
@@ -191,24 +191,24 @@ fn by_tool(ground: &Ground, workspace: &LocalWorkspace, part: Part) -> String {
 #[test]
 fn no_tool_completes_a_repository() {
     for (name, parts, refused) in WAYS {
-        let plain = Ground::new();
+        let plain = Fixture::new();
         parts.iter().for_each(|part| plainly(&plain, *part));
         let shown = git_status(&plain);
         assert!(canary(&plain).exists(), "control: {name} does nothing by itself: {shown:?}");
         for layered in LAYERS {
-            let ground = Ground::new();
-            let workspace = ground.open_layered(layered);
+            let fixture = Fixture::new();
+            let workspace = fixture.open_layered(layered);
             let (last, first) = parts.split_last().unwrap();
             for part in first {
-                assert_eq!(by_tool(&ground, &workspace, *part), "", "{name} ({layered:?}): {part:?}");
+                assert_eq!(by_tool(&fixture, &workspace, *part), "", "{name} ({layered:?}): {part:?}");
             }
-            let said = by_tool(&ground, &workspace, *last);
+            let said = by_tool(&fixture, &workspace, *last);
             assert!(
                 said.contains(refused) && said.contains("a bare repository"),
                 "{name} ({layered:?}): {said}"
             );
-            git_status(&ground);
-            assert!(!canary(&ground).exists(), "{name} ({layered:?}): {said}");
+            git_status(&fixture);
+            assert!(!canary(&fixture).exists(), "{name} ({layered:?}): {said}");
         }
     }
 }
@@ -216,36 +216,36 @@ fn no_tool_completes_a_repository() {
 #[test]
 fn undo_completes_no_repository() {
     for layered in LAYERS {
-        let ground = Ground::new();
-        ground.put("x/config", SETTINGS.replace("CANARY", &program(&ground)));
-        ground.put("x/HEAD", "ref: refs/heads/main\n");
-        ground.put("x/objects/a", "");
-        let workspace = ground.open_layered(layered);
+        let fixture = Fixture::new();
+        fixture.put("x/config", SETTINGS.replace("CANARY", &program(&fixture)));
+        fixture.put("x/HEAD", "ref: refs/heads/main\n");
+        fixture.put("x/objects/a", "");
+        let workspace = fixture.open_layered(layered);
         change(&workspace, delete("x/HEAD")).unwrap();
         let deletion = RunNumber(1);
         // Without a HEAD it is a folder like any other.
-        assert_eq!(by_tool(&ground, &workspace, Write("x/refs/a", "")), "", "{layered:?}");
+        assert_eq!(by_tool(&fixture, &workspace, Write("x/refs/a", "")), "", "{layered:?}");
         let refused = workspace.undo(&Caller::once().call(), &Undo::Run(deletion)).unwrap_err();
         let UndoError::Obstacles(obstacles) = &refused else { panic!("{refused:?}") };
         assert!(format!("{obstacles:?}").contains("a bare repository"), "{obstacles:?}");
-        git_status(&ground);
-        assert!(!canary(&ground).exists(), "{layered:?}");
+        git_status(&fixture);
+        assert!(!canary(&fixture).exists(), "{layered:?}");
         // The control: git runs the program as soon as the file is there.
-        ground.put("x/HEAD", "ref: refs/heads/main\n");
-        git_status(&ground);
-        assert!(canary(&ground).exists(), "{layered:?}");
+        fixture.put("x/HEAD", "ref: refs/heads/main\n");
+        git_status(&fixture);
+        assert!(canary(&fixture).exists(), "{layered:?}");
     }
 }
 
 #[test]
 fn hook_goes_into_no_bare_repository_by_a_file_tool() {
-    let ground = Ground::new();
-    assert!(shell(&ground.root(), "git init -q --bare mine.git").status.success());
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    assert!(shell(&fixture.root(), "git init -q --bare mine.git").status.success());
+    let workspace = fixture.open();
     let hook = write("mine.git/hooks/post-receive", "#!/bin/sh\n");
     let refused = change(&workspace, hook).unwrap_err();
     assert!(refused.to_string().contains("git would run it"), "{refused}");
-    let settings = fs::read_to_string(ground.root().join("mine.git/config")).unwrap();
+    let settings = fs::read_to_string(fixture.root().join("mine.git/config")).unwrap();
     let harmful = write("mine.git/config", &format!("{settings}[core]\n\tfsmonitor = x\n"));
     assert!(change(&workspace, harmful).unwrap_err().to_string().contains("core.fsmonitor"));
     // What decides nothing but looks is allowed, and so is what is no part of a repository.
@@ -257,8 +257,8 @@ fn hook_goes_into_no_bare_repository_by_a_file_tool() {
 
 #[test]
 fn names_of_another_case_complete_no_repository_either() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let batch = [write("x/head", ""), write("x/Objects/a", ""), write("x/REFS/a", ""), write("y/HEAD", "")];
     let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
     let refused: Vec<_> = outcomes.iter().map(Result::is_err).collect();
@@ -268,8 +268,8 @@ fn names_of_another_case_complete_no_repository_either() {
 #[test]
 fn innocent_names_are_written() {
     for layered in LAYERS {
-        let ground = Ground::new();
-        let workspace = ground.open_layered(layered);
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(layered);
         for path in
             ["a/HEAD", "b/objects/o.rs", "c/refs/r.rs", "c/objects/o.rs", "config", "src/hooks/use.ts"]
         {
@@ -279,7 +279,7 @@ fn innocent_names_are_written() {
             let response =
                 run(&workspace, &format!("mkdir -p $(dirname {path}) && echo x > {path}")).unwrap();
             assert_eq!(response.warnings, [""; 0], "{path} ({layered:?})");
-            assert_eq!(ground.text(path).as_deref(), Some("x\n"), "{path} ({layered:?})");
+            assert_eq!(fixture.text(path).as_deref(), Some("x\n"), "{path} ({layered:?})");
         }
     }
 }
@@ -317,17 +317,17 @@ const IN_BUILD_FOLDERS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-fn with_build_folder() -> Ground {
-    let ground = Ground::new();
-    ground.put(".gitignore", "target/\n");
-    ground.put("file", "x\n");
+fn with_build_folder() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.put(".gitignore", "target/\n");
+    fixture.put("file", "x\n");
     let script = "git init -q -b main . && git add file && git -c user.name=u -c user.email=u@x commit -q -m one && \
                   git init -q target/mine && git init -q target/theirs && \
                   printf '#!/bin/sh\\n' > target/theirs/.git/hooks/pre-commit";
-    assert!(shell(&ground.root(), script).status.success());
+    assert!(shell(&fixture.root(), script).status.success());
     // What is younger than a tick of the clock counts as changed by the command.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    ground
+    fixture
 }
 
 #[test]
@@ -339,17 +339,17 @@ fn what_git_obeys_in_build_folders_is_taken_out_of_its_way() {
         let shown = shell(&plain.root(), trigger);
         assert!(canary(&plain).exists(), "control: {script}: {shown:?}");
         for layered in LAYERS {
-            let ground = with_build_folder();
-            let workspace = ground.open_layered(layered);
-            let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+            let fixture = with_build_folder();
+            let workspace = fixture.open_layered(layered);
+            let response = run(&workspace, &script.replace("CANARY", &program(&fixture))).unwrap();
             assert_eq!(response.exit_code, 0, "{script}: {response:?}");
             let warned = response.warnings.join("\n");
             assert!(warned.contains(&format!("`{named}`")), "{script} ({layered:?}): {warned}");
-            shell(&ground.root(), trigger);
-            assert!(!canary(&ground).exists(), "{script} ({layered:?}): {warned}");
+            shell(&fixture.root(), trigger);
+            assert!(!canary(&fixture).exists(), "{script} ({layered:?}): {warned}");
             // What was there before the command is nobody's business here.
             assert!(
-                ground.root().join("target/theirs/.git/hooks/pre-commit").exists(),
+                fixture.root().join("target/theirs/.git/hooks/pre-commit").exists(),
                 "{layered:?}: {warned}"
             );
         }
@@ -399,20 +399,20 @@ fn what_commands_complete_in_build_folders_step_by_step_is_judged_as_a_whole() {
         let shown = shell(&plain.root(), trigger);
         assert!(canary(&plain).exists(), "control: {trigger}: {shown:?}");
         for layered in LAYERS {
-            let ground = with_build_folder();
-            let workspace = ground.open_layered(layered);
+            let fixture = with_build_folder();
+            let workspace = fixture.open_layered(layered);
             let mut warned = String::new();
             for script in *scripts {
-                let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+                let response = run(&workspace, &script.replace("CANARY", &program(&fixture))).unwrap();
                 assert_eq!(response.exit_code, 0, "{script}: {response:?}");
                 warned = format!("{warned}{}", response.warnings.join("\n"));
                 // The next one finds parts that are older than it.
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
             assert!(warned.contains(&format!("`{named}`")), "{trigger} ({layered:?}): {warned}");
-            shell(&ground.root(), trigger);
-            assert!(!canary(&ground).exists(), "{trigger} ({layered:?}): {warned}");
-            let theirs = ground.root().join("target/theirs/.git/hooks/pre-commit");
+            shell(&fixture.root(), trigger);
+            assert!(!canary(&fixture).exists(), "{trigger} ({layered:?}): {warned}");
+            let theirs = fixture.root().join("target/theirs/.git/hooks/pre-commit");
             assert!(theirs.exists(), "{layered:?}: {warned}");
         }
     }
@@ -433,9 +433,9 @@ fn repository_among_the_data_of_another_runs_nothing() {
         let shown = shell(&plain.root(), &trigger);
         assert!(canary(&plain).exists(), "control: {folder}: {shown:?}");
         for layered in LAYERS {
-            let ground = with_build_folder();
-            let workspace = ground.open_layered(layered);
-            let response = run(&workspace, &script.replace("CANARY", &program(&ground))).unwrap();
+            let fixture = with_build_folder();
+            let workspace = fixture.open_layered(layered);
+            let response = run(&workspace, &script.replace("CANARY", &program(&fixture))).unwrap();
             let warned = response.warnings.join("\n");
             for name in ["config", "hooks/post-checkout"] {
                 assert!(
@@ -443,8 +443,8 @@ fn repository_among_the_data_of_another_runs_nothing() {
                     "{folder} ({layered:?}): {response:?}"
                 );
             }
-            shell(&ground.root(), &trigger);
-            assert!(!canary(&ground).exists(), "{folder} ({layered:?}): {warned}");
+            shell(&fixture.root(), &trigger);
+            assert!(!canary(&fixture).exists(), "{folder} ({layered:?}): {warned}");
         }
     }
 }
@@ -452,14 +452,14 @@ fn repository_among_the_data_of_another_runs_nothing() {
 #[test]
 fn branches_may_be_called_like_what_git_obeys() {
     for layered in LAYERS {
-        let ground = with_build_folder();
-        let workspace = ground.open_layered(layered);
+        let fixture = with_build_folder();
+        let workspace = fixture.open_layered(layered);
         let script = "git branch config && git branch index && git branch hooks/pre-commit && git branch commondir && \
                       git symbolic-ref refs/heads/x/config refs/heads/main && git checkout -q config && \
                       echo y > file && git -c user.name=u -c user.email=u@x commit -qam 'two' && git checkout -q main";
         let response = run(&workspace, script).unwrap();
         assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
-        let branches = shell(&ground.root(), "git log --oneline config; git reflog config; git fsck");
+        let branches = shell(&fixture.root(), "git log --oneline config; git reflog config; git fsck");
         assert!(branches.status.success(), "{layered:?}: {branches:?}");
     }
 }
@@ -482,22 +482,22 @@ fn git_file_leads_into_no_build_folder() {
         // The working tree is named for one level of names.
         assert!(canary(&plain).exists() || name.contains('/'), "control: {name}");
         for layered in LAYERS {
-            let ground = with_build_folder();
-            let workspace = ground.open_layered(layered);
-            let warned = run(&workspace, &repository.replace("CANARY", &program(&ground)))
+            let fixture = with_build_folder();
+            let workspace = fixture.open_layered(layered);
+            let warned = run(&workspace, &repository.replace("CANARY", &program(&fixture)))
                 .unwrap()
                 .warnings
                 .join("\n");
             assert!(warned.contains(&format!("target/m/.git/modules/{name}/config`")), "{name}: {warned}");
             let warned = run(&workspace, &link).unwrap().warnings.join("\n");
             assert!(warned.contains("`sub/.git`"), "{name} ({layered:?}): {warned}");
-            assert!(!ground.root().join("sub/.git").exists(), "{name} ({layered:?}): {warned}");
+            assert!(!fixture.root().join("sub/.git").exists(), "{name} ({layered:?}): {warned}");
             // The control: one that leads to a repository which is judged is kept.
             let judged = "mkdir -p .git/modules new && git init -q --bare .git/modules/judged && \
                           git config -f .git/modules/judged/config core.bare false && \
                           echo 'gitdir: ../.git/modules/judged' > new/.git";
             let warned = run(&workspace, judged).unwrap().warnings.join("\n");
-            assert!(ground.root().join("new/.git").exists(), "{name} ({layered:?}): {warned}");
+            assert!(fixture.root().join("new/.git").exists(), "{name} ({layered:?}): {warned}");
         }
     }
 }
@@ -505,8 +505,8 @@ fn git_file_leads_into_no_build_folder() {
 #[test]
 fn ordinary_builds_are_left_alone() {
     for layered in LAYERS {
-        let ground = with_build_folder();
-        let workspace = ground.open_layered(layered);
+        let fixture = with_build_folder();
+        let workspace = fixture.open_layered(layered);
         let script = "git init -q target/x && git init -q --bare target/y.git && mkdir -p target/z/hooks target/z/objects && \
                       echo x > target/z/hooks/use.ts && echo x > target/z/config && \
                       cd target/x && echo x > a && git add a && git commit -q -m one";
@@ -517,19 +517,19 @@ fn ordinary_builds_are_left_alone() {
 
 #[test]
 fn build_folder_that_is_too_large_is_said_once() {
-    let ground = with_build_folder();
+    let fixture = with_build_folder();
     for index in 0..1_200 {
-        fs::create_dir_all(ground.root().join(format!("target/old/{index}"))).unwrap();
+        fs::create_dir_all(fixture.root().join(format!("target/old/{index}"))).unwrap();
     }
     std::thread::sleep(std::time::Duration::from_millis(100));
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let first = run(&workspace, "true").unwrap().warnings.join("\n");
     assert!(first.contains("too large to be looked through"), "{first}");
     assert_eq!(run(&workspace, "true").unwrap().warnings, [""; 0]);
     // A change is followed all the same.
     let script = format!(
         "git init -q target/new/x && git config -f target/new/x/.git/config core.fsmonitor '{}'",
-        program(&ground)
+        program(&fixture)
     );
     let warned = run(&workspace, &script).unwrap().warnings.join("\n");
     assert!(warned.contains("`target/new/x/.git/config`"), "{warned}");

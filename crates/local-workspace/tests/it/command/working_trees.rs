@@ -11,18 +11,18 @@ use change_journal::{
 use local_workspace::{LocalWorkspace, Undo};
 use wap_core::*;
 
-use crate::fixture::ground::*;
 use crate::fixture::tree::tree;
+use crate::fixture::workspace::*;
 
 /// A workspace with a repository that has one commit and a working tree of the user's.
-fn prepared(layered: Layered) -> (Ground, LocalWorkspace) {
-    let ground = Ground::new();
-    git(&ground.root(), "init -q -b main .");
-    ground.put("file", "x\n");
-    git(&ground.root(), "add file");
-    git(&ground.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
-    let workspace = ground.open_layered(layered);
-    (ground, workspace)
+fn prepared(layered: Layered) -> (Fixture, LocalWorkspace) {
+    let fixture = Fixture::new();
+    git(&fixture.root(), "init -q -b main .");
+    fixture.put("file", "x\n");
+    git(&fixture.root(), "add file");
+    git(&fixture.root(), "-c user.name=u -c user.email=u@x commit -q -m first");
+    let workspace = fixture.open_layered(layered);
+    (fixture, workspace)
 }
 
 /// Runs git as the user would, and answers with what it prints.
@@ -45,21 +45,21 @@ fn done(workspace: &LocalWorkspace, script: &str) -> ExecuteCommandResponse {
     response
 }
 
-fn undo_last(ground: &Ground, workspace: &LocalWorkspace, run: RunNumber) {
+fn undo_last(fixture: &Fixture, workspace: &LocalWorkspace, run: RunNumber) {
     let undone = workspace.undo(&Caller::once().call(), &Undo::Run(run)).unwrap();
     assert!(undone.not_undoable.is_empty(), "{undone:?}");
-    assert!(!ground.root().join("side").exists());
+    assert!(!fixture.root().join("side").exists());
 }
 
 #[test]
 fn working_tree_is_added_used_moved_and_removed() {
     for layered in LAYERS {
         for relative in ["", "-c worktree.useRelativePaths=true"] {
-            let (ground, workspace) = prepared(layered);
+            let (fixture, workspace) = prepared(layered);
             done(&workspace, &format!("git {relative} worktree add -q side"));
-            let side = ground.root().join("side");
+            let side = fixture.root().join("side");
             assert_eq!(git(&side, "status --porcelain"), "", "{layered:?}");
-            assert_eq!(git(&ground.root(), "worktree list").lines().count(), 2, "{layered:?}");
+            assert_eq!(git(&fixture.root(), "worktree list").lines().count(), 2, "{layered:?}");
             done(&workspace, "cd side && echo y > more && git add more && git commit -q -m second");
             assert_eq!(git(&side, "log --format=%s"), "second\nfirst\n", "{layered:?}");
             // On a layer no folder that was there can be renamed, so git refuses, and nothing is half done.
@@ -68,12 +68,12 @@ fn working_tree_is_added_used_moved_and_removed() {
             assert_eq!(is_moved, layered == Layered::No, "{moved:?}");
             let name = if is_moved { "other" } else { "side" };
             assert_eq!(moved.warnings, [""; 0], "{layered:?}");
-            assert_eq!(git(&ground.root().join(name), "status --porcelain"), "", "{layered:?}");
+            assert_eq!(git(&fixture.root().join(name), "status --porcelain"), "", "{layered:?}");
             done(&workspace, &format!("git worktree remove {name}"));
-            assert!(!ground.root().join(name).exists(), "{layered:?}");
-            assert_eq!(git(&ground.root(), "worktree list").lines().count(), 1, "{layered:?}");
-            assert!(!ground.root().join(".git/worktrees").exists(), "{layered:?}");
-            git(&ground.root(), "fsck --no-progress");
+            assert!(!fixture.root().join(name).exists(), "{layered:?}");
+            assert_eq!(git(&fixture.root(), "worktree list").lines().count(), 1, "{layered:?}");
+            assert!(!fixture.root().join(".git/worktrees").exists(), "{layered:?}");
+            git(&fixture.root(), "fsck --no-progress");
         }
     }
 }
@@ -81,12 +81,12 @@ fn working_tree_is_added_used_moved_and_removed() {
 #[test]
 fn addition_is_undone_as_a_whole() {
     for layered in LAYERS {
-        let (ground, workspace) = prepared(layered);
-        let before = tree(&ground);
+        let (fixture, workspace) = prepared(layered);
+        let before = tree(&fixture);
         done(&workspace, "git worktree add -q side");
-        undo_last(&ground, &workspace, RunNumber(1));
-        assert_eq!(tree(&ground), before, "{layered:?}");
-        assert_eq!(git(&ground.root(), "worktree list").lines().count(), 1, "{layered:?}");
+        undo_last(&fixture, &workspace, RunNumber(1));
+        assert_eq!(tree(&fixture), before, "{layered:?}");
+        assert_eq!(git(&fixture.root(), "worktree list").lines().count(), 1, "{layered:?}");
     }
 }
 
@@ -102,25 +102,25 @@ fn working_tree_that_leads_out_or_is_refused_in_part_leaves_nothing() {
     ];
     for script in scripts {
         for layered in LAYERS {
-            let (ground, workspace) = prepared(layered);
+            let (fixture, workspace) = prepared(layered);
             let response = run(&workspace, script).unwrap();
             assert_eq!(response.exit_code, 0, "{script} ({layered:?}): {response:?}");
             assert!(response.warnings.join("\n").contains(".git"), "{script} ({layered:?}): {response:?}");
-            assert!(!ground.root().join("side").exists(), "{script} ({layered:?}): {response:?}");
+            assert!(!fixture.root().join("side").exists(), "{script} ({layered:?}): {response:?}");
             assert!(
-                !ground.root().join(".git/worktrees/side").exists(),
+                !fixture.root().join(".git/worktrees/side").exists(),
                 "{script} ({layered:?}): {response:?}"
             );
-            assert_eq!(git(&ground.root(), "worktree list").lines().count(), 1, "{script} ({layered:?})");
-            git(&ground.root(), "fsck --no-progress");
+            assert_eq!(git(&fixture.root(), "worktree list").lines().count(), 1, "{script} ({layered:?})");
+            git(&fixture.root(), "fsck --no-progress");
         }
     }
 }
 
 #[test]
 fn working_tree_of_a_repository_in_use_is_left_as_a_whole() {
-    let (ground, workspace) = prepared(Layered::Yes);
-    let root = ground.root();
+    let (fixture, workspace) = prepared(Layered::Yes);
+    let root = fixture.root();
     struct Locking(Option<std::path::PathBuf>);
     impl CommandObserver for Locking {
         fn started(&mut self, _: &str) {}
@@ -144,29 +144,29 @@ fn working_tree_of_a_repository_in_use_is_left_as_a_whole() {
 #[test]
 fn addition_that_a_crash_has_cut_short_is_carried_out() {
     for layered in LAYERS {
-        let (ground, workspace) = prepared(layered);
+        let (fixture, workspace) = prepared(layered);
         drop(workspace);
-        let journal = ground.open_journal();
-        let (workspace, _) = ground.open_with(journal.clone(), ground.layered_config(layered));
-        let before = tree(&ground);
+        let journal = fixture.open_journal();
+        let (workspace, _) = fixture.open_with(journal.clone(), fixture.layered_config(layered));
+        let before = tree(&fixture);
         done(&workspace, "git worktree add -q side");
-        let after = tree(&ground);
+        let after = tree(&fixture);
         // The same changes in a journal that knows them as intended, and a folder in which only some of them are done.
         let recorded = recorded(&journal);
         drop((workspace, journal));
-        fs::remove_dir_all(ground.root().join("side")).unwrap();
+        fs::remove_dir_all(fixture.root().join("side")).unwrap();
         for name in ["gitdir", "HEAD", "index"] {
-            fs::remove_file(ground.root().join(".git/worktrees/side").join(name)).unwrap();
+            fs::remove_file(fixture.root().join(".git/worktrees/side").join(name)).unwrap();
         }
-        assert!(tree(&ground) != before && tree(&ground) != after);
-        fs::rename(ground.path().join("state"), ground.path().join("old-state")).unwrap();
-        fs::create_dir(ground.path().join("state")).unwrap();
-        let journal = ground.open_journal();
+        assert!(tree(&fixture) != before && tree(&fixture) != after);
+        fs::rename(fixture.path().join("state"), fixture.path().join("old-state")).unwrap();
+        fs::create_dir(fixture.path().join("state")).unwrap();
+        let journal = fixture.open_journal();
         promise_again(&journal, &recorded);
-        let (_workspace, recovery) = ground.open_with(journal, ground.layered_config(layered));
+        let (_workspace, recovery) = fixture.open_with(journal, fixture.layered_config(layered));
         assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{layered:?}: {recovery:?}");
-        assert_eq!(tree(&ground), after, "{layered:?}: {recovery:?}");
-        assert_eq!(git(&ground.root().join("side"), "status --porcelain"), "", "{layered:?}");
+        assert_eq!(tree(&fixture), after, "{layered:?}: {recovery:?}");
+        assert_eq!(git(&fixture.root().join("side"), "status --porcelain"), "", "{layered:?}");
     }
 }
 

@@ -19,7 +19,7 @@ use wap_core::{
     WapError, Workspace,
 };
 
-use crate::fixture::ground::{Caller, Ground};
+use crate::fixture::workspace::{Caller, Fixture};
 
 /// Nothing here may take anything like this long, whatever else the machine does.
 const HANG: Duration = Duration::from_secs(120);
@@ -57,8 +57,8 @@ fn sparse(path: &Path, head: &[u8], size_bytes: u64) -> File {
 
 #[test]
 fn hundred_thousand_entries_of_one_folder_are_counted_and_searched() {
-    let ground = Ground::new();
-    let folder = ground.root().join("many");
+    let fixture = Fixture::new();
+    let folder = fixture.root().join("many");
     fs::create_dir(&folder).unwrap();
     let handle = File::open(&folder).unwrap();
     for number in 0..100_000 {
@@ -69,7 +69,7 @@ fn hundred_thousand_entries_of_one_folder_are_counted_and_searched() {
             File::from(file).write_all(b"needle\n").unwrap();
         }
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     // Listings and searches end after ten seconds unless the caller says that it waits longer, and a machine with other work
     // may need longer than that to open a hundred thousand files.
     let patient = Caller { time_left: Some(HANG), ..Caller::once() };
@@ -130,9 +130,9 @@ impl Drop for DeepFolders {
 
 #[test]
 fn nesting_deeper_than_paths_go_ends_and_is_told() {
-    let ground = Ground::new();
-    let _deep = DeepFolders::make(ground.root().join("deep"), 10_000);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let _deep = DeepFolders::make(fixture.root().join("deep"), 10_000);
+    let workspace = fixture.open();
     let start = Instant::now();
     let listed = explore(&workspace, json!({"path": ".", "recursive": true, "maxDepth": 1_000_000}));
     // `deep`, the `d` within each other up to 64 components, and the file.
@@ -148,13 +148,13 @@ fn nesting_deeper_than_paths_go_ends_and_is_told() {
 
 #[test]
 fn names_that_are_no_text_are_listed_and_read_by_what_was_listed() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for (name, text) in
         [(&b"caf\xe9"[..], "latin"), (b"a\xff\xfeb", "bytes"), ("\u{202e}x".as_bytes(), "turned")]
     {
-        fs::write(ground.root().join(OsStr::from_bytes(name)), text).unwrap();
+        fs::write(fixture.root().join(OsStr::from_bytes(name)), text).unwrap();
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let listed = explore(&workspace, json!({"path": ".", "returnMetadata": true}));
     let paths: Vec<_> = listed.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a\\xff\\xfeb", "caf\\xe9", "\\xe2\\x80\\xaex"]);
@@ -166,9 +166,9 @@ fn names_that_are_no_text_are_listed_and_read_by_what_was_listed() {
 
 #[test]
 fn sparse_file_of_a_tebibyte_is_left_at_once() {
-    let ground = Ground::new();
-    sparse(&ground.root().join("holes"), b"", 1 << 40);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    sparse(&fixture.root().join("holes"), b"", 1 << 40);
+    let workspace = fixture.open();
     let start = Instant::now();
     let error = read_lines(&workspace, "holes", 1, Some(10)).unwrap_err();
     assert_eq!(error.reason(), Reason::BinaryFile);
@@ -182,10 +182,10 @@ fn sparse_file_of_a_tebibyte_is_left_at_once() {
 
 #[test]
 fn range_of_a_tebibyte_is_read_and_the_total_is_a_lower_bound() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let lines = "a line of text\n".repeat(1_000);
-    sparse(&ground.root().join("text"), lines.as_bytes(), 1 << 40);
-    let workspace = ground.open();
+    sparse(&fixture.root().join("text"), lines.as_bytes(), 1 << 40);
+    let workspace = fixture.open();
     let start = Instant::now();
     let read = read_lines(&workspace, "text", 500, Some(501)).unwrap();
     assert_eq!(read.content, "a line of text\na line of text\n");
@@ -203,9 +203,9 @@ fn range_of_a_tebibyte_is_read_and_the_total_is_a_lower_bound() {
 
 #[test]
 fn line_that_is_never_reached_is_a_timeout_that_says_how_far_it_came() {
-    let ground = Ground::new();
-    sparse(&ground.root().join("text"), &b"a line of text\n".repeat(1_000), 1 << 40);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    sparse(&fixture.root().join("text"), &b"a line of text\n".repeat(1_000), 1 << 40);
+    let workspace = fixture.open();
     let caller = Caller { time_left: Some(Duration::from_secs(2)), ..Caller::once() };
     let request = ReadFile { path: "text".into(), start_line: Some(5_000), end_line: None };
     let error = workspace.read_file(&caller.call(), &request).unwrap_err();
@@ -215,9 +215,9 @@ fn line_that_is_never_reached_is_a_timeout_that_says_how_far_it_came() {
 
 #[test]
 fn endless_line_takes_little_memory() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // Text as far as anybody looks before deciding, and no line ending in a gibibyte.
-    sparse(&ground.root().join("line"), &[b'x'; 64 << 10], 1 << 30);
+    sparse(&fixture.root().join("line"), &[b'x'; 64 << 10], 1 << 30);
     let output = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -225,7 +225,7 @@ fn endless_line_takes_little_memory() {
             "--ignored",
             "--nocapture",
         ])
-        .env(FOLDER_VARIABLE, ground.path())
+        .env(FOLDER_VARIABLE, fixture.path())
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
@@ -238,8 +238,8 @@ fn endless_line_takes_little_memory() {
 #[ignore = "runs as the child of another test"]
 fn endless_line_in_a_process_of_its_own() {
     let Some(folder) = std::env::var_os(FOLDER_VARIABLE) else { return };
-    let ground = Ground::at(Path::new(&folder));
-    let workspace = ground.open();
+    let fixture = Fixture::at(Path::new(&folder));
+    let workspace = fixture.open();
     let read = read_lines(&workspace, "line", 1, Some(1)).unwrap();
     assert_eq!((read.content.len(), read.is_truncated, read.total_lines), (1 << 20, true, 1));
     let found = search(&workspace, "y");
@@ -251,11 +251,11 @@ fn endless_line_in_a_process_of_its_own() {
 
 #[test]
 fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let text: String = (1..=500_000).map(|number| format!("line {number}\n")).collect();
     assert!(text.len() > 4 << 20, "it has to be streamed");
-    ground.put("large", &text);
-    let workspace = ground.open();
+    fixture.put("large", &text);
+    let workspace = fixture.open();
     let (mut shown, mut next) = (String::new(), 1);
     while next <= 500_000 {
         let read = read_lines(&workspace, "large", next, None).unwrap();
@@ -271,11 +271,11 @@ fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
 
 /// Reads `file` while `disturb` is called again and again, until `check` has seen enough.
 fn read_while(
-    ground: &Ground,
+    fixture: &Fixture,
     mut disturb: impl FnMut(usize) + Send,
     mut check: impl FnMut(usize, Result<ReadFileResponse, WapError>) -> ControlFlow<()>,
 ) {
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _ends_in_any_case = Over(&is_over);
@@ -309,15 +309,15 @@ impl Drop for Over<'_> {
 
 #[test]
 fn file_that_is_replaced_while_it_is_read_is_one_or_the_other() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let texts = ["a\n".repeat(50_000), "b\n".repeat(70_000)];
-    ground.put("file", &texts[0]);
-    let (path, beside) = (ground.root().join("file"), ground.outside().join("beside"));
+    fixture.put("file", &texts[0]);
+    let (path, beside) = (fixture.root().join("file"), fixture.outside().join("beside"));
     let disturb = |round: usize| {
         fs::write(&beside, &texts[round % 2]).unwrap();
         fs::rename(&beside, &path).unwrap();
     };
-    read_while(&ground, disturb, |round, read| {
+    read_while(&fixture, disturb, |round, read| {
         let read = read.unwrap();
         assert!(texts.contains(&read.content), "a mixture of {} bytes", read.content.len());
         assert_eq!(read.metadata.size, read.content.len() as u64);
@@ -328,15 +328,15 @@ fn file_that_is_replaced_while_it_is_read_is_one_or_the_other() {
 
 #[test]
 fn file_that_grows_and_shrinks_is_read_as_it_was_at_some_time_or_marked() {
-    let ground = Ground::new();
-    ground.put("file", "a\n");
-    let file = OpenOptions::new().write(true).open(ground.root().join("file")).unwrap();
+    let fixture = Fixture::new();
+    fixture.put("file", "a\n");
+    let file = OpenOptions::new().write(true).open(fixture.root().join("file")).unwrap();
     let disturb = |round: usize| match round % 3 {
         0 => file.write_all_at(&b"a\n".repeat(60_000), 0).unwrap(),
         1 => file.write_all_at(&b"b\n".repeat(40_000), 120_000).unwrap(),
         _ => file.set_len(7).unwrap(),
     };
-    read_while(&ground, disturb, |round, read| {
+    read_while(&fixture, disturb, |round, read| {
         let read = read.unwrap();
         assert_eq!(read.total_lines, read.content.lines().count() as u64);
         // A file without a warning has the size that it is said to have.
@@ -349,8 +349,8 @@ fn file_that_grows_and_shrinks_is_read_as_it_was_at_some_time_or_marked() {
 
 #[test]
 fn file_that_grows_faster_than_it_is_read_ends() {
-    let ground = Ground::new();
-    let file = sparse(&ground.root().join("file"), &b"a line of text\n".repeat(400_000), 6_000_000);
+    let fixture = Fixture::new();
+    let file = sparse(&fixture.root().join("file"), &b"a line of text\n".repeat(400_000), 6_000_000);
     let size = std::sync::atomic::AtomicU64::new(6_000_000);
     let disturb = |_| {
         let size = size.fetch_add(1 << 24, Ordering::Relaxed);
@@ -359,7 +359,7 @@ fn file_that_grows_faster_than_it_is_read_ends() {
     let start = Instant::now();
     let mut changed = 0;
     // On a busy machine several reads may end before the other thread has written anything.
-    read_while(&ground, disturb, |round, read| {
+    read_while(&fixture, disturb, |round, read| {
         let read = read.unwrap();
         assert!(read.content.starts_with("a line of text\n") && read.is_truncated);
         let says = read.warnings.iter().any(|warning| warning.contains("was writing"));

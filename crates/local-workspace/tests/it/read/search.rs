@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use wap_core::{Reason, SearchFiles, SearchFilesResponse, SearchMatch, WapError, Workspace};
 
-use crate::fixture::ground::{Caller, Ground};
+use crate::fixture::workspace::{Caller, Fixture};
 
 fn search(workspace: &LocalWorkspace, request: Value) -> Result<SearchFilesResponse, WapError> {
     let request: SearchFiles = serde_json::from_value(request).unwrap();
@@ -25,9 +25,9 @@ fn literal(workspace: &LocalWorkspace, query: &str) -> SearchFilesResponse {
 
 #[test]
 fn expressions_that_cannot_be_used_are_refused_by_name() {
-    let ground = Ground::new();
-    ground.put("a", "x");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "x");
+    let workspace = fixture.open();
     let cases = [
         ("(?=x)", Some("look-around"), "look-around"),
         ("(?<!a)b", Some("look-around"), "look-around"),
@@ -50,8 +50,8 @@ fn expressions_that_cannot_be_used_are_refused_by_name() {
 
 #[test]
 fn query_that_no_line_can_match_is_refused_and_a_huge_one_too() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     let refused = |query: &str, query_type: &str| {
         search(&workspace, json!({"paths": ["."], "query": query, "type": query_type})).unwrap_err().reason()
     };
@@ -63,9 +63,9 @@ fn query_that_no_line_can_match_is_refused_and_a_huge_one_too() {
 
 #[test]
 fn characters_of_expressions_mean_nothing_in_a_text() {
-    let ground = Ground::new();
-    ground.put("a", "f(x) [y] $ ^ \\d (?=z)\nfx\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "f(x) [y] $ ^ \\d (?=z)\nfx\n");
+    let workspace = fixture.open();
     for query in ["f(x)", "[y] $ ^", "\\d (?=z)"] {
         let found = literal(&workspace, query);
         assert_eq!((found.total_matches, found.matches[0].line), (1, 1), "{query}");
@@ -113,14 +113,14 @@ proptest! {
         most in 1..40_u32,
         ending in prop::sample::select(vec!["\n", "\r\n"]),
     ) {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         // `btree_map` sorts by the bytes of the whole path, as the answer must.
         for (path, lines) in &files {
-            ground.put(path, lines.iter().map(|line| format!("{line}{ending}")).collect::<String>());
+            fixture.put(path, lines.iter().map(|line| format!("{line}{ending}")).collect::<String>());
         }
-        let mut config = ground.config();
+        let mut config = fixture.config();
         config.limits.max_search_results = most;
-        let workspace = ground.open_with(ground.open_journal(), config).0;
+        let workspace = fixture.open_with(fixture.open_journal(), config).0;
         // One start, and several that overlap.
         let starts = if files.is_empty() { vec![vec!["."]] } else { vec![vec!["."], vec![".", "./", "."]] };
         for paths in starts {
@@ -137,7 +137,7 @@ proptest! {
 
 #[test]
 fn files_of_every_size_give_the_same_lines() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // Around what is read at first, what is searched in memory, and what is streamed.
     let sizes = [65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 1_000_000];
     for size in sizes {
@@ -145,9 +145,9 @@ fn files_of_every_size_give_the_same_lines() {
         text.truncate(size - 8);
         text.push_str("\nneedle\n");
         assert_eq!(text.len(), size);
-        ground.put(&format!("{size:07}"), text);
+        fixture.put(&format!("{size:07}"), text);
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let found = literal(&workspace, "needle");
     let shown: Vec<_> = found.matches.iter().map(|one| (one.path.parse().unwrap(), one.line)).collect();
     let line_of = |size: usize| (size as u64 - 8).div_ceil(12) + 1;
@@ -162,20 +162,20 @@ fn files_of_every_size_give_the_same_lines() {
 
 #[test]
 fn large_files_are_judged_like_small_ones() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let padding = "x".repeat(100) + "\n";
     let large = |head: &[u8]| [head, padding.repeat(4_000).as_bytes(), b"needle\n"].concat();
-    ground.put("binary", large(b"\0"));
-    ground.put("latin", [&large(b"")[..], b"caf\xe9\n"].concat());
-    ground.put("late-nul", large((padding.repeat(100) + "\0\n").as_bytes()));
+    fixture.put("binary", large(b"\0"));
+    fixture.put("latin", [&large(b"")[..], b"caf\xe9\n"].concat());
+    fixture.put("late-nul", large((padding.repeat(100) + "\0\n").as_bytes()));
     let utf16 = |text: &str| -> Vec<u8> {
         [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
     };
     let text = String::from_utf8(large(b"")).unwrap();
-    ground.put("utf16", utf16(&text));
-    ground.put("utf16-small", utf16("a\nneedle\n"));
-    ground.put("marked", large(b"\xef\xbb\xbfneedle first\n"));
-    let workspace = ground.open();
+    fixture.put("utf16", utf16(&text));
+    fixture.put("utf16-small", utf16("a\nneedle\n"));
+    fixture.put("marked", large(b"\xef\xbb\xbfneedle first\n"));
+    let workspace = fixture.open();
     let found = literal(&workspace, "needle");
     let shown: Vec<_> = found.matches.iter().map(|one| (one.path.as_str(), one.line)).collect();
     let expected =
@@ -189,13 +189,13 @@ fn large_files_are_judged_like_small_ones() {
 
 #[test]
 fn names_that_are_no_text_are_found_and_can_be_named() {
-    let ground = Ground::new();
-    let folder = ground.root().join(OsStr::from_bytes(b"d\xff"));
+    let fixture = Fixture::new();
+    let folder = fixture.root().join(OsStr::from_bytes(b"d\xff"));
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join(OsStr::from_bytes(b"\xe9.txt")), "needle\n").unwrap();
     fs::write(folder.join(".gitignore"), "skip\n").unwrap();
     fs::write(folder.join("skip"), "needle\n").unwrap();
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let request = json!({"paths": ["."], "query": "needle", "type": "literal", "respectGitignore": true});
     let found = search(&workspace, request).unwrap();
     let paths: Vec<_> = found.matches.iter().map(|one| one.path.as_str()).collect();
@@ -206,10 +206,10 @@ fn names_that_are_no_text_are_found_and_can_be_named() {
 
 #[test]
 fn search_without_any_time_says_so_and_is_a_part() {
-    let ground = Ground::new();
-    ground.put("a", "needle\n");
-    ground.put("b/c", "needle\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "needle\n");
+    fixture.put("b/c", "needle\n");
+    let workspace = fixture.open();
     let caller = Caller { time_left: Some(Duration::ZERO), ..Caller::once() };
     for paths in [json!(["."]), json!(["a", "b"])] {
         let request = json!({"paths": paths, "query": "needle", "type": "literal"});
@@ -222,9 +222,9 @@ fn search_without_any_time_says_so_and_is_a_part() {
 
 #[test]
 fn one_bad_path_among_several_is_told_before_anything_is_searched() {
-    let ground = Ground::new();
-    ground.put("a", "needle\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "needle\n");
+    let workspace = fixture.open();
     for (path, reason) in [("nope", Reason::PathNotFound), ("../x", Reason::PathEscapeAttempt)] {
         let request = json!({"paths": ["a", ".", path], "query": "needle", "type": "literal"});
         let error = search(&workspace, request).unwrap_err();
@@ -234,11 +234,11 @@ fn one_bad_path_among_several_is_told_before_anything_is_searched() {
 
 #[test]
 fn cancelling_ends_a_search_of_many_files() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..3_000 {
-        ground.put(&format!("{:02}/{number}", number % 40), "some text\n".repeat(200));
+        fixture.put(&format!("{:02}/{number}", number % 40), "some text\n".repeat(200));
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let caller = Caller::once();
     // An expression without literals, so that there is something to cancel.
     let request = json!({"paths": ["."], "query": r"(\w+ \w+){3}$|^\d", "type": "regex"});
@@ -263,22 +263,22 @@ fn cancelling_ends_a_search_of_many_files() {
 
 #[test]
 fn files_that_come_and_go_while_folders_are_searched_do_no_harm() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..400 {
-        ground.put(&format!("d/{number:03}"), "needle\n");
+        fixture.put(&format!("d/{number:03}"), "needle\n");
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _ends_in_any_case = Over(&is_over);
         scope.spawn(|| {
-            let outside = ground.outside().join("secret");
+            let outside = fixture.outside().join("secret");
             fs::write(&outside, "needle outside\n").unwrap();
             for round in (0..400).cycle() {
                 if is_over.load(Ordering::Relaxed) {
                     return;
                 }
-                let path = ground.root().join(format!("d/{round:03}"));
+                let path = fixture.root().join(format!("d/{round:03}"));
                 fs::remove_file(&path).unwrap();
                 std::os::unix::fs::symlink(&outside, &path).unwrap();
                 fs::remove_file(&path).unwrap();

@@ -8,7 +8,7 @@ use local_workspace::LocalWorkspace;
 use serde_json::{Value, json};
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 fn search(workspace: &LocalWorkspace, request: Value) -> Result<SearchFilesResponse, WapError> {
     let mut whole = json!({ "paths": ["."], "type": "literal", "contextLines": 0 });
@@ -36,21 +36,21 @@ fn listed(workspace: &LocalWorkspace, request: Value) -> Vec<String> {
 
 #[test]
 fn overlapping_paths_are_searched_once_in_the_order_of_their_bytes() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for path in ["b", "a/x", "a-b", "a/deep/y"] {
-        ground.put(path, "hit\n");
+        fixture.put(path, "hit\n");
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let request = json!({ "query": "hit", "paths": ["b", "a", ".", "a/deep", "./a/x", "a/../b"] });
     assert_eq!(found(&workspace, request), ["a-b:1:hit", "a/deep/y:1:hit", "a/x:1:hit", "b:1:hit"]);
 }
 
 #[test]
 fn lines_and_their_context_have_no_endings() {
-    let ground = Ground::new();
-    ground.put("crlf", "one\r\ntwo\r\nhit\r\nfour\r\nfive");
-    ground.put("mixed", "one\nhit\r\nthree\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("crlf", "one\r\ntwo\r\nhit\r\nfour\r\nfive");
+    fixture.put("mixed", "one\nhit\r\nthree\n");
+    let workspace = fixture.open();
     let matches =
         search(&workspace, json!({ "query": "^hit$", "type": "regex", "contextLines": 1 })).unwrap().matches;
     let shown: Vec<_> = matches
@@ -64,9 +64,9 @@ fn lines_and_their_context_have_no_endings() {
 
 #[test]
 fn matches_near_each_other_are_context_of_each_other() {
-    let ground = Ground::new();
-    ground.put("a", "1\nhit 2\nhit 3\n4\nhit 5\n6\n7\n8\n9\nhit 10\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "1\nhit 2\nhit 3\n4\nhit 5\n6\n7\n8\n9\nhit 10\n");
+    let workspace = fixture.open();
     let matches = search(&workspace, json!({ "query": "hit", "contextLines": 2 })).unwrap().matches;
     let around: Vec<_> = matches
         .iter()
@@ -79,16 +79,16 @@ fn matches_near_each_other_are_context_of_each_other() {
 
 #[test]
 fn files_that_are_no_text_are_skipped_and_counted() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let utf16: Vec<u8> =
         std::iter::once(0xfeff).chain("one\nhit\n".encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    ground.put("utf16", utf16);
-    ground.put("utf8", "hit \u{e9}\n");
-    ground.put("latin1", b"hit caf\xe9\n");
-    ground.put("binary", b"hit\0hit\n");
-    ground.put("late nul", [&b"x\n".repeat(5_000)[..], b"\0\nhit\n"].concat());
-    ground.put("no final newline", "x\nhit");
-    let workspace = ground.open();
+    fixture.put("utf16", utf16);
+    fixture.put("utf8", "hit \u{e9}\n");
+    fixture.put("latin1", b"hit caf\xe9\n");
+    fixture.put("binary", b"hit\0hit\n");
+    fixture.put("late nul", [&b"x\n".repeat(5_000)[..], b"\0\nhit\n"].concat());
+    fixture.put("no final newline", "x\nhit");
+    let workspace = fixture.open();
     let response = search(&workspace, json!({ "query": "hit" })).unwrap();
     let paths: Vec<_> = response.matches.iter().map(|found| (&*found.path, found.line)).collect();
     assert_eq!(paths, [("late nul", 5_002), ("no final newline", 2), ("utf16", 2), ("utf8", 1)]);
@@ -101,9 +101,9 @@ fn files_that_are_no_text_are_skipped_and_counted() {
 
 #[test]
 fn totals_are_true_past_the_limit() {
-    let ground = Ground::new();
-    (0..30).for_each(|file| ground.put(&format!("f{file:02}"), "hit\n".repeat(10)));
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    (0..30).for_each(|file| fixture.put(&format!("f{file:02}"), "hit\n".repeat(10)));
+    let workspace = fixture.open();
     let response = search(&workspace, json!({ "query": "hit" })).unwrap();
     assert_eq!((response.matches.len(), response.total_matches, response.is_truncated), (100, 300, true));
     assert_eq!(response.matches[99].path, "f09");
@@ -111,13 +111,13 @@ fn totals_are_true_past_the_limit() {
 
 #[test]
 fn links_are_searched_only_when_they_are_named() {
-    let ground = Ground::new();
-    ground.put("d/a", "hit\n");
-    symlink("d/a", ground.root().join("to file")).unwrap();
-    symlink("d", ground.root().join("to folder")).unwrap();
-    symlink(ground.outside(), ground.root().join("out")).unwrap();
-    fs::write(ground.outside().join("x"), "hit\n").unwrap();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("d/a", "hit\n");
+    symlink("d/a", fixture.root().join("to file")).unwrap();
+    symlink("d", fixture.root().join("to folder")).unwrap();
+    symlink(fixture.outside(), fixture.root().join("out")).unwrap();
+    fs::write(fixture.outside().join("x"), "hit\n").unwrap();
+    let workspace = fixture.open();
     for paths in [json!(["."]), json!(["to file"]), json!(["to folder"]), json!(["to file", "d"])] {
         assert_eq!(found(&workspace, json!({ "query": "hit", "paths": paths })), ["d/a:1:hit"], "{paths}");
     }
@@ -129,9 +129,9 @@ fn links_are_searched_only_when_they_are_named() {
 
 #[test]
 fn what_cannot_be_searched_is_said() {
-    let ground = Ground::new();
-    ground.put("a", "hit\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "hit\n");
+    let workspace = fixture.open();
     let cases = [
         (json!({ "query": "" }), Reason::EmptyQuery),
         (json!({ "query": "hit", "paths": ["nope"] }), Reason::PathNotFound),
@@ -149,9 +149,9 @@ fn what_cannot_be_searched_is_said() {
 
 #[test]
 fn search_ends_when_nobody_waits_any_more() {
-    let ground = Ground::new();
-    ground.put("a", "hit\n");
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    fixture.put("a", "hit\n");
+    let workspace = fixture.open();
     let request: SearchFiles =
         serde_json::from_value(json!({ "paths": ["."], "query": "hit", "type": "literal" })).unwrap();
     let hurried = Caller { time_left: Some(Duration::ZERO), ..Caller::once() };
@@ -164,12 +164,12 @@ fn search_ends_when_nobody_waits_any_more() {
 
 #[test]
 fn one_huge_file_does_not_keep_a_caller_who_has_left() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     // Some text, and then a hole that takes no space and a long time to read.
-    ground.put("huge", "x\n".repeat(8_192));
-    let file = fs::OpenOptions::new().write(true).open(ground.root().join("huge")).unwrap();
+    fixture.put("huge", "x\n".repeat(8_192));
+    let file = fs::OpenOptions::new().write(true).open(fixture.root().join("huge")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let workspace = ground.open();
+    let workspace = fixture.open();
     let caller = Caller::once();
     // In the hole there is no line to be found.
     let range = ReadFile { path: "huge".into(), start_line: Some(20_000), end_line: None };
@@ -194,12 +194,12 @@ fn one_huge_file_does_not_keep_a_caller_who_has_left() {
 }
 
 /// A tree with rules of git in several folders.
-fn ignoring(ground: &Ground) {
-    ground.put(".gitignore", "*.log\n/build/\n!keep.log\ndocs/*.tmp\n");
-    ground.put(".git/info/exclude", "private\n*.bak\n");
-    ground.put(".git/config", "[core]\n");
-    ground.put("sub/.gitignore", "!here.log\nsecret.txt\nnested/*\n!nested/kept\n");
-    ground.put("sub/deep/.gitignore", "# a comment\n\nlocal\n!x.bak\n");
+fn ignoring(fixture: &Fixture) {
+    fixture.put(".gitignore", "*.log\n/build/\n!keep.log\ndocs/*.tmp\n");
+    fixture.put(".git/info/exclude", "private\n*.bak\n");
+    fixture.put(".git/config", "[core]\n");
+    fixture.put("sub/.gitignore", "!here.log\nsecret.txt\nnested/*\n!nested/kept\n");
+    fixture.put("sub/deep/.gitignore", "# a comment\n\nlocal\n!x.bak\n");
     for path in [
         "a.txt",
         "a.log",
@@ -221,7 +221,7 @@ fn ignoring(ground: &Ground) {
         "sub/deep/here.log",
         "secret.txt",
     ] {
-        ground.put(path, "hit\n");
+        fixture.put(path, "hit\n");
     }
 }
 
@@ -240,9 +240,9 @@ const NOT_IGNORED: [&str; 9] = [
 
 #[test]
 fn git_ignores_what_its_files_say_in_every_folder() {
-    let ground = Ground::new();
-    ignoring(&ground);
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    ignoring(&fixture);
+    let workspace = fixture.open();
     let request = json!({ "query": "hit", "respectGitignore": true, "excludePatterns": [] });
     let response = search(&workspace, request).unwrap();
     let paths: Vec<_> = response.matches.iter().map(|found| &*found.path).collect();
@@ -250,7 +250,7 @@ fn git_ignores_what_its_files_say_in_every_folder() {
     let request = json!({ "respectGitignore": true, "excludePatterns": [] });
     let files: Vec<_> = listed(&workspace, request)
         .into_iter()
-        .filter(|path| ground.root().join(path).is_file() && !path.ends_with(".gitignore"))
+        .filter(|path| fixture.root().join(path).is_file() && !path.ends_with(".gitignore"))
         .collect();
     assert_eq!(files, NOT_IGNORED);
     // Without being asked for, git has no say.
@@ -259,12 +259,12 @@ fn git_ignores_what_its_files_say_in_every_folder() {
 
 #[test]
 fn git_itself_agrees_about_what_is_ignored() {
-    let ground = Ground::new();
-    ignoring(&ground);
+    let fixture = Fixture::new();
+    ignoring(&fixture);
     let git = |arguments: &[&str]| {
         let output = std::process::Command::new("git")
             .args(arguments)
-            .current_dir(ground.root())
+            .current_dir(fixture.root())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .output()
@@ -272,10 +272,10 @@ fn git_itself_agrees_about_what_is_ignored() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let rules = fs::read(ground.root().join(".git/info/exclude")).unwrap();
-    fs::remove_dir_all(ground.root().join(".git")).unwrap();
+    let rules = fs::read(fixture.root().join(".git/info/exclude")).unwrap();
+    fs::remove_dir_all(fixture.root().join(".git")).unwrap();
     git(&["init", "--quiet"]);
-    fs::write(ground.root().join(".git/info/exclude"), rules).unwrap();
+    fs::write(fixture.root().join(".git/info/exclude"), rules).unwrap();
     let shown = git(&["ls-files", "--others", "--exclude-standard"]);
     let mut shown: Vec<_> = shown.lines().filter(|path| !path.ends_with(".gitignore")).collect();
     shown.sort_unstable();
@@ -284,11 +284,11 @@ fn git_itself_agrees_about_what_is_ignored() {
 
 #[test]
 fn folder_that_is_named_is_not_excluded_and_what_is_in_it_is() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for path in ["target/a", "target/sub/b", "target/node_modules/c", "src/target/d"] {
-        ground.put(path, "hit\n");
+        fixture.put(path, "hit\n");
     }
-    let workspace = ground.open();
+    let workspace = fixture.open();
     assert_eq!(listed(&workspace, json!({ "path": "target" })), ["target/a", "target/sub", "target/sub/b"]);
     assert_eq!(listed(&workspace, json!({})), ["src"]);
     let request = json!({ "query": "hit", "paths": ["target"] });
@@ -298,15 +298,15 @@ fn folder_that_is_named_is_not_excluded_and_what_is_in_it_is() {
 
 #[test]
 fn links_and_special_files_are_listed_with_their_kind_and_not_entered() {
-    let ground = Ground::new();
-    ground.put("d/a", "x");
-    symlink("d", ground.root().join("link")).unwrap();
-    symlink("/etc", ground.root().join("out")).unwrap();
-    let fifo = ground.root().join("fifo");
+    let fixture = Fixture::new();
+    fixture.put("d/a", "x");
+    symlink("d", fixture.root().join("link")).unwrap();
+    symlink("/etc", fixture.root().join("out")).unwrap();
+    let fifo = fixture.root().join("fifo");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    let _socket = std::os::unix::net::UnixListener::bind(ground.root().join("socket")).unwrap();
-    let workspace = ground.open();
+    let _socket = std::os::unix::net::UnixListener::bind(fixture.root().join("socket")).unwrap();
+    let workspace = fixture.open();
     let request = ExploreFiles {
         path: ".".into(),
         recursive: Some(true),
@@ -332,13 +332,13 @@ fn links_and_special_files_are_listed_with_their_kind_and_not_entered() {
 
 #[test]
 fn credentials_of_git_are_neither_read_nor_found() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let config = "[remote \"origin\"]\n\turl = https://me:s3cret@host/x.git\n[http]\n\textraheader = AUTHORIZATION: basic s3cret\n";
     for folder in [".git", "vendor/x/.git", ".git/modules/y"] {
-        ground.put(&format!("{folder}/config"), config);
+        fixture.put(&format!("{folder}/config"), config);
     }
-    symlink(".git/config", ground.root().join("link")).unwrap();
-    let workspace = ground.open();
+    symlink(".git/config", fixture.root().join("link")).unwrap();
+    let workspace = fixture.open();
     for path in
         [".git/config", "vendor/x/.git/config", ".git/modules/y/config", "link", "vendor/../.git/config"]
     {

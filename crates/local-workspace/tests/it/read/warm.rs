@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use wap_core::{ExploreFiles, Limits, SearchFiles, Workspace};
 
-use crate::fixture::ground::{Caller, Ground, change, delete, run, write};
+use crate::fixture::workspace::{Caller, Fixture, change, delete, run, write};
 
 /// The same folder twice: with a list, and without.
 struct Both {
@@ -21,20 +21,20 @@ struct Both {
 }
 
 impl Both {
-    fn open(ground: &Ground) -> Both {
-        Both::with_limits(ground, IndexLimits::default())
+    fn open(fixture: &Fixture) -> Both {
+        Both::with_limits(fixture, IndexLimits::default())
     }
 
-    fn with_limits(ground: &Ground, limits: IndexLimits) -> Both {
-        Both::showing(Limits::default().max_directory_entries, ground, limits)
+    fn with_limits(fixture: &Fixture, limits: IndexLimits) -> Both {
+        Both::showing(Limits::default().max_directory_entries, fixture, limits)
     }
 
     /// With so many entries in a listing at most.
-    fn showing(max_directory_entries: u32, ground: &Ground, limits: IndexLimits) -> Both {
+    fn showing(max_directory_entries: u32, fixture: &Fixture, limits: IndexLimits) -> Both {
         let open = || {
             let limits = Limits { max_directory_entries, ..Limits::default() };
-            let config = EngineConfig { limits, ..ground.config() };
-            ground.open_with(change_journal::Journal::in_memory().unwrap(), config).0
+            let config = EngineConfig { limits, ..fixture.config() };
+            fixture.open_with(change_journal::Journal::in_memory().unwrap(), config).0
         };
         let (warm, cold) = (open(), open());
         // The first question begins the list.
@@ -214,8 +214,8 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-fn carry_out(deed: &Deed, ground: &Ground, both: &Both) {
-    let at = |path: usize| ground.root().join(PATHS[path]);
+fn carry_out(deed: &Deed, fixture: &Fixture, both: &Both) {
+    let at = |path: usize| fixture.root().join(PATHS[path]);
     let make_parent = |path: &Path| drop(fs::create_dir_all(path.parent().unwrap()));
     // Much of it fails, because of what was done before. That is as good as any other deed.
     match deed {
@@ -247,11 +247,11 @@ fn carry_out(deed: &Deed, ground: &Ground, both: &Both) {
         Deed::HardLink(from, to) => drop(fs::hard_link(at(*from), at(*to))),
         Deed::Mode(path, mode) => drop(fs::set_permissions(at(*path), fs::Permissions::from_mode(*mode))),
         Deed::Ignore(path, rules) => {
-            let folder = if *path == 0 { ground.root() } else { at(*path) };
+            let folder = if *path == 0 { fixture.root() } else { at(*path) };
             let _ = fs::write(folder.join(".gitignore"), IGNORES[*rules]);
         }
         Deed::Exchange(one, other) => {
-            let aside = ground.root().join("aside");
+            let aside = fixture.root().join("aside");
             let _ = fs::rename(at(*one), &aside);
             let _ = fs::rename(at(*other), at(*one));
             let _ = fs::rename(&aside, at(*other));
@@ -275,7 +275,7 @@ fn overwrite(path: &Path, content: &[u8]) {
     let _ = file.set_modified(found.modified().unwrap());
 }
 
-/// Gives every folder its bits back, so that the ground can be removed.
+/// Gives every folder its bits back, so that the fixture can be removed.
 fn open_up(folder: &Path) {
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -295,12 +295,12 @@ proptest! {
         // Few, so that there are more than are shown.
         shown in prop::sample::select(vec![0, 1, 3, 500_u32]),
     ) {
-        let ground = Ground::new();
-        fs::create_dir_all(ground.root().join("b")).unwrap();
+        let fixture = Fixture::new();
+        fs::create_dir_all(fixture.root().join("b")).unwrap();
         let limits = IndexLimits { collect: Duration::from_millis(1), ..IndexLimits::default() };
-        let both = Both::showing(shown, &ground, limits);
+        let both = Both::showing(shown, &fixture, limits);
         for deed in &first {
-            carry_out(deed, &ground, &both);
+            carry_out(deed, &fixture, &both);
         }
         // Also while the list is being made.
         both.compare();
@@ -309,7 +309,7 @@ proptest! {
                 both.settle();
             }
             for deed in deeds {
-                carry_out(deed, &ground, &both);
+                carry_out(deed, &fixture, &both);
             }
             both.compare();
         }
@@ -317,17 +317,17 @@ proptest! {
         // A list that never answers would be right, too.
         prop_assert!(both.is_warm());
         both.compare();
-        open_up(&ground.root());
+        open_up(&fixture.root());
     }
 }
 
 #[test]
 fn change_is_seen_by_the_very_next_question() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..300 {
-        ground.put(&format!("d{}/f{number}.txt", number % 7), "nothing to see\n");
+        fixture.put(&format!("d{}/f{number}.txt", number % 7), "nothing to see\n");
     }
-    let both = Both::open(&ground);
+    let both = Both::open(&fixture);
     both.settle();
     let found = |query: &str| {
         let found = both.compare_search(json!({"paths": ["."], "query": query, "type": "literal"}));
@@ -336,10 +336,10 @@ fn change_is_seen_by_the_very_next_question() {
     assert_eq!(found("needle"), 0);
     for round in 0..200 {
         // In place, by exchange, and by a call.
-        ground.put("d1/f1.txt", format!("needle{round}\n"));
+        fixture.put("d1/f1.txt", format!("needle{round}\n"));
         assert_eq!(found(&format!("needle{round}")), 1);
-        ground.put("d1/new", format!("needle{round}\n"));
-        fs::rename(ground.root().join("d1/new"), ground.root().join("d2/f2.txt")).unwrap();
+        fixture.put("d1/new", format!("needle{round}\n"));
+        fs::rename(fixture.root().join("d1/new"), fixture.root().join("d2/f2.txt")).unwrap();
         assert_eq!(found(&format!("needle{round}")), 2);
         change(&both.warm, write("d3/f3.txt", &format!("needle{round}\n"))).unwrap();
         assert_eq!(found(&format!("needle{round}")), 3);
@@ -349,9 +349,9 @@ fn change_is_seen_by_the_very_next_question() {
 
 #[test]
 fn what_a_command_does_is_seen() {
-    let ground = Ground::new();
-    ground.put("a/one.txt", "needle\n");
-    let both = Both::open(&ground);
+    let fixture = Fixture::new();
+    fixture.put("a/one.txt", "needle\n");
+    let both = Both::open(&fixture);
     both.settle();
     run(&both.warm, "mv a b; echo 'needle two' > b/two.txt; mkdir -p c/d/e; cp b/one.txt c/d/e/").unwrap();
     both.compare();
@@ -361,37 +361,37 @@ fn what_a_command_does_is_seen() {
 
 #[test]
 fn folder_that_is_renamed_as_a_whole_is_followed() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..2000 {
-        ground.put(&format!("old/deep/d{}/f{number}.txt", number % 50), format!("needle {number}\n"));
+        fixture.put(&format!("old/deep/d{}/f{number}.txt", number % 50), format!("needle {number}\n"));
     }
-    let both = Both::open(&ground);
+    let both = Both::open(&fixture);
     both.settle();
     let before = both.compare_search(json!({"paths": ["."], "query": "needle 77", "type": "literal"}));
-    fs::rename(ground.root().join("old"), ground.root().join("new")).unwrap();
-    ground.put("new/deep/d3/f3.txt", "needle 77 as well\n");
+    fs::rename(fixture.root().join("old"), fixture.root().join("new")).unwrap();
+    fixture.put("new/deep/d3/f3.txt", "needle 77 as well\n");
     let after = both.compare_search(json!({"paths": ["."], "query": "needle 77", "type": "literal"}));
     assert_eq!(after["totalMatches"].as_u64(), before["totalMatches"].as_u64().map(|count| count + 1));
     both.compare_list(json!({"path": "", "recursive": true, "maxDepth": 9}));
     both.settle();
     assert!(both.is_warm());
-    ground.put("new/deep/d3/f3.txt", "changed at its new place: needle 77\n");
+    fixture.put("new/deep/d3/f3.txt", "changed at its new place: needle 77\n");
     both.compare_search(json!({"paths": ["."], "query": "needle 77", "type": "literal"}));
     // Moved out, and changed there: none of our business any more.
-    fs::rename(ground.root().join("new/deep"), ground.outside().join("deep")).unwrap();
+    fs::rename(fixture.root().join("new/deep"), fixture.outside().join("deep")).unwrap();
     let gone = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
     assert_eq!(gone["totalMatches"], 0);
 }
 
 #[test]
 fn overflow_of_the_queue_and_very_many_files_at_once_are_survived() {
-    let ground = Ground::new();
-    ground.put("first.txt", "needle\n");
+    let fixture = Fixture::new();
+    fixture.put("first.txt", "needle\n");
     // The thread does not look before the queue is full.
     let limits = IndexLimits { collect: Duration::from_secs(60), ..IndexLimits::default() };
-    let both = Both::with_limits(&ground, limits);
+    let both = Both::with_limits(&fixture, limits);
     both.settle();
-    let folder = ground.root().join("many");
+    let folder = fixture.root().join("many");
     fs::create_dir(&folder).unwrap();
     both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
     for number in 0..50_000 {
@@ -413,18 +413,18 @@ fn overflow_of_the_queue_and_very_many_files_at_once_are_survived() {
 
 #[test]
 fn without_memory_the_answers_are_the_same_and_the_limit_holds() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..3000_u64 {
         let words: Vec<_> = (0..60)
             .map(|word| format!("{:x}", (number * 61 + word).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
             .collect();
-        ground.put(&format!("d{}/f{number}", number % 9), format!("needle{number} {}\n", words.join(" ")));
+        fixture.put(&format!("d{}/f{number}", number % 9), format!("needle{number} {}\n", words.join(" ")));
     }
-    let enough = Both::open(&ground);
+    let enough = Both::open(&fixture);
     enough.settle();
     let needed = enough.report().memory_bytes;
     let limits = IndexLimits { memory_bytes: (2 << 20) + needed / 2, ..IndexLimits::default() };
-    let both = Both::with_limits(&ground, limits);
+    let both = Both::with_limits(&fixture, limits);
     both.settle();
     assert!(both.report().memory_bytes <= limits.memory_bytes, "{:?}", both.report());
     assert!(both.report().memory_bytes < needed, "{needed}: {:?}", both.report());
@@ -432,7 +432,7 @@ fn without_memory_the_answers_are_the_same_and_the_limit_holds() {
     assert!(both.is_warm());
     // Not even the list fits.
     let limits = IndexLimits { memory_bytes: 10_000, ..IndexLimits::default() };
-    let both = Both::with_limits(&ground, limits);
+    let both = Both::with_limits(&fixture, limits);
     let start = Instant::now();
     while !matches!(both.report().phase, IndexPhase::Off(_)) {
         assert!(start.elapsed() < Duration::from_secs(60));
@@ -444,12 +444,12 @@ fn without_memory_the_answers_are_the_same_and_the_limit_holds() {
 
 #[test]
 fn memory_is_given_back_when_nobody_asks_and_the_next_question_begins_anew() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..500 {
-        ground.put(&format!("f{number}"), format!("needle{number}\n"));
+        fixture.put(&format!("f{number}"), format!("needle{number}\n"));
     }
     let limits = IndexLimits { rest_after: Duration::from_millis(400), ..IndexLimits::default() };
-    let both = Both::with_limits(&ground, limits);
+    let both = Both::with_limits(&fixture, limits);
     both.settle();
     let start = Instant::now();
     while both.report().phase != IndexPhase::Resting {
@@ -457,7 +457,7 @@ fn memory_is_given_back_when_nobody_asks_and_the_next_question_begins_anew() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(both.report().memory_bytes < 20_000, "{:?}", both.report());
-    ground.put("f1", "needle again\n");
+    fixture.put("f1", "needle again\n");
     both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
     let start = Instant::now();
     while !both.is_warm() {
@@ -469,28 +469,28 @@ fn memory_is_given_back_when_nobody_asks_and_the_next_question_begins_anew() {
 
 #[test]
 fn file_with_another_name_outside_is_read_each_time() {
-    let ground = Ground::new();
-    ground.put("inside.txt", "nothing\n");
-    fs::hard_link(ground.root().join("inside.txt"), ground.outside().join("twin.txt")).unwrap();
-    let both = Both::open(&ground);
+    let fixture = Fixture::new();
+    fixture.put("inside.txt", "nothing\n");
+    fs::hard_link(fixture.root().join("inside.txt"), fixture.outside().join("twin.txt")).unwrap();
+    let both = Both::open(&fixture);
     both.settle();
     // No folder of ours hears of it.
-    fs::write(ground.outside().join("twin.txt"), "needle\n").unwrap();
+    fs::write(fixture.outside().join("twin.txt"), "needle\n").unwrap();
     let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
     assert_eq!(found["totalMatches"], 1);
 }
 
 #[test]
 fn what_nobody_is_told_of_is_found_by_comparing() {
-    let ground = Ground::new();
-    ground.put("inside.txt", "nothing\n");
+    let fixture = Fixture::new();
+    fixture.put("inside.txt", "nothing\n");
     let limits = IndexLimits { compare_every: Duration::from_millis(200), ..IndexLimits::default() };
-    let both = Both::with_limits(&ground, limits);
+    let both = Both::with_limits(&fixture, limits);
     both.settle();
     // A name that it got after it was read.
     std::thread::sleep(Duration::from_millis(50));
-    fs::hard_link(ground.root().join("inside.txt"), ground.outside().join("twin.txt")).unwrap();
-    fs::write(ground.outside().join("twin.txt"), "needle\n").unwrap();
+    fs::hard_link(fixture.root().join("inside.txt"), fixture.outside().join("twin.txt")).unwrap();
+    fs::write(fixture.outside().join("twin.txt"), "needle\n").unwrap();
     let start = Instant::now();
     loop {
         let request = json!({"paths": ["."], "query": "needle", "type": "literal"});
@@ -505,16 +505,16 @@ fn what_nobody_is_told_of_is_found_by_comparing() {
 
 #[test]
 fn nothing_is_left_when_the_workspace_is_gone() {
-    let ground = Ground::new();
-    ground.put("a/b", "needle\n");
-    let both = Both::open(&ground);
+    let fixture = Fixture::new();
+    fixture.put("a/b", "needle\n");
+    let both = Both::open(&fixture);
     let index = both.warm.keep_index(IndexLimits::default()).unwrap();
     let weak = std::sync::Arc::downgrade(&index);
     drop(index);
     drop(both);
     assert!(weak.upgrade().is_none());
     // Dropping it waits for its thread; what is left of that would hold the folder open.
-    assert!(!is_held_open(&ground.root()));
+    assert!(!is_held_open(&fixture.root()));
 }
 
 /// Whether this process has a handle of the folder.
@@ -533,14 +533,14 @@ fn shown(engine: &LocalWorkspace) -> (Vec<String>, u64) {
 
 #[test]
 fn one_large_folder_does_not_hide_the_project() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for number in 0..600 {
-        ground.put(&format!("aaa/data/{number}.json"), "{}\n");
+        fixture.put(&format!("aaa/data/{number}.json"), "{}\n");
     }
     for path in ["README.md", "src/lib.rs", "src/inner/mod.rs", "zzz/last.txt"] {
-        ground.put(path, "text\n");
+        fixture.put(path, "text\n");
     }
-    let both = Both::open(&ground);
+    let both = Both::open(&fixture);
     both.settle();
     assert!(both.is_warm());
     for engine in [&both.warm, &both.cold] {

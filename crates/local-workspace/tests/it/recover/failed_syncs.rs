@@ -12,38 +12,38 @@ use change_journal::{DocumentWrite, Journal, JournalLimits};
 use local_workspace::{EngineConfig, Recovery, Undo, UndoError};
 use wap_core::Workspace;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 use test_support::{child, folder_of_child};
 
 /// Runs an ignored test in a process in which `fault` is what becomes of the syncs of a file or folder of the workspace.
 /// Answers with how many syncs it became of.
 #[track_caller]
-fn with_failing_syncs(child_name: &str, ground: &Ground, name: &str, fault: &str) -> usize {
-    let mut command = strace(ground, "fsync", &[format!("fsync:{fault}")]);
-    command.arg("-P").arg(ground.root().join(name));
-    run_child(command, child_name, ground);
-    fs::read_to_string(ground.path().join("trace")).unwrap().matches("INJECTED").count()
+fn with_failing_syncs(child_name: &str, fixture: &Fixture, name: &str, fault: &str) -> usize {
+    let mut command = strace(fixture, "fsync", &[format!("fsync:{fault}")]);
+    command.arg("-P").arg(fixture.root().join(name));
+    run_child(command, child_name, fixture);
+    fs::read_to_string(fixture.path().join("trace")).unwrap().matches("INJECTED").count()
 }
 
 /// Runs an ignored test in a process with these faults, each counted for every thread by itself. Answers with what it said.
 #[track_caller]
-fn with_faults(child_name: &str, ground: &Ground, calls: &str, faults: &[String]) -> String {
-    run_child(strace(ground, calls, faults), child_name, ground)
+fn with_faults(child_name: &str, fixture: &Fixture, calls: &str, faults: &[String]) -> String {
+    run_child(strace(fixture, calls, faults), child_name, fixture)
 }
 
-fn strace(ground: &Ground, calls: &str, faults: &[String]) -> Command {
+fn strace(fixture: &Fixture, calls: &str, faults: &[String]) -> Command {
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-e", &format!("trace={calls}")]);
     for fault in faults {
         command.args(["-e", &format!("inject={fault}")]);
     }
-    command.arg("-o").arg(ground.path().join("trace"));
+    command.arg("-o").arg(fixture.path().join("trace"));
     command
 }
 
 #[track_caller]
-fn run_child(mut command: Command, name: &str, ground: &Ground) -> String {
-    let program = child(name, ground.path());
+fn run_child(mut command: Command, name: &str, fixture: &Fixture) -> String {
+    let program = child(name, fixture.path());
     command.arg("--").arg(program.get_program()).args(program.get_args());
     for (name, value) in program.get_envs() {
         command.env(name, value.unwrap());
@@ -55,8 +55,8 @@ fn run_child(mut command: Command, name: &str, ground: &Ground) -> String {
     text
 }
 
-fn inode(ground: &Ground, name: &str) -> u64 {
-    fs::metadata(ground.root().join(name)).unwrap().ino()
+fn inode(fixture: &Fixture, name: &str) -> u64 {
+    fs::metadata(fixture.root().join(name)).unwrap().ino()
 }
 
 fn unsettled(journal: &Journal) -> usize {
@@ -75,24 +75,24 @@ fn end() -> ! {
 
 #[test]
 fn file_that_the_disk_did_not_take_is_written_again_at_once() {
-    let ground = Ground::new();
-    ground.put("d/file", "1\n");
+    let fixture = Fixture::new();
+    fixture.put("d/file", "1\n");
     let child = "recover::failed_syncs::child_changes_a_file_that_is_taken_in_the_end";
-    assert_eq!(with_failing_syncs(child, &ground, "d/file", "error=EIO:when=1"), 1);
-    assert_eq!(ground.text("d/file").unwrap(), "one\n");
-    assert_eq!(unsettled(&ground.open_journal()), 0);
+    assert_eq!(with_failing_syncs(child, &fixture, "d/file", "error=EIO:when=1"), 1);
+    assert_eq!(fixture.text("d/file").unwrap(), "one\n");
+    assert_eq!(unsettled(&fixture.open_journal()), 0);
 }
 
 #[test]
 #[ignore = "runs as a child of file_that_the_disk_did_not_take_is_written_again_at_once"]
 fn child_changes_a_file_that_is_taken_in_the_end() {
     let Some(folder) = folder_of_child() else { return };
-    let ground = Ground::at(&folder);
-    let workspace = ground.open();
+    let fixture = Fixture::at(&folder);
+    let workspace = fixture.open();
     change(&workspace, write("d/file", "one\n")).unwrap();
-    let first = inode(&ground, "d/file");
+    let first = inode(&fixture, "d/file");
     workspace.checkpoint();
-    assert_ne!(inode(&ground, "d/file"), first, "the same file was only synced once more");
+    assert_ne!(inode(&fixture, "d/file"), first, "the same file was only synced once more");
     assert!(workspace.unsynced().is_empty());
     drop(workspace);
     end();
@@ -101,32 +101,32 @@ fn child_changes_a_file_that_is_taken_in_the_end() {
 #[test]
 fn file_that_the_disk_did_not_take_is_written_again_by_the_next_opening() {
     for name in ["d/file", "d"] {
-        let ground = Ground::new();
-        ground.put("d/file", "1\n");
+        let fixture = Fixture::new();
+        fixture.put("d/file", "1\n");
         let child = "recover::failed_syncs::child_changes_a_file_that_is_not_taken";
-        assert!(with_failing_syncs(child, &ground, name, "error=EIO") > 0);
-        let journal = ground.open_journal();
+        assert!(with_failing_syncs(child, &fixture, name, "error=EIO") > 0);
+        let journal = fixture.open_journal();
         assert!(unsettled(&journal) > 0 && is_marked(&journal), "{name}: the failure was forgotten");
         drop(journal);
 
         // The disk does not take it now either.
         let child = "recover::failed_syncs::child_opens_and_cannot_make_sure";
-        assert!(with_failing_syncs(child, &ground, "d", "error=EIO") > 0);
-        let journal = ground.open_journal();
+        assert!(with_failing_syncs(child, &fixture, "d", "error=EIO") > 0);
+        let journal = fixture.open_journal();
         assert!(unsettled(&journal) > 0 && is_marked(&journal), "{name}: the failure was forgotten");
         drop(journal);
 
-        let before = inode(&ground, "d/file");
+        let before = inode(&fixture, "d/file");
         // Now it does. What is there is not believed, although it looks right.
-        let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+        let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
         assert_eq!(recovery.redone, ["d/file"], "{name}: {recovery:?}");
-        assert_ne!(inode(&ground, "d/file"), before, "{name}: the same file was only synced once more");
-        assert_eq!(ground.text("d/file").unwrap(), "one\n");
+        assert_ne!(inode(&fixture, "d/file"), before, "{name}: the same file was only synced once more");
+        assert_eq!(fixture.text("d/file").unwrap(), "one\n");
         workspace.checkpoint();
         drop(workspace);
-        let journal = ground.open_journal();
+        let journal = fixture.open_journal();
         assert!(unsettled(&journal) == 0 && !is_marked(&journal), "{name}");
-        assert_eq!(ground.open_with(journal, ground.config()).1, Recovery::default());
+        assert_eq!(fixture.open_with(journal, fixture.config()).1, Recovery::default());
     }
 }
 
@@ -134,7 +134,7 @@ fn file_that_the_disk_did_not_take_is_written_again_by_the_next_opening() {
 #[ignore = "runs as a child of file_that_the_disk_did_not_take_is_written_again_by_the_next_opening"]
 fn child_changes_a_file_that_is_not_taken() {
     let Some(folder) = folder_of_child() else { return };
-    let workspace = Ground::at(&folder).open();
+    let workspace = Fixture::at(&folder).open();
     change(&workspace, write("d/file", "one\n")).unwrap();
     workspace.checkpoint();
     if fs::read_to_string(folder.join("trace")).is_ok_and(|trace| trace.matches("INJECTED").count() > 1) {
@@ -147,8 +147,8 @@ fn child_changes_a_file_that_is_not_taken() {
 #[ignore = "runs as a child of file_that_the_disk_did_not_take_is_written_again_by_the_next_opening"]
 fn child_opens_and_cannot_make_sure() {
     let Some(folder) = folder_of_child() else { return };
-    let ground = Ground::at(&folder);
-    let (_workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    let fixture = Fixture::at(&folder);
+    let (_workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert_eq!(recovery.failed.len(), 1, "{recovery:?}");
     assert_eq!(recovery.failed[0].0, "d/file");
     end();
@@ -159,13 +159,13 @@ fn undo_that_can_be_neither_finished_nor_put_back_says_so() {
     let mut seen = std::collections::BTreeSet::new();
     // From some sync of the journal on, all of them fail; which one is that of putting back is found out.
     for number in 8..20 {
-        let ground = Ground::new();
-        drop(ground.open_journal());
+        let fixture = Fixture::new();
+        drop(fixture.open_journal());
         let faults = [format!("fsync:error=EIO:when={number}+"), "renameat2:error=EIO:when=4".to_owned()];
         let child = "recover::failed_syncs::child_undoes_in_parts";
-        let text = with_faults(child, &ground, "fsync,renameat2", &faults);
+        let text = with_faults(child, &fixture, "fsync,renameat2", &faults);
         let told = text.split_once("told: ").map_or("not opened", |(_, told)| told.lines().next().unwrap());
-        let files = ["a", "b"].map(|name| ground.text(name).unwrap_or_default());
+        let files = ["a", "b"].map(|name| fixture.text(name).unwrap_or_default());
         let is_all_or_nothing = match told.split_whitespace().next().unwrap() {
             // What was refused from the start changed nothing.
             "not" => true,
@@ -186,15 +186,15 @@ fn undo_that_can_be_neither_finished_nor_put_back_says_so() {
 #[ignore = "runs as a child of undo_that_can_be_neither_finished_nor_put_back_says_so"]
 fn child_undoes_in_parts() {
     let Some(folder) = folder_of_child() else { return };
-    let ground = Ground::at(&folder);
-    ground.put("a", "old\n");
-    ground.put("b", "old\n");
+    let fixture = Fixture::at(&folder);
+    fixture.put("a", "old\n");
+    fixture.put("b", "old\n");
     // Only commits that are waited for, so that each sync has its number.
     let limits = JournalLimits { lazy_delay: Duration::from_secs(600), ..JournalLimits::default() };
     let Ok((journal, _)) = Journal::open(&folder.join("state/journal"), limits) else { end() };
     // Nothing but changes of files is renamed.
-    let config = EngineConfig { layers_folder: None, ..ground.config() };
-    let (workspace, _) = ground.open_with(journal.clone(), config);
+    let config = EngineConfig { layers_folder: None, ..fixture.config() };
+    let (workspace, _) = fixture.open_with(journal.clone(), config);
     // The writing thread makes more syncs than the one that opens the journal, which is not what is tried here.
     for _ in 0..8 {
         let _ = journal.write_documents(&[DocumentWrite::Put { name: "x", bytes: b"" }]);
@@ -219,22 +219,22 @@ fn child_undoes_in_parts() {
 
 #[test]
 fn change_that_was_never_synced_does_not_come_back_over_a_newer_one() {
-    let ground = Ground::new();
-    ground.put("d/file", "1\n");
+    let fixture = Fixture::new();
+    fixture.put("d/file", "1\n");
     let child = "recover::failed_syncs::child_changes_a_file_that_is_not_taken";
-    assert!(with_failing_syncs(child, &ground, "d", "error=EIO") > 0);
+    assert!(with_failing_syncs(child, &fixture, "d", "error=EIO") > 0);
     // As another version of this program leaves it, which settles each change by itself: the newer change takes the file
     // back to what it was, and is settled.
-    let journal = ground.open_journal();
+    let journal = fixture.open_journal();
     let undo =
         crate::recover::recovery::Promised { path: "d/file", before: Some("one\n"), after: Some("1\n") };
     crate::recover::recovery::promise(&journal, &[undo], change_journal::ChangeState::Settled);
     drop(journal);
-    ground.put("d/file", "1\n");
-    let database = rusqlite::Connection::open(ground.path().join("state/journal/journal.db")).unwrap();
+    fixture.put("d/file", "1\n");
+    let database = rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
     database.execute("UPDATE opening SET boot_id = 'an earlier start'", []).unwrap();
     drop(database);
-    let (_workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    let (_workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert_eq!(recovery, Recovery::default());
-    assert_eq!(ground.text("d/file").unwrap(), "1\n");
+    assert_eq!(fixture.text("d/file").unwrap(), "1\n");
 }

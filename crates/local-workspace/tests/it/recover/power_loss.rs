@@ -11,7 +11,7 @@ use std::path::Path;
 use change_journal::{ChangeState, Journal};
 use local_workspace::Recovery;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 use crate::recover::recovery::{Promised, promise};
 
 /// One file over a cycle: its versions, the first of which the user had, `None` where there is no file.
@@ -106,15 +106,15 @@ fn states(story: &Story, last: usize) -> Vec<State> {
     states
 }
 
-/// A ground whose journal holds what a cycle has committed, as another start of the machine finds it.
+/// A fixture whose journal holds what a cycle has committed, as another start of the machine finds it.
 struct Crashed {
-    ground: Ground,
+    fixture: Fixture,
 }
 
 impl Crashed {
     /// Commits the versions of some files, `up_to` each.
     fn after(stories: &[&Story], up_to: &[usize], state: ChangeState) -> Crashed {
-        let ground = Ground::in_memory();
+        let fixture = Fixture::in_memory();
         let mut promised = Vec::new();
         for (story, last) in stories.iter().zip(up_to) {
             for pair in story.versions[..=*last].windows(2) {
@@ -125,55 +125,55 @@ impl Crashed {
                 });
             }
         }
-        promise(&ground.open_journal(), &promised, state);
-        let journal = rusqlite::Connection::open(ground.path().join("state/journal/journal.db")).unwrap();
+        promise(&fixture.open_journal(), &promised, state);
+        let journal = rusqlite::Connection::open(fixture.path().join("state/journal/journal.db")).unwrap();
         let earlier = "UPDATE opening SET boot_id = 'an earlier start', closed_at_ms = NULL";
         assert!(journal.execute(earlier, []).unwrap() > 0);
         drop(journal);
-        Crashed { ground }
+        Crashed { fixture }
     }
 
     /// Puts states of files on the disk, opens the workspace, and checks that every file is as was answered last.
     #[track_caller]
     fn check(&self, stories: &[&Story], up_to: &[usize], states: &[&State]) {
-        let ground = &self.ground;
-        let journal = ground.path().join("state/journal");
-        let kept = ground.path().join("journal as it was");
+        let fixture = &self.fixture;
+        let journal = fixture.path().join("state/journal");
+        let kept = fixture.path().join("journal as it was");
         if !kept.exists() {
             copy(&journal, &kept);
         }
         fs::remove_dir_all(&journal).unwrap();
         copy(&kept, &journal);
-        fs::remove_dir_all(ground.root()).unwrap();
-        fs::create_dir(ground.root()).unwrap();
+        fs::remove_dir_all(fixture.root()).unwrap();
+        fs::create_dir(fixture.root()).unwrap();
         for (story, state) in stories.iter().zip(states) {
             if let Some(bytes) = &state.target {
-                ground.put(story.path, bytes);
+                fixture.put(story.path, bytes);
             }
             if let Some(bytes) = &state.beside {
                 let folder =
                     story.path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
                 let number = story.path.len();
-                ground.put(&format!("{folder}.agentd-tmp-{number:032x}"), bytes);
+                fixture.put(&format!("{folder}.agentd-tmp-{number:032x}"), bytes);
             }
         }
         let told: Vec<_> = states.iter().map(|state| &state.what).collect();
-        let (workspace, recovery) = ground.open_with(self.open_journal(), ground.config());
+        let (workspace, recovery) = fixture.open_with(self.open_journal(), fixture.config());
         let Recovery { conflicts, failed, kept, .. } = &recovery;
         assert!(conflicts.is_empty() && failed.is_empty() && kept.is_empty(), "{told:?}: {recovery:?}");
         workspace.checkpoint();
         drop(workspace);
         for (story, last) in stories.iter().zip(up_to) {
             let expected = &story.versions[*last];
-            assert_eq!(ground.text(story.path).as_ref(), expected.as_ref(), "{told:?}: {recovery:?}");
+            assert_eq!(fixture.text(story.path).as_ref(), expected.as_ref(), "{told:?}: {recovery:?}");
         }
-        let names = ground.all_names();
+        let names = fixture.all_names();
         assert!(names.iter().all(|name| !name.contains(".agentd-")), "{told:?}: {names:?}");
         assert_eq!(self.open_journal().reader().unsettled_changes().unwrap(), [], "{told:?}");
     }
 
     fn open_journal(&self) -> Journal {
-        self.ground.open_journal()
+        self.fixture.open_journal()
     }
 }
 
@@ -225,9 +225,9 @@ fn power_loss_loses_nothing_in_any_combination_of_files() {
 fn what_a_user_wrote_before_a_power_loss_is_not_taken_for_torn() {
     let stories = stories();
     let crashed = Crashed::after(&[&stories[0]], &[2], ChangeState::Intended);
-    let ground = &crashed.ground;
-    ground.put("edited", "the user's\n");
-    let (_workspace, recovery) = ground.open_with(crashed.open_journal(), ground.config());
+    let fixture = &crashed.fixture;
+    fixture.put("edited", "the user's\n");
+    let (_workspace, recovery) = fixture.open_with(crashed.open_journal(), fixture.config());
     assert_eq!(recovery.conflicts, ["edited"]);
-    assert_eq!(ground.text("edited").unwrap(), "the user's\n");
+    assert_eq!(fixture.text("edited").unwrap(), "the user's\n");
 }

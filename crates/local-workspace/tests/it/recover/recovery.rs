@@ -12,7 +12,7 @@ use change_journal::{ChangeRecord, ChangeState, EntryRecord, Journal, RunState, 
 use local_workspace::Recovery;
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 const GROUND: &str = "LOCAL_WORKSPACE_CHILD_GROUND";
 
@@ -44,7 +44,7 @@ fn name(file: u64) -> String {
 
 #[test]
 fn what_was_answered_survives_kill_9_between_commit_and_files() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for round in 0..rounds() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
@@ -53,7 +53,7 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
                 "--ignored",
                 "--nocapture",
             ])
-            .env(GROUND, ground.path())
+            .env(GROUND, fixture.path())
             .env("ROUND", round.to_string())
             .stdout(Stdio::piped())
             .spawn()
@@ -66,7 +66,7 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
         std::thread::sleep(Duration::from_micros((round * round * 977) % 60_000));
         if round % 2 == 1 {
             let inode =
-                || fs::metadata(ground.root().join(name(round % FILES))).map(|found| found.ino()).ok();
+                || fs::metadata(fixture.root().join(name(round % FILES))).map(|found| found.ino()).ok();
             let first = inode();
             while inode() == first && child.try_wait().unwrap().is_none() {}
         }
@@ -76,17 +76,17 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
         let last: u64 =
             answered.filter_map(|line| line.split_once("answered ")?.1.trim().parse().ok()).last().unwrap();
 
-        let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+        let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
         assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
         assert!(recovery.kept.is_empty(), "{recovery:?}");
         for file in 0..FILES {
-            let text = ground.text(&name(file)).unwrap_or_else(|| panic!("{} is gone", name(file)));
+            let text = fixture.text(&name(file)).unwrap_or_else(|| panic!("{} is gone", name(file)));
             let found = origin(&text, file).unwrap_or_else(|| panic!("{} is torn", name(file)));
             assert!(found >= (round, last), "{} is of {found:?}, {last} was answered", name(file));
         }
-        assert_eq!(ground.all_names().len() as u64, FILES + 3, "{:?}", ground.all_names());
+        assert_eq!(fixture.all_names().len() as u64, FILES + 3, "{:?}", fixture.all_names());
         drop(workspace);
-        let again = ground.open_with(ground.open_journal(), ground.config()).1;
+        let again = fixture.open_with(fixture.open_journal(), fixture.config()).1;
         assert_eq!(again, Recovery::default());
     }
 }
@@ -101,7 +101,7 @@ fn rounds() -> u64 {
 fn child_changes_files_until_it_is_killed() {
     let Some(folder) = std::env::var_os(GROUND).map(PathBuf::from) else { return };
     let round: u64 = std::env::var("ROUND").unwrap().parse().unwrap();
-    let workspace = Ground::at(&folder).open();
+    let workspace = Fixture::at(&folder).open();
     // The parent kills this process; the bound is for a parent that is gone itself.
     for batch in 0..100_000 {
         let changes: Vec<_> =
@@ -155,17 +155,17 @@ pub(crate) fn promise(journal: &Journal, promised: &[Promised<'_>], state: Chang
     journal.record_steps(run.number(), 0, &steps).unwrap();
 }
 
-fn reopen(ground: &Ground) -> Recovery {
-    ground.open_with(ground.open_journal(), ground.config()).1
+fn reopen(fixture: &Fixture) -> Recovery {
+    fixture.open_with(fixture.open_journal(), fixture.config()).1
 }
 
 #[test]
 fn changes_that_were_promised_are_carried_out() {
-    let ground = Ground::new();
-    ground.put("edited", "old\n");
-    fs::set_permissions(ground.root().join("edited"), fs::Permissions::from_mode(0o750)).unwrap();
-    ground.put("deleted", "old\n");
-    ground.put("twice", "1\n");
+    let fixture = Fixture::new();
+    fixture.put("edited", "old\n");
+    fs::set_permissions(fixture.root().join("edited"), fs::Permissions::from_mode(0o750)).unwrap();
+    fixture.put("deleted", "old\n");
+    fixture.put("twice", "1\n");
     let promised = [
         Promised { path: "edited", before: Some("old\n"), after: Some("new\n") },
         Promised { path: "deleted", before: Some("old\n"), after: None },
@@ -173,74 +173,74 @@ fn changes_that_were_promised_are_carried_out() {
         Promised { path: "twice", before: Some("1\n"), after: Some("2\n") },
         Promised { path: "twice", before: Some("2\n"), after: Some("3\n") },
     ];
-    promise(&ground.open_journal(), &promised, ChangeState::Intended);
-    let recovery = reopen(&ground);
+    promise(&fixture.open_journal(), &promised, ChangeState::Intended);
+    let recovery = reopen(&fixture);
     assert_eq!(recovery.redone, ["a/b/created", "deleted", "edited", "twice"]);
     assert!(recovery.conflicts.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
-    assert_eq!(ground.text("edited").unwrap(), "new\n");
-    let mode = fs::metadata(ground.root().join("edited")).unwrap().permissions().mode();
+    assert_eq!(fixture.text("edited").unwrap(), "new\n");
+    let mode = fs::metadata(fixture.root().join("edited")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o750);
-    assert_eq!(ground.text("deleted"), None);
-    assert_eq!(ground.text("a/b/created").unwrap(), "new\n");
-    assert_eq!(ground.text("twice").unwrap(), "3\n");
-    assert!(reopen(&ground).is_empty());
+    assert_eq!(fixture.text("deleted"), None);
+    assert_eq!(fixture.text("a/b/created").unwrap(), "new\n");
+    assert_eq!(fixture.text("twice").unwrap(), "3\n");
+    assert!(reopen(&fixture).is_empty());
 }
 
 #[test]
 fn what_a_user_did_in_between_wins_and_is_told() {
-    let ground = Ground::new();
-    ground.put("edited", "old\n");
-    ground.put("deleted", "old\n");
-    ground.put("gone", "old\n");
-    ground.put("becomes a folder", "old\n");
-    ground.put("becomes a link", "old\n");
+    let fixture = Fixture::new();
+    fixture.put("edited", "old\n");
+    fixture.put("deleted", "old\n");
+    fixture.put("gone", "old\n");
+    fixture.put("becomes a folder", "old\n");
+    fixture.put("becomes a link", "old\n");
     let paths = ["edited", "deleted", "gone", "becomes a folder", "becomes a link"];
     let mut promised: Vec<_> =
         paths.map(|path| Promised { path, before: Some("old\n"), after: Some("new\n") }).into();
     promised[1].after = None;
     promised.push(Promised { path: "created", before: None, after: Some("new\n") });
-    promise(&ground.open_journal(), &promised, ChangeState::Intended);
-    ground.put("edited", "the user's\n");
-    ground.put("deleted", "the user's\n");
-    ground.put("created", "the user's\n");
+    promise(&fixture.open_journal(), &promised, ChangeState::Intended);
+    fixture.put("edited", "the user's\n");
+    fixture.put("deleted", "the user's\n");
+    fixture.put("created", "the user's\n");
     for path in ["gone", "becomes a folder", "becomes a link"] {
-        fs::remove_file(ground.root().join(path)).unwrap();
+        fs::remove_file(fixture.root().join(path)).unwrap();
     }
-    ground.put("becomes a folder/file", "the user's\n");
-    std::os::unix::fs::symlink("edited", ground.root().join("becomes a link")).unwrap();
-    let before = ground.all_names();
+    fixture.put("becomes a folder/file", "the user's\n");
+    std::os::unix::fs::symlink("edited", fixture.root().join("becomes a link")).unwrap();
+    let before = fixture.all_names();
 
-    let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     let mut expected = [&paths[..], &["created"]].concat();
     expected.sort_unstable();
     assert_eq!(recovery.conflicts, expected);
     assert!(recovery.redone.is_empty() && recovery.failed.is_empty(), "{recovery:?}");
     for path in ["edited", "deleted", "created", "becomes a folder/file"] {
-        assert_eq!(ground.text(path).unwrap(), "the user's\n", "{path}");
+        assert_eq!(fixture.text(path).unwrap(), "the user's\n", "{path}");
     }
-    assert_eq!(ground.all_names(), before);
+    assert_eq!(fixture.all_names(), before);
     // Whoever asks for the steps again hears the same.
     let changes: Vec<_> = promised.iter().map(|promised| write(promised.path, "new\n")).collect();
     for outcome in workspace.change_files(&Caller::numbered(1).call(), &changes).unwrap() {
         assert_eq!(outcome.unwrap_err().reason(), Reason::Conflict);
     }
     drop(workspace);
-    assert!(reopen(&ground).is_empty());
+    assert!(reopen(&fixture).is_empty());
 }
 
 #[test]
 fn what_a_user_did_after_a_change_was_seen_in_its_place_leaves_its_answer() {
-    let ground = Ground::new();
-    ground.put("taken back", "old\n");
-    ground.put("worked on", "old\n");
+    let fixture = Fixture::new();
+    fixture.put("taken back", "old\n");
+    fixture.put("worked on", "old\n");
     let paths = ["taken back", "worked on"];
     let promised = paths.map(|path| Promised { path, before: Some("old\n"), after: Some("new\n") });
-    promise(&ground.open_journal(), &promised, ChangeState::Published);
-    ground.put("worked on", "new\nand more\n");
-    let (workspace, recovery) = ground.open_with(ground.open_journal(), ground.config());
+    promise(&fixture.open_journal(), &promised, ChangeState::Published);
+    fixture.put("worked on", "new\nand more\n");
+    let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert_eq!(recovery.conflicts, paths);
-    assert_eq!(ground.text("taken back").unwrap(), "old\n");
-    assert_eq!(ground.text("worked on").unwrap(), "new\nand more\n");
+    assert_eq!(fixture.text("taken back").unwrap(), "old\n");
+    assert_eq!(fixture.text("worked on").unwrap(), "new\nand more\n");
     let changes = paths.map(|path| write(path, "new\n"));
     let outcomes = workspace.change_files(&Caller::numbered(1).call(), &changes).unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
@@ -248,83 +248,83 @@ fn what_a_user_did_after_a_change_was_seen_in_its_place_leaves_its_answer() {
 
 #[test]
 fn temporary_files_of_a_crash_are_cleared_away_and_others_versions_are_kept() {
-    let ground = Ground::new();
-    ground.put("d/a", "old\n");
+    let fixture = Fixture::new();
+    fixture.put("d/a", "old\n");
     let new = "new\n".repeat(5_000);
     let promised = [Promised { path: "d/a", before: Some("old\n"), after: Some(&new) }];
-    promise(&ground.open_journal(), &promised, ChangeState::Intended);
+    promise(&fixture.open_journal(), &promised, ChangeState::Intended);
     let temp = |digit: char| format!("d/.agentd-tmp-{}", digit.to_string().repeat(32));
-    ground.put(&temp('1'), &new);
-    ground.put(&temp('2'), &new[..8192]);
-    ground.put(&temp('3'), "");
-    ground.put(&temp('4'), "old\n");
-    ground.put(&temp('5'), "the user's, in the middle of an exchange\n");
-    let recovery = reopen(&ground);
+    fixture.put(&temp('1'), &new);
+    fixture.put(&temp('2'), &new[..8192]);
+    fixture.put(&temp('3'), "");
+    fixture.put(&temp('4'), "old\n");
+    fixture.put(&temp('5'), "the user's, in the middle of an exchange\n");
+    let recovery = reopen(&fixture);
     assert_eq!(recovery.redone, ["d/a"]);
     let [kept] = &recovery.kept[..] else { panic!("one version is somebody's: {recovery:?}") };
-    assert_eq!(ground.text(kept).unwrap(), "the user's, in the middle of an exchange\n");
-    assert_eq!(ground.all_names(), ["d", &kept[..], "d/a"].map(str::to_owned));
+    assert_eq!(fixture.text(kept).unwrap(), "the user's, in the middle of an exchange\n");
+    assert_eq!(fixture.all_names(), ["d", &kept[..], "d/a"].map(str::to_owned));
 }
 
 #[test]
 fn read_only_workspace_waits_with_what_was_promised() {
-    let ground = Ground::new();
-    ground.put("a", "old\n");
+    let fixture = Fixture::new();
+    fixture.put("a", "old\n");
     promise(
-        &ground.open_journal(),
+        &fixture.open_journal(),
         &[Promised { path: "a", before: Some("old\n"), after: Some("new\n") }],
         ChangeState::Intended,
     );
-    let config = local_workspace::EngineConfig { read_only: true, ..ground.config() };
-    let recovery = ground.open_with(ground.open_journal(), config).1;
+    let config = local_workspace::EngineConfig { read_only: true, ..fixture.config() };
+    let recovery = fixture.open_with(fixture.open_journal(), config).1;
     assert_eq!(recovery.failed.len(), 1, "{recovery:?}");
-    assert_eq!(ground.text("a").unwrap(), "old\n");
-    assert_eq!(reopen(&ground).redone, ["a"]);
-    assert_eq!(ground.text("a").unwrap(), "new\n");
+    assert_eq!(fixture.text("a").unwrap(), "old\n");
+    assert_eq!(reopen(&fixture).redone, ["a"]);
+    assert_eq!(fixture.text("a").unwrap(), "new\n");
 }
 
 #[test]
 fn settled_changes_are_not_looked_at_again() {
-    let ground = Ground::new();
-    let workspace = ground.open();
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
     change(&workspace, write("a/b/c", "ours\n")).unwrap();
     change(&workspace, write("d", "ours\n")).unwrap();
     change(&workspace, delete("d")).unwrap();
     workspace.checkpoint();
     drop(workspace);
-    let journal = ground.open_journal();
+    let journal = fixture.open_journal();
     assert_eq!(journal.reader().unsettled_changes().unwrap(), []);
     drop(journal);
-    ground.put("a/b/c", "the user's\n");
-    assert!(reopen(&ground).is_empty());
-    assert_eq!(ground.text("a/b/c").unwrap(), "the user's\n");
+    fixture.put("a/b/c", "the user's\n");
+    assert!(reopen(&fixture).is_empty());
+    assert_eq!(fixture.text("a/b/c").unwrap(), "the user's\n");
 }
 
 /// Saves as editors do: beside the file, and then over it.
-fn save(ground: &Ground, name: &str, text: &str) {
-    let beside = ground.root().join("save");
+fn save(fixture: &Fixture, name: &str, text: &str) {
+    let beside = fixture.root().join("save");
     fs::write(&beside, text).unwrap();
-    fs::rename(&beside, ground.root().join(name)).unwrap();
+    fs::rename(&beside, fixture.root().join(name)).unwrap();
 }
 
 #[test]
 fn concurrent_saves_are_never_lost_unseen() {
-    let ground = Ground::new();
-    let journal = ground.open_journal();
-    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let fixture = Fixture::new();
+    let journal = fixture.open_journal();
+    let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     let mut seen: HashMap<&str, u32> = HashMap::new();
     for round in 0..300_u64 {
-        ground.put("a", format!("base {round}\n"));
+        fixture.put("a", format!("base {round}\n"));
         let users = format!("the user's {round}\n");
         let ours = format!("ours {round}\n");
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_micros(round * 31 % 1_500));
-                save(&ground, "a", &users);
+                save(&fixture, "a", &users);
             });
             change(&workspace, write("a", &ours))
         });
-        let now = ground.text("a").unwrap();
+        let now = fixture.text("a").unwrap();
         let last = journal.reader().changes_of_path(b"a", 1).unwrap().remove(0);
         let replaced = last.before.unwrap().content.unwrap();
         let saw_the_users = replaced == change_journal::ContentHash::of(users.as_bytes());
@@ -344,18 +344,18 @@ fn concurrent_saves_are_never_lost_unseen() {
         };
         *seen.entry(ending).or_default() += 1;
     }
-    assert_eq!(ground.all_names(), ["a"], "{seen:?}");
+    assert_eq!(fixture.all_names(), ["a"], "{seen:?}");
 }
 
 #[test]
 fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
-    let ground = Ground::new();
-    let journal = ground.open_journal();
-    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let fixture = Fixture::new();
+    let journal = fixture.open_journal();
+    let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     // The file is the last of many, so that there is time between the commit and its turn. Still the save may come too
     // late, hence the attempts.
     let met = (0..100).any(|attempt| {
-        ground.put("last", format!("base {attempt}\n"));
+        fixture.put("last", format!("base {attempt}\n"));
         let mut changes: Vec<_> =
             (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
         changes.push(write("last", "ours\n"));
@@ -370,30 +370,30 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
                 while !is_recorded() {
                     std::thread::yield_now();
                 }
-                save(&ground, "last", "the user's\n");
+                save(&fixture, "last", "the user's\n");
             });
             workspace.change_files(&caller.call(), &changes).unwrap()
         });
         assert_eq!(workspace.change_files(&caller.call(), &changes).unwrap(), outcomes);
         let last = outcomes.pop().unwrap();
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
-        assert_eq!(ground.text("f99").unwrap(), format!("{attempt}\n"));
-        assert_eq!(ground.text("last").unwrap(), "the user's\n");
+        assert_eq!(fixture.text("f99").unwrap(), format!("{attempt}\n"));
+        assert_eq!(fixture.text("last").unwrap(), "the user's\n");
         last.is_err_and(|error| error.reason() == Reason::Conflict)
     });
     assert!(met, "no save came between the commit and the file");
     let last = journal.reader().changes_of_path(b"last", 1).unwrap().remove(0);
     assert_eq!(last.state, ChangeState::Conflicted);
     drop((workspace, journal));
-    assert!(reopen(&ground).is_empty());
-    assert_eq!(ground.text("last").unwrap(), "the user's\n");
+    assert!(reopen(&fixture).is_empty());
+    assert_eq!(fixture.text("last").unwrap(), "the user's\n");
 }
 
 #[test]
 fn folder_that_could_not_be_made_is_not_said_to_be_there() {
-    let ground = Ground::new();
-    let journal = ground.open_journal();
-    let workspace = ground.open_with(journal.clone(), ground.config()).0;
+    let fixture = Fixture::new();
+    let journal = fixture.open_journal();
+    let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     // As above: somebody takes the folder's name between the commit and its turn, or comes too late.
     let met = (0..100).any(|attempt| {
         let folder = format!("d{attempt}");
@@ -407,7 +407,7 @@ fn folder_that_could_not_be_made_is_not_said_to_be_there() {
                     std::thread::yield_now();
                 }
                 // It fails where the folder is there already.
-                let _ = File::create_new(ground.root().join(&folder));
+                let _ = File::create_new(fixture.root().join(&folder));
             });
             workspace.change_files(&Caller::once().call(), &changes).unwrap()
         });
@@ -416,7 +416,7 @@ fn folder_that_could_not_be_made_is_not_said_to_be_there() {
         let states = [folder.clone(), format!("{folder}/last")].map(|path| last_change(&path).unwrap().state);
         let is_conflict = states.map(|state| state == ChangeState::Conflicted);
         assert_eq!(is_conflict, [is_refused; 2], "{states:?}");
-        assert_eq!(ground.text(&folder).is_some(), is_refused);
+        assert_eq!(fixture.text(&folder).is_some(), is_refused);
         is_refused
     });
     assert!(met, "nobody came between the commit and the folder");

@@ -10,20 +10,20 @@ use change_journal::{
 use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoEffect, UndoError, UndoObstacle, Undone};
 use wap_core::*;
 
-use crate::fixture::ground::*;
+use crate::fixture::workspace::*;
 
 struct Place {
-    ground: Ground,
+    fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
 }
 
 impl Place {
     fn new() -> Place {
-        let ground = Ground::new();
-        let journal = ground.open_journal();
-        let workspace = ground.open_with(journal.clone(), ground.config()).0;
-        Place { ground, journal, workspace }
+        let fixture = Fixture::new();
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
+        Place { fixture, journal, workspace }
     }
 
     fn undo(&self, what: &Undo) -> Result<Undone, UndoError> {
@@ -46,11 +46,11 @@ impl Place {
     }
 
     fn mode(&self, path: &str) -> u32 {
-        fs::metadata(self.ground.root().join(path)).unwrap().permissions().mode() & 0o7777
+        fs::metadata(self.fixture.root().join(path)).unwrap().permissions().mode() & 0o7777
     }
 
     fn set_mode(&self, path: &str, mode: u32) {
-        fs::set_permissions(self.ground.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(self.fixture.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
     }
 }
 
@@ -73,32 +73,32 @@ fn effects(undone: &Undone) -> Vec<(&str, UndoEffect)> {
 #[test]
 fn change_is_taken_back_and_the_undo_too() {
     let place = Place::new();
-    place.ground.put("a", "1\n2\n");
+    place.fixture.put("a", "1\n2\n");
     let edit = place.change(replace("a", (2, 2), "two", None));
     let undone = place.undo(&one(edit)).unwrap();
     assert_eq!(effects(&undone), [("a", UndoEffect::Restored)]);
     assert_eq!(undone.paths[0].undoes, [edit.0]);
-    assert_eq!(place.ground.text("a").unwrap(), "1\n2\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "1\n2\n");
     let refused = place.undo(&one(edit)).unwrap_err();
     assert!(matches!(refused, UndoError::AlreadyUndone { number, .. } if number == edit), "{refused}");
     let redone = place.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
-    assert_eq!(place.ground.text("a").unwrap(), "1\ntwo\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "1\ntwo\n");
     assert!(matches!(place.undo(&Undo::Run(RunNumber(undone.run))), Err(UndoError::Nothing)));
     // Either the change or the undo of its undo may be named.
     place.undo(&one(edit)).unwrap();
-    assert_eq!(place.ground.text("a").unwrap(), "1\n2\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "1\n2\n");
     assert!(matches!(place.undo(&Undo::Run(RunNumber(redone.run))), Err(UndoError::Nothing)));
 }
 
 #[test]
 fn reply_is_taken_back_as_a_whole() {
     let place = Place::new();
-    place.ground.put("edited", "1\n2\n3\n");
-    place.ground.put("tool", "#!/bin/sh\n");
+    place.fixture.put("edited", "1\n2\n3\n");
+    place.fixture.put("tool", "#!/bin/sh\n");
     place.set_mode("tool", 0o755);
-    place.ground.put("target", "t\n");
-    symlink("target", place.ground.root().join("link")).unwrap();
-    let before = place.ground.all_names();
+    place.fixture.put("target", "t\n");
+    symlink("target", place.fixture.root().join("link")).unwrap();
+    let before = place.fixture.all_names();
     let run = place.reply(
         1,
         &[
@@ -110,12 +110,12 @@ fn reply_is_taken_back_as_a_whole() {
             write("new/other", "y\n"),
         ],
     );
-    let after = place.ground.all_names();
+    let after = place.fixture.all_names();
     let undone = place.undo(&Undo::Run(run)).unwrap();
-    assert_eq!(place.ground.all_names(), before);
-    assert_eq!(place.ground.text("edited").unwrap(), "1\n2\n3\n");
+    assert_eq!(place.fixture.all_names(), before);
+    assert_eq!(place.fixture.text("edited").unwrap(), "1\n2\n3\n");
     assert_eq!(place.mode("tool"), 0o755);
-    assert_eq!(fs::read_link(place.ground.root().join("link")).unwrap().to_str(), Some("target"));
+    assert_eq!(fs::read_link(place.fixture.root().join("link")).unwrap().to_str(), Some("target"));
     let expected = [
         ("new/other", UndoEffect::Removed),
         ("new/deep/file", UndoEffect::Removed),
@@ -128,50 +128,50 @@ fn reply_is_taken_back_as_a_whole() {
     assert_eq!(effects(&undone), expected);
     assert_eq!(place.journal.counts().commits, 2, "one for the reply, one for the undo");
     place.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
-    assert_eq!(place.ground.all_names(), after);
-    assert_eq!(place.ground.text("edited").unwrap(), "one\n2\nthree\n");
+    assert_eq!(place.fixture.all_names(), after);
+    assert_eq!(place.fixture.text("edited").unwrap(), "one\n2\nthree\n");
 }
 
 #[test]
 fn file_that_somebody_has_changed_since_keeps_everything_as_it_is_and_shows_the_difference() {
     let place = Place::new();
-    place.ground.put("mine", "1\n2\n");
+    place.fixture.put("mine", "1\n2\n");
     let run = place.reply(1, &[write("b", "x\n"), replace("mine", (1, 1), "one", None), write("z", "x\n")]);
-    place.ground.put("mine", "one\n2\nthe user's\n");
-    let names = place.ground.all_names();
+    place.fixture.put("mine", "one\n2\nthe user's\n");
+    let names = place.fixture.all_names();
     let refused = obstacles(place.undo(&Undo::Run(run)));
     let [obstacle] = &refused[..] else { panic!("{refused:?}") };
     assert_eq!((&*obstacle.path, &obstacle.why), ("mine", &ObstacleKind::ChangedSince));
     assert_eq!(obstacle.diff, "--- a/mine\n+++ b/mine\n@@ -1,2 +1,3 @@\n one\n 2\n+the user's\n");
-    assert_eq!(place.ground.all_names(), names);
-    assert_eq!(place.ground.text("mine").unwrap(), "one\n2\nthe user's\n");
+    assert_eq!(place.fixture.all_names(), names);
+    assert_eq!(place.fixture.text("mine").unwrap(), "one\n2\nthe user's\n");
     // Without the user's line it goes.
-    place.ground.put("mine", "one\n2\n");
+    place.fixture.put("mine", "one\n2\n");
     place.undo(&Undo::Run(run)).unwrap();
-    assert_eq!(place.ground.text("mine").unwrap(), "1\n2\n");
-    assert_eq!(place.ground.all_names(), ["mine"]);
+    assert_eq!(place.fixture.text("mine").unwrap(), "1\n2\n");
+    assert_eq!(place.fixture.all_names(), ["mine"]);
 }
 
 #[test]
 fn files_that_are_gone_or_something_else_are_obstacles() {
     let place = Place::new();
-    place.ground.put("deleted", "d\n");
+    place.fixture.put("deleted", "d\n");
     let run = place.reply(1, &[write("gone", "x\n"), write("folder now", "x\n"), delete("deleted")]);
-    fs::remove_file(place.ground.root().join("gone")).unwrap();
-    fs::remove_file(place.ground.root().join("folder now")).unwrap();
-    fs::create_dir(place.ground.root().join("folder now")).unwrap();
-    place.ground.put("deleted", "the user's\n");
+    fs::remove_file(place.fixture.root().join("gone")).unwrap();
+    fs::remove_file(place.fixture.root().join("folder now")).unwrap();
+    fs::create_dir(place.fixture.root().join("folder now")).unwrap();
+    place.fixture.put("deleted", "the user's\n");
     let refused = obstacles(place.undo(&Undo::Run(run)));
     let found: Vec<_> = refused.iter().map(|obstacle| (&*obstacle.path, &obstacle.why)).collect();
     let changed = &ObstacleKind::ChangedSince;
     assert_eq!(found, [("deleted", changed), ("folder now", changed), ("gone", changed)]);
-    assert_eq!(place.ground.text("deleted").unwrap(), "the user's\n");
+    assert_eq!(place.fixture.text("deleted").unwrap(), "the user's\n");
 }
 
 #[test]
 fn later_change_of_ours_has_to_be_undone_first_or_as_well() {
     let place = Place::new();
-    place.ground.put("a", "0\n");
+    place.fixture.put("a", "0\n");
     let first = place.change(write("a", "1\n"));
     let second = place.change(write("a", "2\n"));
     let third = place.change(write("a", "1\n"));
@@ -183,16 +183,16 @@ fn later_change_of_ours_has_to_be_undone_first_or_as_well() {
     let gap = obstacles(place.undo(&Undo::Changes(vec![first, third])));
     assert_eq!(gap[0].why, ObstacleKind::LaterChange(second));
     place.undo(&one(third)).unwrap();
-    assert_eq!(place.ground.text("a").unwrap(), "2\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "2\n");
     place.undo(&Undo::Changes(vec![first, second])).unwrap();
-    assert_eq!(place.ground.text("a").unwrap(), "0\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "0\n");
 }
 
 #[test]
 fn permission_bits_of_the_user_stay_and_ours_come_back() {
     let place = Place::new();
-    place.ground.put("edited", "1\n");
-    place.ground.put("replaced", "1\n");
+    place.fixture.put("edited", "1\n");
+    place.fixture.put("replaced", "1\n");
     place.set_mode("replaced", 0o750);
     let run = place.reply(1, &[write("edited", "2\n"), delete("replaced")]);
     let second = place.reply(2, &[write("replaced", "2\n")]);
@@ -200,50 +200,50 @@ fn permission_bits_of_the_user_stay_and_ours_come_back() {
     place.undo(&Undo::Run(second)).unwrap();
     place.undo(&Undo::Run(run)).unwrap();
     assert_eq!((place.mode("edited"), place.mode("replaced")), (0o700, 0o750));
-    assert_eq!(place.ground.text("edited").unwrap(), "1\n");
+    assert_eq!(place.fixture.text("edited").unwrap(), "1\n");
 }
 
 #[test]
 fn folder_with_something_of_the_users_stays() {
     let place = Place::new();
     let made = place.change(write("new/deep/file", "x\n"));
-    place.ground.put("new/users", "u\n");
+    place.fixture.put("new/users", "u\n");
     let undone = place.undo(&one(made)).unwrap();
     assert_eq!(undone.kept_folders, ["new"]);
     let folder = place.journal.reader().changes_of_path(b"new", 1).unwrap()[0].number;
     assert_eq!(obstacles(place.undo(&one(folder)))[0].why, ObstacleKind::NotEmpty);
-    assert_eq!(place.ground.all_names(), ["new", "new/users"]);
+    assert_eq!(place.fixture.all_names(), ["new", "new/users"]);
 }
 
 #[test]
 fn folder_that_was_there_before_stays_without_its_files() {
     let place = Place::new();
-    fs::create_dir(place.ground.root().join("users")).unwrap();
+    fs::create_dir(place.fixture.root().join("users")).unwrap();
     let made = place.change(write("users/file", "x\n"));
     place.undo(&one(made)).unwrap();
-    assert_eq!(place.ground.all_names(), ["users"]);
+    assert_eq!(place.fixture.all_names(), ["users"]);
 }
 
 #[test]
 fn file_comes_back_into_a_folder_that_is_gone() {
     let place = Place::new();
-    place.ground.put("d/e/file", "x\n");
+    place.fixture.put("d/e/file", "x\n");
     let gone = place.change(delete("d/e/file"));
-    fs::remove_dir_all(place.ground.root().join("d")).unwrap();
+    fs::remove_dir_all(place.fixture.root().join("d")).unwrap();
     let undone = place.undo(&one(gone)).unwrap();
-    assert_eq!(place.ground.text("d/e/file").unwrap(), "x\n");
+    assert_eq!(place.fixture.text("d/e/file").unwrap(), "x\n");
     place.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
-    assert_eq!(place.ground.all_names(), [""; 0], "the folders were made for it");
+    assert_eq!(place.fixture.all_names(), [""; 0], "the folders were made for it");
 }
 
 #[test]
 fn undo_writes_nothing_that_tools_may_not_write() {
     let place = Place::new();
-    place.ground.put("a/file", "1\n");
-    place.ground.put("r", "1\n");
+    place.fixture.put("a/file", "1\n");
+    place.fixture.put("r", "1\n");
     let run = place.reply(1, &[write("a/file", "2\n"), write("r", "2\n")]);
-    fs::rename(place.ground.root().join("a"), place.ground.root().join("b")).unwrap();
-    symlink("b", place.ground.root().join("a")).unwrap();
+    fs::rename(place.fixture.root().join("a"), place.fixture.root().join("b")).unwrap();
+    symlink("b", place.fixture.root().join("a")).unwrap();
     place.set_mode("r", 0o444);
     let refused = obstacles(place.undo(&Undo::Run(run)));
     let reasons: Vec<_> = refused
@@ -254,10 +254,10 @@ fn undo_writes_nothing_that_tools_may_not_write() {
         })
         .collect();
     assert_eq!(reasons, [Reason::IsSymlink, Reason::ReadOnly]);
-    assert_eq!(place.ground.text("b/file").unwrap(), "2\n");
+    assert_eq!(place.fixture.text("b/file").unwrap(), "2\n");
     drop(place.workspace);
-    let config = local_workspace::EngineConfig { read_only: true, ..place.ground.config() };
-    let closed = place.ground.open_with(place.journal.clone(), config).0;
+    let config = local_workspace::EngineConfig { read_only: true, ..place.fixture.config() };
+    let closed = place.fixture.open_with(place.journal.clone(), config).0;
     let error = closed.undo(&Caller::once().call(), &Undo::Run(run)).unwrap_err();
     assert!(matches!(error, UndoError::Workspace(error) if error.reason() == Reason::ReadOnly));
 }
@@ -265,7 +265,7 @@ fn undo_writes_nothing_that_tools_may_not_write() {
 #[test]
 fn pipe_does_not_come_back() {
     let place = Place::new();
-    rustix::fs::mkfifoat(rustix::fs::CWD, place.ground.root().join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.fixture.root().join("pipe"), rustix::fs::Mode::RWXU).unwrap();
     let gone = place.change(delete("pipe"));
     assert_eq!(obstacles(place.undo(&one(gone)))[0].why, ObstacleKind::SpecialFile);
 }
@@ -284,7 +284,7 @@ fn what_commands_did_is_taken_back_and_those_of_unknown_end_are_named() {
     drop(run);
     let undone = place.undo(&Undo::Conversation(caller.origin.conversation.clone())).unwrap();
     assert_eq!(undone.commands, ["rm -r lost"]);
-    assert!(place.ground.all_names().is_empty(), "{:?}", place.ground.all_names());
+    assert!(place.fixture.all_names().is_empty(), "{:?}", place.fixture.all_names());
 }
 
 #[test]
@@ -293,9 +293,9 @@ fn undo_asked_for_again_answers_from_its_record() {
     let made = place.change(write("a", "x\n"));
     let caller = Caller::once();
     let undone = place.workspace.undo(&caller.call(), &one(made)).unwrap();
-    place.ground.put("a", "x\n");
+    place.fixture.put("a", "x\n");
     assert_eq!(place.workspace.undo(&caller.call(), &one(made)).unwrap(), undone);
-    assert_eq!(place.ground.text("a").unwrap(), "x\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "x\n");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn unknown_numbers_and_changes_that_did_not_come_about_are_told() {
     place.journal.flush().unwrap();
     assert!(matches!(place.undo(&one(numbers[0])), Err(UndoError::NeverHappened { .. })));
     assert!(matches!(place.undo(&Undo::Run(run.number())), Err(UndoError::Nothing)));
-    assert_eq!(place.ground.text("a").unwrap(), "x\n");
+    assert_eq!(place.fixture.text("a").unwrap(), "x\n");
     place.undo(&one(made)).unwrap();
 }
 
@@ -336,15 +336,15 @@ fn promise(journal: &Journal, changes: Vec<ChangeRecord<'_>>) {
 fn undo_that_a_crash_has_cut_short_is_carried_out() {
     let place = Place::new();
     for name in ["tool", "aux.txt", "bits"] {
-        place.ground.put(name, "#!/bin/sh\n");
+        place.fixture.put(name, "#!/bin/sh\n");
         place.set_mode(name, 0o755);
     }
-    symlink("tool", place.ground.root().join("link")).unwrap();
+    symlink("tool", place.fixture.root().join("link")).unwrap();
     place.reply(1, &[delete("tool"), delete("aux.txt"), write("n/o/p", "x\n"), delete("link")]);
     place.reply(2, &[delete("bits")]);
     place.reply(3, &[write("bits", "#!/bin/sh\n")]);
     place.workspace.checkpoint();
-    let Place { ground, journal, workspace } = place;
+    let Place { fixture, journal, workspace } = place;
     drop(workspace);
     let file = |mode| EntryRecord {
         kind: EntryKind::File,
@@ -365,7 +365,7 @@ fn undo_that_a_crash_has_cut_short_is_carried_out() {
         mode: None,
         attributes: Attributes::Unknown,
     };
-    let now = fs::metadata(ground.root().join("bits")).unwrap().permissions().mode() & 0o777;
+    let now = fs::metadata(fixture.root().join("bits")).unwrap().permissions().mode() & 0o777;
     promise(
         &journal,
         vec![
@@ -380,18 +380,18 @@ fn undo_that_a_crash_has_cut_short_is_carried_out() {
         ],
     );
     drop(journal);
-    let recovery = ground.open_with(ground.open_journal(), ground.config()).1;
+    let recovery = fixture.open_with(fixture.open_journal(), fixture.config()).1;
     assert_eq!(
         recovery.redone,
         ["aux.txt", "bits", "link", "n", "n/o", "n/o/p", "tool", "x/y"],
         "{recovery:?}"
     );
-    assert_eq!(ground.all_names(), ["aux.txt", "bits", "link", "tool", "x", "x/y"]);
+    assert_eq!(fixture.all_names(), ["aux.txt", "bits", "link", "tool", "x", "x/y"]);
     for name in ["tool", "aux.txt", "bits"] {
-        let mode = fs::metadata(ground.root().join(name)).unwrap().permissions().mode();
+        let mode = fs::metadata(fixture.root().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o755, "{name}");
     }
-    assert!(ground.open_with(ground.open_journal(), ground.config()).1.is_empty());
+    assert!(fixture.open_with(fixture.open_journal(), fixture.config()).1.is_empty());
 }
 
 #[test]
@@ -410,24 +410,24 @@ fn save_in_the_moment_of_an_undo_stays_and_the_other_paths_go_back_to_how_they_w
                 while newest() == known {
                     std::thread::yield_now();
                 }
-                let beside = place.ground.path().join("save");
+                let beside = place.fixture.path().join("save");
                 fs::write(&beside, "the user's\n").unwrap();
-                fs::rename(&beside, place.ground.root().join("last")).unwrap();
+                fs::rename(&beside, place.fixture.root().join("last")).unwrap();
             });
             place.undo(&Undo::Run(run))
         });
-        assert_eq!(place.ground.text("last").unwrap(), "the user's\n");
+        assert_eq!(place.fixture.text("last").unwrap(), "the user's\n");
         match outcome {
             Ok(_) => {
-                fs::remove_file(place.ground.root().join("last")).unwrap();
+                fs::remove_file(place.fixture.root().join("last")).unwrap();
                 false
             }
             Err(UndoError::Obstacles(obstacles)) => {
                 assert_eq!(obstacles.len(), 1, "{obstacles:?}");
                 for name in &names[..60] {
-                    assert_eq!(place.ground.text(name).as_deref(), Some(&*text), "{name}");
+                    assert_eq!(place.fixture.text(name).as_deref(), Some(&*text), "{name}");
                 }
-                assert_eq!(place.ground.all_names().len(), 61);
+                assert_eq!(place.fixture.all_names().len(), 61);
                 true
             }
             Err(error) => panic!("{error}"),

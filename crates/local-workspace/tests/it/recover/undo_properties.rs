@@ -8,8 +8,8 @@ use local_workspace::{Undo, Undone};
 use proptest::prelude::*;
 use wap_core::*;
 
-use crate::fixture::ground::*;
 use crate::fixture::tree::tree;
+use crate::fixture::workspace::*;
 
 /// Some are there from the beginning, some come into new folders, and some are folders of others.
 const PATHS: [&str; 16] = [
@@ -53,22 +53,22 @@ fn change(step: &Step) -> FileChange {
     }
 }
 
-fn lay_out(ground: &Ground) {
-    ground.put("a", "1\n2\n3\n");
-    ground.put("b.txt", "windows\r\nlines\r\nand no end");
-    ground.put("d/x", b"binary \0 \xff");
-    ground.put("d/e/z", "deep\n");
-    ground.put("tool.sh", "#!/bin/sh\necho\n");
-    ground.put("secret", "hush\n");
+fn lay_out(fixture: &Fixture) {
+    fixture.put("a", "1\n2\n3\n");
+    fixture.put("b.txt", "windows\r\nlines\r\nand no end");
+    fixture.put("d/x", b"binary \0 \xff");
+    fixture.put("d/e/z", "deep\n");
+    fixture.put("tool.sh", "#!/bin/sh\necho\n");
+    fixture.put("secret", "hush\n");
     // Nobody gives a new file this name, and one that has it gets it back.
-    ground.put("aux.txt", "old\nname\n");
-    ground.put("empty", "");
-    fs::create_dir(ground.root().join("hollow")).unwrap();
+    fixture.put("aux.txt", "old\nname\n");
+    fixture.put("empty", "");
+    fs::create_dir(fixture.root().join("hollow")).unwrap();
     for (name, mode) in [("tool.sh", 0o755), ("secret", 0o600), ("a", 0o664)] {
-        fs::set_permissions(ground.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(fixture.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
-    symlink("d/e/z", ground.root().join("link")).unwrap();
-    symlink("nowhere", ground.root().join("dangling")).unwrap();
+    symlink("d/e/z", fixture.root().join("link")).unwrap();
+    symlink("nowhere", fixture.root().join("dangling")).unwrap();
 }
 
 fn undo(workspace: &local_workspace::LocalWorkspace, what: &Undo) -> Undone {
@@ -78,17 +78,17 @@ fn undo(workspace: &local_workspace::LocalWorkspace, what: &Undo) -> Undone {
 }
 
 fn check(batches: &[Vec<Step>]) {
-    let ground = Ground::in_memory();
-    lay_out(&ground);
-    let before = tree(&ground);
-    let workspace = ground.open_with(Journal::in_memory().unwrap(), ground.config()).0;
+    let fixture = Fixture::in_memory();
+    lay_out(&fixture);
+    let before = tree(&fixture);
+    let workspace = fixture.open_with(Journal::in_memory().unwrap(), fixture.config()).0;
     let mut done = 0;
     for batch in batches {
         let changes: Vec<_> = batch.iter().map(change).collect();
         let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
         done += outcomes.iter().filter(|outcome| outcome.is_ok()).count();
     }
-    let after = tree(&ground);
+    let after = tree(&fixture);
     let all = Undo::Conversation(Caller::once().origin.conversation);
     if done == 0 {
         return;
@@ -101,15 +101,15 @@ fn check(batches: &[Vec<Step>]) {
         Err(local_workspace::UndoError::Nothing) => return assert_eq!(before, after),
         Err(error) => panic!("{error}: {error:?}"),
     };
-    assert_eq!(tree(&ground), before, "after undoing all");
+    assert_eq!(tree(&fixture), before, "after undoing all");
     let redone = undo(&workspace, &Undo::Run(RunNumber(undone.run)));
-    assert_eq!(tree(&ground), after, "after undoing the undo");
+    assert_eq!(tree(&fixture), after, "after undoing the undo");
     undo(&workspace, &Undo::Run(RunNumber(redone.run)));
-    assert_eq!(tree(&ground), before, "after undoing the undo of the undo");
+    assert_eq!(tree(&fixture), before, "after undoing the undo of the undo");
     undo(&workspace, &Undo::Run(RunNumber(undone.run + 2)));
-    assert_eq!(tree(&ground), after, "and once more");
+    assert_eq!(tree(&fixture), after, "and once more");
     undo(&workspace, &all);
-    assert_eq!(tree(&ground), before, "after undoing all for the second time");
+    assert_eq!(tree(&fixture), before, "after undoing all for the second time");
 }
 
 /// How many sequences are tried; a longer run asks for more.
