@@ -1,4 +1,4 @@
-//! What a command did on its layer is brought into the workspace, without what git or an editor would run.
+//! Adopts the effects of a command from its layer, except those that git or an editor would run.
 
 pub(crate) mod adoption;
 pub(crate) mod build_folder_check;

@@ -30,7 +30,7 @@ use crate::errors::{fs_error, journal_error};
 use crate::runs::{EngineRun, Known};
 use crate::step_record::{ChangeRecord, decode, encode, other_request, request_digest};
 
-/// How often a batch is prepared anew because files have changed meanwhile.
+/// The number of times that a batch is prepared because files have changed meanwhile.
 const PREPARATIONS: usize = 3;
 
 /// The longest description of a change in the journal, in characters.

@@ -140,7 +140,7 @@ impl LocalWorkspace {
         Ok(self.config.policy.workspace.join(OsStr::from_bytes(walk.start().as_bytes())))
     }
 
-    /// What confines commands, if it is enough.
+    /// Returns the confinement in force, if it is enough.
     fn confinement(&self) -> Result<String, WapError> {
         let report = self.sandbox_report()?;
         let refused = |text: String| {
@@ -191,7 +191,7 @@ fn first_line(request: &ExecuteCommand) -> String {
     request.command.replace("\r\n", "\n").chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
 }
 
-/// Whether a step was recorded for this request. Older versions described it by the beginning of its text alone.
+/// Checks whether a step was recorded for this request. Older versions described it by the beginning of its text alone.
 fn is_of(recorded: &str, request: &ExecuteCommand, description: &str) -> bool {
     recorded == description || recorded == first_line(request)
 }

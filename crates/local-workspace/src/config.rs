@@ -1,4 +1,4 @@
-//! What the user decides about a workspace.
+//! The user's configuration of a workspace.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use wap_core::Limits;
 /// The most bytes of one output stream that are held in memory, whatever the limits say.
 const MOST_OUTPUT_BYTES: usize = 1 << 30;
 
-/// What the user decides about a workspace. No message from a model changes any of it.
+/// The user's configuration of a workspace. No message from a model changes any of it.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// The limits of answers.
@@ -21,10 +21,10 @@ pub struct EngineConfig {
     pub read_only: bool,
     /// The least confinement under which commands run.
     pub sandbox: SandboxNeed,
-    /// How commands are started; it happens when confinement is first asked about.
+    /// The launcher of commands, started when the confinement is first needed.
     pub launcher: LauncherConfig,
-    /// What a command may see and use. Its workspace, the size of its output and the hiding of the state folder follow
-    /// from the rest of this configuration, whatever it says itself.
+    /// The policy of commands. Its workspace, output limit and hidden state folder are overwritten from the rest of
+    /// this configuration.
     pub policy: Policy,
     /// The state folder relative to the root, if it lies beneath it: no tool reads, writes or lists it, and commands
     /// that could see it are refused.
@@ -33,7 +33,7 @@ pub struct EngineConfig {
     pub output_folder: PathBuf,
     /// The folder for copy-on-write layers, on the file system of the workspace; it is made if its parent exists.
     pub layers_folder: Option<PathBuf>,
-    /// Whether commands run on a layer.
+    /// The choice between running commands on a layer and on the folder.
     pub layer: LayerUse,
 }
 
@@ -60,10 +60,10 @@ impl EngineConfig {
     }
 }
 
-/// Whether commands run on a copy-on-write layer.
+/// The choice between running commands on a copy-on-write layer and on the folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LayerUse {
-    /// Where there can be one. Elsewhere the folder is compared before and after each command.
+    /// On a layer where the machine has them; elsewhere the folder is compared before and after each command.
     #[default]
     WherePossible,
     /// No command does; the folder is compared.

@@ -48,30 +48,30 @@ pub struct LocalWorkspace {
     launcher: OnceLock<Result<Launcher, StartError>>,
     changes: Turns,
     commands: Turns,
-    /// Where layers are kept, or why there are none.
+    /// The store of layers, or the reason for which there is none.
     pub(crate) layers: Result<LayerShelf, String>,
     /// Steps whose command ran on a layer when the last process ended.
     pub(crate) untouched: BTreeSet<(RunNumber, u32)>,
-    /// What confines commands here, the layer included.
+    /// The confinement of commands on this machine, the layer included.
     report: OnceLock<SandboxReport>,
     /// The list of files, once somebody has asked for one.
     pub(crate) index: OnceLock<Arc<FileIndex>>,
     /// The build folders that the running command writes through.
     written_through: Mutex<BuildFoldersBefore>,
-    /// Whether it was said that build folders are too large to be looked through.
+    /// True once the warning about too large build folders was given.
     pub(crate) said_too_large: AtomicBool,
     /// The folder after the last command, which spares the next comparison most of its reading.
     last_snapshot: Mutex<Option<TreeSnapshot>>,
 }
 
-/// Why a workspace cannot be opened.
+/// The reason for which a workspace cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The folder for whole outputs cannot be used.
     #[error("cannot use the folder for whole outputs")]
     Outputs(#[source] std::io::Error),
-    /// What a crash has left cannot be looked at.
+    /// The recovery after a crash failed.
     #[error("cannot recover: {0}")]
     Recovery(WapError),
     /// The thread for checkpoints cannot be started.
@@ -135,7 +135,7 @@ impl LocalWorkspace {
         Ok((workspace, recovery))
     }
 
-    /// What really confines commands; the launcher and its self-test run when this is first asked.
+    /// Returns the proved confinement of commands; the first call runs the launcher and its self-test.
     ///
     /// # Errors
     ///
@@ -183,9 +183,9 @@ impl LocalWorkspace {
         self.outputs.discard_unneeded(is_needed)
     }
 
-    /// What the caller of a call has to be told beside its answer: writes to files that its changes have replaced, and
-    /// changes that the disk does not take. Replies of sessions have a terminal that shows these, and answers from a record
-    /// that must stay the same.
+    /// Returns the notices for the caller beside its answer: writes to files that its changes have replaced, and
+    /// changes that the disk does not take. Replies of sessions have a terminal that shows these, and answers from a
+    /// record that must stay the same.
     fn news(&self, call: &Call<'_>) -> Vec<String> {
         if call.origin.run.sequence > 0 {
             return Vec::new();
@@ -240,7 +240,7 @@ impl LocalWorkspace {
         self.commands.wait_unless(call.cancel).ok_or_else(not_begun)
     }
 
-    /// Whether a command is a step that was started before.
+    /// Checks whether a command is a step that was started before.
     fn is_on_record(&self, call: &Call<'_>) -> Result<bool, WapError> {
         let run = EngineRun::enter(&self.journal, call.origin)?;
         let known = run.recall(call.origin.step, StepKind::ShellCommand);

@@ -1,4 +1,4 @@
-//! What git obeys: its settings, credentials and hooks, and the folders that it takes for repositories.
+//! The files that git obeys: its settings, credentials and hooks, and the folders that it takes for repositories.
 
 pub(crate) mod credentials;
 pub(crate) mod guard;

@@ -5,7 +5,7 @@ use wap_core::{Reason, WapError};
 
 use crate::name_probe::surely_lacks;
 
-/// Which paths do not exist for any tool.
+/// The paths that do not exist for any tool.
 #[derive(Debug)]
 pub(crate) struct Hidden {
     names: ProtectedNames,
@@ -18,7 +18,7 @@ struct StateFolder {
     /// Its path as a protected name, which is compared as the most generous file system would compare it.
     name: ProtectedNames,
     depth: usize,
-    /// What no path that looks like it lacks, for a quick look.
+    /// A word that every path resembling it contains, for a quick check.
     word: Vec<u8>,
 }
 

@@ -1,6 +1,6 @@
 //! A cheap look at a path before a thorough one.
 
-/// Whether a path certainly has no component that spells `word` in any disguise.
+/// Checks whether a path certainly lacks a component that spells `word` in any disguise.
 ///
 /// Disguises that protected names are compared without (case, invisible characters, short forms, streams) leave the
 /// letters in place or use bytes that are not printable ASCII, so for all other paths looking for the letters is enough.

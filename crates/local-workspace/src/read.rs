@@ -25,10 +25,10 @@ use crate::read::line_window::{Window, Windowed};
 use crate::read::timestamp::iso;
 use crate::read::watched_reader::{Stop, WatchedReader};
 
-/// How long the lines of a range are looked for, if the caller has no shorter time.
+/// The time limit for reading the lines of a range, if the caller's is not shorter.
 const TIME_BOUND: Duration = Duration::from_secs(10);
 
-/// How often a file is read that changes while it is read.
+/// The number of attempts at reading a file that changes meanwhile.
 const READ_ATTEMPTS: usize = 3;
 
 const CHANGED_MEANWHILE: &str =
@@ -38,7 +38,7 @@ const CHANGED_MEANWHILE: &str =
 struct SmallFile {
     bytes: Vec<u8>,
     metadata: Metadata,
-    /// Whether nobody wrote it while it was read.
+    /// True if it was not written while it was read.
     is_settled: bool,
 }
 
@@ -171,8 +171,8 @@ impl LocalWorkspace {
         respond(request, metadata, seen, warnings)
     }
 
-    /// Which lines a request asks for. Line numbers below 1 and reversed ranges are refused here, those past the end when
-    /// the file has been read.
+    /// Returns the lines that a request selects. Line numbers below 1 and reversed ranges are refused here, those past
+    /// the end when the file has been read.
     fn window(&self, request: &ReadFile) -> Result<Window, WapError> {
         let line = |line: Option<i64>, absent: u64, field: &str| match line {
             None => Ok(absent),

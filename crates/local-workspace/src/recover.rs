@@ -1,4 +1,4 @@
-//! After a crash: what the journal has promised is brought about, and what is left over is removed.
+//! Recovery after a crash: redoes the changes that the journal has promised, and removes leftovers.
 
 pub(crate) mod layer_recovery;
 mod leftovers;

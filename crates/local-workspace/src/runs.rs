@@ -1,4 +1,4 @@
-//! Which run an effect belongs to, and what is known about its steps already.
+//! The run that an effect belongs to, and the recorded state of its steps.
 
 use std::str::FromStr;
 
@@ -19,13 +19,13 @@ pub(crate) struct EngineRun<'a> {
     number: RunNumber,
     own: Option<Run>,
     stands_for_one_call: bool,
-    /// Whether no further step belongs to it: only what is recorded can be had.
+    /// True if the run is over: only recorded outcomes are available.
     is_over: bool,
-    /// What is recorded of the steps that the call is about, in order of their index.
+    /// The records of the call's steps, in order of their index.
     steps: Vec<RecordedStep>,
 }
 
-/// What is known about one step.
+/// The recorded state of one step.
 #[derive(Debug)]
 pub(crate) enum Known<'a> {
     /// Nothing: carry it out.
@@ -89,7 +89,7 @@ impl<'a> EngineRun<'a> {
         Some(&self.steps[place].description)
     }
 
-    /// What is known about the step at `index`, which is of kind `kind` as far as the caller knows.
+    /// Returns the recorded state of the step at `index`, which the caller expects to be of kind `kind`.
     ///
     /// # Errors
     ///

@@ -31,10 +31,10 @@ use crate::read::explore::{LeftOut, walk_time, warnings};
 /// Threads that search while the calling one walks.
 const WORKERS: usize = 2;
 
-/// How many files are handed on at once.
+/// The number of files that are handed on at once.
 const BATCH_FILES: usize = 64;
 
-/// What a request wants searched.
+/// The files that a request searches.
 struct Sources {
     /// Canonical paths of files that were named.
     files: Vec<RelPath>,
@@ -111,7 +111,7 @@ impl LocalWorkspace {
     }
 }
 
-/// What a file must have in it so that the query can match. The matcher decides in the end.
+/// Returns the text that a file must contain for the query to match. The matcher decides in the end.
 fn needle(request: &SearchFiles) -> Needle {
     match request.query_type {
         QueryType::Literal => Needle::literal(request.query.as_bytes()),
@@ -235,7 +235,7 @@ impl SearchWalk<'_> {
         }
     }
 
-    /// Whether a file comes up for the first time.
+    /// Checks whether a file comes up for the first time.
     fn is_new(&mut self, path: &RelPath) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(path.clone()))
     }

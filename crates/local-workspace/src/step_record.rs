@@ -1,4 +1,4 @@
-//! What the engine writes into the journal as the outcome of a step.
+//! The outcome of a step, as the engine writes it into the journal.
 
 use change_journal::ContentHash;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ pub(crate) struct ChangeRecord {
     pub outcome: Result<FileChanged, WapError>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_map: Option<MapRecord>,
-    /// Which request it was, so that another one is not answered with it; see [`request_digest`]. Records of older versions,
-    /// and of changes that came to a conflict later, have none.
+    /// The digest of the request, so that another one is not answered with it; see [`request_digest`]. Records of older
+    /// versions, and of changes that came to a conflict later, have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }

@@ -24,7 +24,7 @@ use crate::turns::Turn;
 /// The step that adopts what was tried out. No reply has so many blocks.
 const STEP: u32 = 1 << 24;
 
-/// What the log says about it.
+/// The description in the log.
 const DESCRIPTION: &str = "(all that the reply did while it was tried out)";
 
 /// A layer over the whole folder on which another process tries out a reply. Dropped, it is forgotten with everything on
@@ -41,7 +41,7 @@ pub struct Trial<'w> {
     _turn: Turn<'w>,
 }
 
-/// Why what was tried out is not kept. Nothing was changed then.
+/// The reason for which a trial is not kept. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepError {
@@ -98,7 +98,7 @@ impl LocalWorkspace {
 }
 
 impl Trial<'_> {
-    /// What is to be mounted for the process that tries the reply out, in this order.
+    /// Returns the mounts for the process that tries the reply out, in this order.
     pub fn layers(&self) -> Vec<LayerMount> {
         let whole = self.layer.iter().map(|layer| (layer.mount_spec().lower, layer));
         let build_folders = self.build_folders.iter().map(|(folder, layer)| (folder.clone(), layer));
@@ -109,7 +109,7 @@ impl Trial<'_> {
         whole.chain(build_folders).map(mount).collect()
     }
 
-    /// What was done on the layer, path by path. Repositories are one entry each, and so are new build folders.
+    /// Returns the changes on the layer, path by path. Repositories are one entry each, and so are new build folders.
     ///
     /// # Errors
     ///

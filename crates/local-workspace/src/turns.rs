@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use wap_core::CancelFlag;
 
-/// How long a raised flag may go unseen. A flag has no way to wake somebody who may be gone by then.
+/// The interval at which a waiting caller checks its flag, because a flag cannot wake a thread.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// One at a time has the turn, and they get it in the order in which they have asked. So who gives it back between two
-/// pieces of long work lets everybody who waits go first.
+/// One caller at a time has the turn, in the order of their requests. So a caller that gives it back between two pieces
+/// of long work lets all waiting ones go first.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     queue: Mutex<Queue>,
@@ -20,7 +20,7 @@ pub(crate) struct Turns {
 #[derive(Debug, Default)]
 struct Queue {
     next: u64,
-    /// Those who wait, and in front of them the one who has the turn.
+    /// The numbers of the waiting callers, and in front of them that of the one that has the turn.
     numbers: VecDeque<u64>,
 }
 

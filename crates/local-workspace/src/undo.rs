@@ -32,7 +32,7 @@ use crate::undo::history::undone_by;
 use crate::undo::path::{Side, UndoPath, diff_since};
 use crate::undo::plan::{UndoGround, UndoPlan, with_what_belongs};
 
-/// What to take back.
+/// The scope of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undo {
     /// These changes, each of which must be in force. Folders that were made for a file go with it.
@@ -43,7 +43,7 @@ pub enum Undo {
     Conversation(ConversationId),
 }
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -69,13 +69,13 @@ pub struct Undone {
 pub struct UndonePath {
     /// The path.
     pub path: String,
-    /// What happened to it.
+    /// The effect on the path.
     pub effect: UndoEffect,
     /// The numbers of the changes that were taken back, newest first.
     pub undoes: Vec<u64>,
 }
 
-/// What an undo did to a path.
+/// The effect of an undo on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UndoEffect {
@@ -87,8 +87,8 @@ pub enum UndoEffect {
     Removed,
 }
 
-/// What the journal keeps as the outcome of an undo. It has the shape of every outcome of file changes, because recovery
-/// puts a conflict into its place.
+/// The outcome of an undo in the journal. It has the shape of every outcome of file changes, because recovery puts a
+/// conflict into its place.
 #[derive(Serialize, Deserialize)]
 struct UndoRecord {
     outcome: Result<Undone, WapError>,
@@ -212,8 +212,8 @@ impl LocalWorkspace {
         Ok(())
     }
 
-    /// What an undo answers that came about for a part of its paths and could not be put back; its step answers the same
-    /// from then on.
+    /// Records and returns the answer of an undo that was published in part and could not be reverted; its step answers
+    /// the same from then on.
     fn left_in_parts(
         &self,
         published: &[(ChangeNumber, RelPath)],
@@ -400,7 +400,7 @@ impl LocalWorkspace {
     }
 }
 
-/// What came of an undo that is on record.
+/// Returns the recorded outcome of an undo.
 fn recorded_outcome(run: &EngineRun<'_>, step: u32) -> Result<Option<Result<Undone, UndoError>>, UndoError> {
     match run.recall(step, StepKind::FileChange).map_err(UndoError::Workspace)? {
         Known::Finished(recorded) => {
@@ -411,7 +411,7 @@ fn recorded_outcome(run: &EngineRun<'_>, step: u32) -> Result<Option<Result<Undo
     }
 }
 
-/// What an undo is about.
+/// The changes that an undo covers.
 #[derive(Debug, Default)]
 struct Chosen {
     changes: BTreeMap<ChangeNumber, RecordedChange>,
@@ -436,7 +436,7 @@ impl Chosen {
     }
 }
 
-/// Whether the effects of a command are recorded: those of one whose end is not known are not.
+/// Checks whether the effects of a command are recorded: those of a command with an unknown end are not.
 fn is_recorded(step: &RecordedStep) -> bool {
     let Some(outcome) = &step.outcome else { return false };
     let outcome: Result<CommandOutcome, _> = decode(outcome);

@@ -13,8 +13,8 @@ use crate::change::publish::{publish_file, without_mask};
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::{in_git_folder, linked_folder};
 
-/// Where an effect stands in the order of adoption: a repository's references change only when everything that they
-/// lead to is there, and nothing goes that they may still lead to.
+/// The position of an effect in the order of adoption: a repository's references change only when their targets are
+/// there, and no possible target is removed before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     /// The permissions of a folder that stays, which may be in the way of what is done in it.
@@ -24,9 +24,9 @@ enum Turn {
     NewObject,
     RepositoryRemoval,
     Repository,
-    /// What git reads first.
+    /// The files that git reads first.
     Head,
-    /// What may still be led to, or be the only copy of what another effect brings into its place.
+    /// Possible targets of references, and contents of which another effect may hold no copy yet.
     Last,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
     order
 }
 
-/// Whether something else comes into the place of a folder.
+/// Checks whether something else replaces a folder.
 fn is_replaced_folder(effect: &Effect) -> bool {
     let folder = Some(PresentKind::Folder);
     effect.kind_before() == folder && effect.kind_after() != folder && effect.after.is_some()
@@ -102,7 +102,7 @@ fn turn(effect: &Effect) -> Turn {
     }
 }
 
-/// What became of effects, by their index.
+/// The outcomes of effects, by their index.
 #[derive(Debug, Default)]
 pub(crate) struct Adopted {
     pub done: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a command has left in build folders that git would obey, found afterwards and taken out of git's way.
+//! Finds files in build folders that git would obey, after a command has ended, and renames them out of git's way.
 //!
 //! Build folders are bound through, so nothing in them is judged when changes are adopted. Looking at all of one after each
 //! command would cost what the folder holds. A folder whose entries have changed says so by its time of change, which no
@@ -16,25 +16,25 @@ use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::{INDEX_BYTES, InRepository, Refusal, is_git_name, is_index};
 use crate::git::repository_context::{RepositoryContext, format_on_disk};
 
-/// How many folders that a command has changed are looked at.
+/// The number of changed folders that are examined.
 const CHANGED_FOLDERS: usize = 20_000;
 
-/// How many others are.
+/// The number of unchanged folders that are examined.
 const OTHER_FOLDERS: usize = 1_000;
 
-/// How many entries of folders are read, and again of repositories.
+/// The number of entries that are read in folders, and the same again in repositories.
 const ENTRIES: usize = 200_000;
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 1 << 20;
 
-/// What is put behind the name of a file that git would obey.
+/// The suffix that a file which git would obey is renamed with.
 const SUFFIX: &str = ".agentd-refused";
 
-/// How many names are tried.
+/// The number of names that are tried.
 const NAMES: usize = 100;
 
-/// How much earlier than this process's clock the file system's may stand, in nanoseconds.
+/// The lag of the file system's clock behind this process's, in nanoseconds.
 const ONE_TICK: i128 = 50_000_000;
 
 /// A moment before a command.
@@ -53,14 +53,14 @@ impl Moment {
     }
 }
 
-/// What was found in build folders.
+/// The findings in build folders.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Files that git would obey, with the reason; they have another name now, or are gone if they were links.
     pub taken_away: Vec<(String, Refusal)>,
     /// Those of which that failed.
     pub left: Vec<(String, Refusal)>,
-    /// Whether a budget ended before everything was looked at.
+    /// True if a budget ended before everything was examined.
     pub is_cut: bool,
 }
 
@@ -68,9 +68,9 @@ pub(crate) struct Found {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildFoldersBefore {
     pub folders: Vec<RelPath>,
-    /// What repositories in them held that is judged when it is new.
+    /// The files of their repositories that are judged when they are new.
     files: BTreeMap<RelPath, FileStamp>,
-    /// Whether that is not all.
+    /// True if the list is incomplete.
     is_cut: bool,
 }
 
@@ -110,7 +110,7 @@ struct Check<'a> {
     changed: VecDeque<RelPath>,
     others: VecDeque<RelPath>,
     left_entries: usize,
-    /// What was there before; `None` while that is being noted.
+    /// The state before the command; `None` while it is being recorded.
     before: Option<&'a BuildFoldersBefore>,
     files: BTreeMap<RelPath, FileStamp>,
     obeyed: Vec<(RelPath, FileKind, Refusal)>,
@@ -223,7 +223,7 @@ impl<'a> Check<'a> {
             || self.before.is_some_and(|before| !is_known(before) && (!before.is_cut || is_part_new))
     }
 
-    /// Why a file of a repository would be refused anywhere else in the workspace.
+    /// Returns the reason for which a file of a repository would be refused anywhere else in the workspace.
     fn refusal(&self, folder: &RelPath, path: &RelPath, metadata: &Metadata) -> Option<Refusal> {
         let after = match metadata.kind {
             FileKind::File => {
@@ -287,7 +287,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
+/// Checks whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
 fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
     const NAMES: [&[u8]; 7] =
         [b"HEAD", b"commondir", b"config", b"config.worktree", b"gitdir", b"git-rebase-todo", b"objects"];

@@ -40,7 +40,7 @@ impl<'a> BuildFolders<'a> {
         around.iter().any(|folder| self.contains(folder))
     }
 
-    /// Whether the folder `path` is one, provided that it lies in none.
+    /// Checks whether the folder `path` is a build folder, provided that it does not lie in one.
     pub(crate) fn contains(&mut self, path: &RelPath) -> bool {
         // Git does not say that it ignores its own folder, and what is in there is no build.
         let is_git = path.components().any(|name| name.eq_ignore_ascii_case(b".git"));

@@ -1,5 +1,5 @@
-//! What of a command's effects is not taken over: whatever would make git or an editor run something, later and outside
-//! of every confinement.
+//! Refuses to adopt effects of a command that would make git or an editor run something, later and outside of every
+//! confinement.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::git::repository_parts::{TouchedPaths, Transition};
 use crate::git::version_control;
 use crate::hidden::Hidden;
 
-/// What sorts effects.
+/// Sorts effects into those that are adopted and those that are refused.
 pub(crate) struct Guard<'a> {
     pub protected: &'a ProtectedNames,
     pub hidden: &'a Hidden,
@@ -107,7 +107,7 @@ impl Guard<'_> {
         sorted
     }
 
-    /// What the list of protected names says, and the places where a link would get around it.
+    /// Consults the list of protected names, and the paths where a symlink would get around it.
     fn listed(&self, effect: &Effect) -> Option<Refusal> {
         if self.hidden.hides(&effect.path) {
             return Some(Refusal::OwnState);

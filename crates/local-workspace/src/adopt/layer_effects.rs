@@ -1,4 +1,4 @@
-//! What a command did, read from the layer on which it ran.
+//! The effects of a command, read from the layer on which it ran.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index};
 static OBEYED_IN_BUILDS: LazyLock<ProtectedNames> =
     LazyLock::new(|| ProtectedNames::new([".agentd", ".vscode/tasks.json", ".idea", ".mcp.json"]));
 
-/// What is kept of one command's effects, before and after.
+/// The limits on the contents that are kept of one command's effects, before and after.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeepLimits {
     /// The largest file that is kept, in bytes.
@@ -66,7 +66,7 @@ pub(crate) fn list(
     layer.changes(ScanRules::new(one_by_one).whole_folders(&is_plain_build))
 }
 
-/// Whether a path that is obeyed is one that is looked for in new build folders as well.
+/// Checks whether a path that is obeyed is one that is looked for in new build folders as well.
 fn is_obeyed_in_builds(path: &RelPath) -> bool {
     in_git_folder(path).is_some() || path.file_name() == Some(b"HEAD") || OBEYED_IN_BUILDS.protects(path)
 }

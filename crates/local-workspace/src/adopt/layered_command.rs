@@ -35,7 +35,7 @@ type ReplacedFile = (RelPath, OpenFile, sandbox_fs::ContentHash);
 /// Records how a command ended with its changes, in one commit.
 type Record<'r> = dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded + 'r;
 
-/// What was found on a layer.
+/// The changes on a layer.
 pub(crate) struct LayerSeen {
     changes: LayerChanges,
     sorted: Sorted,
@@ -332,7 +332,8 @@ impl LocalWorkspace {
     }
 }
 
-/// Whether an effect is about a path that was changed while the layer was read, or takes a folder away in which one was.
+/// Checks whether an effect is about a path that was changed while the layer was read, or takes a folder away in which
+/// one was.
 fn is_touched(effect: &Effect, paths: &BTreeSet<RelPath>) -> bool {
     let goes = effect.kind_after() != Some(PresentKind::Folder);
     paths.contains(&effect.path) || goes && paths.iter().any(|path| path.starts_with(&effect.path))

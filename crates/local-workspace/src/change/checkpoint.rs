@@ -15,7 +15,7 @@ use wap_core::ConversationId;
 use crate::change::late_writes::LateWrites;
 use crate::recover::unsynced::{is_failed_sync, mark, unmark, write_again};
 
-/// How soon it is tried again to write what the disk did not take, if nothing else is to be synced before.
+/// The delay before a failed sync is retried, if nothing else is synced before.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// After this many failures in one round the rest waits for the next one.
@@ -29,7 +29,7 @@ pub(crate) struct Checkpoint {
     unsynced: Arc<Unsynced>,
 }
 
-/// What the disk has not taken, as the thread tells it to the others.
+/// The paths that the disk has not taken, published by the checkpoint's thread for the others.
 #[derive(Debug, Default)]
 struct Unsynced(Mutex<Vec<String>>);
 
@@ -99,7 +99,7 @@ impl Drop for Checkpoint {
     }
 }
 
-/// What the thread works with.
+/// The state of the checkpoint's thread.
 struct Worker {
     root: Arc<FileRoot>,
     journal: Journal,

@@ -43,7 +43,7 @@ impl<'a> DryWorkspace<'a> {
         DryWorkspace { workspace, work: Mutex::new(Work { plan, planned: Vec::new() }) }
     }
 
-    /// What the changes so far would do, in their order; those that were refused are left out.
+    /// Returns the effects of the changes so far, in their order, without those that were refused.
     pub fn into_planned(self) -> Vec<PlannedChange> {
         self.work.into_inner().unwrap_or_else(PoisonError::into_inner).planned
     }

@@ -16,7 +16,7 @@ pub(crate) const OWNER_BITS: u32 = 0o700;
 pub(crate) struct FolderModes {
     /// Those that are there and keep their owner out.
     closed: Vec<RelPath>,
-    /// What each one is to have in the end.
+    /// The permission bits that each folder has in the end.
     wanted: BTreeMap<RelPath, u32>,
 }
 

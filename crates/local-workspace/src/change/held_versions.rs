@@ -13,10 +13,10 @@ use crate::step_record::{ChangeRecord, decode};
 /// The largest file whose bytes are held.
 pub(crate) const HELD_FILE_BYTES: u64 = 4 << 20;
 
-/// How many bytes are held in memory altogether.
+/// The limit on bytes that are held in memory.
 const MEMORY_BYTES: usize = 16 << 20;
 
-/// How many changes of a path are followed back.
+/// The number of changes of a path that are followed back.
 const EDITS_FOLLOWED: u32 = 256;
 
 /// Bytes of versions, in memory for a while and in the journal for conversations that outlive the process.
@@ -75,7 +75,7 @@ impl HeldVersions {
         }
     }
 
-    /// Whether the bytes of a version are in memory; if so they are forgotten last.
+    /// Checks whether the bytes of a version are in memory; if so they are forgotten last.
     pub(crate) fn keeps(&self, hash: &ContentHash) -> bool {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(index) = recent.versions.iter().position(|(held, _)| held == hash) else { return false };

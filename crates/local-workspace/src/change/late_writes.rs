@@ -19,7 +19,7 @@ use wap_core::ConversationId;
 use crate::change::present::CONTENT_LIMIT_BYTES;
 use crate::change::publish::restoring_root;
 
-/// What was found and nobody has asked for, at most; the journal has the others.
+/// The limit on late writes that wait to be reported; the journal has the others.
 const MOST_FOUND: usize = 256;
 
 /// Under which conversation the journal has late writes.
@@ -34,7 +34,7 @@ const HELD_BYTES: u64 = 64 << 20;
 /// The largest file that is read to find out whether it was written to; of larger ones size and time decide.
 const READ_BYTES: u64 = 4 << 20;
 
-/// What the name of a file begins with that holds somebody's version without a place.
+/// The prefix of files that keep another program's version.
 const KEPT_PREFIX: &str = ".agentd-kept-";
 
 /// A write of another program to a file that had just been replaced or removed.
@@ -81,9 +81,9 @@ struct Replaced {
     /// Whose change has replaced it.
     conversation: ConversationId,
     file: OpenFile,
-    /// What it held when it was replaced.
+    /// The content that it held when it was replaced.
     content: ContentHash,
-    /// What it was when it was last looked at; `None` until then.
+    /// The metadata at the last check; `None` before the first.
     seen: Option<Metadata>,
 }
 
@@ -123,7 +123,7 @@ impl LateWrites {
         }
     }
 
-    /// What was found since it was last asked.
+    /// Takes the late writes that were noticed since the last call.
     pub(crate) fn take(&self) -> Vec<LateWrite> {
         std::mem::take(&mut *self.found()).into_iter().map(|(_, found)| found).collect()
     }

@@ -39,17 +39,18 @@ pub(crate) struct Plan<'a> {
     files: BTreeMap<RelPath, PlannedFile>,
     /// Canonical paths in the order in which they are first changed.
     order: Vec<RelPath>,
-    /// How many files the plan leaves beneath each folder, by the folder's canonical path; none is 0.
+    /// The number of files that the plan leaves beneath each folder, by canonical path; an absent folder has 0.
     folders: BTreeMap<RelPath, usize>,
-    /// How many files the plan leaves at and beneath each path, by the path in lower case; none is 0.
+    /// The number of files that the plan leaves at and beneath each path, by the path in lower case; an absent path has
+    /// 0.
     folded: BTreeMap<Vec<u8>, usize>,
-    /// How many bytes of contents the plan holds.
+    /// The bytes of contents that the plan holds.
     held_bytes: u64,
     /// Edits that were worked out already, if some were.
     prepared: Option<&'a PreparedEdits>,
 }
 
-/// What one item of a batch does.
+/// The effect of one item of a batch.
 #[derive(Debug)]
 pub(crate) struct PlannedStep {
     pub path: RelPath,
@@ -97,7 +98,7 @@ impl<'a> Plan<'a> {
         new_files.flat_map(|(path, _)| folders_above(path)).collect()
     }
 
-    /// What the plan makes of a canonical path: `None` if it has not changed it, `Some(None)` if it has deleted it.
+    /// Returns the planned state of a canonical path: `None` if it is unchanged, `Some(None)` if it is deleted.
     pub(crate) fn after(&self, path: &RelPath) -> Option<Option<&Present>> {
         self.files.get(path).map(|file| file.after.as_ref())
     }
@@ -206,7 +207,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the plan leaves anything at a path.
+    /// Checks whether the plan leaves anything at a path.
     fn is_there(&self, path: &RelPath) -> bool {
         if self.folded.get(&folded(path)).is_some_and(|count| *count > 0) {
             return true;
@@ -214,7 +215,7 @@ impl<'a> Plan<'a> {
         self.files.get(path).map_or_else(|| self.root.metadata(path).is_ok(), |file| file.after.is_some())
     }
 
-    /// Whether the plan leaves a file beneath a folder.
+    /// Checks whether the plan leaves a file beneath a folder.
     fn has_files_beneath(&self, folder: &RelPath) -> bool {
         self.folders.get(folder).is_some_and(|count| *count > 0)
     }
@@ -226,7 +227,7 @@ impl<'a> Plan<'a> {
         text.into_iter().collect()
     }
 
-    /// What the plan has at a canonical path: its own content if it has changed it, else the disk's.
+    /// Returns the state of a canonical path: the planned one if the plan has changed it, else the disk's.
     pub(crate) fn present(&self, path: &RelPath, asked: &str) -> Result<Option<Present>, WapError> {
         if let Some(file) = self.files.get(path) {
             return Ok(file.after.clone());
@@ -267,7 +268,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What is said of a change of a file that other programs obey.
+/// Renders the warning about a change of a file that other programs obey.
 pub(crate) fn asked_warning(path: &RelPath, reason: &str) -> String {
     format!("edits a file that other programs obey: '{path}' ({reason})")
 }

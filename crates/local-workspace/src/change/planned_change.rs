@@ -7,7 +7,7 @@ use crate::change::present::{Present, PresentKind};
 use crate::command::effect::{Effect, EffectSide};
 use crate::undo::unified_diff::UnifiedDiff;
 
-/// What one change would do.
+/// The effect that one change would have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedChange {
@@ -19,7 +19,8 @@ pub struct PlannedChange {
     pub lines_added: usize,
     /// Lines that are gone or different.
     pub lines_removed: usize,
-    /// Why the user should see it first: what other program obeys the file, and how. `None` if none does.
+    /// The program that obeys the file, and the way it does, as the reason to review it; `None` if there is no such
+    /// program.
     pub obeyed_because: Option<String>,
 }
 
@@ -36,7 +37,7 @@ impl PlannedChange {
         PlannedChange { obeyed_because: name.map(|name| name.reason().to_owned()), ..self }
     }
 
-    /// What is there to be seen of an effect: a difference where both sides are files that are kept.
+    /// Describes an effect, with a diff where both sides are files whose contents are kept.
     pub(crate) fn of_effect(effect: &Effect) -> PlannedChange {
         let is_file = |kind: Option<PresentKind>| kind.is_none_or(|kind| kind == PresentKind::File);
         let sides =

@@ -15,9 +15,9 @@ const FEW_OPERATIONS: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct PreparedEdits {
     edits: Mutex<HashMap<ContentHash, Vec<PreparedEdit>>>,
-    /// Whether the batch has its turn, so that nothing that takes long is to be worked out.
+    /// True while the batch has its turn, in which long edits are not computed.
     is_closed: AtomicBool,
-    /// Whether something would have had to be.
+    /// True if an edit was missing during the turn.
     has_missed: AtomicBool,
 }
 
@@ -29,7 +29,7 @@ struct PreparedEdit {
 }
 
 impl PreparedEdits {
-    /// Whether a batch has edits that may take long.
+    /// Checks whether a batch has edits that may take long.
     pub(crate) fn are_worth_it(changes: &[FileChange]) -> bool {
         changes.iter().any(|change| matches!(change, FileChange::Modify(modify) if may_take_long(modify)))
     }
@@ -45,7 +45,7 @@ impl PreparedEdits {
         self.is_closed.store(false, Ordering::Relaxed);
     }
 
-    /// Whether something was asked for that was not known, because a file has changed since it was prepared.
+    /// Checks whether an edit was missing, because its file has changed since it was prepared.
     pub(crate) fn has_missed(&self) -> bool {
         self.has_missed.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What a path holds: the one side or the other of a change.
+//! The state of a path, before or after a change.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use sandbox_fs::{FileAttributes, FileKind, FileRoot, FsError};
 /// The largest content, before or after, that a change may have; larger files are refused for changes.
 pub(crate) const CONTENT_LIMIT_BYTES: u64 = 64 << 20;
 
-/// What a path holds. Cheap to clone.
+/// The state of a path. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Present {
     pub kind: PresentKind,
@@ -25,7 +25,7 @@ pub(crate) struct Present {
     pub attributes: Option<Arc<[u8]>>,
 }
 
-/// What kind of thing a path holds.
+/// The kind of entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PresentKind {
     File,
@@ -98,7 +98,7 @@ impl Present {
         }
     }
 
-    /// What the journal has recorded.
+    /// Builds the state that the journal has recorded.
     pub(crate) fn recorded(kind: EntryKind, bytes: Vec<u8>, mode: Option<u32>) -> Present {
         let kind = match kind {
             EntryKind::File => PresentKind::File,
@@ -123,7 +123,7 @@ impl Present {
         sandbox_fs::ContentHash::from_bytes(*self.hash.as_bytes())
     }
 
-    /// How the journal is told.
+    /// Returns the entry to record in the journal.
     pub(crate) fn entry(&self) -> EntryRecord<'_> {
         let attributes = self.attributes.as_deref().map_or(Attributes::Unknown, Attributes::Bytes);
         EntryRecord {
@@ -134,7 +134,7 @@ impl Present {
         }
     }
 
-    /// Whether this is what the journal has recorded, permission bits aside.
+    /// Checks whether this is what the journal has recorded, permission bits aside.
     pub(crate) fn is(&self, entry: &Entry) -> bool {
         entry.kind == self.kind.entry_kind() && entry.content == Some(self.hash)
     }
@@ -162,7 +162,7 @@ pub(crate) fn recorded_attributes(bytes: Option<&[u8]>) -> Option<FileAttributes
     }
 }
 
-/// Whether a link is on the way to a path.
+/// Checks whether a link is on the way to a path.
 pub(crate) fn is_behind_link(root: &FileRoot, path: &RelPath) -> bool {
     let Some(folder) = path.parent().filter(|folder| !folder.is_root()) else { return false };
     match root.canonical_path(&folder) {

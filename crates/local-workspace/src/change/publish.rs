@@ -28,8 +28,8 @@ pub(crate) fn open_root(root: &FileRoot) -> Result<FileRoot, FsError> {
     root.subfolder(&RelPath::root(), policy)
 }
 
-/// Whether a path that was changed before can only be changed by an [`open_root`]: commands alone change what is in a
-/// repository, and leave files that nobody may write.
+/// Checks whether only an [`open_root`] can change a path again: only commands change repositories, and they may leave
+/// files without write bits.
 pub(crate) fn needs_open_root(path: &RelPath, changes: &[RecordedChange]) -> bool {
     let is_closed =
         |entry: &Entry| entry.kind == EntryKind::File && entry.mode.is_some_and(|mode| mode & 0o222 == 0);

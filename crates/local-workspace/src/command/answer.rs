@@ -1,4 +1,4 @@
-//! What is told of a command: how it ended, what it printed, why it did not run.
+//! The answer to a command: its end, its output, or the reason for which it did not run.
 
 use change_journal::JournalError;
 use sandbox_exec::{CommandError, Ending, Outcome, SpawnError, WaitError};

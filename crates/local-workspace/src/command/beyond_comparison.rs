@@ -1,4 +1,4 @@
-//! What a command changed beyond the end of a comparison, as far as git or an editor would obey it.
+//! The changes of a command beyond the end of a comparison, as far as git or an editor would obey them.
 //!
 //! Of what lies there nothing is known from before, so it can be named and not put back.
 
@@ -12,19 +12,19 @@ use crate::git::guard::{in_git_folder, is_watched_by_git};
 use crate::git::repository_parts::is_repository;
 use crate::hidden::Hidden;
 
-/// How far names are looked at, which costs little for each.
+/// The limits of the look at names, which is cheap for each.
 const LIMITS: WalkLimits =
     WalkLimits { depth: rel_path::MAX_COMPONENTS, entries: 2_000_000, timeout: Duration::from_secs(20) };
 
 /// The most paths that are named.
 const NAMED: usize = 1_000;
 
-/// What was found beyond the end of a comparison.
+/// The changes beyond the end of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     /// New or changed files that git or an editor obeys.
     pub obeyed: Vec<String>,
-    /// Whether this look ended early as well.
+    /// True if this walk ended early as well.
     pub is_cut: bool,
 }
 

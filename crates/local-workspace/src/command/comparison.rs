@@ -1,4 +1,4 @@
-//! What a command did, found by comparing the folder before and after it, where there is no layer.
+//! The effects of a command without a layer, from a comparison of the folder before and after it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a command did to one path.
+//! The effect of a command on one path.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rel_path::RelPath;
 
 use crate::change::present::{Present, PresentKind};
 
-/// What a command did to one path.
+/// The effect of a command on one path.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
     pub path: RelPath,
@@ -34,12 +34,12 @@ pub(crate) struct Unkept {
 }
 
 impl Effect {
-    /// Whether both sides are kept, so that it can be taken back and that in turn.
+    /// Checks whether both sides are kept, so that it can be taken back and that in turn.
     pub(crate) fn is_undoable(&self) -> bool {
         [&self.before, &self.after].into_iter().flatten().all(|side| matches!(side, EffectSide::Kept(_)))
     }
 
-    /// How the journal is told.
+    /// Returns the record of the effect for the journal.
     pub(crate) fn record(&self) -> ChangeRecord<'_> {
         let [before, after] = [&self.before, &self.after].map(|side| side.as_ref().map(EffectSide::entry));
         ChangeRecord::intended(self.path.as_bytes(), before, after)
@@ -53,12 +53,12 @@ impl Effect {
         self.after.as_ref().map(EffectSide::kind)
     }
 
-    /// What the journal is given of the before side.
+    /// Returns the content before the effect that the journal keeps.
     pub(crate) fn content_before(&self) -> Option<&[u8]> {
         kept(self.before.as_ref())
     }
 
-    /// What the journal is given of the after side.
+    /// Returns the content after the effect that the journal keeps.
     pub(crate) fn content_after(&self) -> Option<&[u8]> {
         kept(self.after.as_ref())
     }
@@ -126,8 +126,8 @@ impl EffectSide {
         }
     }
 
-    /// What has to be there for a publication that replaces it; the bytes only if they are kept, and `None` if nothing
-    /// is known to compare with.
+    /// Returns the state that a publication expects at the path: the bytes only if they are kept, `None` if there is
+    /// nothing to compare with.
     pub(crate) fn present(&self) -> Option<Present> {
         match self {
             EffectSide::Kept(present) => Some(present.clone()),

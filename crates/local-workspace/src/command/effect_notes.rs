@@ -1,4 +1,4 @@
-//! What a command's answer says about its effects, beyond what anybody would expect.
+//! Warnings about unexpected effects, for the answer of a command.
 
 use std::fmt::Display;
 
@@ -11,10 +11,10 @@ use crate::command::effect::{Effect, EffectSide};
 use crate::command::rights::Right;
 use crate::git::guard::{Refusal, directions};
 
-/// How many paths a warning names.
+/// The number of paths that a warning names.
 const NAMED: usize = 8;
 
-/// What there is to say.
+/// The effects that an answer warns about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EffectNotes {
     /// Paths that were not taken over, with the reason.

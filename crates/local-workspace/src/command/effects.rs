@@ -1,4 +1,4 @@
-//! What a command did to files: found, sorted, recorded with its outcome in one commit, and brought into place.
+//! The effects of a command on files: detected, sorted, recorded with its outcome in one commit, and published.
 
 use change_journal::{ChangeNumber, ChangeRecord as JournalChange, ChangeState, JournalError, Oversized};
 use rel_path::RelPath;
@@ -20,7 +20,7 @@ use crate::errors::{fs_error, journal_error};
 use crate::runs::EngineRun;
 use crate::step_record::encode;
 
-/// What is known of the folder before a command, where the command changes the folder itself.
+/// The state of the folder before a command that changes the folder itself.
 #[derive(Debug)]
 pub(crate) struct Before {
     snapshot: TreeSnapshot,
@@ -184,7 +184,7 @@ impl LocalWorkspace {
     }
 }
 
-/// What came of recording a command.
+/// The outcome of recording a command.
 pub(crate) struct Recorded {
     pub outcome: CommandOutcome,
     /// The numbers of its changes, in their order.

@@ -1,4 +1,4 @@
-//! What a command runs on: a layer over the folder, or the folder itself, which is then compared.
+//! The files that a command runs on: a layer over the folder, or the folder itself, which is then compared.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,10 +20,10 @@ use crate::command::effects::Before;
 use crate::engine::LocalWorkspace;
 use crate::runs::EngineRun;
 
-/// How far and how long build folders are looked for. Those that are not found are caught in the layer like others.
+/// The limits of the search for build folders. Those beyond it are part of the layer like other folders.
 const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Duration::from_millis(50) };
 
-/// What a command runs on.
+/// The files that a command runs on.
 #[derive(Debug)]
 pub(crate) enum CommandGround {
     /// A layer, from which changes are adopted when the command has ended.

@@ -18,7 +18,7 @@ use crate::errors::fs_read_error;
 /// The most bytes of one output that are kept.
 pub(crate) const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
 
-/// How many bytes of outputs are kept altogether; the oldest go first.
+/// The limit on the bytes of all outputs; the oldest are removed first.
 const STORE_LIMIT_BYTES: u64 = 512 << 20;
 
 /// The folder of whole outputs.
@@ -131,7 +131,7 @@ fn run_of(name: &[u8]) -> Option<RunNumber> {
     std::str::from_utf8(run).ok()?.parse().ok().map(RunNumber)
 }
 
-/// Whether this is a name that [`output_name`] makes. Nothing else in the folder is read or removed.
+/// Checks whether [`output_name`] makes this name. Nothing else in the folder is read or removed.
 fn is_output_name(name: &[u8]) -> bool {
     let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let Some(name) = name.strip_suffix(b".txt") else { return false };

@@ -23,7 +23,7 @@ pub(crate) enum Right {
 impl Right {
     pub(crate) const ALL: &[Right] = &[Right::SetIdBits, Right::Capabilities, Right::Owner, Right::Device];
 
-    /// What stands before the paths in a result.
+    /// Returns the text before the paths in a result.
     pub(crate) fn refusal(self) -> &'static str {
         match self {
             Right::SetIdBits => "set-user-ID and set-group-ID bits were not kept: ",

@@ -19,20 +19,20 @@ const SMALL_OUTPUT_BYTES: u64 = 4_000;
 #[derive(Debug)]
 pub(crate) struct PreparedCommand<'a> {
     pub command: &'a ShellCommand,
-    /// What confines it.
+    /// The confinement in force.
     pub report: &'a str,
     /// The name of the file for its whole output.
     pub output_name: &'a str,
     pub warnings: Vec<String>,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub outcome: CommandOutcome,
-    /// What it ran on, which may be another ground than was asked for.
+    /// The files that it ran on, which may differ from the requested ones.
     pub ground: CommandGround,
-    /// Whether all its processes are known to be gone.
+    /// True if all its processes have certainly ended.
     pub is_over: bool,
 }
 

@@ -12,16 +12,16 @@ use crate::change::present::attribute_bytes;
 use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index, is_watched_by_git};
 use crate::hidden::Hidden;
 
-/// What a snapshot may cost.
+/// The limits of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SnapshotLimits {
     /// The largest file whose content is kept, in bytes.
     pub file_bytes: u64,
     /// Bytes of contents that are kept altogether; files that git obeys come on top.
     pub total_bytes: u64,
-    /// How many entries are looked at.
+    /// The number of entries that are visited.
     pub entries: u64,
-    /// How long it may take.
+    /// The time that it may take.
     pub timeout: Duration,
 }
 
@@ -36,8 +36,8 @@ impl Default for SnapshotLimits {
     }
 }
 
-/// How young a change may be when a file is looked at, so that another one could follow with the same stamp: some file
-/// systems count in steps of ten milliseconds.
+/// The age below which a change may be followed by another with the same stamp: some file systems count in steps of ten
+/// milliseconds.
 const ONE_TICK: i128 = 50_000_000;
 
 /// One thing in the folder.
@@ -47,7 +47,7 @@ pub(crate) struct Seen {
     /// Permission bits, special ones included.
     pub mode: u32,
     stamp: FileStamp,
-    /// Whether it had been changed so shortly before that its stamp tells nothing.
+    /// True if the change before it was so recent that the stamp proves nothing.
     is_fresh: bool,
     /// The content of a file or the target of a link, if it is kept.
     pub bytes: Option<Arc<[u8]>>,
@@ -56,7 +56,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether nothing can have happened between two looks.
+    /// Checks whether the entry is certainly unchanged between two looks.
     pub(crate) fn is_untouched_since(&self, earlier: &Seen) -> bool {
         self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
     }
@@ -68,7 +68,7 @@ pub(crate) struct TreeSnapshot {
     pub entries: BTreeMap<RelPath, Seen>,
     /// The last path up to which the snapshot is complete; `None` if it is complete.
     pub known_up_to: Option<RelPath>,
-    /// How many folders could not be read, and entries that no path can name.
+    /// The number of unreadable folders, and of entries that no path can name.
     pub unreadable: u64,
     /// Build folders, whose contents are left out.
     pub left_out: BTreeSet<RelPath>,
@@ -76,7 +76,7 @@ pub(crate) struct TreeSnapshot {
     pub new_build_folders: BTreeSet<RelPath>,
 }
 
-/// What a snapshot is taken of.
+/// The scope of a snapshot.
 pub(crate) struct SnapshotGround<'a> {
     pub root: &'a FileRoot,
     pub hidden: &'a Hidden,
@@ -179,13 +179,13 @@ impl TreeSnapshot {
         Ok(snapshot)
     }
 
-    /// Whether the snapshot would have this path if it was there.
+    /// Checks whether the snapshot would contain this path if it existed.
     pub(crate) fn knows(&self, path: &RelPath) -> bool {
         self.known_up_to.as_ref().is_none_or(|last| path <= last)
     }
 }
 
-/// Which folders a walk leaves out.
+/// The folders that a walk skips.
 struct Folders<'a> {
     build: BuildFolders<'a>,
     before: Option<&'a TreeSnapshot>,
@@ -215,7 +215,7 @@ impl Folders<'_> {
     }
 }
 
-/// Whether git or an editor may obey what is at `path`.
+/// Checks whether git or an editor may obey what is at `path`.
 fn is_obeyed(path: &RelPath, protected: &ProtectedNames) -> bool {
     is_watched_by_git(path)
         || protected.protects(path)

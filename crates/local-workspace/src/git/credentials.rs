@@ -15,7 +15,7 @@ static CREDENTIALS: LazyLock<Regex> = LazyLock::new(|| {
 
 static GIT_FOLDER: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".git"]));
 
-/// Whether a canonical path lies in a repository's own folder.
+/// Checks whether a canonical path lies in a repository's own folder.
 pub(crate) fn may_be_in(path: &RelPath) -> bool {
     !surely_lacks(path.as_bytes(), b"git") && GIT_FOLDER.protects(path)
 }

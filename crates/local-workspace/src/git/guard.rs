@@ -1,4 +1,5 @@
-//! Which files of a repository make git run programs or look elsewhere, and so are not taken over from a command.
+//! Recognises files of a repository that make git run programs or look elsewhere, and so are not adopted from a
+//! command.
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -43,14 +44,14 @@ const REBASE_STEPS: [&str; 23] = [
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
 
-/// Why a path is not taken over from a command.
+/// The reason for which a path is not adopted from a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// It is on the list of names of which nothing is ever changed.
     Protected {
         /// The entry.
         entry: String,
-        /// What obeys it.
+        /// The program that obeys it.
         reason: String,
     },
     /// It belongs to the program's own state.
@@ -138,7 +139,7 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
     })
 }
 
-/// Whether the content of `path` decides what git does, so that it is looked at whatever else is not.
+/// Checks whether the content of `path` decides what git does, so that it is always examined.
 pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
     let Some(last) = path.file_name() else { return false };
     match in_git_folder(path) {
@@ -154,7 +155,7 @@ impl InRepository<'_> {
             .is_some_and(|name| wanted.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes())))
     }
 
-    /// Whether it is one of the objects, references or logs, whatever its name is.
+    /// Checks whether it is one of the objects, references or logs, with any name.
     pub(crate) fn is_data(&self) -> bool {
         let is_alternate = self.first_is(&["objects"]) && self.name_at(1).eq_ignore_ascii_case(b"info");
         self.first_is(&["objects", "refs", "logs"]) && !is_alternate
@@ -275,7 +276,7 @@ impl InRepository<'_> {
         None
     }
 
-    /// Whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
+    /// Checks whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.
     fn is_of_worktree(&self) -> bool {
         let length = self.names.len();
         length >= 3 && self.names[length - 3].eq_ignore_ascii_case(b"worktrees")
@@ -329,7 +330,7 @@ pub(crate) fn directions(effect: &Effect) -> Vec<String> {
     text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
 }
 
-/// Whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
+/// Checks whether a `.git` file leads to a submodule's or a working tree's folder in a `.git` of the workspace.
 fn leads_into_repository(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
     let target = effect.text_after().and_then(|text| linked_folder(&effect.path, text, context.workspace));
     target.is_some_and(|target| !(context.is_unjudged)(&target))

@@ -1,4 +1,4 @@
-//! What surrounds a file of a repository, as far as judging the file depends on it.
+//! The surroundings of a file of a repository, as far as judging the file depends on them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::git::settings::object_format;
 /// The largest settings file that is read, in bytes.
 const SETTINGS_BYTES: u64 = 1 << 20;
 
-/// What surrounds a file of a repository.
+/// The surroundings of a file of a repository.
 pub(crate) struct RepositoryContext<'a> {
     /// The absolute path of the workspace.
     pub workspace: Option<&'a Path>,

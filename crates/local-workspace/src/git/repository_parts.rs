@@ -18,7 +18,7 @@ const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"
 /// Names of folders in it that do.
 const FOLDERS: [&[u8]; 3] = [b"hooks", b"objects", b"refs"];
 
-/// What is in the folder before and after some changes.
+/// The entries of the folder before and after some changes.
 pub(crate) struct Transition<'a> {
     /// Returns whether something will be at a path.
     pub is_there: &'a dyn Fn(&RelPath) -> bool,
@@ -78,10 +78,10 @@ pub(crate) fn is_repository(folder: &RelPath, is_there: &dyn Fn(&RelPath) -> boo
     has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"))
 }
 
-/// Which paths some changes fill and empty, compared as file systems without case would compare them.
+/// The paths that some changes fill and empty, compared as file systems without case would compare them.
 #[derive(Debug, Default)]
 pub(crate) struct TouchedPaths {
-    /// Whether something is there, by exact path.
+    /// For each exact path, true if it is filled.
     exact: BTreeMap<RelPath, bool>,
     /// Paths with something there, in lower case.
     folded: BTreeSet<Vec<u8>>,

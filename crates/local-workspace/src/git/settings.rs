@@ -77,7 +77,7 @@ const SHOWN_CHARACTERS: usize = 100;
 pub(crate) struct Setting {
     /// The section in lower case, a name in quotes behind a dot as it is.
     section: String,
-    /// Whether the section has a name in quotes.
+    /// True if the section has a name in quotes.
     is_named: bool,
     /// In lower case.
     key: String,
@@ -203,7 +203,7 @@ pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<Str
     new.chain(gone).map(|text| text.chars().map(printable).collect()).collect()
 }
 
-/// What a line for people may hold.
+/// Replaces a character that a line for people may not hold.
 fn printable(character: char) -> char {
     if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
 }
@@ -254,10 +254,10 @@ impl Setting {
     }
 }
 
-/// Whether an address names another machine and no helper program.
+/// Checks whether an address names another machine and no helper program.
 ///
-/// A folder of this machine is none: git runs the hooks of what it pushes to, as the user, and one in the workspace may
-/// lie where nobody looks.
+/// A folder of this machine is not one: git runs the hooks of what it pushes to, as the user, and one in the workspace
+/// may lie where the user does not look.
 fn is_plain_address(address: &str) -> bool {
     let has_plain_characters = address.chars().all(|character| {
         character.is_alphanumeric()

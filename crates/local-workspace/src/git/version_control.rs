@@ -14,7 +14,7 @@ use crate::name_probe::surely_lacks;
 static FOLDERS: LazyLock<ProtectedNames> =
     LazyLock::new(|| ProtectedNames::new([".hg", ".jj", ".svn", ".bzr"]));
 
-/// What their programs obey in them.
+/// The names in them that their programs obey.
 static OBEYED: LazyLock<ProtectedNames> = LazyLock::new(|| {
     ProtectedNames::new([
         ".hg/hgrc",

@@ -1,4 +1,4 @@
-//! Which versions files have, found out without reading what has not changed.
+//! The versions of files, determined without reading unchanged ones.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +14,13 @@ use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::git::credentials;
 
-/// How many files are remembered by their stamps.
+/// The number of files that are remembered by their stamps.
 const REMEMBERED_FILES: usize = 4_096;
 
 /// The clock of a file system goes in ticks of up to this: a file that changes twice within one keeps its stamp.
 const TICK_NANOSECONDS: i64 = 20_000_000;
 
-/// What files held when they were last read for their version.
+/// The versions that files had at the last reading, with their stamps.
 #[derive(Debug, Default)]
 pub(crate) struct KnownStamps {
     files: Mutex<HashMap<RelPath, Known>>,
@@ -30,7 +30,7 @@ pub(crate) struct KnownStamps {
 struct Known {
     stamp: FileStamp,
     hash: ContentHash,
-    /// Whether the bytes are in the journal, for conversations that outlive the process.
+    /// True if the bytes are in the journal, for conversations that outlive the process.
     is_durable: bool,
 }
 
@@ -88,7 +88,7 @@ impl LocalWorkspace {
         Some(FileState { path: path.to_string(), version: hash.as_ref().map(version), has_changed })
     }
 
-    /// Whether the file is what the last recorded change of it made, and that was before a moment.
+    /// Checks whether the file is still the result of its last recorded change, and that change is older than a moment.
     fn is_change_before(&self, path: &RelPath, hash: Option<&ContentHash>, moment: &Moment) -> bool {
         let changes = self.journal.reader().changes_of_path(path.as_bytes(), 1).unwrap_or_default();
         let Some((change, hash)) = changes.first().zip(hash) else { return false };

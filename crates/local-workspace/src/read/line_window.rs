@@ -8,16 +8,16 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-/// How much is read at once.
+/// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How much of a file is read although the range is complete, in bytes; a fraction of a second.
+/// The bytes of a file that are read on although the range is complete: a fraction of a second.
 pub(crate) const COUNTED_BYTES: u64 = 256 << 20;
 
-/// How far into a file a NUL byte makes it binary.
+/// The length of a file's beginning in which a NUL byte makes it binary.
 const BINARY_PROBE_BYTES: u64 = 8 * 1024;
 
-/// Which lines to keep, and how many bytes of them.
+/// The lines to keep, and the limit on their bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// First line to keep, 1-based.
@@ -26,30 +26,30 @@ pub(crate) struct Window {
     pub last: u64,
     /// Most bytes to keep.
     pub limit_bytes: usize,
-    /// Whether to go on although the file looks binary.
+    /// True to continue although the file looks binary.
     pub takes_binary: bool,
 }
 
-/// What was seen of a file.
+/// The result of reading a window of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Windowed {
     /// The bytes of the lines that were kept, with their endings.
     pub bytes: Vec<u8>,
     /// Lines in what was read, an unfinished last one included.
     pub total_lines: u64,
-    /// How much was read, in bytes.
+    /// The number of bytes that were read.
     pub read_bytes: u64,
-    /// Whether the end of the file was reached; if not, there are more lines.
+    /// True if the end of the file was reached; otherwise there are more lines.
     pub is_whole: bool,
-    /// Whether everything that was to be kept was reached. If not, reading was stopped before that.
+    /// True if the window is complete; otherwise reading was stopped before its end.
     pub is_filled: bool,
     /// Lines that were kept, a cut one included.
     pub returned_lines: u64,
-    /// Whether lines of the window are missing because of the limit.
+    /// True if lines of the window are missing because of the limit.
     pub is_truncated: bool,
     /// Hash of the whole file, if its end was reached.
     pub hash: Option<blake3::Hash>,
-    /// Whether the file looks binary: a NUL among its first bytes.
+    /// True if the file looks binary: a NUL among its first bytes.
     pub is_binary: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// How far into a file a NUL byte makes it binary.
+/// The length of a file's beginning in which a NUL byte makes it binary.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// A reader that looks at what passes through it, and fails at once on a binary file.
@@ -39,12 +39,12 @@ impl<R: Read> TextProbe<R> {
         }
     }
 
-    /// Whether there is a NUL near the beginning and no mark of UTF-16.
+    /// Checks whether there is a NUL near the beginning and no mark of UTF-16.
     pub(crate) fn is_binary(&self) -> bool {
         self.is_binary
     }
 
-    /// Whether what was read is neither UTF-8 nor marked as UTF-16.
+    /// Checks whether the bytes are neither UTF-8 nor marked as UTF-16.
     pub(crate) fn is_undecodable(&self) -> bool {
         self.is_undecodable || !self.pending.is_empty()
     }

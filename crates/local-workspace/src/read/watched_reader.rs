@@ -1,11 +1,11 @@
-//! Reading a file of any size without losing sight of whoever waits for it.
+//! Reads a file of any size while watching for cancellation by the caller.
 
 use std::io::{self, Read};
 use std::time::Instant;
 
 use wap_core::CancelFlag;
 
-/// A reader that fails as soon as nobody waits any more.
+/// A reader that fails as soon as the caller has stopped waiting.
 #[derive(Debug)]
 pub(crate) struct WatchedReader<'a, R> {
     inner: R,
@@ -14,7 +14,7 @@ pub(crate) struct WatchedReader<'a, R> {
     stopped: Option<Stop>,
 }
 
-/// Why reading stopped.
+/// The reason for which reading stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Cancelled,
@@ -26,7 +26,7 @@ impl<'a, R: Read> WatchedReader<'a, R> {
         WatchedReader { inner, cancel, deadline, stopped: None }
     }
 
-    /// Why reading has failed, if it was not the file's fault.
+    /// Returns the reason for a stop that is not the file's fault.
     pub(crate) fn stopped(&self) -> Option<Stop> {
         self.stopped
     }

@@ -8,7 +8,7 @@ use rel_path::RelPath;
 use crate::adopt::layer_shelf::LayerShelf;
 use crate::recover::recovery_path::is_redoable;
 
-/// What was found out and done about layers when the workspace was opened.
+/// The outcome of recovering layers when the workspace was opened.
 #[derive(Debug, Default)]
 pub(crate) struct AdoptedFromLayers {
     by_change: BTreeMap<ChangeNumber, bool>,
@@ -19,7 +19,7 @@ pub(crate) struct AdoptedFromLayers {
 }
 
 impl AdoptedFromLayers {
-    /// Whether a change is in its place, if it was up to a layer.
+    /// Returns true if a change is in place; `None` if no layer held it.
     pub(crate) fn outcome(&self, number: ChangeNumber) -> Option<bool> {
         self.by_change.get(&number).copied()
     }

@@ -31,8 +31,7 @@ fn is_held(journal: &Journal, file: &OpenFile) -> bool {
     journal.reader().holds_content(&ContentHash::from_bytes(*hash.as_bytes())).unwrap_or(false)
 }
 
-/// Whether a file is what a write of one of `contents` came to before it was cut short, or what a loss of power has left
-/// of it.
+/// Checks whether a file is a partial write of one of `contents`, interrupted or damaged by a loss of power.
 fn is_unfinished(file: &OpenFile, contents: &[Vec<u8>]) -> bool {
     let bytes = file.read_to_end(CONTENT_LIMIT_BYTES);
     bytes.is_ok_and(|bytes| bytes.is_empty() || contents.iter().any(|whole| is_torn(&bytes, whole)))

@@ -18,10 +18,10 @@ use crate::recover::recovery_path::{
 use crate::recover::step_conflicts::StepConflicts;
 use crate::recover::{leftovers, unsynced};
 
-/// How many of the latest changes of a path are looked at for one that did not end in a conflict.
+/// The number of a path's latest changes among which one without a conflict is searched.
 const LATEST_CHANGES: u32 = 64;
 
-/// What was found and done when a workspace was opened.
+/// The report of the recovery when a workspace was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
@@ -37,7 +37,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Whether there is nothing to tell.
+    /// Checks whether there is nothing to report.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Recovery::default()

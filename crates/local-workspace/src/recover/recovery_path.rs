@@ -8,7 +8,7 @@ use crate::change::present::{Present, PresentKind, kept_attributes};
 use crate::change::publish::publish_file;
 use crate::recover::torn::is_torn;
 
-/// What a path was found to hold, and what was done about it.
+/// The state in which recovery found a path, and the action taken.
 pub(crate) enum Found {
     InPlace,
     Redone,
@@ -19,7 +19,7 @@ pub(crate) fn last(changes: &[RecordedChange]) -> &RecordedChange {
     changes.last().expect("a path is only listed with a change")
 }
 
-/// Whether the journal has what it takes to carry a change out again.
+/// Checks whether the journal holds the contents to redo a change.
 pub(crate) fn is_redoable(change: &RecordedChange) -> bool {
     [change.before, change.after].iter().flatten().all(Entry::was_kept)
 }
@@ -149,7 +149,7 @@ fn decided_attributes(change: &RecordedChange) -> RecordedAttributes {
     after.filter(|_| before != after).unwrap_or_default()
 }
 
-/// Whether an error means that somebody has put something there that is not replaced, now or later.
+/// Checks whether an error means that another program has put an entry there, which is never replaced.
 fn is_somebody_elses(error: &FsError) -> bool {
     matches!(
         error,
@@ -168,7 +168,7 @@ fn is_somebody_elses(error: &FsError) -> bool {
     )
 }
 
-/// Whether what is on the disk is this side of a change.
+/// Checks whether the disk holds this side of a change.
 fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
     match (now, side) {
         (None, None) => true,

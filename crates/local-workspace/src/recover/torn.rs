@@ -1,9 +1,9 @@
-//! What a crash or a loss of power leaves of a file that was not synced.
+//! Recognises partial writes: the remains of an unsynced file after a crash or a loss of power.
 
 /// The smallest piece that a disk writes as a whole.
 const SECTOR_BYTES: usize = 512;
 
-/// Whether `now` may be what is left of `whole`: it stops early, or pieces of it are zeros.
+/// Checks whether `now` may be a remainder of `whole`: it stops early, or pieces of it are zeros.
 ///
 /// A version comes into its place under another name, so its file never held anything else.
 pub(crate) fn is_torn(now: &[u8], whole: &[u8]) -> bool {

@@ -14,16 +14,17 @@ use crate::change::present::{Present, PresentKind};
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
 use crate::recover::torn::is_torn;
 
-/// What the names of the marks begin with.
+/// The prefix of the marks' names.
 const MARKS: &str = "unsynced/";
 
 /// The name of a file that is made and removed again, so that its folder has something to write.
 const STIR: &[u8] = b".agentd-sync";
 
-/// What the disk is said to have answered where nothing is left to write again: `EIO`.
+/// The error number that is reported for the disk where nothing is left to write again: `EIO`.
 const NOT_KEPT: i32 = 5;
 
-/// Whether an error of a sync means that the disk did not take something. Others are about the name or permissions.
+/// Checks whether an error of a sync means that the disk did not take something. Others are about the name or
+/// permissions.
 pub(crate) fn is_failed_sync(error: &FsError) -> bool {
     matches!(error, FsError::Io { .. } | FsError::NoSpace { .. })
 }

@@ -8,7 +8,7 @@ use rel_path::RelPath;
 /// The most batches that wait. A walk that is further ahead helps searching.
 const MOST_BATCHES: usize = 64;
 
-/// How a file came to be searched.
+/// The origin of a file in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// It was met in a folder.

@@ -28,7 +28,7 @@ const MASKED_LIMIT_BYTES: u64 = 4 << 20;
 /// Files up to this size are searched in memory, larger ones as a stream.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// How much of a file is read before it is looked at.
+/// The bytes of a file that are read before it is examined.
 const FIRST_READ_BYTES: usize = 64 << 10;
 
 /// Searches files on one thread. Nothing is mapped into memory: mapping costs more than reading for small files, and a
@@ -283,8 +283,8 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8], expected_bytes: u64) -> io::R
     Ok(length)
 }
 
-/// What a search that ended with an error has found. Errors of the system have a number; the only other one is that of a
-/// line which does not fit the buffer.
+/// Returns the outcome of a search that ended with an error. Errors of the system have a number; the only other one is
+/// that of a line which does not fit the buffer.
 fn failed(error: &io::Error, total: u64, matches: Vec<wap_core::SearchMatch>) -> FileOutcome {
     if error.raw_os_error().is_some() {
         FileOutcome::Unreadable

@@ -10,10 +10,10 @@ use wap_core::{Limits, SearchMatch};
 #[derive(Debug)]
 pub(super) struct FileSink {
     path: String,
-    /// How many matches are collected; the others are only counted.
+    /// The number of matches that are still collected; the others are only counted.
     room: usize,
     pub matches: Vec<SearchMatch>,
-    /// How many lines match.
+    /// The number of matching lines.
     pub total: u64,
     /// Lines seen since the last match, as context of the next one.
     before: VecDeque<String>,
@@ -24,7 +24,7 @@ impl FileSink {
         FileSink { path, room, matches: Vec::new(), total: 0, before: VecDeque::new() }
     }
 
-    /// Whether all that is left to do is counting.
+    /// Checks whether only counting is left.
     fn is_full(&self, searcher: &Searcher) -> bool {
         let has_context = |found: &SearchMatch| found.context_after.len() >= searcher.after_context();
         self.matches.len() >= self.room && self.matches.last().is_none_or(has_context)

@@ -1,4 +1,4 @@
-//! What several threads have found so far.
+//! The matches that several threads have collected so far.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rel_path::RelPath;
 use wap_core::{SearchFilesResponse, SearchMatch, Skipped};
 
-/// What became of one file.
+/// The outcome of searching one file.
 #[derive(Debug)]
 pub(super) enum FileOutcome {
     /// It was searched; there may be fewer matches than matching lines.
@@ -57,12 +57,12 @@ impl Found {
         Found { most, state: Mutex::default() }
     }
 
-    /// How many matches of one file can be in the answer.
+    /// Returns the number of matches of one file that the answer can hold.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Whether matches of a file can be in the answer; if not, they only have to be counted.
+    /// Checks whether the answer can hold matches of a file; if not, they are only counted.
     pub(super) fn wants(&self, path: &RelPath) -> bool {
         let state = self.lock();
         // Enough matches of other files are held, and they all come before this one.

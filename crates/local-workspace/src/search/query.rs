@@ -13,12 +13,12 @@ const COMPILED_LIMIT_BYTES: usize = 10 << 20;
 /// The most memory that one thread's cache of an expression takes, in bytes. Past it the search gets slower, not larger.
 const CACHE_LIMIT_BYTES: usize = 8 << 20;
 
-/// What a search looks for.
+/// A compiled search query.
 #[derive(Debug)]
 pub(super) struct Query {
     /// Finds lines. Lines end at a line feed, and a carriage return before it belongs to the ending.
     pub matcher: RegexMatcher,
-    /// How many lines are shown on each side of a match.
+    /// The number of context lines on each side of a match.
     pub context_lines: usize,
 }
 
@@ -109,7 +109,7 @@ fn unsupported(kind: &ast::ErrorKind, at: &str) -> Option<&'static str> {
     }
 }
 
-/// What can still be wrong about an expression that is valid: it matches a line ending, or it is too large.
+/// Renders the error of a valid expression that cannot be searched: it matches a line ending, or it is too large.
 fn build_error(error: &grep_regex::Error) -> WapError {
     match error.kind() {
         ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => refused(Reason::InvalidRegex, SPANS_LINES),

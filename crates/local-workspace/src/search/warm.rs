@@ -41,7 +41,7 @@ impl LocalWorkspace {
         Ok(Arc::clone(self.index.get_or_init(|| Arc::new(index))))
     }
 
-    /// What the list of files is doing, if one is kept.
+    /// Returns the state of the list of files, if one is kept.
     pub fn index_report(&self) -> Option<IndexReport> {
         self.index.get().map(|index| index.report())
     }
@@ -102,7 +102,7 @@ fn summary(found: ListSummary) -> WalkSummary {
     summary
 }
 
-/// What files mean to the tools.
+/// The workspace's rules about files, for the list.
 struct WorkspaceRules {
     hidden: Hidden,
     exclusions: Exclusions,

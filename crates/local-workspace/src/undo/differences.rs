@@ -1,4 +1,4 @@
-//! What recorded changes have done to files, as differences.
+//! The effects of recorded changes on files, as diffs.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -10,16 +10,16 @@ use rel_path::RelPath;
 
 use crate::undo::unified_diff::UnifiedDiff;
 
-/// How many changes are read at a time.
+/// The number of changes that are read at a time.
 const PAGE: u32 = 1_000;
 
-/// What some changes have done to one file, taken together.
+/// The combined effect of some changes on one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileDifference {
     /// The file.
     pub path: String,
-    /// A unified diff, empty if the changes come to nothing; for contents that are no text a line that says so.
+    /// A unified diff, empty if the changes come to nothing; for contents that are not text a line that says so.
     pub diff: String,
     /// Lines that are new or different.
     pub lines_added: usize,
@@ -29,14 +29,14 @@ pub struct FileDifference {
     pub first: ChangeNumber,
     /// The last change that the difference takes in.
     pub last: ChangeNumber,
-    /// Whether older changes of the file were asked for, too, whose contents are not kept any more.
+    /// True if the request covers older changes of the file, whose contents are no longer kept.
     pub is_cut: bool,
 }
 
 /// Returns the difference that the changes with these numbers have made to each file, sorted by path.
 ///
 /// It is taken from the contents in the journal: what the first of them found and what the last of them left. What
-/// somebody else has done in between is part of it, what came after is not. Folders are left out.
+/// another program has done in between is part of it, what came after is not. Folders are left out.
 ///
 /// # Errors
 ///

@@ -1,24 +1,24 @@
-//! Why an undo is refused.
+//! The reasons for which an undo is refused.
 
 use std::fmt::{self, Write as _};
 
 use change_journal::{ChangeNumber, Entry, JournalError};
 use wap_core::WapError;
 
-/// Why an undo is refused. Nothing was undone then, but with [`InParts`](Self::InParts).
+/// The reason for which an undo is refused. Nothing was undone then, except with [`InParts`](Self::InParts).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UndoError {
     /// There is no such change.
     #[error("there is no change {number}")]
     Unknown {
-        /// The number that was asked for.
+        /// The requested number.
         number: ChangeNumber,
     },
-    /// The change was promised and never came about, because somebody else had changed the file.
+    /// The change was recorded and never published, because another program had changed the file.
     #[error("change {number} did not come about: `{path}` was changed by someone else")]
     NeverHappened {
-        /// The number that was asked for.
+        /// The requested number.
         number: ChangeNumber,
         /// Its path.
         path: String,
@@ -45,7 +45,7 @@ pub enum UndoError {
         brought_back: Vec<String>,
         /// The paths that stay as they are.
         obstacles: Vec<UndoObstacle>,
-        /// Why those that were brought back could not be put back.
+        /// The reason for which the restored paths could not be reverted.
         cause: String,
     },
     /// The journal failed.
@@ -56,21 +56,21 @@ pub enum UndoError {
     Workspace(WapError),
 }
 
-/// A path that cannot be brought back to what it was.
+/// A path that cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UndoObstacle {
     /// The path.
     pub path: String,
-    /// What stands in the way.
+    /// The obstacle.
     pub why: ObstacleKind,
     /// For a file that has changed since, a unified diff from what the change left to what is there now; else empty.
     pub diff: String,
-    /// What the change has left, where a difference to that is to be shown, until it is.
+    /// The state that the change left, kept until a diff against it is rendered; `None` if there is none to render.
     pub(crate) left: Option<Box<Left>>,
 }
 
-/// What a change has left at a path.
+/// The state that a change left at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Left(pub Option<Entry>);
 
@@ -80,11 +80,11 @@ impl UndoObstacle {
     }
 }
 
-/// What keeps a path from being brought back.
+/// The kind of obstacle that keeps a path from being restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObstacleKind {
-    /// It is not what the change left: somebody else, a command for instance, has changed it since.
+    /// It is not what the change left: another program, a command for instance, has changed it since.
     #[error("has changed since")]
     ChangedSince,
     /// A later change of ours touches it and is not to be undone as well.
@@ -93,7 +93,7 @@ pub enum ObstacleKind {
     /// It is a folder that something else is in.
     #[error("stays, because something else is in it")]
     NotEmpty,
-    /// What it held before is not held any more.
+    /// The content before the change is no longer kept.
     #[error("cannot be brought back: what it held before is not kept any more")]
     NotKept,
     /// It was a pipe, a socket or a device.
@@ -110,7 +110,7 @@ impl fmt::Display for UndoObstacle {
     }
 }
 
-/// How many obstacles an error's text names.
+/// The number of obstacles that an error's text names.
 const NAMED_OBSTACLES: usize = 3;
 
 fn in_parts(brought_back: &[String], obstacles: &[UndoObstacle], cause: &str) -> String {

@@ -1,11 +1,11 @@
-//! Which changes are in force, given that changes can take each other back.
+//! The changes in force, given that changes can revert each other.
 
 use change_journal::{ChangeNumber, ChangeState, JournalError, JournalReader, RecordedChange};
 
-/// How long a chain of undos of undos may be before its older end is taken as it is.
+/// The length of a chain of undos of undos beyond which its older end is taken as it is.
 const LONGEST_CHAIN: u32 = 10_000;
 
-/// Returns the change that takes back change `number`, unless that one is taken back itself.
+/// Returns the change that reverts change `number`, unless that one is reverted itself.
 ///
 /// # Errors
 ///
@@ -28,10 +28,10 @@ pub fn undone_by(
     Ok(if newest_first.len() % 2 == 1 { newest_first.first().copied() } else { None })
 }
 
-/// What the changes of one path come to, oldest first.
+/// The changes of one path that are in force, oldest first.
 ///
-/// A change that was taken back and the one that took it back are a pair that comes to nothing. It stays in its place,
-/// because the second of the two can be taken back in turn.
+/// A reverted change and the one that reverted it are a pair without effect. The pair stays in the list, because the
+/// second of the two can be reverted in turn.
 #[derive(Debug, Default)]
 pub(crate) struct InForce(Vec<Item>);
 
@@ -55,12 +55,12 @@ struct Layer {
     change: RecordedChange,
 }
 
-/// How chosen changes of one path can be taken back.
+/// The way to revert chosen changes of one path.
 #[derive(Debug)]
 pub(crate) struct WayBack {
     /// The changes to take back, newest first, with the numbers by which they were chosen.
     pub back: Vec<(ChangeNumber, RecordedChange)>,
-    /// The newest chosen change that cannot be taken back, because another one lies above it.
+    /// The newest chosen change that cannot be reverted, because another one lies above it.
     pub buried: Option<RecordedChange>,
     /// The change that lies above.
     pub later: Option<ChangeNumber>,
@@ -78,7 +78,7 @@ impl InForce {
         items
     }
 
-    /// Takes note that `change` has taken back change `undone`; `false` if that one was not in force.
+    /// Records that `change` has reverted change `undone`; `false` if that one was not in force.
     fn take_back(&mut self, undone: ChangeNumber, change: &RecordedChange) -> bool {
         let newest = self.0.iter().rposition(|item| matches!(item, Item::Change(_)));
         if let Some(index) = newest

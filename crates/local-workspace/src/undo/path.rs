@@ -22,13 +22,13 @@ use crate::undo::unified_diff::UnifiedDiff;
 #[derive(Debug)]
 pub(crate) struct UndoPath {
     pub path: RelPath,
-    /// What is there now; the bytes of a file only where the journal does not hold them.
+    /// The state on disk; the bytes of a file only where the journal does not hold them.
     pub now: Option<Present>,
-    /// What is to be there.
+    /// The state to restore.
     pub wanted: Option<Side>,
     /// The way back, newest change first.
     pub back: Vec<StepBack>,
-    /// Whether only a root that ignores protection and write bits can do it, because a command did it.
+    /// True if only a root that ignores protection and write bits can restore it, because a command changed it.
     pub needs_open_root: bool,
 }
 
@@ -72,12 +72,12 @@ impl UndoPath {
         self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
     }
 
-    /// Whether it is a folder now and will be none.
+    /// Checks whether it is a folder now and will not be one.
     pub(crate) fn is_folder_that_goes(&self) -> bool {
         self.is_now_folder() && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder)
     }
 
-    /// Whether it is a link now and will be none.
+    /// Checks whether it is a symlink now and will not be one.
     pub(crate) fn is_link_that_goes(&self) -> bool {
         let is_link = self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Other);
         is_link && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Symlink)
@@ -340,7 +340,7 @@ fn without_held_bytes(ground: &UndoGround<'_>, now: Present) -> Present {
     if is_held && now.kind == PresentKind::File { Present { bytes: [].into(), ..now } } else { now }
 }
 
-/// Whether two sides are the same but for permission bits.
+/// Checks whether two sides are the same except for permission bits.
 fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
     let essence = |side: Side| (side.kind, side.content);
     one.map(essence) == other.map(essence)
@@ -354,7 +354,7 @@ pub(crate) fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
     UndoObstacle::new(path.to_string(), why)
 }
 
-/// How a path differs from what a change has left there.
+/// Returns the diff of a path since a change.
 pub(crate) fn diff_since(
     journal: &JournalReader,
     path: &RelPath,

@@ -1,4 +1,4 @@
-//! What each path holds when some changes are taken back, worked out before anything is written.
+//! Plans the state of each path after an undo, before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
 
-/// What an undo needs to look at.
+/// The context that an undo's plan reads.
 #[derive(Debug)]
 pub(crate) struct UndoGround<'a> {
     /// A root that takes any name, because what is put back had its name already.
@@ -30,19 +30,19 @@ pub(crate) struct UndoGround<'a> {
 }
 
 impl UndoGround<'_> {
-    /// The root by which a path is brought back.
+    /// Returns the root by which a path is restored.
     pub(crate) fn root_for(&self, path: &UndoPath) -> &FileRoot {
         if path.needs_open_root { self.open_root } else { self.root }
     }
 }
 
-/// All paths of an undo, in the order in which they are brought back.
+/// All paths of an undo, in the order in which they are restored.
 #[derive(Debug, Default)]
 pub(crate) struct UndoPlan {
     pub paths: Vec<UndoPath>,
     /// Folders that stay, because something else is in them.
     pub kept_folders: Vec<RelPath>,
-    /// Repositories that stay as they are, because a part of them cannot be brought back.
+    /// Repositories that stay as they are, because a part of them cannot be restored.
     pub kept_repositories: Vec<RelPath>,
 }
 
@@ -112,8 +112,8 @@ impl UndoPlan {
         }
     }
 
-    /// Leaves repositories alone that something stands in the way of: one that is brought back in parts is none. The
-    /// rest of the undo does not depend on them, unless there is nothing else.
+    /// Skips repositories with an obstacle: one that is restored in parts is unusable. The rest of the undo does not
+    /// depend on them, unless there is nothing else.
     fn keep_repositories(&mut self, obstacles: &mut Vec<UndoObstacle>) {
         let repository = |path: &RelPath| in_git_folder(path).map(|place| place.folder);
         let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
@@ -134,7 +134,7 @@ impl UndoPlan {
         self.kept_repositories = kept.into_iter().collect();
     }
 
-    /// Makes sure, as far as can be told before, that everything may be written and removed.
+    /// Checks in advance, as far as possible, that everything may be written and removed.
     fn check(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let links: Vec<_> =
             self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| &path.path).collect();
@@ -146,8 +146,8 @@ impl UndoPlan {
         }
     }
 
-    /// Makes sure that nothing is brought back with which git would take a folder for a repository, or that it would obey
-    /// in one that has become one since.
+    /// Checks that nothing is restored with which git would take a folder for a repository, or that it would obey in
+    /// one that has become one since.
     fn check_repositories(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
         if !self.paths.iter().any(|path| may_be_part(&path.path)) {
             return;
@@ -205,7 +205,7 @@ impl UndoPlan {
         Ok(())
     }
 
-    /// What goes makes room for what comes; a folder goes after what is in it, and comes before.
+    /// Orders removals before creations: a folder is removed after its entries, and created before them.
     fn order(&mut self) {
         self.paths.sort_by(|one, other| {
             let (one_goes, other_goes) = (one.wanted.is_none(), other.wanted.is_none());
@@ -215,7 +215,7 @@ impl UndoPlan {
     }
 }
 
-/// What bringing one path back does to it.
+/// Returns the effect of restoring one path.
 fn effect(ground: &UndoGround<'_>, path: &UndoPath) -> Effect {
     let bytes = |hash: Option<ContentHash>| ground.journal.content(&hash?).ok().flatten();
     let now = path.now.clone().map(|now| {

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
-/// How long the best diff is looked for; then a coarser one has to do.
+/// The time spent on the best diff; after it, a coarser one is returned.
 const DIFF_TIME: Duration = Duration::from_secs(1);
 
 /// A unified diff and its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
-    /// The diff, empty if nothing differs; for contents that are no text a line that says so.
+    /// The diff, empty if nothing differs; for contents that are not text a line that says so.
     pub text: String,
     /// Lines that are new or different.
     pub lines_added: usize,
@@ -36,7 +36,7 @@ impl UnifiedDiff {
         }
     }
 
-    /// A line in place of a diff.
+    /// Returns a line instead of a diff.
     pub(crate) fn said(line: &str) -> UnifiedDiff {
         UnifiedDiff { text: format!("{line}\n"), lines_added: 0, lines_removed: 0 }
     }

@@ -6,15 +6,15 @@ use text_edit::{LineMap, Source};
 use crate::change::held_versions::{Edit, compose};
 use crate::change::present::Present;
 
-/// How many versions of a file are followed through a batch at once: numbers mean one of two.
+/// The number of versions of a file that are followed through a batch at once: line numbers mean one of two.
 const FOLLOWED_VERSIONS: usize = 4;
 
 /// One file of a plan.
 #[derive(Debug)]
 pub(crate) struct PlannedFile {
-    /// What is there now.
+    /// The state on disk; `None` if there is no file.
     pub before: Option<Present>,
-    /// What will be there, as far as the plan has come.
+    /// The state after the items planned so far; `None` if they delete the file.
     pub after: Option<Present>,
     /// Edits by line so far, so that later line numbers can be followed through them.
     pub edits: Vec<Edit>,

@@ -42,7 +42,7 @@ impl Plan<'_> {
     }
 }
 
-/// Whether a path, both in lower case, is another one or a folder that it lies in.
+/// Checks whether `folder` is `path` or one of the folders above it, both in lower case.
 fn is_at_or_above(folder: &[u8], path: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
