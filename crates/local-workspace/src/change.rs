@@ -27,7 +27,7 @@ use crate::change::present::Present;
 use crate::change::publish::publish_and_hold;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
-use crate::runs::{EngineRun, Known};
+use crate::runs::{EngineRun, StepState};
 use crate::step_record::{ChangeRecord, decode, encode, other_request, request_digest};
 
 /// The number of times that a batch is prepared because files have changed meanwhile.
@@ -196,9 +196,9 @@ impl LocalWorkspace {
         files.into_iter().filter_map(publish).collect()
     }
 
-    /// Answers each item; what could not be published is told, and noted in the journal so that it is not redone.
+    /// Answers each item; failed publications are reported, and noted in the journal so that they are not redone.
     ///
-    /// Nothing here can fail the batch any more: the files are in their places, or are said not to be.
+    /// Nothing here can fail the batch any more: each file is published, or reported as failed.
     fn answer(
         &self,
         planned: Vec<Result<PlannedStep, WapError>>,
@@ -264,9 +264,9 @@ struct StepNumbers {
 /// and unless no file remains there in the end.
 fn new_folders(plan: &Plan<'_>, planned: &[Result<PlannedStep, WapError>]) -> Vec<Vec<RelPath>> {
     let created = plan.folders_of_new_files();
-    let mut known = BTreeSet::new();
+    let mut claimed = BTreeSet::new();
     let mut of_step = |step: &PlannedStep| {
-        let is_new = |folder: &&RelPath| created.contains(*folder) && known.insert((*folder).clone());
+        let is_new = |folder: &&RelPath| created.contains(*folder) && claimed.insert((*folder).clone());
         step.missing_folders.iter().filter(is_new).cloned().collect()
     };
     planned.iter().map(|step| step.as_ref().map_or_else(|_| Vec::new(), &mut of_step)).collect()
@@ -294,14 +294,14 @@ fn recorded_outcomes(
     for (index, change) in (first..).zip(changes) {
         match run.recall(index, StepKind::FileChange)? {
             // Changes are recorded with their outcome.
-            Known::NotStarted | Known::Unknown => is_missing = true,
+            StepState::NotStarted | StepState::Unknown => is_missing = true,
             // Steps are carried out in their order, so these are not the calls that were recorded.
-            Known::Finished(_) if is_missing => {
+            StepState::Finished(_) if is_missing => {
                 let text =
                     "later steps of this batch are on record and earlier ones are not, so nothing was done";
                 return Err(WapError::new(Reason::Conflict, text));
             }
-            Known::Finished(bytes) => {
+            StepState::Finished(bytes) => {
                 let record = decode::<ChangeRecord>(bytes)?;
                 if record.request.is_some_and(|request| request != request_digest(change)) {
                     return Err(other_request(index));

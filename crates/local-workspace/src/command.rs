@@ -2,11 +2,11 @@
 
 pub(crate) mod answer;
 mod beyond_comparison;
+mod command_files;
 mod comparison;
 pub(crate) mod effect;
 pub(crate) mod effect_notes;
 pub(crate) mod effects;
-mod ground;
 pub(crate) mod output_store;
 mod rights;
 mod run;
@@ -24,14 +24,14 @@ use wap_core::{Call, CommandObserver, ExecuteCommand, Reason, WapError};
 
 use crate::adopt::build_folder_check::Moment;
 use crate::command::answer::{CommandOutcome, command_error, outcome_dropped, outcome_unknown};
-use crate::command::ground::CommandGround;
+use crate::command::command_files::CommandFiles;
 use crate::command::output_store::output_name;
 use crate::command::run::{PreparedCommand, Ran};
 use crate::config::SandboxNeed;
 use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::read::explore::folder_error;
-use crate::runs::{EngineRun, Known};
+use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode, other_request};
 
 /// The longest description of a command in the journal, in characters.
@@ -48,14 +48,14 @@ impl LocalWorkspace {
         let _one_command_at_a_time = self.command_turn(call)?;
         let run = EngineRun::enter(&self.journal, call.origin)?;
         let step = call.origin.step;
-        let known = run.recall(step, StepKind::ShellCommand)?;
+        let state = run.recall(step, StepKind::ShellCommand)?;
         let description = describe(request);
         if run.description(step).is_some_and(|recorded| !is_of(recorded, request, &description)) {
             return Err(other_request(step));
         }
-        match known {
-            Known::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
-            Known::Unknown => {
+        match state {
+            StepState::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
+            StepState::Unknown => {
                 // No result names what it had written by then.
                 self.outputs.discard(&output_name(run.number(), step));
                 let is_untouched = self.untouched.contains(&(run.number(), step));
@@ -65,11 +65,11 @@ impl LocalWorkspace {
                     .map_err(journal_error)?;
                 return outcome;
             }
-            Known::NotStarted => {}
+            StepState::NotStarted => {}
         }
         let (command, warnings) = self.check_command(call, request)?;
         let report = self.confinement()?;
-        let ground = self.command_ground(&run, step)?;
+        let files = self.command_files(&run, step)?;
         self.check_cancelled(call)?;
         self.journal
             .start_step(run.number(), step, StepKind::ShellCommand, &description)
@@ -78,12 +78,12 @@ impl LocalWorkspace {
         let prepared =
             PreparedCommand { command: &command, report: &report, output_name: &output_name, warnings };
         let began = Moment::now();
-        let Ran { outcome, ground, is_over } = self.run(call, prepared, ground, observer);
+        let Ran { outcome, files, is_over } = self.run(call, prepared, files, observer);
         let outcome = self.check_build_folders(began, outcome);
-        match ground {
-            CommandGround::Layer(layer) if is_over => self.record_layered(&run, step, outcome, layer),
-            CommandGround::Layer(_) => self.record_dropped(&run, step, outcome),
-            CommandGround::Folder(before) => self.record_compared(&run, step, outcome, *before),
+        match files {
+            CommandFiles::Layer(layer) if is_over => self.record_layered(&run, step, outcome, layer),
+            CommandFiles::Layer(_) => self.record_dropped(&run, step, outcome),
+            CommandFiles::Folder(before) => self.record_compared(&run, step, outcome, *before),
         }
     }
 
@@ -114,13 +114,15 @@ impl LocalWorkspace {
         Ok((command, warnings))
     }
 
-    fn timeout(&self, call: &Call<'_>, asked: Option<i64>) -> Result<Timeout, WapError> {
-        let milliseconds = match asked {
+    fn timeout(&self, call: &Call<'_>, requested: Option<i64>) -> Result<Timeout, WapError> {
+        let milliseconds = match requested {
             None => self.config.limits.max_execution_time,
-            Some(asked) => u64::try_from(asked).ok().filter(|asked| *asked > 0).ok_or_else(|| {
-                let text = format!("the timeout is {asked}: give milliseconds, more than 0");
-                WapError::new(Reason::InvalidField, text).with("field", "timeout")
-            })?,
+            Some(requested) => {
+                u64::try_from(requested).ok().filter(|requested| *requested > 0).ok_or_else(|| {
+                    let text = format!("the timeout is {requested}: give milliseconds, more than 0");
+                    WapError::new(Reason::InvalidField, text).with("field", "timeout")
+                })?
+            }
         };
         let timeout = Duration::from_millis(milliseconds);
         let timeout = call.time_left.map_or(timeout, |left| timeout.min(left));

@@ -28,7 +28,7 @@ use crate::hidden::Hidden;
 use crate::read::file_states::KnownStamps;
 use crate::recover::layer_recovery;
 use crate::recover::recovery::{self, Recovery};
-use crate::runs::{EngineRun, Known};
+use crate::runs::{EngineRun, StepState};
 use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
@@ -54,7 +54,7 @@ pub struct LocalWorkspace {
     pub(crate) untouched: BTreeSet<(RunNumber, u32)>,
     /// The confinement of commands on this machine, the layer included.
     report: OnceLock<SandboxReport>,
-    /// The list of files, once somebody has asked for one.
+    /// The list of files, once a caller has requested one.
     pub(crate) index: OnceLock<Arc<FileIndex>>,
     /// The build folders that the running command writes through.
     written_through: Mutex<BuildFoldersBefore>,
@@ -178,7 +178,7 @@ impl LocalWorkspace {
         self.late_writes.take()
     }
 
-    /// Removes the whole outputs of commands whose runs nobody needs. Returns how many, and their bytes.
+    /// Removes the whole outputs of commands whose runs are not needed. Returns their number and bytes.
     pub fn discard_outputs(&self, is_needed: &dyn Fn(RunNumber) -> bool) -> (u64, u64) {
         self.outputs.discard_unneeded(is_needed)
     }
@@ -214,10 +214,11 @@ impl LocalWorkspace {
         })
     }
 
-    /// Waits until nobody else changes files through this engine.
+    /// Waits until no other call changes files through this engine.
     ///
-    /// Whoever has this turn may take others' locks and wait for the journal's writer; nobody waits for it with a lock, and
-    /// of the turns only that of commands is taken before it. So the order is: command, changes, everything else.
+    /// The holder of this turn may take other locks and wait for the journal's writer; no holder of a lock waits for
+    /// the turn, and of the turns only that of commands is taken before it. So the order is: command, changes,
+    /// everything else.
     pub(crate) fn lock_changes(&self) -> Turn<'_> {
         self.changes.wait()
     }
@@ -243,8 +244,8 @@ impl LocalWorkspace {
     /// Checks whether a command is a step that was started before.
     fn is_on_record(&self, call: &Call<'_>) -> Result<bool, WapError> {
         let run = EngineRun::enter(&self.journal, call.origin)?;
-        let known = run.recall(call.origin.step, StepKind::ShellCommand);
-        Ok(matches!(known, Ok(Known::Unknown | Known::Finished(_))))
+        let state = run.recall(call.origin.step, StepKind::ShellCommand);
+        Ok(matches!(state, Ok(StepState::Unknown | StepState::Finished(_))))
     }
 
     #[expect(clippy::unused_self, reason = "every tool begins with it, like with the other checks")]
@@ -256,13 +257,13 @@ impl LocalWorkspace {
     }
 
     /// Parses the path of a file.
-    pub(crate) fn file_path(&self, asked: &str) -> Result<RelPath, WapError> {
-        self.root.parse_path(asked).map_err(|error| parse_error(&error, asked))
+    pub(crate) fn file_path(&self, requested: &str) -> Result<RelPath, WapError> {
+        self.root.parse_path(requested).map_err(|error| parse_error(&error, requested))
     }
 
     /// Parses the path of a folder; an empty text is the root.
-    pub(crate) fn folder_path(&self, asked: &str) -> Result<RelPath, WapError> {
-        self.root.parse_folder_path(asked).map_err(|error| parse_error(&error, asked))
+    pub(crate) fn folder_path(&self, requested: &str) -> Result<RelPath, WapError> {
+        self.root.parse_folder_path(requested).map_err(|error| parse_error(&error, requested))
     }
 }
 
@@ -270,10 +271,10 @@ fn not_begun() -> WapError {
     WapError::new(Reason::Cancelled, "cancelled before anything was done")
 }
 
-fn parse_error(error: &FsError, asked: &str) -> WapError {
+fn parse_error(error: &FsError, requested: &str) -> WapError {
     match error {
-        FsError::Path(error) => path_error(error, asked),
-        other => fs_error(other, asked),
+        FsError::Path(error) => path_error(error, requested),
+        other => fs_error(other, requested),
     }
 }
 
@@ -302,9 +303,9 @@ impl Workspace for LocalWorkspace {
 
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         self.check_cancelled(call)?;
-        let mut found = self.search(call, request)?;
-        found.warnings.extend(self.news(call));
-        Ok(found)
+        let mut response = self.search(call, request)?;
+        response.warnings.extend(self.news(call));
+        Ok(response)
     }
 
     fn file_states(

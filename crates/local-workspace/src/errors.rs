@@ -8,7 +8,7 @@ use wap_core::{Reason, WapError};
 /// Turns a failure of a file operation into an answer. `asked` is the path as the request spelled it.
 ///
 /// A `hint` is for callers of the tools. What an adapter of another protocol words in its own way is data beside it.
-pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
+pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
     let (reason, hint) = match error {
         FsError::Path(path) => (path_reason(path), None),
         FsError::NotFound { .. } => (Reason::FileNotFound, None),
@@ -32,7 +32,7 @@ pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
         FsError::NoSpace { .. } => (Reason::NoSpace, Some("free some space and try again")),
         FsError::Busy { .. } => (Reason::Busy, Some("try again")),
         FsError::Changed { .. } | FsError::LeftBehind { .. } => {
-            (Reason::Conflict, Some("somebody saved the file meanwhile: read it again"))
+            (Reason::Conflict, Some("another program saved the file meanwhile: read it again"))
         }
         FsError::FolderNotEmpty { .. } => (Reason::NotAFile, None),
         FsError::CrossDevice { .. } => (Reason::WriteError, None),
@@ -41,7 +41,7 @@ pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
         }
         FsError::Io { .. } => (Reason::WriteError, None),
     };
-    let mut wap = WapError::new(reason, error.to_string()).with("path", asked);
+    let mut wap = WapError::new(reason, error.to_string()).with("path", requested);
     if let FsError::IsLink { target: Some(target), .. } = error {
         wap = wap.with("target", target.to_string());
     }
@@ -58,17 +58,17 @@ pub(crate) fn fs_error(error: &FsError, asked: &str) -> WapError {
 }
 
 /// The same for an operation that only reads.
-pub(crate) fn fs_read_error(error: &FsError, asked: &str) -> WapError {
-    let wap = fs_error(error, asked);
+pub(crate) fn fs_read_error(error: &FsError, requested: &str) -> WapError {
+    let wap = fs_error(error, requested);
     if wap.reason() == Reason::WriteError {
-        return WapError::new(Reason::ReadError, error.to_string()).with("path", asked);
+        return WapError::new(Reason::ReadError, error.to_string()).with("path", requested);
     }
     wap
 }
 
-/// Turns a text that is no path beneath the root into an answer.
-pub(crate) fn path_error(error: &PathError, asked: &str) -> WapError {
-    WapError::new(path_reason(error), error.to_string()).with("path", asked)
+/// Turns a text that is not a path beneath the root into an answer.
+pub(crate) fn path_error(error: &PathError, requested: &str) -> WapError {
+    WapError::new(path_reason(error), error.to_string()).with("path", requested)
 }
 
 fn path_reason(error: &PathError) -> Reason {

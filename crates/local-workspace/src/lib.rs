@@ -9,7 +9,7 @@
 //!   `layered_command.rs`); where there is no layer, the folder is compared before and after (`command_effects.rs`);
 //! - every effect is looked up by (conversation, run, step) before anything happens, and answered from the record if it
 //!   was carried out already (`runs.rs`);
-//! - changes are taken back by changes like any other ([`LocalWorkspace::undo`], `undo.rs`);
+//! - changes are reverted by changes like any other ([`LocalWorkspace::undo`], `undo.rs`);
 //! - on opening, whatever a crash has left between commit and file is done again ([`Recovery`]).
 //!
 //! It knows no protocol. Core errors become codes and reasons in one place, `errors.rs`.

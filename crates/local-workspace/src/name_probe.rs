@@ -11,7 +11,7 @@ pub(crate) fn surely_lacks(path: &[u8], word: &[u8]) -> bool {
     is_plain
         && !memchr::memchr2_iter(*first, first.to_ascii_uppercase(), path).any(|start| {
             let at = start + 1;
-            path.get(at..at + rest.len()).is_some_and(|found| found.eq_ignore_ascii_case(rest))
+            path.get(at..at + rest.len()).is_some_and(|part| part.eq_ignore_ascii_case(rest))
         })
 }
 

@@ -32,7 +32,7 @@ const TIME_BOUND: Duration = Duration::from_secs(10);
 const READ_ATTEMPTS: usize = 3;
 
 const CHANGED_MEANWHILE: &str =
-    "somebody was writing the file while it was read, so this may be a mixture: read it again";
+    "another program was writing the file while it was read, so this may be a mixture: read it again";
 
 /// A file that is in memory as a whole.
 struct SmallFile {
@@ -104,14 +104,14 @@ impl LocalWorkspace {
         let (file, size, modified) = self.outputs.read(name)?;
         // A command prints what it likes.
         let window = Window { takes_binary: true, ..window };
-        let seen = Windowed { is_binary: false, ..watched(call, request, window, file)? };
+        let excerpt = Windowed { is_binary: false, ..watched(call, request, window, file)? };
         let metadata = FileMetadata {
             path: request.path.clone(),
             size,
             is_directory: false,
             last_modified: iso(modified),
         };
-        Ok(ReadFileResponse { version: None, ..respond(request, metadata, seen, Vec::new())? })
+        Ok(ReadFileResponse { version: None, ..respond(request, metadata, excerpt, Vec::new())? })
     }
 
     fn check_size(&self, request: &ReadFile, path: &RelPath, size: u64) -> Result<(), WapError> {
@@ -155,20 +155,20 @@ impl LocalWorkspace {
             }
             _ => None,
         };
-        let (mut seen, kept) = match &recoded {
+        let (mut excerpt, kept) = match &recoded {
             Some(text) => {
-                let (seen, kept) = Window { takes_binary: true, ..window }.within(text);
-                (Windowed { is_binary: false, hash: Some(blake3::hash(&bytes)), ..seen }, kept)
+                let (excerpt, kept) = Window { takes_binary: true, ..window }.within(text);
+                (Windowed { is_binary: false, hash: Some(blake3::hash(&bytes)), ..excerpt }, kept)
             }
             None => window.within(&bytes),
         };
-        check(request, &metadata, &seen)?;
-        if let Some(hash) = seen.hash {
+        check(request, &metadata, &excerpt)?;
+        if let Some(hash) = excerpt.hash {
             let hash = change_journal::ContentHash::from_bytes(*hash.as_bytes());
             self.held.hold(hash, &bytes, call.origin.retention);
         }
-        seen.bytes = part_of(recoded.unwrap_or(bytes), kept);
-        respond(request, metadata, seen, warnings)
+        excerpt.bytes = part_of(recoded.unwrap_or(bytes), kept);
+        respond(request, metadata, excerpt, warnings)
     }
 
     /// Returns the lines that a request selects. Line numbers below 1 and reversed ranges are refused here, those past
@@ -202,13 +202,13 @@ fn read_masked(
     let masked = credentials::mask(bytes);
     let is_changed = *masked != *bytes;
     let warnings = if is_changed { vec!["credentials are masked with ***".to_owned()] } else { Vec::new() };
-    let (seen, kept) = window.within(&masked);
-    let seen = Windowed { bytes: masked[kept].to_vec(), ..seen };
-    let response = respond(request, metadata, seen, warnings)?;
+    let (excerpt, kept) = window.within(&masked);
+    let excerpt = Windowed { bytes: masked[kept].to_vec(), ..excerpt };
+    let response = respond(request, metadata, excerpt, warnings)?;
     Ok(ReadFileResponse { version: response.version.filter(|_| !is_changed), ..response })
 }
 
-/// Reads a small file, again if somebody writes it meanwhile. `None` if it is too large to be held.
+/// Reads a small file, again if it is written meanwhile. `None` if it is too large to be held.
 fn small_file(file: &OpenFile) -> Result<Option<SmallFile>, FsError> {
     let mut before = *file.metadata();
     let mut attempt = 1;
@@ -241,10 +241,10 @@ fn read_large(
         let text = format!("'{}' is UTF-16, which is read up to {HELD_FILE_BYTES} bytes only", file.path());
         return Err(WapError::new(Reason::FileTooLarge, text).with("limit", HELD_FILE_BYTES));
     }
-    let seen = watched(call, request, window, &mut *file)?;
+    let excerpt = watched(call, request, window, &mut *file)?;
     let now = file.metadata_now().map_err(|error| fs_read_error(&error, &request.path))?;
     let is_settled = now.stamp() == file.metadata().stamp();
-    let mut response = respond(request, metadata(file.path(), &now), seen, Vec::new())?;
+    let mut response = respond(request, metadata(file.path(), &now), excerpt, Vec::new())?;
     if !is_settled {
         // A mixture is no version of the file.
         response.version = None;
@@ -262,25 +262,25 @@ fn watched(
 ) -> Result<Windowed, WapError> {
     let deadline = Instant::now() + call.time_left.unwrap_or(TIME_BOUND).min(TIME_BOUND);
     let mut reader = WatchedReader::new(source, call.cancel, Some(deadline));
-    let seen = window.read(&mut reader).map_err(|error| read_failed(&request.path, &error))?;
+    let excerpt = window.read(&mut reader).map_err(|error| read_failed(&request.path, &error))?;
     match reader.stopped() {
         Some(Stop::Cancelled) => Err(WapError::new(Reason::Cancelled, "cancelled while the file was read")),
-        Some(Stop::OutOfTime) if !seen.is_filled => {
+        Some(Stop::OutOfTime) if !excerpt.is_filled => {
             let text = format!(
                 "timed out at line {} of '{}', before all lines of the range were found",
-                seen.total_lines, request.path
+                excerpt.total_lines, request.path
             );
             Err(WapError::new(Reason::Timeout, text)
-                .with("linesRead", seen.total_lines)
-                .with("bytesRead", seen.read_bytes))
+                .with("linesRead", excerpt.total_lines)
+                .with("bytesRead", excerpt.read_bytes))
         }
-        _ => Ok(seen),
+        _ => Ok(excerpt),
     }
 }
 
 /// Refuses what cannot be shown.
-fn check(request: &ReadFile, metadata: &FileMetadata, seen: &Windowed) -> Result<(), WapError> {
-    if seen.is_binary {
+fn check(request: &ReadFile, metadata: &FileMetadata, excerpt: &Windowed) -> Result<(), WapError> {
+    if excerpt.is_binary {
         let text = format!(
             "'{}' is a binary file of {} bytes, which cannot be read as text",
             metadata.path, metadata.size
@@ -288,11 +288,13 @@ fn check(request: &ReadFile, metadata: &FileMetadata, seen: &Windowed) -> Result
         return Err(WapError::new(Reason::BinaryFile, text).with("size", metadata.size));
     }
     if let Some(start) = request.start_line
-        && start.unsigned_abs() > seen.total_lines
+        && start.unsigned_abs() > excerpt.total_lines
     {
-        let text =
-            format!("startLine {start} is past the end: '{}' has {} lines", metadata.path, seen.total_lines);
-        return Err(WapError::new(Reason::InvalidRange, text).with("totalLines", seen.total_lines));
+        let text = format!(
+            "startLine {start} is past the end: '{}' has {} lines",
+            metadata.path, excerpt.total_lines
+        );
+        return Err(WapError::new(Reason::InvalidRange, text).with("totalLines", excerpt.total_lines));
     }
     Ok(())
 }
@@ -305,24 +307,24 @@ fn part_of(bytes: Vec<u8>, part: Range<usize>) -> Vec<u8> {
 fn respond(
     request: &ReadFile,
     metadata: FileMetadata,
-    seen: Windowed,
+    excerpt: Windowed,
     mut warnings: Vec<String>,
 ) -> Result<ReadFileResponse, WapError> {
-    check(request, &metadata, &seen)?;
-    if !seen.is_whole {
+    check(request, &metadata, &excerpt)?;
+    if !excerpt.is_whole {
         warnings.push(format!(
             "only the first {} of {} bytes were read, so totalLines is a lower bound and there is no version",
-            seen.read_bytes, metadata.size
+            excerpt.read_bytes, metadata.size
         ));
     }
     let mut response = ReadFileResponse {
-        content: String::from_utf8(seen.bytes)
+        content: String::from_utf8(excerpt.bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         metadata,
-        is_truncated: seen.is_truncated,
-        total_lines: seen.total_lines,
-        returned_lines: seen.returned_lines,
-        version: seen.hash.map(|hash| version(&change_journal::ContentHash::from_bytes(*hash.as_bytes()))),
+        is_truncated: excerpt.is_truncated,
+        total_lines: excerpt.total_lines,
+        returned_lines: excerpt.returned_lines,
+        version: excerpt.hash.map(|hash| version(&change_journal::ContentHash::from_bytes(*hash.as_bytes()))),
         warnings,
     };
     let cut = response.cut_warning(request.start_line.unwrap_or(1).unsigned_abs());
@@ -330,12 +332,12 @@ fn respond(
     Ok(response)
 }
 
-pub(crate) fn metadata(path: &RelPath, found: &Metadata) -> FileMetadata {
+pub(crate) fn metadata(path: &RelPath, metadata: &Metadata) -> FileMetadata {
     FileMetadata {
         path: path.to_string(),
-        size: if found.is_folder() { 0 } else { found.size_bytes },
-        is_directory: found.is_folder(),
-        last_modified: iso(found.modified()),
+        size: if metadata.is_folder() { 0 } else { metadata.size_bytes },
+        is_directory: metadata.is_folder(),
+        last_modified: iso(metadata.modified()),
     }
 }
 
@@ -345,17 +347,18 @@ fn too_large(path: &RelPath, size: u64, limit: u64) -> WapError {
     WapError::new(Reason::FileTooLarge, text).with("size", size).with("limit", limit)
 }
 
-fn read_refused(error: &FsError, asked: &str) -> WapError {
+fn read_refused(error: &FsError, requested: &str) -> WapError {
     match error {
         // For somebody who reads, a missing folder means a missing file.
         FsError::ParentMissing { .. } | FsError::NotAFolder { .. } => {
-            WapError::new(Reason::FileNotFound, format!("'{asked}' does not exist")).with("path", asked)
+            WapError::new(Reason::FileNotFound, format!("'{requested}' does not exist"))
+                .with("path", requested)
         }
-        other => fs_read_error(other, asked),
+        other => fs_read_error(other, requested),
     }
 }
 
-fn read_failed(asked: &str, error: &std::io::Error) -> WapError {
-    WapError::new(Reason::ReadError, format!("'{asked}' cannot be read: {}", error.kind()))
-        .with("path", asked)
+fn read_failed(requested: &str, error: &std::io::Error) -> WapError {
+    WapError::new(Reason::ReadError, format!("'{requested}' cannot be read: {}", error.kind()))
+        .with("path", requested)
 }

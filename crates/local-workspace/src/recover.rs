@@ -2,8 +2,8 @@
 
 pub(crate) mod layer_recovery;
 mod leftovers;
+mod partial_write;
 pub(crate) mod recovery;
 pub(crate) mod recovery_path;
 mod step_conflicts;
-mod torn;
 pub(crate) mod unsynced;

@@ -9,9 +9,9 @@ use crate::errors::journal_error;
 
 /// The journal's run of a call.
 ///
-/// Somebody else may have begun it and will finish it, a session for instance. A run that nobody has begun is opened for
-/// this call. If it has a sequence, it stays unfinished, because whoever counts sequences may have more steps for it; if
-/// it has none, it stands for this one call and is finished with it.
+/// The caller may have begun it and will finish it, a session for instance. A run that was not begun is opened for this
+/// call. If it has a sequence, it stays unfinished, because the owner of the sequence may have more steps for it; if it
+/// has none, it stands for this one call and is finished with it.
 #[derive(Debug)]
 pub(crate) struct EngineRun<'a> {
     journal: &'a Journal,
@@ -27,10 +27,10 @@ pub(crate) struct EngineRun<'a> {
 
 /// The recorded state of one step.
 #[derive(Debug)]
-pub(crate) enum Known<'a> {
+pub(crate) enum StepState<'a> {
     /// Nothing: carry it out.
     NotStarted,
-    /// It was started, and nobody knows how it ended.
+    /// It was started, and its end is unknown.
     Unknown,
     /// It was carried out; this was recorded.
     Finished(&'a [u8]),
@@ -85,8 +85,8 @@ impl<'a> EngineRun<'a> {
 
     /// Returns how a step is described in the record, if it is there.
     pub(crate) fn description(&self, index: u32) -> Option<&str> {
-        let place = self.steps.binary_search_by_key(&index, |step| step.index).ok()?;
-        Some(&self.steps[place].description)
+        let position = self.steps.binary_search_by_key(&index, |step| step.index).ok()?;
+        Some(&self.steps[position].description)
     }
 
     /// Returns the recorded state of the step at `index`, which the caller expects to be of kind `kind`.
@@ -94,18 +94,18 @@ impl<'a> EngineRun<'a> {
     /// # Errors
     ///
     /// [`Reason::Conflict`] if the step was of another kind, or if the run is over and has no such step.
-    pub(crate) fn recall(&self, index: u32, kind: StepKind) -> Result<Known<'_>, WapError> {
-        let place = self.steps.binary_search_by_key(&index, |step| step.index).ok();
-        match place.map(|place| &self.steps[place]) {
+    pub(crate) fn recall(&self, index: u32, kind: StepKind) -> Result<StepState<'_>, WapError> {
+        let position = self.steps.binary_search_by_key(&index, |step| step.index).ok();
+        match position.map(|position| &self.steps[position]) {
             None if self.is_over => {
                 Err(WapError::new(Reason::Conflict, "the run of this call is over, so nothing was done"))
             }
-            None => Ok(Known::NotStarted),
+            None => Ok(StepState::NotStarted),
             Some(step) if step.kind != kind => {
                 let text = format!("step {index} of this run was another one, so nothing was done");
                 Err(WapError::new(Reason::Conflict, text))
             }
-            Some(step) => Ok(step.outcome.as_deref().map_or(Known::Unknown, Known::Finished)),
+            Some(step) => Ok(step.outcome.as_deref().map_or(StepState::Unknown, StepState::Finished)),
         }
     }
 }

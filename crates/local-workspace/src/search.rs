@@ -7,8 +7,8 @@
 mod file_queue;
 mod file_searcher;
 mod file_sink;
-mod found;
 mod query;
+mod results;
 mod warm;
 
 use std::collections::HashSet;
@@ -20,10 +20,10 @@ use rel_path::{MAX_COMPONENTS, RelPath};
 use sandbox_fs::{FileKind, FsError, Visit, WalkLimits, WalkSummary};
 use wap_core::{Call, Exclusions, QueryType, Reason, SearchFiles, SearchFilesResponse, WapError};
 
-use self::file_queue::{Asked, Batch, Closing, FileQueue};
+use self::file_queue::{Batch, Closing, FileOrigin, FileQueue};
 use self::file_searcher::FileSearcher;
-use self::found::{FileOutcome, Found};
 use self::query::Query;
+use self::results::{FileOutcome, Results};
 use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::read::explore::{LeftOut, walk_time, warnings};
@@ -53,9 +53,9 @@ impl LocalWorkspace {
         let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
         let deadline = Instant::now() + walk_time(call);
         let sources = self.sources(call, request)?;
-        let found = Found::new(self.config.limits.max_search_results as usize);
+        let results = Results::new(self.config.limits.max_search_results as usize);
         let queue = FileQueue::default();
-        let searcher = || FileSearcher::new(self, call.cancel, deadline, &query, &found);
+        let searcher = || FileSearcher::new(self, call.cancel, deadline, &query, &results);
         let walked = thread::scope(|scope| {
             let queue = &queue;
             let _closed_in_any_case = Closing(queue);
@@ -72,9 +72,9 @@ impl LocalWorkspace {
                 exclusions: &exclusions,
                 deadline,
                 queue,
-                found: &found,
+                results: &results,
                 helper: searcher(),
-                seen: (sources.files.len() + sources.folders.len() > 1).then(HashSet::new),
+                visited: (sources.files.len() + sources.folders.len() > 1).then(HashSet::new),
                 batch: Batch::new(),
                 warnings: Vec::new(),
                 is_complete: true,
@@ -85,15 +85,15 @@ impl LocalWorkspace {
             return Err(WapError::new(Reason::Cancelled, "cancelled while files were searched"));
         }
         let (warnings, is_complete) = walked?;
-        Ok(found.into_response(warnings, is_complete))
+        Ok(results.into_response(warnings, is_complete))
     }
 
-    /// Finds out which of the paths are files, so that a bad one is told before anything is searched.
+    /// Determines which of the paths are files, so that a bad one is reported before anything is searched.
     fn sources(&self, call: &Call<'_>, request: &SearchFiles) -> Result<Sources, WapError> {
         let mut sources = Sources { files: Vec::new(), folders: Vec::new() };
-        for asked in &request.paths {
+        for requested in &request.paths {
             self.check_cancelled(call)?;
-            let start = self.folder_path(asked)?;
+            let start = self.folder_path(requested)?;
             self.hidden.check(&start)?;
             match self.root.open_file(&start) {
                 // A link to a file is a file for somebody who reads.
@@ -102,9 +102,9 @@ impl LocalWorkspace {
                     sources.files.push(file.path().clone());
                 }
                 Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {
-                    sources.folders.push((start, asked.clone()))
+                    sources.folders.push((start, requested.clone()))
                 }
-                Err(error) => return Err(path_error(&error, asked)),
+                Err(error) => return Err(path_error(&error, requested)),
             }
         }
         Ok(sources)
@@ -120,12 +120,13 @@ fn needle(request: &SearchFiles) -> Needle {
 }
 
 /// Nothing that could be searched has this name.
-fn path_error(error: &FsError, asked: &str) -> WapError {
+fn path_error(error: &FsError, requested: &str) -> WapError {
     match error {
         FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
-            WapError::new(Reason::PathNotFound, format!("'{asked}' does not exist")).with("path", asked)
+            WapError::new(Reason::PathNotFound, format!("'{requested}' does not exist"))
+                .with("path", requested)
         }
-        other => fs_read_error(other, asked),
+        other => fs_read_error(other, requested),
     }
 }
 
@@ -137,11 +138,11 @@ struct SearchWalk<'a> {
     exclusions: &'a Exclusions,
     deadline: Instant,
     queue: &'a FileQueue,
-    found: &'a Found,
+    results: &'a Results,
     /// Searches on this thread what the others have no room for.
     helper: FileSearcher<'a>,
     /// Files that were handed on, if a file could be met twice.
-    seen: Option<HashSet<RelPath>>,
+    visited: Option<HashSet<RelPath>>,
     batch: Batch,
     warnings: Vec<String>,
     is_complete: bool,
@@ -150,10 +151,10 @@ struct SearchWalk<'a> {
 impl SearchWalk<'_> {
     fn walk(&mut self, sources: Sources) -> Result<(), WapError> {
         for file in sources.files {
-            self.hand_on(file, Asked::Named);
+            self.hand_on(file, FileOrigin::Named);
         }
-        for (folder, asked) in sources.folders {
-            if let Err(error) = self.folder(&folder, &asked) {
+        for (folder, requested) in sources.folders {
+            if let Err(error) = self.folder(&folder, &requested) {
                 self.queue.abandon();
                 return Err(error);
             }
@@ -164,7 +165,7 @@ impl SearchWalk<'_> {
         Ok(())
     }
 
-    fn folder(&mut self, start: &RelPath, asked: &str) -> Result<(), WapError> {
+    fn folder(&mut self, start: &RelPath, requested: &str) -> Result<(), WapError> {
         let workspace = self.workspace;
         let is_recursive = self.request.recursive.unwrap_or(true);
         let depth = if is_recursive { MAX_COMPONENTS } else { 1 };
@@ -173,13 +174,13 @@ impl SearchWalk<'_> {
             are_defaults: self.request.exclude_patterns.is_none(),
             git_ignored: self.request.respect_gitignore.unwrap_or(false),
         };
-        if let Some(summary) = self.warm_folder(start, asked, depth, &rules)? {
+        if let Some(summary) = self.warm_folder(start, requested, depth, &rules)? {
             self.add_warnings(summary);
             return Ok(());
         }
         let timeout = self.deadline.saturating_duration_since(Instant::now());
         let limits = WalkLimits { depth, timeout, ..WalkLimits::default() };
-        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
+        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, requested))?;
         workspace.hidden.check(walk.start())?;
         let excludes = workspace.excluder(self.call, walk.start(), &rules);
         let mut walk = walk.visited_by(move |entry| match entry.kind {
@@ -188,7 +189,7 @@ impl SearchWalk<'_> {
             _ => Visit::Skip,
         });
         for entry in walk.by_ref() {
-            self.hand_on(entry.path, Asked::Walked);
+            self.hand_on(entry.path, FileOrigin::Walked);
         }
         self.add_warnings(walk.summary());
         Ok(())
@@ -198,7 +199,7 @@ impl SearchWalk<'_> {
     fn warm_folder(
         &mut self,
         start: &RelPath,
-        asked: &str,
+        requested: &str,
         depth: usize,
         rules: &LeftOut<'_>,
     ) -> Result<Option<WalkSummary>, WapError> {
@@ -208,19 +209,19 @@ impl SearchWalk<'_> {
         }
         // Nothing is listed: the folder is only found.
         let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
-        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, asked))?;
+        let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, requested))?;
         workspace.hidden.check(walk.start())?;
         let excludes = workspace.excluder(self.call, walk.start(), rules);
         let mut files = Vec::new();
         let needle = needle(self.request);
-        let found =
+        let listed =
             workspace.warm_candidates(walk.start(), depth, &needle, excludes, &mut |entry| files.push(entry));
-        let Some(summary) = found else { return Ok(None) };
+        let Some(summary) = listed else { return Ok(None) };
         for file in files {
             match file.content {
                 ListedContent::Binary => self.count(&file.path, FileOutcome::Binary),
                 ListedContent::Undecodable => self.count(&file.path, FileOutcome::Undecodable),
-                ListedContent::Unknown => self.hand_on(file.path, Asked::Walked),
+                ListedContent::Unknown => self.hand_on(file.path, FileOrigin::Walked),
             }
         }
         Ok(Some(summary))
@@ -237,21 +238,21 @@ impl SearchWalk<'_> {
 
     /// Checks whether a file comes up for the first time.
     fn is_new(&mut self, path: &RelPath) -> bool {
-        self.seen.as_mut().is_none_or(|seen| seen.insert(path.clone()))
+        self.visited.as_mut().is_none_or(|visited| visited.insert(path.clone()))
     }
 
     /// Counts a file that needs not be read.
     fn count(&mut self, path: &RelPath, outcome: FileOutcome) {
         if self.is_new(path) {
-            self.found.add(path, outcome);
+            self.results.add(path, outcome);
         }
     }
 
-    fn hand_on(&mut self, path: RelPath, asked: Asked) {
+    fn hand_on(&mut self, path: RelPath, origin: FileOrigin) {
         if !self.is_new(&path) {
             return;
         }
-        self.batch.push((path, asked));
+        self.batch.push((path, origin));
         if self.batch.len() >= BATCH_FILES {
             self.flush();
         }

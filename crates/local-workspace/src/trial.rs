@@ -45,8 +45,8 @@ pub struct Trial<'w> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// Somebody saved these files meanwhile, which the reply changes as well.
-    #[error("saved by someone else meanwhile: {}", paths.join(", "))]
+    /// Another program saved these files meanwhile, which the reply changes as well.
+    #[error("saved by another program meanwhile: {}", paths.join(", "))]
     SavedMeanwhile {
         /// Their paths; a repository is one of them as a whole.
         paths: Vec<String>,
@@ -117,28 +117,28 @@ impl Trial<'_> {
     pub fn changes(&self) -> Result<Vec<PlannedChange>, WapError> {
         let (_, effects) = self.effects()?;
         let protected = &self.workspace.root.policy().protected;
-        let asked = |effect: &Effect| {
+        let obeyed = |effect: &Effect| {
             let is_folder = effect.kind_after() == Some(PresentKind::Folder);
             protected.reported(&effect.path).filter(|_| !is_folder)
         };
-        let mut shown: Vec<PlannedChange> = Vec::new();
+        let mut planned: Vec<PlannedChange> = Vec::new();
         for effect in &effects {
             let change = match in_git_folder(&effect.path) {
-                Some(place) => PlannedChange::said(&place.folder, "the repository is changed"),
-                None => PlannedChange::of_effect(effect).obeyed_by(asked(effect)),
+                Some(part) => PlannedChange::said(&part.folder, "the repository is changed"),
+                None => PlannedChange::of_effect(effect).obeyed_by(obeyed(effect)),
             };
-            if shown.last() != Some(&change) {
-                shown.push(change);
+            if planned.last() != Some(&change) {
+                planned.push(change);
             }
         }
-        Ok(shown)
+        Ok(planned)
     }
 
     /// Records the steps of the run as the journal at `journal_folder`, a copy of this workspace's, knows them now,
     /// together with everything on the layer; then brings that into the folder. Whole outputs are taken from
     /// `output_folder`.
     ///
-    /// Afterwards the run has nothing left to do. Answers with what is to be said, such as paths that were not taken over.
+    /// Afterwards the run is complete. Returns the notices for the user, such as paths that were not adopted.
     ///
     /// # Errors
     ///
@@ -182,10 +182,15 @@ impl Trial<'_> {
             }
         };
         let Some(layer) = self.layer.take() else { return Err(KeepError::Unfinished) };
-        let seen = workspace.look_at_layer(&layer);
+        let snapshot = workspace.look_at_layer(&layer);
         // All of it is kept or nothing, so nobody is let in meanwhile.
-        let (outcome, is_needed) =
-            workspace.take_over(Ok(nothing_to_say()), &layer, seen, (&record, &mut || {}), &mut Vec::new());
+        let (outcome, is_needed) = workspace.take_over(
+            Ok(nothing_to_say()),
+            &layer,
+            snapshot,
+            (&record, &mut || {}),
+            &mut Vec::new(),
+        );
         if !is_needed {
             // What is left of it goes at the next opening.
             let _ = layer.discard();
@@ -201,9 +206,9 @@ impl Trial<'_> {
         };
         let tried =
             change_journal::Journal::open_read_only(journal_folder).map_err(|error| damaged(&error))?;
-        let known = self.workspace.journal.reader().steps(number).map_err(journal_error)?;
+        let recorded = self.workspace.journal.reader().steps(number).map_err(journal_error)?;
         let mut steps = tried.steps(number).map_err(|error| damaged(&error))?;
-        steps.retain(|step| known.iter().all(|known| known.index != step.index));
+        steps.retain(|step| recorded.iter().all(|recorded| recorded.index != step.index));
         if steps.iter().any(|step| step.outcome.is_none() || step.index >= STEP) {
             return Err(KeepError::Unfinished);
         }
@@ -218,7 +223,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The paths that somebody has saved since the layer was made and that it changes, and all that it does.
+    /// Returns the paths that the layer changes and that another program has saved since, and all effects.
     fn effects(&self) -> Result<(Vec<String>, Vec<Effect>), WapError> {
         let Some(layer) = &self.layer else { return Ok((Vec::new(), Vec::new())) };
         let root = &self.workspace.root;
@@ -226,12 +231,12 @@ impl Trial<'_> {
             WapError::new(Reason::ReadError, format!("what was done cannot be read: {error}"))
         };
         let changes = list(layer, root, &root.policy().protected).map_err(unreadable)?;
-        let shown = |change: &LayerChange| {
+        let name = |change: &LayerChange| {
             in_git_folder(&change.path)
-                .map_or_else(|| change.path.to_string(), |place| place.folder.to_string())
+                .map_or_else(|| change.path.to_string(), |part| part.folder.to_string())
         };
         let mut saved: Vec<String> =
-            changes.iter().filter(|change| change.saved_meanwhile).map(shown).collect();
+            changes.iter().filter(|change| change.saved_meanwhile).map(name).collect();
         saved.dedup();
         Ok((saved, effects(layer, root, &changes, KeepLimits::default())))
     }

@@ -25,12 +25,12 @@ use crate::command::answer::CommandOutcome;
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::recover::recovery_path::is_redoable;
-use crate::runs::{EngineRun, Known};
+use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::history::undone_by;
 use crate::undo::path::{Side, UndoPath, diff_since};
-use crate::undo::plan::{UndoGround, UndoPlan, with_what_belongs};
+use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 
 /// The scope of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum Undo {
 pub struct Undone {
     /// The number of the run that did it: [`Undo::Run`] with it takes the undo back.
     pub run: u64,
-    /// The paths, in the order in which they were brought back.
+    /// The paths, in the order in which they were restored.
     pub paths: Vec<UndonePath>,
     /// Folders that were made and stay, because something else is in them.
     pub kept_folders: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Undone {
     pub not_undoable: Vec<String>,
 }
 
-/// One path that was brought back.
+/// One path that was restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ pub struct UndonePath {
     pub path: String,
     /// The effect on the path.
     pub effect: UndoEffect,
-    /// The numbers of the changes that were taken back, newest first.
+    /// The numbers of the changes that were reverted, newest first.
     pub undoes: Vec<u64>,
 }
 
@@ -97,9 +97,9 @@ struct UndoRecord {
 impl LocalWorkspace {
     /// Takes changes back: each path holds again what it held before them.
     ///
-    /// It is one commit, and all paths or none: if somebody saves one of them in the very moment, what was brought back
-    /// already is taken back in turn. The undo itself can be undone. What commands did is taken back as well, as far as the
-    /// journal keeps what was there before.
+    /// It is one commit, and all paths or none: if another program saves one of them in that moment, the paths restored
+    /// so far are reverted. The undo itself can be undone. Effects of commands are undone as well, as far as the
+    /// journal keeps the contents before them.
     ///
     /// Asked for again with the same origin, it answers from its record.
     ///
@@ -112,8 +112,8 @@ impl LocalWorkspace {
 
     /// Takes back what `choose` says once it is clear that the call was not carried out before.
     ///
-    /// What is "the last change" differs after an undo: a call that is made again, because nobody knows what came of it,
-    /// must not choose again.
+    /// What is "the last change" differs after an undo: a call that is repeated, because its outcome is unknown, must
+    /// not choose again.
     ///
     /// # Errors
     ///
@@ -173,11 +173,11 @@ impl LocalWorkspace {
         Err(UndoError::Obstacles(failures))
     }
 
-    /// Takes back what an undo has brought back already, because the rest of it cannot be had.
+    /// Reverts the paths that an undo has restored already, because the rest of it failed.
     ///
     /// # Errors
     ///
-    /// If that cannot be planned or recorded: then what was brought back stays so.
+    /// Those of planning and recording: then the restored paths stay restored.
     fn put_back(
         &self,
         run: &EngineRun<'_>,
@@ -225,8 +225,8 @@ impl LocalWorkspace {
         brought_back.dedup();
         let cause = cause.to_string();
         let error = UndoError::InParts { brought_back, obstacles, cause };
-        let told = WapError::new(Reason::WriteError, error.to_string());
-        let outcome = encode(&UndoRecord { outcome: Err(told) });
+        let reported = WapError::new(Reason::WriteError, error.to_string());
+        let outcome = encode(&UndoRecord { outcome: Err(reported) });
         // It rides with the next commit that the disk takes.
         let _ = self.journal.conflict_changes(failed, &outcome);
         error
@@ -281,10 +281,10 @@ impl LocalWorkspace {
         chosen: &Chosen,
         what: &Undo,
     ) -> Result<Taken, UndoError> {
-        let ground = UndoGround { root, open_root, hidden: &self.hidden, journal: self.journal.reader() };
+        let context = UndoContext { root, open_root, hidden: &self.hidden, journal: self.journal.reader() };
         let paths = chosen.changes.values().map(|change| change.path.clone()).collect();
         let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
-        let plan = match UndoPlan::of(&ground, &numbers, paths) {
+        let plan = match UndoPlan::of(&context, &numbers, paths) {
             Err(UndoError::Nothing) if !chosen.unkept.is_empty() => {
                 let obstacle = |path: &String| UndoObstacle::new(path.clone(), ObstacleKind::NotKept);
                 return Err(UndoError::Obstacles(chosen.unkept.iter().map(obstacle).collect()));
@@ -305,7 +305,7 @@ impl LocalWorkspace {
         let modes = folder_modes(&plan);
         modes.open(open_root);
         for (path, numbers) in plan.paths.iter().zip(&recorded) {
-            if let Err(failure) = self.bring_back(run, ground.root_for(path), path) {
+            if let Err(failure) = self.bring_back(run, context.root_for(path), path) {
                 failures.push((failure, numbers.clone()));
             } else {
                 published.extend(numbers.iter().map(|number| (*number, path.path.clone())));
@@ -403,11 +403,11 @@ impl LocalWorkspace {
 /// Returns the recorded outcome of an undo.
 fn recorded_outcome(run: &EngineRun<'_>, step: u32) -> Result<Option<Result<Undone, UndoError>>, UndoError> {
     match run.recall(step, StepKind::FileChange).map_err(UndoError::Workspace)? {
-        Known::Finished(recorded) => {
+        StepState::Finished(recorded) => {
             let record: UndoRecord = decode(recorded).map_err(UndoError::Workspace)?;
             Ok(Some(record.outcome.map_err(UndoError::Workspace)))
         }
-        Known::NotStarted | Known::Unknown => Ok(None),
+        StepState::NotStarted | StepState::Unknown => Ok(None),
     }
 }
 
@@ -430,8 +430,8 @@ impl Chosen {
         let unkept: BTreeSet<Vec<u8>> =
             self.changes.values().filter(is_unkept).map(|change| change.path.clone()).collect();
         self.changes.retain(|_, change| !unkept.contains(&change.path));
-        let shown = |path: &Vec<u8>| RelPath::from_bytes(path).unwrap_or_default().to_string();
-        self.unkept.extend(unkept.iter().map(shown));
+        let rendered = |path: &Vec<u8>| RelPath::from_bytes(path).unwrap_or_default().to_string();
+        self.unkept.extend(unkept.iter().map(rendered));
         self
     }
 }
@@ -457,7 +457,7 @@ fn folder_modes(plan: &UndoPlan) -> FolderModes {
 
 enum Taken {
     All(Undone),
-    /// Some paths failed; the changes that brought back the others.
+    /// Some paths failed; the changes that restored the others.
     Partly {
         published: Vec<(ChangeNumber, RelPath)>,
         failed: Vec<ChangeNumber>,

@@ -80,16 +80,16 @@ fn turn(effect: &Effect) -> Turn {
         None if goes => Turn::Removal,
         None => Turn::Change,
         // A `.git` file leads to a repository, which comes first.
-        Some(place) if place.names.is_empty() && effect.kind_after() == Some(PresentKind::File) => Turn::Head,
+        Some(part) if part.names.is_empty() && effect.kind_after() == Some(PresentKind::File) => Turn::Head,
         // The folder itself comes before what is in it, and goes after.
-        Some(place) if place.names.is_empty() => {
+        Some(part) if part.names.is_empty() => {
             if goes {
                 Turn::Last
             } else {
                 Turn::Change
             }
         }
-        Some(place) if place.is_object() => {
+        Some(part) if part.is_object() => {
             if goes {
                 Turn::Last
             } else {
@@ -97,7 +97,7 @@ fn turn(effect: &Effect) -> Turn {
             }
         }
         Some(_) if goes => Turn::RepositoryRemoval,
-        Some(place) if place.names.len() == 1 && matches!(place.names[0], b"HEAD" | b"index") => Turn::Head,
+        Some(part) if part.names.len() == 1 && matches!(part.names[0], b"HEAD" | b"index") => Turn::Head,
         Some(_) => Turn::Repository,
     }
 }
@@ -113,8 +113,8 @@ pub(crate) struct Adopted {
 
 /// Carries out recorded effects one after the other by `put`, which is given their indexes.
 ///
-/// If a part of a repository cannot be had, the rest of it is left as well. If something cannot be had that nobody else
-/// keeps, a large file that was renamed for instance, nothing goes that may be its only copy.
+/// If a part of a repository cannot be had, the rest of it is left as well. If the only copy of some content cannot be
+/// adopted, a large renamed file for instance, nothing is removed that may be that copy.
 pub(crate) fn adopt(
     effects: &[Effect],
     workspace: Option<&Path>,
@@ -124,7 +124,7 @@ pub(crate) fn adopt(
     let mut broken: BTreeSet<RelPath> = BTreeSet::new();
     for index in in_order(effects) {
         let effect = &effects[index];
-        let repository = in_git_folder(&effect.path).map(|place| place.folder);
+        let repository = in_git_folder(&effect.path).map(|part| part.folder);
         let linked = linked_repository(effect, workspace);
         let is_only_copy = effect.after.is_none() && !effect.is_undoable();
         if is_only_copy && adopted.failed.iter().any(|(failed, _)| !effects[*failed].is_undoable()) {
@@ -148,16 +148,16 @@ pub(crate) fn adopt(
 
 /// The repository that a `.git` file leads to.
 fn linked_repository(effect: &Effect, workspace: Option<&Path>) -> Option<RelPath> {
-    in_git_folder(&effect.path).filter(|place| place.names.is_empty())?;
+    in_git_folder(&effect.path).filter(|part| part.names.is_empty())?;
     let folder = linked_folder(&effect.path, effect.text_after()?, workspace)?;
-    in_git_folder(&folder).map(|place| place.folder)
+    in_git_folder(&folder).map(|part| part.folder)
 }
 
 /// Looks at what is to be replaced. A file that is too large to be read goes at once, because nothing of it is kept.
 fn present_to_replace(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
     match Present::of_any_kind(root, path) {
         Err(FsError::TooLarge { .. }) => root.remove_file(path, None).map(|_| None),
-        found => found,
+        outcome => outcome,
     }
 }
 

@@ -55,7 +55,7 @@ impl Moment {
 
 /// The findings in build folders.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct BuildFolderFindings {
     /// Files that git would obey, with the reason; they have another name now, or are gone if they were links.
     pub taken_away: Vec<(String, Refusal)>,
     /// Those of which that failed.
@@ -80,8 +80,8 @@ impl BuildFoldersBefore {
         BuildFoldersBefore { folders, is_cut: true, ..BuildFoldersBefore::default() }
     }
 
-    /// Notes what is in repositories before a command. A repository that is not among them was completed, or brought to its
-    /// place, by the command: then all of it is judged, however old its parts are.
+    /// Records the contents of repositories before a command. A repository that is not among them was completed, or
+    /// moved there, by the command: then all of it is judged, at any age of its parts.
     pub(crate) fn look(root: &FileRoot, folders: Vec<RelPath>) -> BuildFoldersBefore {
         let mut check = Check::new(root, Moment(i128::MAX), &folders, None);
         check.walk();
@@ -91,17 +91,17 @@ impl BuildFoldersBefore {
 }
 
 /// Looks for what git would obey and was made, changed or completed since a moment.
-pub(crate) fn check(root: &FileRoot, before: &BuildFoldersBefore, since: Moment) -> Found {
+pub(crate) fn check(root: &FileRoot, before: &BuildFoldersBefore, since: Moment) -> BuildFolderFindings {
     let mut check = Check::new(root, since, &before.folders, Some(before));
     check.walk();
-    let mut found = Found { is_cut: check.is_cut, ..Found::default() };
+    let mut findings = BuildFolderFindings { is_cut: check.is_cut, ..BuildFolderFindings::default() };
     let open = if check.obeyed.is_empty() { None } else { open_root(root).ok() };
     for (path, kind, refusal) in check.obeyed {
         let is_gone = open.as_ref().is_some_and(|open| take_away(open, &path, kind).is_ok());
-        let list = if is_gone { &mut found.taken_away } else { &mut found.left };
+        let list = if is_gone { &mut findings.taken_away } else { &mut findings.left };
         list.push((path.to_string(), refusal));
     }
-    found
+    findings
 }
 
 struct Check<'a> {
@@ -166,7 +166,7 @@ impl<'a> Check<'a> {
         let is_bare = has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"));
         // Any of these may be what was missing, and the whole may have had another name.
         let is_part_new = is_bare
-            && (self.root.metadata(folder).is_ok_and(|found| self.is_new(&found))
+            && (self.root.metadata(folder).is_ok_and(|metadata| self.is_new(&metadata))
                 || entries.iter().any(|(name, metadata)| is_part(name) && self.is_new(metadata)));
         for (name, metadata) in &entries {
             let Ok(path) = folder.child(name) else { continue };
@@ -280,8 +280,8 @@ impl<'a> Check<'a> {
         self.left_entries = left;
         self.is_cut |= read.is_err() || left == 0;
         let metadata = |name: Vec<u8>| {
-            let found = open.entry(&name).ok().flatten()?;
-            Some((name, found))
+            let entry = open.entry(&name).ok().flatten()?;
+            Some((name, entry))
         };
         names.into_iter().filter_map(metadata).collect()
     }

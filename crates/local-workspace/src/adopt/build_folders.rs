@@ -1,6 +1,6 @@
 //! Folders of what can be built again: ignored by git and in the default exclusions.
 //!
-//! What commands do in them is not recorded: they are large, and nobody edits what is in them.
+//! What commands do in them is not recorded: they are large, and users do not edit their contents.
 
 use std::collections::BTreeSet;
 

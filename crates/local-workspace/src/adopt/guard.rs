@@ -64,7 +64,7 @@ impl Guard<'_> {
             format: &|_| ObjectFormat::default(),
         };
         let is_refused = |effect: &Effect| {
-            in_git_folder(&effect.path).is_some_and(|place| place.refusal(effect, &plain).is_some())
+            in_git_folder(&effect.path).is_some_and(|part| part.refusal(effect, &plain).is_some())
         };
         let format = |settings: &RelPath| {
             let after = format_after(&effects, settings, &was_there, &is_refused);
@@ -85,12 +85,12 @@ impl Guard<'_> {
             .map(|effect| {
                 self.listed(effect)
                     .or_else(|| {
-                        let place = in_git_folder(&effect.path)?;
-                        if removed.contains(&place.folder) {
+                        let part = in_git_folder(&effect.path)?;
+                        if removed.contains(&part.folder) {
                             return Some(Refusal::Removal);
                         }
                         // A repository that goes as a whole takes its settings and hooks with it.
-                        if is_there(&place.folder) { place.refusal(effect, &context) } else { None }
+                        if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
                     })
                     .or_else(|| transition.refusal(effect))
             })
@@ -141,8 +141,8 @@ impl Guard<'_> {
     }
 }
 
-/// The `.git` folders of which the command has removed what makes them repositories: nothing in them is taken over.
-/// One that is gone with the folder that it was the repository of is like any other folder that is gone.
+/// The `.git` folders of which the command has removed what makes them repositories: nothing in them is adopted. One
+/// that is gone with the folder that it was the repository of is like any other folder that is gone.
 fn removed_repositories(
     effects: &[Effect],
     context: &RepositoryContext<'_>,
@@ -150,13 +150,13 @@ fn removed_repositories(
 ) -> BTreeSet<RelPath> {
     let is_removal = |effect: &&Effect| {
         in_git_folder(&effect.path)
-            .is_some_and(|place| place.refusal(effect, context) == Some(Refusal::Removal))
+            .is_some_and(|part| part.refusal(effect, context) == Some(Refusal::Removal))
     };
     let folders = effects.iter().filter(is_removal).filter_map(|effect| in_git_folder(&effect.path));
     let stays = |folder: &RelPath| {
         folder.parent().is_none_or(|around| around.is_root() || is_there(&around)) || is_there(folder)
     };
-    folders.map(|place| place.folder).filter(stays).collect()
+    folders.map(|part| part.folder).filter(stays).collect()
 }
 
 /// The last `count` names of a path.
@@ -192,9 +192,9 @@ impl Sorted {
     /// of another one.
     fn keep_working_trees_whole(&mut self) {
         loop {
-            let is_torn =
+            let is_split =
                 |tree: &WorkingTree| self.refused.iter().any(|(effect, _)| tree.needs(&effect.path));
-            let Some(index) = self.working_trees.iter().position(is_torn) else { return };
+            let Some(index) = self.working_trees.iter().position(is_split) else { return };
             let tree = self.working_trees.remove(index);
             let (refused, allowed) = std::mem::take(&mut self.allowed)
                 .into_iter()
@@ -206,8 +206,8 @@ impl Sorted {
         }
     }
 
-    /// Folders whose removal cannot be, because something in them is not taken over, stay as well; and what would have
-    /// come into the place of one goes the way of the others.
+    /// Keeps folders that cannot be removed, because something in them is not adopted, and refuses effects that would
+    /// replace one.
     fn keep_folders_that_stay(&mut self) {
         let staying: BTreeSet<RelPath> = self
             .refused

@@ -99,17 +99,17 @@ pub(crate) fn effects(
     changes.iter().filter(|change| !change.path.is_root()).map(|change| reader.effect(change)).collect()
 }
 
-/// The repositories of which somebody has changed a part, or is changing one now.
+/// The repositories of which another program has changed a part, or is changing one now.
 pub(crate) fn repositories_in_use(root: &FileRoot, changes: &LayerChanges) -> BTreeSet<RelPath> {
     const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
     let mut all = BTreeSet::new();
     let mut in_use = BTreeSet::new();
     for change in changes {
-        let Some(place) = in_git_folder(&change.path) else { continue };
+        let Some(part) = in_git_folder(&change.path) else { continue };
         if change.saved_meanwhile {
-            in_use.insert(place.folder.clone());
+            in_use.insert(part.folder.clone());
         }
-        all.insert(place.folder);
+        all.insert(part.folder);
     }
     let is_locked = |folder: &RelPath| {
         LOCKS.iter().any(|name| folder.child(name).is_ok_and(|path| root.metadata(&path).is_ok()))
@@ -138,14 +138,14 @@ impl Reader<'_> {
             .map(|side| self.side(side, change, |reader, limit| reader.read_after(change, limit)));
         let before = before.map(|side| {
             side.with_attributes(|| {
-                let found = self.root.attributes(&change.path).ok()?;
-                Some(attribute_bytes(&found))
+                let attributes = self.root.attributes(&change.path).ok()?;
+                Some(attribute_bytes(&attributes))
             })
         });
         let after = after.map(|side| {
             side.with_attributes(|| {
-                let found = self.layer.attributes(&change.path).ok()?;
-                Some(attribute_bytes(&found))
+                let attributes = self.layer.attributes(&change.path).ok()?;
+                Some(attribute_bytes(&attributes))
             })
         });
         Effect { path: change.path.clone(), before, after }

@@ -15,7 +15,7 @@ use crate::change::late_writes::HELD_FILES;
 use crate::change::present::{CONTENT_LIMIT_BYTES, PresentKind};
 use crate::command::answer::CommandOutcome;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions, widened_access};
+use crate::command::effect_notes::{EffectNotes, changed_directions, obeyed_names, widened_access};
 use crate::command::effects::{Recorded, not_undoable};
 use crate::engine::LocalWorkspace;
 use crate::git::guard::in_git_folder;
@@ -26,7 +26,7 @@ use crate::step_record::encode;
 /// So many paths are adopted before others are let in.
 const BATCH: usize = 256;
 
-/// Contents of more bytes than these are brought into the journal before the commit.
+/// Contents of more bytes than these are written into the journal before the commit.
 const MANY_BYTES: usize = 4 << 20;
 
 /// A file that a command's version has replaced, still open, with its path and what it held.
@@ -36,10 +36,10 @@ type ReplacedFile = (RelPath, OpenFile, sandbox_fs::ContentHash);
 type Record<'r> = dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded + 'r;
 
 /// The changes on a layer.
-pub(crate) struct LayerSeen {
+pub(crate) struct LayerSnapshot {
     changes: LayerChanges,
     sorted: Sorted,
-    /// The last change of anybody that was recorded before.
+    /// The last change of any run that was recorded before.
     last_change: ChangeNumber,
 }
 
@@ -54,7 +54,7 @@ impl LocalWorkspace {
     ) -> CommandOutcome {
         let record = |outcome, changes: &[JournalChange<'_>]| self.record(run, step, outcome, changes);
         // The layer is this command's alone, so nobody has to wait for it to be read.
-        let seen = self.look_at_layer(&layer);
+        let snapshot = self.look_at_layer(&layer);
         let mut turn = Some(self.lock_changes());
         let mut let_others_in = || {
             drop(turn.take());
@@ -62,7 +62,7 @@ impl LocalWorkspace {
         };
         let mut replaced = Vec::new();
         let (outcome, is_needed) =
-            self.take_over(outcome, &layer, seen, (&record, &mut let_others_in), &mut replaced);
+            self.take_over(outcome, &layer, snapshot, (&record, &mut let_others_in), &mut replaced);
         drop(turn);
         if !is_needed {
             // What is left of it goes at the next opening.
@@ -74,8 +74,8 @@ impl LocalWorkspace {
         outcome
     }
 
-    /// Records a command of which nobody knows whether all its processes are gone. They may still write to its layer,
-    /// so nothing is taken from there, and the next opening removes it.
+    /// Records a command whose processes may not all have ended. They may still write to its layer, so nothing is taken
+    /// from there, and the next opening removes it.
     pub(crate) fn record_dropped(
         &self,
         run: &EngineRun<'_>,
@@ -89,7 +89,7 @@ impl LocalWorkspace {
 
     /// Lists and reads what was done on a layer, and makes sure that adopting it can go on after a crash. Changes of files
     /// may be made meanwhile.
-    pub(crate) fn look_at_layer(&self, layer: &Layer) -> Result<LayerSeen, String> {
+    pub(crate) fn look_at_layer(&self, layer: &Layer) -> Result<LayerSnapshot, String> {
         let newest = self.journal.reader().latest_changes(None, 1).map_err(|error| error.to_string())?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
         let protected = &self.root.policy().protected;
@@ -97,10 +97,10 @@ impl LocalWorkspace {
         let sorted = self.sort_effects(effects(layer, &self.root, &changes, KeepLimits::default()));
         prepare(layer, &changes, &sorted.allowed).map_err(|error| error.to_string())?;
         self.keep_contents(&sorted);
-        Ok(LayerSeen { changes, sorted, last_change })
+        Ok(LayerSnapshot { changes, sorted, last_change })
     }
 
-    /// Sorts out what may be taken over, by what is in the workspace now.
+    /// Selects the effects that may be adopted, by the workspace's state now.
     fn sort_effects(&self, effects: Vec<Effect>) -> Sorted {
         let was_there = |path: &RelPath| self.root.metadata(path).is_ok();
         let written_through = self.written_through().folders.clone();
@@ -153,17 +153,17 @@ impl LocalWorkspace {
         &self,
         outcome: CommandOutcome,
         layer: &Layer,
-        seen: Result<LayerSeen, String>,
+        snapshot: Result<LayerSnapshot, String>,
         (record, let_others_in): (&Record<'_>, &mut dyn FnMut()),
         replaced: &mut Vec<ReplacedFile>,
     ) -> (CommandOutcome, bool) {
         let mut notes = EffectNotes::default();
-        let seen = seen.and_then(|seen| {
-            let since = self.changed_since(seen.last_change).map_err(|error| error.to_string())?;
-            Ok((seen, since))
+        let snapshot = snapshot.and_then(|snapshot| {
+            let since = self.changed_since(snapshot.last_change).map_err(|error| error.to_string())?;
+            Ok((snapshot, since))
         });
-        let (LayerSeen { changes, sorted, .. }, since) = match seen {
-            Ok(seen) => seen,
+        let (LayerSnapshot { changes, sorted, .. }, since) = match snapshot {
+            Ok(snapshot) => snapshot,
             Err(error) => {
                 notes.other.push(format!("nothing that the command changed was kept: {error}"));
                 return (record(notes.add_to(outcome), &[]).outcome, false);
@@ -195,14 +195,14 @@ impl LocalWorkspace {
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
                 || is_touched(effect, &since)
-                || in_git_folder(&effect.path).is_some_and(|place| in_use.contains(&place.folder))
+                || in_git_folder(&effect.path).is_some_and(|part| in_use.contains(&part.folder))
                 || working_trees.iter().any(|tree| tree.is_of(&in_use) && tree.contains(&effect.path))
         };
         let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.conflicts = conflicts.iter().map(shown_conflict).collect();
         notes.conflicts.dedup();
-        notes.asked = asked_names(protected, &wanted);
+        notes.obeyed = obeyed_names(protected, &wanted);
         notes.directions = changed_directions(&wanted);
         notes.widened = widened_access(&wanted);
         notes.not_undoable.extend(not_undoable(&wanted));
@@ -297,9 +297,9 @@ impl LocalWorkspace {
                 AdoptError::KeepsChanging { .. } => {
                     let kept = changes.find(&effect.path).and_then(|change| self.keep_theirs(layer, change));
                     notes.conflicts.push(shown_conflict(effect));
-                    notes
-                        .other
-                        .extend(kept.map(|name| format!("a version that someone saved is kept as `{name}`")));
+                    notes.other.extend(
+                        kept.map(|name| format!("a version that another program saved is kept as `{name}`")),
+                    );
                 }
                 other => notes.failed.push((effect.path.to_string(), other.to_string())),
             }
@@ -318,7 +318,7 @@ impl LocalWorkspace {
         notes
     }
 
-    /// Somebody's version ended up in the layer, which is going to be dropped: it gets a name of its own.
+    /// Keeps another program's version, which ended up in a layer that is about to be dropped, under a name of its own.
     fn keep_theirs(&self, layer: &Layer, change: &LayerChange) -> Option<RelPath> {
         let mut bytes = Vec::new();
         let file = layer.open_before(change).ok()??;
@@ -354,7 +354,7 @@ fn prepare(layer: &Layer, changes: &LayerChanges, wanted: &[Effect]) -> Result<(
     layer.seal(changes)
 }
 
-/// A repository is taken over as a whole or not at all, so it is named as a whole.
+/// Names a conflict: a repository is adopted as a whole or not at all, so it is named as a whole.
 fn shown_conflict(effect: &Effect) -> String {
-    in_git_folder(&effect.path).map_or_else(|| effect.path.to_string(), |place| place.folder.to_string())
+    in_git_folder(&effect.path).map_or_else(|| effect.path.to_string(), |part| part.folder.to_string())
 }

@@ -1,4 +1,4 @@
-//! Working trees that a command adds, removes or moves: taken over as a whole or not at all.
+//! Working trees that a command adds, removes or moves: adopted as a whole or not at all.
 //!
 //! A working tree of `git worktree` is a folder with a `.git` file, and a folder `worktrees/NAME` in the repository that
 //! leads back to it. With one of them alone git finds nothing, or something else.
@@ -42,7 +42,7 @@ impl WorkingTree {
         path.starts_with(&self.record) || self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Returns whether it cannot be taken over without this path.
+    /// Checks whether it cannot be adopted without this path.
     pub(crate) fn needs(&self, path: &RelPath) -> bool {
         let is_link = |folder: &RelPath| folder.child(b".git").is_ok_and(|link| link == *path);
         path.starts_with(&self.record) || self.folders.iter().any(is_link)
@@ -50,7 +50,7 @@ impl WorkingTree {
 
     /// Returns whether it is a working tree of one of these repositories, or has one of them as its own `.git`.
     pub(crate) fn is_of(&self, repositories: &BTreeSet<RelPath>) -> bool {
-        let of_record = in_git_folder(&self.record).map(|place| place.folder);
+        let of_record = in_git_folder(&self.record).map(|part| part.folder);
         let links = self.folders.iter().filter_map(|folder| folder.child(b".git").ok());
         of_record.into_iter().chain(links).any(|folder| repositories.contains(&folder))
     }

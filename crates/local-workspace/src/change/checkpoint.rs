@@ -195,7 +195,7 @@ impl Worker {
             match written {
                 Some(Ok(replaced)) => {
                     if let Some((replaced, content)) = replaced {
-                        self.late_writes.watch(path, &nobody(), replaced, content);
+                        self.late_writes.watch(path, &no_conversation(), replaced, content);
                     }
                     unmark(&self.journal, numbers.iter().copied());
                     settled.extend(numbers);
@@ -211,7 +211,7 @@ impl Worker {
 }
 
 /// The conversation of what no call has asked for.
-fn nobody() -> ConversationId {
+fn no_conversation() -> ConversationId {
     ConversationId(String::new())
 }
 

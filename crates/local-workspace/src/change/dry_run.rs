@@ -59,8 +59,8 @@ impl<'a> DryWorkspace<'a> {
             // Line numbers of this version can be followed as if it had been published.
             self.workspace.held.hold(after.hash, &after.bytes, Retention::Process);
         }
-        let asked = self.workspace.root.policy().protected.reported(&step.path);
-        work.planned.push(PlannedChange::of(&step).obeyed_by(asked));
+        let obeyed = self.workspace.root.policy().protected.reported(&step.path);
+        work.planned.push(PlannedChange::of(&step).obeyed_by(obeyed));
         Ok(step.changed)
     }
 

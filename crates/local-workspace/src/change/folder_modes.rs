@@ -1,7 +1,7 @@
 //! Permission bits of folders that keep their owner from changing what is in them.
 //!
-//! A program may leave a folder that nobody can write, with changes in it. So such folders are opened first, and get
-//! their bits when everything in them is in its place.
+//! A program may leave a folder without write bits, with changes in it. So such folders are opened first, and get their
+//! bits when everything in them is in its place.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,9 @@ impl FolderModes {
     pub(crate) fn open(&self, root: &FileRoot) {
         for path in &self.closed {
             // Where it cannot be done, the change in the folder says why.
-            let _ = root.metadata(path).and_then(|found| root.set_folder_mode(path, found.mode | OWNER_BITS));
+            let _ = root
+                .metadata(path)
+                .and_then(|metadata| root.set_folder_mode(path, metadata.mode | OWNER_BITS));
         }
     }
 

@@ -62,8 +62,8 @@ impl HeldVersions {
         }
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = recent.versions.iter().position(|(held, _)| *held == hash) {
-            if let Some(found) = recent.versions.remove(index) {
-                recent.versions.push_back(found);
+            if let Some(held) = recent.versions.remove(index) {
+                recent.versions.push_back(held);
             }
             return;
         }
@@ -79,8 +79,8 @@ impl HeldVersions {
     pub(crate) fn keeps(&self, hash: &ContentHash) -> bool {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(index) = recent.versions.iter().position(|(held, _)| held == hash) else { return false };
-        if let Some(found) = recent.versions.remove(index) {
-            recent.versions.push_back(found);
+        if let Some(held) = recent.versions.remove(index) {
+            recent.versions.push_back(held);
         }
         true
     }
@@ -98,7 +98,7 @@ impl HeldVersions {
     /// Finds out where the lines of version `from` are in version `to` of a file, whose text is `current`.
     ///
     /// Edits of ours are followed exactly, first those in the journal, then `planned` ones that are not yet there. Where
-    /// somebody else has changed the file in between, the texts before and after are compared. `None` if the bytes of
+    /// another program has changed the file in between, the texts before and after are compared. `None` if the bytes of
     /// `from` are not held.
     pub(crate) fn line_map(
         &self,
@@ -108,24 +108,24 @@ impl HeldVersions {
         current: &Source<'_>,
         planned: &[Edit],
     ) -> Option<LineMap> {
-        let shown = self.bytes(from)?;
-        let shown = Source::parse(&shown).ok()?;
+        let base = self.bytes(from)?;
+        let base = Source::parse(&base).ok()?;
         let edits = self.edits_since(path, from, to, planned);
-        let map = self.follow(from, &shown, &edits, to, current);
+        let map = self.follow(from, &base, &edits, to, current);
         // A record that does not fit the texts, or a version on the way that is gone: then the ends are compared.
-        Some(map.unwrap_or_else(|| LineMap::between(&shown, current)))
+        Some(map.unwrap_or_else(|| LineMap::between(&base, current)))
     }
 
     /// The map along `edits`, with a comparison wherever one does not begin with what is there.
     fn follow(
         &self,
         from: &ContentHash,
-        shown: &Source<'_>,
+        base: &Source<'_>,
         edits: &[Edit],
         to: &ContentHash,
         current: &Source<'_>,
     ) -> Option<LineMap> {
-        let mut map = LineMap::identity(shown.total_lines());
+        let mut map = LineMap::identity(base.total_lines());
         let mut at = *from;
         for edit in edits {
             if edit.before != at {

@@ -1,7 +1,7 @@
 //! Files that were replaced or removed while a program had them open, and to which it writes all the same.
 //!
-//! Such a write goes to a file without a name and would be lost with it, without anybody noticing. Nothing can see it
-//! coming, so the last replaced files are held open for a while and looked at now and then.
+//! Such a write goes to a file without a name and would be lost with it, unnoticed. Nothing can see it coming, so the
+//! last replaced files are held open for a while and looked at now and then.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::change::present::CONTENT_LIMIT_BYTES;
 use crate::change::publish::restoring_root;
 
 /// The limit on late writes that wait to be reported; the journal has the others.
-const MOST_FOUND: usize = 256;
+const MOST_NOTICED: usize = 256;
 
 /// Under which conversation the journal has late writes.
 const CONVERSATION: &str = "late-write";
@@ -71,7 +71,7 @@ pub(crate) struct LateWrites {
     root: Arc<FileRoot>,
     journal: Journal,
     watched: Mutex<VecDeque<Replaced>>,
-    found: Mutex<VecDeque<(ConversationId, LateWrite)>>,
+    noticed: Mutex<VecDeque<(ConversationId, LateWrite)>>,
 }
 
 /// A file that has no name any more.
@@ -84,12 +84,12 @@ struct Replaced {
     /// The content that it held when it was replaced.
     content: ContentHash,
     /// The metadata at the last check; `None` before the first.
-    seen: Option<Metadata>,
+    last_metadata: Option<Metadata>,
 }
 
 impl LateWrites {
     pub(crate) fn new(root: Arc<FileRoot>, journal: Journal) -> LateWrites {
-        LateWrites { root, journal, watched: Mutex::default(), found: Mutex::default() }
+        LateWrites { root, journal, watched: Mutex::default(), noticed: Mutex::default() }
     }
 
     /// Watches a file that had this content when it lost its name. The oldest ones are looked at a last time and let go.
@@ -106,7 +106,13 @@ impl LateWrites {
             return;
         }
         let mut watched = self.watched();
-        watched.push_back(Replaced { path, conversation: conversation.clone(), file, content, seen: None });
+        watched.push_back(Replaced {
+            path,
+            conversation: conversation.clone(),
+            file,
+            content,
+            last_metadata: None,
+        });
         let bytes = |watched: &VecDeque<Replaced>| -> u64 {
             watched.iter().map(|replaced| replaced.file.metadata().size_bytes).sum()
         };
@@ -125,32 +131,32 @@ impl LateWrites {
 
     /// Takes the late writes that were noticed since the last call.
     pub(crate) fn take(&self) -> Vec<LateWrite> {
-        std::mem::take(&mut *self.found()).into_iter().map(|(_, found)| found).collect()
+        std::mem::take(&mut *self.noticed()).into_iter().map(|(_, noticed)| noticed).collect()
     }
 
     /// The same of files that a conversation's changes have replaced.
     pub(crate) fn take_of(&self, conversation: &ConversationId) -> Vec<LateWrite> {
-        let mut found = self.found();
+        let mut noticed = self.noticed();
         let (theirs, others) =
-            std::mem::take(&mut *found).into_iter().partition(|(whose, _)| whose == conversation);
-        *found = others;
+            std::mem::take(&mut *noticed).into_iter().partition(|(whose, _)| whose == conversation);
+        *noticed = others;
         let theirs: VecDeque<_> = theirs;
-        theirs.into_iter().map(|(_, found)| found).collect()
+        theirs.into_iter().map(|(_, noticed)| noticed).collect()
     }
 
-    fn found(&self) -> MutexGuard<'_, VecDeque<(ConversationId, LateWrite)>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    fn noticed(&self) -> MutexGuard<'_, VecDeque<(ConversationId, LateWrite)>> {
+        self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes what was found: in the journal, where `agentd log` has it, and for those who ask.
     fn note(&self, replaced: &Replaced, late: LateWrite) {
         // If it cannot be recorded, what was written is kept beside the file all the same, and said.
         let _ = self.record(replaced, &late);
-        let mut found = self.found();
-        if found.len() == MOST_FOUND {
-            found.pop_front();
+        let mut noticed = self.noticed();
+        if noticed.len() == MOST_NOTICED {
+            noticed.pop_front();
         }
-        found.push_back((replaced.conversation.clone(), late));
+        noticed.push_back((replaced.conversation.clone(), late));
     }
 
     /// Records it as a change that did not come about: nothing puts it into the path's place or takes it back, and the
@@ -185,24 +191,25 @@ impl LateWrites {
     fn look_at(&self, replaced: &mut Replaced) {
         // A file that cannot be looked at has failed as a whole: there is nothing left to be kept.
         let Ok(now) = replaced.file.metadata_now() else { return };
-        let is_same = |seen: &Metadata| {
-            (seen.size_bytes, seen.modified_nanoseconds) == (now.size_bytes, now.modified_nanoseconds)
+        let is_same = |last_metadata: &Metadata| {
+            (last_metadata.size_bytes, last_metadata.modified_nanoseconds)
+                == (now.size_bytes, now.modified_nanoseconds)
         };
-        let is_as_it_was = match &replaced.seen {
-            Some(seen) => is_same(seen),
+        let is_as_it_was = match &replaced.last_metadata {
+            Some(last_metadata) => is_same(last_metadata),
             // Its clock may not have ticked since the write before.
             None => now.size_bytes > READ_BYTES && is_same(replaced.file.metadata()),
         };
         if is_as_it_was {
             return;
         }
-        replaced.seen = Some(now);
+        replaced.last_metadata = Some(now);
         match replaced.file.content_hash() {
             Ok(content) if content != replaced.content => {
                 replaced.content = content;
                 let kept_as = self.keep(replaced).map(|path| path.to_string());
-                let found = LateWrite { path: replaced.path.to_string(), kept_as };
-                self.note(replaced, found);
+                let noticed = LateWrite { path: replaced.path.to_string(), kept_as };
+                self.note(replaced, noticed);
             }
             _ => {}
         }

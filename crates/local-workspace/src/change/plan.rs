@@ -152,10 +152,10 @@ impl<'a> Plan<'a> {
     }
 
     fn delete(&mut self, delete: &DeleteFile) -> Result<PlannedStep, WapError> {
-        let asked = &delete.path;
-        let path = self.deletable(asked)?;
-        let Some(before) = self.present(&path, asked)? else {
-            return Err(not_found(&path, asked));
+        let requested = &delete.path;
+        let path = self.deletable(requested)?;
+        let Some(before) = self.present(&path, requested)? else {
+            return Err(not_found(&path, requested));
         };
         self.check_repositories(&path, Some(&before), None)?;
         self.make_room(Some(&before), None)?;
@@ -222,28 +222,28 @@ impl<'a> Plan<'a> {
 
     /// Returns what a caller should know about a change of this file.
     fn warnings(&self, path: &RelPath) -> Vec<String> {
-        let asked = self.root.policy().protected.reported(path);
-        let text = asked.map(|name| asked_warning(path, name.reason()));
+        let obeyed = self.root.policy().protected.reported(path);
+        let text = obeyed.map(|name| obeyed_warning(path, name.reason()));
         text.into_iter().collect()
     }
 
     /// Returns the state of a canonical path: the planned one if the plan has changed it, else the disk's.
-    pub(crate) fn present(&self, path: &RelPath, asked: &str) -> Result<Option<Present>, WapError> {
+    pub(crate) fn present(&self, path: &RelPath, requested: &str) -> Result<Option<Present>, WapError> {
         if let Some(file) = self.files.get(path) {
             return Ok(file.after.clone());
         }
         Present::on_disk(self.root, path).map_err(|error| match error {
             FsError::TooLarge { bytes, .. } => too_large(path, bytes),
-            other => fs_error(&other, asked),
+            other => fs_error(&other, requested),
         })
     }
 
     /// The same for what is to be written.
-    fn present_file(&self, path: &RelPath, asked: &str) -> Result<Option<Present>, WapError> {
-        match self.present(path, asked)? {
+    fn present_file(&self, path: &RelPath, requested: &str) -> Result<Option<Present>, WapError> {
+        match self.present(path, requested)? {
             Some(present) if present.kind == PresentKind::Other => {
                 let error = FsError::NotAFile { path: path.clone(), kind: FileKind::Unknown };
-                Err(fs_error(&error, asked))
+                Err(fs_error(&error, requested))
             }
             present => Ok(present),
         }
@@ -269,7 +269,7 @@ impl<'a> Plan<'a> {
 }
 
 /// Renders the warning about a change of a file that other programs obey.
-pub(crate) fn asked_warning(path: &RelPath, reason: &str) -> String {
+pub(crate) fn obeyed_warning(path: &RelPath, reason: &str) -> String {
     format!("edits a file that other programs obey: '{path}' ({reason})")
 }
 
@@ -285,6 +285,6 @@ fn too_large(path: &RelPath, bytes: u64) -> WapError {
     WapError::new(Reason::FileTooLarge, text).with("size", bytes).with("limit", CONTENT_LIMIT_BYTES)
 }
 
-fn not_found(path: &RelPath, asked: &str) -> WapError {
-    fs_error(&FsError::NotFound { path: path.clone() }, asked)
+fn not_found(path: &RelPath, requested: &str) -> WapError {
+    fs_error(&FsError::NotFound { path: path.clone() }, requested)
 }

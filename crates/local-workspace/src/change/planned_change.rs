@@ -13,7 +13,7 @@ use crate::undo::unified_diff::UnifiedDiff;
 pub struct PlannedChange {
     /// Canonical path of the file.
     pub path: String,
-    /// A unified diff, empty if nothing would change; for contents that are no text a line that says so.
+    /// A unified diff, empty if nothing would change; for contents that are not text a line that says so.
     pub diff: String,
     /// Lines that are new or different.
     pub lines_added: usize,

@@ -1,4 +1,4 @@
-//! Edits that are worked out before a batch has its turn, so that nobody waits for a long one.
+//! Edits that are worked out before a batch has its turn, so that no call waits for a long one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,9 +60,9 @@ impl PreparedEdits {
         cancel: &CancelFlag,
     ) -> Result<Edited, EditError> {
         let mut edits = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = edits.entry(hash).or_default();
+        let prepared = edits.entry(hash).or_default();
         let same = |edit: &&PreparedEdit| edit.numbering == numbering && edit.operations == operations;
-        if let Some(edit) = known.iter().find(same) {
+        if let Some(edit) = prepared.iter().find(same) {
             return edit.outcome.clone();
         }
         let takes_long = operations.len() > FEW_OPERATIONS || operations.iter().any(is_expression);
@@ -74,7 +74,11 @@ impl PreparedEdits {
         let outcome =
             text_edit::apply_until(text.bytes(), operations, numbering, &limits, &|| cancel.is_cancelled());
         if takes_long {
-            known.push(PreparedEdit { numbering, operations: operations.to_vec(), outcome: outcome.clone() });
+            prepared.push(PreparedEdit {
+                numbering,
+                operations: operations.to_vec(),
+                outcome: outcome.clone(),
+            });
         }
         outcome
     }

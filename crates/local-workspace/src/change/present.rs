@@ -20,8 +20,8 @@ pub(crate) struct Present {
     pub hash: ContentHash,
     /// Permission bits, where they are known.
     pub mode: Option<u32>,
-    /// Extended attributes as [`FileAttributes::to_bytes`] writes them, empty where there are none; `None` where nobody has
-    /// looked.
+    /// Extended attributes as [`FileAttributes::to_bytes`] writes them, empty where there are none; `None` where they
+    /// were not read.
     pub attributes: Option<Arc<[u8]>>,
 }
 
@@ -91,7 +91,7 @@ impl Present {
         match Present::on_disk(root, path) {
             Err(FsError::NotAFile { kind: FileKind::Folder, .. }) => {
                 let mode = root.metadata(path).ok().map(|metadata| metadata.mode & 0o7777);
-                let attributes = root.attributes(path).ok().map(|found| attribute_bytes(&found));
+                let attributes = root.attributes(path).ok().map(|attributes| attribute_bytes(&attributes));
                 Ok(Some(Present { mode, attributes, ..Present::folder() }))
             }
             other => other,

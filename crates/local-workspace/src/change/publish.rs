@@ -139,8 +139,8 @@ fn is_changed(before: &Present, after: &Present) -> bool {
     before.attributes.is_some() && before.attributes != after.attributes
 }
 
-/// Permission bits of a file or folder whose access list nobody has recorded, if it had one. The bits of its group may then be what
-/// the list gave to others at most, so that the group gets no more of them than everybody else.
+/// Returns the permission bits of a file or folder whose access list, if any, is not recorded. The bits of its group
+/// may be the list's mask, so the group gets only those bits that all users have.
 pub(crate) fn without_mask(mode: u32) -> u32 {
     mode & !0o070 | mode & (mode & 0o007) << 3
 }

@@ -124,7 +124,7 @@ pub(crate) fn outcome_unknown() -> WapError {
     )
 }
 
-/// The same for a command that ran on a layer, of which nothing was taken over.
+/// The same for a command that ran on a layer, of which nothing was adopted.
 pub(crate) fn outcome_dropped() -> WapError {
     WapError::new(
         Reason::OutcomeUnknown,

@@ -8,7 +8,7 @@ use sandbox_fs::FileKind;
 
 use crate::change::present::{Present, PresentKind};
 use crate::command::effect::{Effect, EffectSide, Unkept};
-use crate::command::tree_snapshot::{Seen, TreeSnapshot};
+use crate::command::tree_snapshot::{EntryState, TreeSnapshot};
 
 /// Lists everything that differs, sorted by path. What lies beyond the end of either snapshot is not known.
 pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect> {
@@ -25,7 +25,7 @@ pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect
     paths.into_iter().filter_map(effect).collect()
 }
 
-fn is_same(old: Option<&Seen>, new: Option<&Seen>) -> bool {
+fn is_same(old: Option<&EntryState>, new: Option<&EntryState>) -> bool {
     match (old, new) {
         (None, None) => true,
         (Some(old), Some(new)) => {
@@ -44,16 +44,16 @@ fn is_same(old: Option<&Seen>, new: Option<&Seen>) -> bool {
     }
 }
 
-fn side(seen: &Seen) -> EffectSide {
-    let mode = seen.mode & 0o777;
-    match (seen.kind, &seen.bytes) {
-        (FileKind::Folder, _) => EffectSide::folder(mode).with_attributes(|| seen.attributes.clone()),
+fn side(state: &EntryState) -> EffectSide {
+    let mode = state.mode & 0o777;
+    match (state.kind, &state.bytes) {
+        (FileKind::Folder, _) => EffectSide::folder(mode).with_attributes(|| state.attributes.clone()),
         (FileKind::File, Some(bytes)) => EffectSide::Kept(Present {
             kind: PresentKind::File,
             hash: ContentHash::of(bytes),
             bytes: bytes.clone(),
             mode: Some(mode),
-            attributes: seen.attributes.clone(),
+            attributes: state.attributes.clone(),
         }),
         (FileKind::File, None) => {
             EffectSide::Unkept(Unkept { kind: PresentKind::File, hash: None, mode: Some(mode) })

@@ -24,7 +24,7 @@ pub(crate) enum EffectSide {
     Unkept(Unkept),
 }
 
-/// A side whose content nobody keeps.
+/// A side whose content is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unkept {
     pub kind: PresentKind,
@@ -34,7 +34,7 @@ pub(crate) struct Unkept {
 }
 
 impl Effect {
-    /// Checks whether both sides are kept, so that it can be taken back and that in turn.
+    /// Checks whether both sides are kept, so that it can be undone, and the undo in turn.
     pub(crate) fn is_undoable(&self) -> bool {
         [&self.before, &self.after].into_iter().flatten().all(|side| matches!(side, EffectSide::Kept(_)))
     }

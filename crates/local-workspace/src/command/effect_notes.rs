@@ -17,15 +17,15 @@ const NAMED: usize = 8;
 /// The effects that an answer warns about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EffectNotes {
-    /// Paths that were not taken over, with the reason.
+    /// Paths that were not adopted, with the reason.
     pub refused: Vec<(String, Refusal)>,
     /// Files in build folders that git would obey and that have another name now, with the reason.
     pub taken_away: Vec<(String, Refusal)>,
     /// Those that have not.
     pub not_taken_away: Vec<(String, Refusal)>,
-    /// Paths that were not taken over and could not be put back to what they were either.
+    /// Paths that were not adopted and could not be restored either.
     pub not_put_back: Vec<String>,
-    /// Paths that somebody else has changed, which stay as those left them.
+    /// Paths that another program has changed, which stay as it left them.
     pub conflicts: Vec<String>,
     /// Paths with rights that they did not keep.
     pub rights: Vec<(String, Right)>,
@@ -35,14 +35,14 @@ pub(crate) struct EffectNotes {
     pub widened: Vec<String>,
     /// Paths that git or an editor would obey and that nothing is known of from before.
     pub unprotected: Vec<String>,
-    /// Paths that could not be brought into their place, with the reason.
+    /// Paths that could not be published, with the reason.
     pub failed: Vec<(String, String)>,
     /// Paths of which the journal does not hold what was there, or what is there.
     pub not_undoable: Vec<String>,
     /// Settings of repositories that now fetch from or push to elsewhere, by the settings file.
     pub directions: Vec<(String, Vec<String>)>,
     /// Paths with names that other programs obey, and what does.
-    pub asked: Vec<(String, String)>,
+    pub obeyed: Vec<(String, String)>,
     /// Whole sentences.
     pub other: Vec<String>,
 }
@@ -76,7 +76,7 @@ impl EffectNotes {
             }
         };
         let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
-        say(by_reason(&self.asked), "edits files that other programs obey, show them to the user: ", "");
+        say(by_reason(&self.obeyed), "edits files that other programs obey, show them to the user: ", "");
         say(by_reason(&self.refused), "not kept, because git or an editor would obey it: ", "");
         say(
             by_reason(&self.taken_away),
@@ -92,7 +92,7 @@ impl EffectNotes {
             let paths: Vec<_> = self
                 .rights
                 .iter()
-                .filter(|(_, found)| found == right)
+                .filter(|(_, other)| other == right)
                 .map(|(path, _)| path.clone())
                 .collect();
             say(quoted(&paths), right.refusal(), "");
@@ -119,7 +119,7 @@ impl EffectNotes {
         );
         say(
             quoted(&self.conflicts),
-            "saved by someone else while the command ran, so theirs stayed and the journal keeps the command's: ",
+            "saved by another program while the command ran, so that version stayed and the journal keeps the command's: ",
             "",
         );
         say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");
@@ -154,7 +154,7 @@ fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
 }
 
 /// Returns the files among effects that other programs obey, with what does. Folders alone say nothing.
-pub(crate) fn asked_names<'a>(
+pub(crate) fn obeyed_names<'a>(
     protected: &ProtectedNames,
     effects: impl IntoIterator<Item = &'a Effect>,
 ) -> Vec<(String, String)> {
@@ -163,11 +163,11 @@ pub(crate) fn asked_names<'a>(
         kinds.into_iter().flatten().all(|kind| kind == PresentKind::Folder)
     };
     let files = effects.into_iter().filter(|effect| !is_folder(effect));
-    let asked = |effect: &Effect| {
+    let obeyed = |effect: &Effect| {
         let reason = protected.reported(&effect.path)?.reason();
         Some((effect.path.to_string(), reason.to_owned()))
     };
-    files.filter_map(asked).collect()
+    files.filter_map(obeyed).collect()
 }
 
 /// Returns the paths to which effects give the group or others new rights to read or write, with the modes before and

@@ -12,9 +12,9 @@ use crate::command::answer::{CommandOutcome, unrecorded, without_output};
 use crate::command::beyond_comparison::look;
 use crate::command::comparison::compare;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{EffectNotes, asked_names, changed_directions, widened_access};
+use crate::command::effect_notes::{EffectNotes, changed_directions, obeyed_names, widened_access};
 use crate::command::rights::take_set_id_bits;
-use crate::command::tree_snapshot::{SnapshotGround, SnapshotLimits, TreeSnapshot};
+use crate::command::tree_snapshot::{SnapshotLimits, SnapshotScope, TreeSnapshot};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::runs::EngineRun;
@@ -24,7 +24,7 @@ use crate::step_record::encode;
 #[derive(Debug)]
 pub(crate) struct Before {
     snapshot: TreeSnapshot,
-    /// The last change of anybody that was recorded.
+    /// The last change of any run that was recorded.
     last_change: ChangeNumber,
     moment: Moment,
 }
@@ -37,19 +37,19 @@ impl Before {
 }
 
 impl LocalWorkspace {
-    /// Looks at the whole folder, so that what a command does to it can be told afterwards.
+    /// Takes a snapshot of the whole folder, so that a command's effects on it can be determined afterwards.
     pub(crate) fn look_before(&self) -> Result<Before, WapError> {
         let _no_batch_meanwhile = self.lock_changes();
         let previous = self.last_snapshot().take();
-        let snapshot = TreeSnapshot::before(&self.snapshot_ground(), previous.as_ref())
+        let snapshot = TreeSnapshot::before(&self.snapshot_scope(), previous.as_ref())
             .map_err(|error| fs_error(&error, ""))?;
         let newest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
         Ok(Before { snapshot, last_change, moment: Moment::now() })
     }
 
-    fn snapshot_ground(&self) -> SnapshotGround<'_> {
-        SnapshotGround {
+    fn snapshot_scope(&self) -> SnapshotScope<'_> {
+        SnapshotScope {
             root: &self.root,
             hidden: &self.hidden,
             protected: &self.root.policy().protected,
@@ -67,7 +67,7 @@ impl LocalWorkspace {
     ) -> CommandOutcome {
         let _no_batch_meanwhile = self.lock_changes();
         let mut notes = EffectNotes::default();
-        let after = match TreeSnapshot::after(&self.snapshot_ground(), &before.snapshot) {
+        let after = match TreeSnapshot::after(&self.snapshot_scope(), &before.snapshot) {
             Ok(after) => after,
             Err(error) => {
                 notes.other.push(format!("what the command did to files is not known: {error}"));
@@ -99,7 +99,7 @@ impl LocalWorkspace {
         }
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
-        notes.asked = asked_names(&self.root.policy().protected, &allowed);
+        notes.obeyed = obeyed_names(&self.root.policy().protected, &allowed);
         notes.directions = changed_directions(&allowed);
         notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
@@ -192,7 +192,7 @@ pub(crate) struct Recorded {
     pub is_recorded: bool,
 }
 
-/// The paths whose effects cannot be taken back.
+/// Returns the paths whose effects cannot be undone.
 pub(crate) fn not_undoable(effects: &[Effect]) -> impl Iterator<Item = String> {
     effects.iter().filter(|effect| !effect.is_undoable()).map(|effect| effect.path.to_string())
 }

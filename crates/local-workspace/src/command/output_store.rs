@@ -57,7 +57,7 @@ impl OutputStore {
         self.create(name)?.write_all(&bytes)
     }
 
-    /// Removes an output that nobody needs.
+    /// Removes an output that is not needed.
     pub(crate) fn discard(&self, name: &str) {
         let remove = || rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
         // A failure is tried once more; a file that stays all the same costs space only, until there is need for it.
@@ -68,13 +68,13 @@ impl OutputStore {
     pub(crate) fn make_room(&self, newest: &str) {
         // What cannot be looked at or removed now can be the next time.
         let Ok(mut outputs) = self.folder.list(&RelPath::root()) else { return };
-        let size = |entry: &WalkEntry| entry.metadata.map_or(0, |found| found.size_bytes);
+        let size = |entry: &WalkEntry| entry.metadata.map_or(0, |metadata| metadata.size_bytes);
         let mut total: u64 = outputs.iter().map(size).sum();
         outputs.retain(|entry| {
             let name = entry.path.as_bytes();
             entry.kind == FileKind::File && is_output_name(name) && name != newest.as_bytes()
         });
-        outputs.sort_by_key(|entry| entry.metadata.map_or(0, |found| found.modified_nanoseconds));
+        outputs.sort_by_key(|entry| entry.metadata.map_or(0, |metadata| metadata.modified_nanoseconds));
         for output in outputs {
             if total <= self.limit_bytes {
                 break;
@@ -84,7 +84,7 @@ impl OutputStore {
         }
     }
 
-    /// Removes the outputs of runs that nobody needs. Returns how many, and their bytes.
+    /// Removes the outputs of runs that are not needed. Returns their number and bytes.
     pub(crate) fn discard_unneeded(&self, is_needed: &dyn Fn(RunNumber) -> bool) -> (u64, u64) {
         // What cannot be looked at or removed now can be the next time.
         let outputs = self.folder.list(&RelPath::root()).unwrap_or_default();
@@ -93,7 +93,7 @@ impl OutputStore {
             let is_old = run_of(output.path.as_bytes()).is_some_and(|run| !is_needed(run));
             if is_old && self.folder.remove_file(&output.path, None).is_ok() {
                 count += 1;
-                bytes += output.metadata.map_or(0, |found| found.size_bytes);
+                bytes += output.metadata.map_or(0, |metadata| metadata.size_bytes);
             }
         }
         (count, bytes)

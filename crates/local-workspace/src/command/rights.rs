@@ -56,17 +56,18 @@ pub(crate) fn take_set_id_bits(
     before: &TreeSnapshot,
     after: &TreeSnapshot,
 ) -> (Vec<(String, Right)>, Vec<String>) {
-    let has_bits = |path: &RelPath| after.entries.get(path).is_some_and(|seen| seen.mode & SET_ID_BITS != 0);
+    let has_bits =
+        |path: &RelPath| after.entries.get(path).is_some_and(|state| state.mode & SET_ID_BITS != 0);
     let (mut taken, mut failed) = (Vec::new(), Vec::new());
-    let mut found = effects.iter().map(|effect| &effect.path).filter(|path| has_bits(path)).peekable();
-    if found.peek().is_none() {
+    let mut with_bits = effects.iter().map(|effect| &effect.path).filter(|path| has_bits(path)).peekable();
+    if with_bits.peek().is_none() {
         return (taken, failed);
     }
     let Ok(open) = open_root(root) else {
-        return (taken, found.map(RelPath::to_string).collect());
+        return (taken, with_bits.map(RelPath::to_string).collect());
     };
     // By path, so that a folder comes after the one that it may have the bit from.
-    for path in found {
+    for path in with_bits {
         match open.remove_set_id_bits(path, kept_bits(&open, path, before, after)) {
             Ok(true) => taken.push((path.to_string(), Right::SetIdBits)),
             Ok(false) => {}
@@ -77,15 +78,15 @@ pub(crate) fn take_set_id_bits(
 }
 
 fn kept_bits(root: &FileRoot, path: &RelPath, before: &TreeSnapshot, after: &TreeSnapshot) -> u32 {
-    let is_folder = after.entries.get(path).is_some_and(|seen| seen.kind == FileKind::Folder);
+    let is_folder = after.entries.get(path).is_some_and(|state| state.kind == FileKind::Folder);
     if !is_folder {
         return 0;
     }
-    match before.entries.get(path).filter(|seen| seen.kind == FileKind::Folder) {
-        Some(seen) => seen.mode & SET_ID_BITS,
+    match before.entries.get(path).filter(|state| state.kind == FileKind::Folder) {
+        Some(state) => state.mode & SET_ID_BITS,
         None => {
             let around = path.parent().unwrap_or_default();
-            root.metadata(&around).map_or(0, |found| found.mode & SET_GROUP_ID)
+            root.metadata(&around).map_or(0, |metadata| metadata.mode & SET_GROUP_ID)
         }
     }
 }

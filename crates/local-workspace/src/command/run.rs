@@ -8,7 +8,7 @@ use sandbox_exec::{OutputStream as ExecStream, Running, ShellCommand, SpawnError
 use wap_core::{Call, CommandObserver, OUTPUT_PREFIX, OutputStream};
 
 use crate::command::answer::{CommandOutcome, answer, spawn_error, wait_error};
-use crate::command::ground::CommandGround;
+use crate::command::command_files::CommandFiles;
 use crate::command::output_store::OUTPUT_LIMIT_BYTES;
 use crate::engine::LocalWorkspace;
 
@@ -31,7 +31,7 @@ pub(crate) struct PreparedCommand<'a> {
 pub(crate) struct Ran {
     pub outcome: CommandOutcome,
     /// The files that it ran on, which may differ from the requested ones.
-    pub ground: CommandGround,
+    pub files: CommandFiles,
     /// True if all its processes have certainly ended.
     pub is_over: bool,
 }
@@ -41,7 +41,7 @@ impl LocalWorkspace {
         &self,
         call: &Call<'_>,
         mut prepared: PreparedCommand<'_>,
-        ground: CommandGround,
+        files: CommandFiles,
         observer: &mut dyn CommandObserver,
     ) -> Ran {
         // What is not there cannot be protected, and is seen to afterwards.
@@ -53,35 +53,35 @@ impl LocalWorkspace {
             .filter(is_there)
             .cloned()
             .collect();
-        let (spawned, ground) = self.spawn(&mut prepared, ground);
+        let (spawned, files) = self.spawn(&mut prepared, files);
         let running = match spawned {
             Ok(running) => running,
             Err(error) => {
                 // Only what has not been started at all is known to be over.
                 let is_over = !matches!(error, SpawnError::Unconfirmed);
-                return Ran { outcome: Err(spawn_error(error)), ground, is_over };
+                return Ran { outcome: Err(spawn_error(error)), files, is_over };
             }
         };
-        self.warn_unprotected(&running, &ground, &there, &mut prepared.warnings);
+        self.warn_unprotected(&running, &files, &there, &mut prepared.warnings);
         let (outcome, is_over) = self.wait(call, prepared, running, observer);
-        Ran { outcome, ground, is_over }
+        Ran { outcome, files, is_over }
     }
 
     /// Starts the command; without its layer, if that cannot be mounted.
     fn spawn(
         &self,
         prepared: &mut PreparedCommand<'_>,
-        ground: CommandGround,
-    ) -> (Result<Running, SpawnError>, CommandGround) {
-        let spawn = |ground: &CommandGround| match self.launcher() {
-            Ok(launcher) => launcher.spawn(&self.policy_on(ground), prepared.command),
+        files: CommandFiles,
+    ) -> (Result<Running, SpawnError>, CommandFiles) {
+        let spawn = |files: &CommandFiles| match self.launcher() {
+            Ok(launcher) => launcher.spawn(&self.policy_on(files), prepared.command),
             // It was there when what confines commands was asked about.
             Err(_) => Err(SpawnError::NotStarted),
         };
-        match (spawn(&ground), ground) {
-            (Err(SpawnError::Step(StepError { step: Step::Layer, .. })), CommandGround::Layer(layer)) => {
-                let Ok(folder) = self.folder_ground() else {
-                    return (Err(SpawnError::NotStarted), CommandGround::Layer(layer));
+        match (spawn(&files), files) {
+            (Err(SpawnError::Step(StepError { step: Step::Layer, .. })), CommandFiles::Layer(layer)) => {
+                let Ok(folder) = self.folder_files() else {
+                    return (Err(SpawnError::NotStarted), CommandFiles::Layer(layer));
                 };
                 // It is empty; if it stays, the next opening removes it.
                 let _ = layer.discard();
@@ -91,7 +91,7 @@ impl LocalWorkspace {
                 prepared.warnings.push(text.to_owned());
                 (spawned, folder)
             }
-            (spawned, ground) => (spawned, ground),
+            (spawned, files) => (spawned, files),
         }
     }
 
@@ -144,11 +144,11 @@ impl LocalWorkspace {
     fn warn_unprotected(
         &self,
         running: &Running,
-        ground: &CommandGround,
+        files: &CommandFiles,
         there: &[PathBuf],
         warnings: &mut Vec<String>,
     ) {
-        if matches!(ground, CommandGround::Layer(_)) {
+        if matches!(files, CommandFiles::Layer(_)) {
             return;
         }
         let workspace = &self.config.policy.workspace;

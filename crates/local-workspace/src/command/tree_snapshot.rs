@@ -42,7 +42,7 @@ const ONE_TICK: i128 = 50_000_000;
 
 /// One thing in the folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct EntryState {
     pub kind: FileKind,
     /// Permission bits, special ones included.
     pub mode: u32,
@@ -55,9 +55,9 @@ pub(crate) struct Seen {
     pub attributes: Option<Arc<[u8]>>,
 }
 
-impl Seen {
+impl EntryState {
     /// Checks whether the entry is certainly unchanged between two looks.
-    pub(crate) fn is_untouched_since(&self, earlier: &Seen) -> bool {
+    pub(crate) fn is_untouched_since(&self, earlier: &EntryState) -> bool {
         self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
     }
 }
@@ -65,7 +65,7 @@ impl Seen {
 /// Everything in the folder at one moment, build folders and the state folder apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TreeSnapshot {
-    pub entries: BTreeMap<RelPath, Seen>,
+    pub entries: BTreeMap<RelPath, EntryState>,
     /// The last path up to which the snapshot is complete; `None` if it is complete.
     pub known_up_to: Option<RelPath>,
     /// The number of unreadable folders, and of entries that no path can name.
@@ -77,7 +77,7 @@ pub(crate) struct TreeSnapshot {
 }
 
 /// The scope of a snapshot.
-pub(crate) struct SnapshotGround<'a> {
+pub(crate) struct SnapshotScope<'a> {
     pub root: &'a FileRoot,
     pub hidden: &'a Hidden,
     pub protected: &'a ProtectedNames,
@@ -87,23 +87,23 @@ pub(crate) struct SnapshotGround<'a> {
 impl TreeSnapshot {
     /// Takes a snapshot before a command. Contents of files that have not changed since `previous` are taken from there.
     pub(crate) fn before(
-        ground: &SnapshotGround<'_>,
+        scope: &SnapshotScope<'_>,
         previous: Option<&TreeSnapshot>,
     ) -> Result<TreeSnapshot, FsError> {
-        TreeSnapshot::take(ground, previous, None)
+        TreeSnapshot::take(scope, previous, None)
     }
 
     /// Takes the snapshot after a command, leaving out what the one `before` it left out.
-    pub(crate) fn after(ground: &SnapshotGround<'_>, before: &TreeSnapshot) -> Result<TreeSnapshot, FsError> {
-        TreeSnapshot::take(ground, Some(before), Some(before))
+    pub(crate) fn after(scope: &SnapshotScope<'_>, before: &TreeSnapshot) -> Result<TreeSnapshot, FsError> {
+        TreeSnapshot::take(scope, Some(before), Some(before))
     }
 
     fn take(
-        ground: &SnapshotGround<'_>,
+        scope: &SnapshotScope<'_>,
         previous: Option<&TreeSnapshot>,
         before: Option<&TreeSnapshot>,
     ) -> Result<TreeSnapshot, FsError> {
-        let SnapshotGround { root, hidden, protected, limits } = ground;
+        let SnapshotScope { root, hidden, protected, limits } = scope;
         let folders = Mutex::new(Folders {
             build: BuildFolders::new(root),
             before,
@@ -143,29 +143,29 @@ impl TreeSnapshot {
                 continue;
             }
             let earlier = previous.and_then(|previous| previous.entries.get(&entry.path));
-            let mut seen = Seen::new(&metadata);
-            let earlier = earlier.filter(|earlier| seen.is_untouched_since(earlier));
-            seen.attributes = match earlier {
+            let mut state = EntryState::new(&metadata);
+            let earlier = earlier.filter(|earlier| state.is_untouched_since(earlier));
+            state.attributes = match earlier {
                 Some(earlier) => earlier.attributes.clone(),
-                None => root.attributes(&entry.path).ok().map(|found| attribute_bytes(&found)),
+                None => root.attributes(&entry.path).ok().map(|attributes| attribute_bytes(&attributes)),
             };
-            seen.bytes = match earlier {
+            state.bytes = match earlier {
                 Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
                 _ => read(root, &entry.path, &metadata, *limits, (left_bytes, left_index_bytes)),
             };
             if in_git_folder(&entry.path).is_some() && is_index(&entry.path) {
-                let length = seen.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                let length = state.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
                 left_index_bytes = left_index_bytes.saturating_sub(length);
             }
-            let is_counted = seen.kind == FileKind::File && !is_watched_by_git(&entry.path);
-            if let Some(bytes) = seen.bytes.as_ref().filter(|_| is_counted) {
+            let is_counted = state.kind == FileKind::File && !is_watched_by_git(&entry.path);
+            if let Some(bytes) = state.bytes.as_ref().filter(|_| is_counted) {
                 if bytes.len() as u64 > left_bytes {
-                    seen.bytes = None;
+                    state.bytes = None;
                 } else {
                     left_bytes -= bytes.len() as u64;
                 }
             }
-            snapshot.entries.insert(entry.path, seen);
+            snapshot.entries.insert(entry.path, state);
         }
         let summary = walk.summary();
         if summary.out_of_entries || summary.out_of_time {
@@ -222,11 +222,11 @@ fn is_obeyed(path: &RelPath, protected: &ProtectedNames) -> bool {
         || path.components().any(|name| matches!(name, b"objects" | b"refs" | b"hooks"))
 }
 
-impl Seen {
-    fn new(metadata: &Metadata) -> Seen {
+impl EntryState {
+    fn new(metadata: &Metadata) -> EntryState {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
         let now = i128::try_from(now).unwrap_or(i128::MAX);
-        Seen {
+        EntryState {
             kind: metadata.kind,
             mode: metadata.mode,
             stamp: metadata.stamp(),

@@ -1,4 +1,4 @@
-//! Credentials in git's own files, which are masked before anybody reads them.
+//! Credentials in git's own files, which are masked before a tool reads them.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -22,9 +22,11 @@ pub(crate) fn may_be_in(path: &RelPath) -> bool {
 
 /// Masks credentials. Lines stay where they are.
 pub(crate) fn mask(text: &[u8]) -> Cow<'_, [u8]> {
-    CREDENTIALS.replace_all(text, |found: &regex::bytes::Captures<'_>| match (found.get(1), found.get(2)) {
-        (Some(_), _) => b"://***@".to_vec(),
-        (None, header) => [header.map_or(&b""[..], |header| header.as_bytes()), b"***"].concat(),
+    CREDENTIALS.replace_all(text, |captures: &regex::bytes::Captures<'_>| {
+        match (captures.get(1), captures.get(2)) {
+            (Some(_), _) => b"://***@".to_vec(),
+            (None, header) => [header.map_or(&b""[..], |header| header.as_bytes()), b"***"].concat(),
+        }
     })
 }
 

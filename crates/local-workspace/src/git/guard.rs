@@ -76,7 +76,7 @@ pub(crate) enum Refusal {
     Removal,
     /// It belongs to a working tree of which something else is refused.
     WorkingTree,
-    /// Git would take paths from it that it would not have let anybody add.
+    /// Git would take paths from it that it refuses to add.
     Index(IndexError),
     /// The index is too large to be judged.
     UnreadIndex,
@@ -94,7 +94,7 @@ impl fmt::Display for Refusal {
             Refusal::Settings(names) => {
                 write!(out, "sets {}", names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
             }
-            Refusal::UnreadSettings => out.write_str("settings that cannot be told to be harmless"),
+            Refusal::UnreadSettings => out.write_str("settings that cannot be proved harmless"),
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
             Refusal::RebaseSteps => out.write_str("has steps that run commands"),
@@ -125,9 +125,9 @@ pub(crate) struct InRepository<'a> {
 /// Finds the outermost `.git` that `path` is or lies in.
 pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
     let names: Vec<_> = path.components().collect();
-    let place = names.iter().position(|name| is_git_name(name))?;
-    let folder = RelPath::from_bytes(&names[..=place].join(&b'/')).ok()?;
-    Some(InRepository { folder, names: names[place + 1..].to_vec() })
+    let index = names.iter().position(|name| is_git_name(name))?;
+    let folder = RelPath::from_bytes(&names[..=index].join(&b'/')).ok()?;
+    Some(InRepository { folder, names: names[index + 1..].to_vec() })
 }
 
 /// Returns whether a path has the name of an index of git, or of what several indexes share.
@@ -143,7 +143,7 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
 pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
     let Some(last) = path.file_name() else { return false };
     match in_git_folder(path) {
-        Some(place) => !place.is_data() || place.has_obeyed_name(),
+        Some(part) => !part.is_data() || part.has_obeyed_name(),
         None => matches!(last, b"HEAD" | b"config" | b"commondir" | b"config.worktree"),
     }
 }
@@ -210,7 +210,7 @@ impl InRepository<'_> {
         self.first_is(&["logs"]) && is_log && !leads_away
     }
 
-    /// Tells why an effect on this path is not taken over, if it is not.
+    /// Returns the reason for which an effect on this path is not adopted; `None` if it is.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         let workspace = context.workspace;
         let after = effect.kind_after();
@@ -325,7 +325,7 @@ fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>
 /// Returns what an effect changes about where git fetches from and pushes to.
 pub(crate) fn directions(effect: &Effect) -> Vec<String> {
     let is_settings = in_git_folder(&effect.path)
-        .is_some_and(|place| place.ends_with(&["config"]) || place.ends_with(&["config.worktree"]));
+        .is_some_and(|part| part.ends_with(&["config"]) || part.ends_with(&["config.worktree"]));
     let text = effect.text_after().filter(|_| is_settings);
     text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
 }
@@ -341,16 +341,16 @@ fn leads_into_repository(effect: &Effect, context: &RepositoryContext<'_>) -> bo
 pub(crate) fn linked_folder(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
     let target = std::str::from_utf8(text).ok()?.strip_prefix("gitdir:")?;
     let target = named_path(&path.parent()?, target.trim(), workspace)?;
-    let place = in_git_folder(&target)?;
-    (place.names.len() >= 2 && place.first_is(&["modules", "worktrees"])).then_some(target)
+    let part = in_git_folder(&target)?;
+    (part.names.len() >= 2 && part.first_is(&["modules", "worktrees"])).then_some(target)
 }
 
 /// Returns the working tree that the `gitdir` file at `path`, in a repository's `worktrees`, leads to.
 pub(crate) fn working_tree(path: &RelPath, text: &[u8], workspace: Option<&Path>) -> Option<RelPath> {
     let target = std::str::from_utf8(text).ok()?.trim_end_matches(['\n', '\r']);
     let link = named_path(&path.parent()?, target, workspace)?;
-    let place = in_git_folder(&link)?;
-    let is_link = place.names.is_empty() && link.file_name() == Some(b".git");
+    let part = in_git_folder(&link)?;
+    let is_link = part.names.is_empty() && link.file_name() == Some(b".git");
     link.parent().filter(|folder| is_link && !folder.is_root())
 }
 

@@ -36,8 +36,8 @@ impl Transition<'_> {
         for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
             let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
             if is_repository(&folder, self.context.was_there) {
-                let place = InRepository { folder, names: names[index..].to_vec() };
-                if let Some(refusal) = place.refusal(effect, self.context) {
+                let part = InRepository { folder, names: names[index..].to_vec() };
+                if let Some(refusal) = part.refusal(effect, self.context) {
                     return Some(refusal);
                 }
             } else if effect.after.is_some() && is_repository(&folder, self.is_there) {

@@ -197,7 +197,7 @@ pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<Str
         all.into_iter().filter(|setting| setting.is_in(DIRECTIONS)).collect()
     };
     let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
-    let new = after.iter().filter(|setting| !before.contains(setting)).map(Setting::shown);
+    let new = after.iter().filter(|setting| !before.contains(setting)).map(Setting::rendered);
     let has_key = |one: &Setting| after.iter().any(|other| other.to_string() == one.to_string());
     let gone = before.iter().filter(|setting| !has_key(setting)).map(|setting| format!("{setting} is gone"));
     new.chain(gone).map(|text| text.chars().map(printable).collect()).collect()
@@ -210,7 +210,7 @@ fn printable(character: char) -> char {
 
 impl Setting {
     /// Returns name and value for people.
-    fn shown(&self) -> String {
+    fn rendered(&self) -> String {
         let value = self.value.as_deref().unwrap_or("true");
         let masked = crate::git::credentials::mask(value.as_bytes());
         let masked = String::from_utf8_lossy(&masked);

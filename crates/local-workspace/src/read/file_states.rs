@@ -23,11 +23,11 @@ const TICK_NANOSECONDS: i64 = 20_000_000;
 /// The versions that files had at the last reading, with their stamps.
 #[derive(Debug, Default)]
 pub(crate) struct KnownStamps {
-    files: Mutex<HashMap<RelPath, Known>>,
+    files: Mutex<HashMap<RelPath, Remembered>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct Remembered {
     stamp: FileStamp,
     hash: ContentHash,
     /// True if the bytes are in the journal, for conversations that outlive the process.
@@ -35,18 +35,18 @@ struct Known {
 }
 
 impl KnownStamps {
-    fn get(&self, path: &RelPath, stamp: FileStamp) -> Option<Known> {
+    fn get(&self, path: &RelPath, stamp: FileStamp) -> Option<Remembered> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.get(path).filter(|known| known.stamp == stamp).copied()
+        files.get(path).filter(|remembered| remembered.stamp == stamp).copied()
     }
 
-    fn put(&self, path: &RelPath, known: Known) {
+    fn put(&self, path: &RelPath, remembered: Remembered) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if files.len() >= REMEMBERED_FILES && !files.contains_key(path) {
             // What is needed again is read again.
             files.clear();
         }
-        files.insert(path.clone(), known);
+        files.insert(path.clone(), remembered);
     }
 }
 
@@ -71,8 +71,8 @@ impl LocalWorkspace {
     }
 
     /// `None` for what cannot be read as a file.
-    fn state(&self, call: &Call<'_>, asked: &str, since: Option<&Moment>) -> Option<FileState> {
-        let path = self.file_path(asked).ok()?;
+    fn state(&self, call: &Call<'_>, requested: &str, since: Option<&Moment>) -> Option<FileState> {
+        let path = self.file_path(requested).ok()?;
         self.hidden.check(&path).ok()?;
         let file = self.root.open_file(&path).ok()?;
         let path = file.path().clone();
@@ -100,13 +100,13 @@ impl LocalWorkspace {
     fn hash_of(&self, retention: Retention, file: &OpenFile) -> Option<ContentHash> {
         let metadata = *file.metadata();
         let is_small = metadata.size_bytes <= HELD_FILE_BYTES;
-        if let Some(known) = self.stamps.get(file.path(), metadata.stamp()) {
+        if let Some(remembered) = self.stamps.get(file.path(), metadata.stamp()) {
             let is_held = match retention {
-                Retention::Durable => known.is_durable,
-                Retention::Process => self.held.keeps(&known.hash),
+                Retention::Durable => remembered.is_durable,
+                Retention::Process => self.held.keeps(&remembered.hash),
             };
             if is_held || !is_small {
-                return Some(known.hash);
+                return Some(remembered.hash);
             }
         }
         let began = now_nanoseconds();
@@ -118,8 +118,9 @@ impl LocalWorkspace {
         let is_settled =
             i128::from(began.saturating_sub(TICK_NANOSECONDS)) > metadata.status_changed_nanoseconds;
         if is_settled && after.stamp() == metadata.stamp() {
-            let known = Known { stamp: metadata.stamp(), hash, is_durable: retention == Retention::Durable };
-            self.stamps.put(file.path(), known);
+            let remembered =
+                Remembered { stamp: metadata.stamp(), hash, is_durable: retention == Retention::Durable };
+            self.stamps.put(file.path(), remembered);
         }
         Some(hash)
     }

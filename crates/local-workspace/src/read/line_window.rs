@@ -56,22 +56,22 @@ pub(crate) struct Windowed {
 impl Window {
     /// Reads `source` to its end, or as far as the module says, and keeps the lines of the window.
     ///
-    /// A binary file is left at once, unless the window takes it. A reader that fails with `TimedOut` ends the reading and
-    /// is no error. Otherwise memory depends on `limit_bytes` alone, whatever the lengths of file and lines.
+    /// A binary file is left at once, unless the window takes it. A reader that fails with `TimedOut` ends the reading
+    /// and is not an error. Otherwise memory depends on `limit_bytes` alone, whatever the lengths of file and lines.
     ///
     /// The kept bytes end on the border of a line; only a first line that alone passes the limit is cut within, at
     /// the border of a character if it is UTF-8.
     pub(crate) fn read(self, mut source: impl Read) -> io::Result<Windowed> {
         let mut hasher = blake3::Hasher::new();
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut seen = Windowed::default();
+        let mut excerpt = Windowed::default();
         // The line that the next byte belongs to, and whether it has bytes already.
         let mut line = 1_u64;
         let mut line_has_bytes = false;
-        while !(seen.is_filled && seen.read_bytes > COUNTED_BYTES) {
+        while !(excerpt.is_filled && excerpt.read_bytes > COUNTED_BYTES) {
             let length = match source.read(&mut chunk) {
                 Ok(0) => {
-                    (seen.is_whole, seen.is_filled) = (true, true);
+                    (excerpt.is_whole, excerpt.is_filled) = (true, true);
                     break;
                 }
                 Ok(length) => length,
@@ -80,17 +80,17 @@ impl Window {
                 Err(error) => return Err(error),
             };
             let read = &chunk[..length];
-            if seen.read_bytes < BINARY_PROBE_BYTES {
-                let probe = usize::try_from(BINARY_PROBE_BYTES - seen.read_bytes).unwrap_or(usize::MAX);
-                seen.is_binary |= read[..probe.min(length)].contains(&0);
-                if seen.is_binary && !self.takes_binary {
-                    return Ok(seen);
+            if excerpt.read_bytes < BINARY_PROBE_BYTES {
+                let probe = usize::try_from(BINARY_PROBE_BYTES - excerpt.read_bytes).unwrap_or(usize::MAX);
+                excerpt.is_binary |= read[..probe.min(length)].contains(&0);
+                if excerpt.is_binary && !self.takes_binary {
+                    return Ok(excerpt);
                 }
             }
             hasher.update(read);
-            seen.read_bytes += length as u64;
+            excerpt.read_bytes += length as u64;
             let newlines = memchr_iter(b'\n', read).count() as u64;
-            if seen.is_filled || line + newlines < self.first {
+            if excerpt.is_filled || line + newlines < self.first {
                 // Nothing of it is kept.
                 line += newlines;
                 line_has_bytes = read.last() != Some(&b'\n');
@@ -98,64 +98,64 @@ impl Window {
             }
             let mut start = 0;
             for newline in memchr_iter(b'\n', read) {
-                self.keep(&mut seen, line, &read[start..=newline]);
+                self.keep(&mut excerpt, line, &read[start..=newline]);
                 start = newline + 1;
                 line += 1;
             }
             if start < length {
-                self.keep(&mut seen, line, &read[start..]);
+                self.keep(&mut excerpt, line, &read[start..]);
             }
             line_has_bytes = start < length;
-            seen.is_filled |= line > self.last || seen.bytes.len() > self.limit_bytes;
+            excerpt.is_filled |= line > self.last || excerpt.bytes.len() > self.limit_bytes;
         }
-        seen.total_lines = if line_has_bytes { line } else { line - 1 };
-        seen.hash = seen.is_whole.then(|| hasher.finalize());
-        let bytes = std::mem::take(&mut seen.bytes);
-        let length = self.cut(&mut seen, &bytes);
-        seen.bytes = bytes;
-        seen.bytes.truncate(length);
-        Ok(seen)
+        excerpt.total_lines = if line_has_bytes { line } else { line - 1 };
+        excerpt.hash = excerpt.is_whole.then(|| hasher.finalize());
+        let bytes = std::mem::take(&mut excerpt.bytes);
+        let length = self.cut(&mut excerpt, &bytes);
+        excerpt.bytes = bytes;
+        excerpt.bytes.truncate(length);
+        Ok(excerpt)
     }
 
     /// Finds the lines of the window in the bytes of a whole file, with the same outcome as [`read`](Self::read) in as few
-    /// passes as it takes. What is kept is the second value, and is copied by whoever has no use for the rest.
+    /// passes as it takes. What is kept is the second value, and is copied by callers without use for the rest.
     pub(crate) fn within(self, whole: &[u8]) -> (Windowed, Range<usize>) {
         let probe = &whole[..whole.len().min(BINARY_PROBE_BYTES as usize)];
-        let mut seen = Windowed { is_binary: probe.contains(&0), ..Windowed::default() };
-        if seen.is_binary && !self.takes_binary {
-            return (seen, 0..0);
+        let mut excerpt = Windowed { is_binary: probe.contains(&0), ..Windowed::default() };
+        if excerpt.is_binary && !self.takes_binary {
+            return (excerpt, 0..0);
         }
         let newlines = memchr_iter(b'\n', whole).count() as u64;
-        seen.total_lines = newlines + u64::from(whole.last().is_some_and(|byte| *byte != b'\n'));
+        excerpt.total_lines = newlines + u64::from(whole.last().is_some_and(|byte| *byte != b'\n'));
         let start = line_start(whole, self.first, newlines);
         let end = line_start(whole, self.last.saturating_add(1), newlines);
-        let kept = start..start + self.cut(&mut seen, &whole[start..end]);
-        (seen.is_whole, seen.is_filled) = (true, true);
-        seen.read_bytes = whole.len() as u64;
-        seen.hash = Some(blake3::hash(whole));
-        (seen, kept)
+        let kept = start..start + self.cut(&mut excerpt, &whole[start..end]);
+        (excerpt.is_whole, excerpt.is_filled) = (true, true);
+        excerpt.read_bytes = whole.len() as u64;
+        excerpt.hash = Some(blake3::hash(whole));
+        (excerpt, kept)
     }
 
     /// Keeps a piece of a line, with one byte more than the limit so that [`cut`](Self::cut) sees what is over.
-    fn keep(self, seen: &mut Windowed, line: u64, piece: &[u8]) {
+    fn keep(self, excerpt: &mut Windowed, line: u64, piece: &[u8]) {
         if line < self.first || line > self.last {
             return;
         }
-        let room = self.limit_bytes.saturating_add(1).saturating_sub(seen.bytes.len());
-        seen.bytes.extend_from_slice(&piece[..piece.len().min(room)]);
+        let room = self.limit_bytes.saturating_add(1).saturating_sub(excerpt.bytes.len());
+        excerpt.bytes.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
     /// Returns how much of what was found is kept, in bytes, and notes how many lines that is.
-    fn cut(self, seen: &mut Windowed, found: &[u8]) -> usize {
-        seen.is_truncated = found.len() > self.limit_bytes;
-        let mut kept = &found[..found.len().min(self.limit_bytes)];
-        if seen.is_truncated {
+    fn cut(self, excerpt: &mut Windowed, bytes: &[u8]) -> usize {
+        excerpt.is_truncated = bytes.len() > self.limit_bytes;
+        let mut kept = &bytes[..bytes.len().min(self.limit_bytes)];
+        if excerpt.is_truncated {
             let length = memchr::memrchr(b'\n', kept).map_or(whole_characters(kept), |newline| newline + 1);
             kept = &kept[..length];
         }
         let newlines = memchr_iter(b'\n', kept).count() as u64;
         let open_line = u64::from(kept.last().is_some_and(|byte| *byte != b'\n'));
-        seen.returned_lines = newlines + open_line;
+        excerpt.returned_lines = newlines + open_line;
         kept.len()
     }
 }
@@ -173,7 +173,7 @@ fn line_start(text: &[u8], line: u64, newlines: u64) -> usize {
     }
 }
 
-/// Returns the length without an incomplete UTF-8 sequence at the end; bytes that are no UTF-8 at all count.
+/// Returns the length without an incomplete UTF-8 sequence at the end; bytes that are not UTF-8 at all count.
 fn whole_characters(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(3);
     for start in (tail..bytes.len()).rev() {
@@ -193,16 +193,16 @@ mod tests {
     use super::*;
 
     fn within(window: Window, text: &[u8]) -> Windowed {
-        let (seen, kept) = window.within(text);
-        Windowed { bytes: text[kept].to_vec(), ..seen }
+        let (excerpt, kept) = window.within(text);
+        Windowed { bytes: text[kept].to_vec(), ..excerpt }
     }
 
     fn read(text: &[u8], first: u64, last: u64, limit_bytes: usize) -> (Vec<u8>, u64, u64, bool) {
         let window = Window { first, last, limit_bytes, takes_binary: false };
-        let seen = window.read(text).unwrap();
-        assert!(seen.is_whole && seen.hash == Some(blake3::hash(text)));
-        assert_eq!(format!("{seen:?}"), format!("{:?}", within(window, text)));
-        (seen.bytes, seen.total_lines, seen.returned_lines, seen.is_truncated)
+        let excerpt = window.read(text).unwrap();
+        assert!(excerpt.is_whole && excerpt.hash == Some(blake3::hash(text)));
+        assert_eq!(format!("{excerpt:?}"), format!("{:?}", within(window, text)));
+        (excerpt.bytes, excerpt.total_lines, excerpt.returned_lines, excerpt.is_truncated)
     }
 
     #[test]
@@ -263,25 +263,25 @@ mod tests {
     #[test]
     fn a_range_of_an_endless_file_is_read_and_its_lines_are_counted_so_far() {
         let window = Window { first: 3, last: 4, limit_bytes: 200, takes_binary: false };
-        let seen = window.read(Endless).unwrap();
-        assert_eq!((seen.bytes.len(), seen.returned_lines), (128, 2));
-        assert!(seen.is_filled && !seen.is_whole && seen.hash.is_none());
-        assert!(seen.read_bytes > COUNTED_BYTES && seen.read_bytes < COUNTED_BYTES * 2);
-        assert_eq!(seen.total_lines, seen.read_bytes / 64);
+        let excerpt = window.read(Endless).unwrap();
+        assert_eq!((excerpt.bytes.len(), excerpt.returned_lines), (128, 2));
+        assert!(excerpt.is_filled && !excerpt.is_whole && excerpt.hash.is_none());
+        assert!(excerpt.read_bytes > COUNTED_BYTES && excerpt.read_bytes < COUNTED_BYTES * 2);
+        assert_eq!(excerpt.total_lines, excerpt.read_bytes / 64);
     }
 
     #[test]
     fn a_binary_file_is_left_at_once_unless_it_is_taken() {
         let text = [&b"a\0"[..], &vec![b'x'; CHUNK_BYTES * 3]].concat();
         let window = Window { first: 1, last: 1, limit_bytes: 9, takes_binary: false };
-        let seen = window.read(&text[..]).unwrap();
-        assert!(seen.is_binary && seen.read_bytes == 0 && seen.bytes.is_empty());
-        let seen = Window { takes_binary: true, ..window }.read(&text[..]).unwrap();
-        assert!(seen.is_binary && seen.is_whole && seen.bytes == b"a\0xxxxxxx");
+        let excerpt = window.read(&text[..]).unwrap();
+        assert!(excerpt.is_binary && excerpt.read_bytes == 0 && excerpt.bytes.is_empty());
+        let excerpt = Window { takes_binary: true, ..window }.read(&text[..]).unwrap();
+        assert!(excerpt.is_binary && excerpt.is_whole && excerpt.bytes == b"a\0xxxxxxx");
     }
 
     #[test]
-    fn being_stopped_is_told_apart_from_the_end() {
+    fn a_stopped_reading_differs_from_a_finished_one() {
         struct Stopped(usize);
         impl Read for Stopped {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -291,9 +291,9 @@ mod tests {
             }
         }
         let window = Window { first: 1, last: 9, limit_bytes: 100, takes_binary: false };
-        let seen = window.read(Stopped(0)).unwrap();
-        assert_eq!((seen.is_whole, seen.is_filled, seen.total_lines), (false, false, 3));
-        let seen = Window { last: 2, ..window }.read(Stopped(0)).unwrap();
-        assert_eq!((seen.is_whole, seen.is_filled, &seen.bytes[..]), (false, true, &b"a\na\n"[..]));
+        let excerpt = window.read(Stopped(0)).unwrap();
+        assert_eq!((excerpt.is_whole, excerpt.is_filled, excerpt.total_lines), (false, false, 3));
+        let excerpt = Window { last: 2, ..window }.read(Stopped(0)).unwrap();
+        assert_eq!((excerpt.is_whole, excerpt.is_filled, &excerpt.bytes[..]), (false, true, &b"a\na\n"[..]));
     }
 }

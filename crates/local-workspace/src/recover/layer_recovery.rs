@@ -27,29 +27,29 @@ impl AdoptedFromLayers {
 
 /// Goes through the layers that are there. What the journal keeps is not done here: recovery does it from the journal.
 pub(crate) fn resume(shelf: &LayerShelf, journal: &Journal) -> AdoptedFromLayers {
-    let mut found = AdoptedFromLayers::default();
+    let mut adopted = AdoptedFromLayers::default();
     for (run, step) in shelf.steps().unwrap_or_default() {
         let steps = journal.reader().steps(run).unwrap_or_default();
         match steps.iter().find(|recorded| recorded.index == step) {
             Some(recorded) if recorded.outcome.is_some() => {
-                adopt_rest(shelf, journal, (run, step), &mut found)
+                adopt_rest(shelf, journal, (run, step), &mut adopted)
             }
             // Nothing is adopted before the outcome is recorded.
             Some(_) => {
-                found.untouched.insert((run, step));
+                adopted.untouched.insert((run, step));
             }
             None => {}
         }
         shelf.discard(run, step);
     }
-    found
+    adopted
 }
 
 fn adopt_rest(
     shelf: &LayerShelf,
     journal: &Journal,
     (run, step): (RunNumber, u32),
-    found: &mut AdoptedFromLayers,
+    recovered: &mut AdoptedFromLayers,
 ) {
     let changes = journal.reader().changes_of_run(run).unwrap_or_default();
     let open: Vec<_> = changes
@@ -63,7 +63,7 @@ fn adopt_rest(
     let (layer, sealed) = match sealed {
         Ok((Some(sealed), layer)) => (layer, sealed),
         Ok((None, _)) => return,
-        Err(error) => return found.failed.push(error.to_string()),
+        Err(error) => return recovered.failed.push(error.to_string()),
     };
     let of_path = |path: &RelPath| open.iter().find(|change| change.path == path.as_bytes());
     // In the order in which they can be adopted; all folders that they need are there, or are made first.
@@ -81,14 +81,14 @@ fn adopt_rest(
             continue;
         };
         // What the command removed may be the only copy of what could not be brought into its place.
-        let may_go = change.after.is_some() || found.by_change.values().all(|is_in_place| *is_in_place);
+        let may_go = change.after.is_some() || recovered.by_change.values().all(|is_in_place| *is_in_place);
         let is_in_place = may_go && layer.adopt(change).is_ok();
-        found.by_change.insert(recorded.number, is_in_place);
+        recovered.by_change.insert(recorded.number, is_in_place);
         if is_in_place {
             adopted.push(change);
         }
     }
     if let Err(error) = layer.finish_folders(adopted) {
-        found.failed.push(error.to_string());
+        recovered.failed.push(error.to_string());
     }
 }

@@ -5,10 +5,10 @@ use rel_path::RelPath;
 use sandbox_fs::{FileRoot, OpenFile};
 
 use crate::change::present::CONTENT_LIMIT_BYTES;
-use crate::recover::torn::is_torn;
+use crate::recover::partial_write::is_partial;
 
-/// Removes what a crash has left in `folder` of `changes`. Returns the names of versions that were nobody's but somebody
-/// else's, and are kept.
+/// Removes what a crash has left in `folder` of `changes`. Returns the names of versions that other programs wrote,
+/// which are kept.
 pub(crate) fn clear(
     root: &FileRoot,
     journal: &Journal,
@@ -34,7 +34,7 @@ fn is_held(journal: &Journal, file: &OpenFile) -> bool {
 /// Checks whether a file is a partial write of one of `contents`, interrupted or damaged by a loss of power.
 fn is_unfinished(file: &OpenFile, contents: &[Vec<u8>]) -> bool {
     let bytes = file.read_to_end(CONTENT_LIMIT_BYTES);
-    bytes.is_ok_and(|bytes| bytes.is_empty() || contents.iter().any(|whole| is_torn(&bytes, whole)))
+    bytes.is_ok_and(|bytes| bytes.is_empty() || contents.iter().any(|whole| is_partial(&bytes, whole)))
 }
 
 /// Everything that the files of these changes held or were to hold.

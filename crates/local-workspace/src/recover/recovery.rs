@@ -13,7 +13,7 @@ use crate::change::publish::{needs_open_root, open_root, restoring_root};
 use crate::errors::{fs_error, journal_error};
 use crate::recover::layer_recovery::AdoptedFromLayers;
 use crate::recover::recovery_path::{
-    Found, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
+    PathOutcome, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
 };
 use crate::recover::step_conflicts::StepConflicts;
 use crate::recover::{leftovers, unsynced};
@@ -27,12 +27,12 @@ const LATEST_CHANGES: u32 = 64;
 pub struct Recovery {
     /// Files that were written again, or removed again, by canonical path.
     pub redone: Vec<String>,
-    /// Files that somebody else has changed since; theirs stayed, and the journal holds ours. Steps that had not been
-    /// seen to come through answer this as a conflict from now on.
+    /// Files that another program has changed since; its version stayed, and the journal holds ours. Their unconfirmed
+    /// steps answer with a conflict from now on.
     pub conflicts: Vec<String>,
     /// Files that could not be written again now, with the reason; the next opening tries again.
     pub failed: Vec<(String, String)>,
-    /// Versions of somebody else that the crash left without a place, under the names that they have now.
+    /// Versions of other programs that the crash left without a name, under their new names.
     pub kept: Vec<String>,
 }
 
@@ -86,8 +86,8 @@ pub(crate) fn recover(
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
     for (path, changes) in going.into_iter().rev().chain(coming) {
         let root = if needs_open_root(path, changes) { &open } else { &restoring };
-        let found = if let Some(is_in_place) = adopted.outcome(last(changes).number) {
-            Ok(if is_in_place { Found::InPlace } else { Found::Conflict })
+        let outcome = if let Some(is_in_place) = adopted.outcome(last(changes).number) {
+            Ok(if is_in_place { PathOutcome::Unchanged } else { PathOutcome::Conflict })
         } else if !is_redoable(last(changes)) {
             recover_unkept(root, path, last(changes))
         } else if is_about_folders_only(changes) {
@@ -95,17 +95,17 @@ pub(crate) fn recover(
         } else {
             recover_path(root, journal, path, changes)
         };
-        let found = match found {
-            Ok(Found::InPlace) if marked.contains(&last(changes).number) => {
+        let outcome = match outcome {
+            Ok(PathOutcome::Unchanged) if marked.contains(&last(changes).number) => {
                 // It looks as if it were in its place, which says nothing about the disk.
-                unsynced::write_again(root, journal, path, last(changes)).map(|_| Found::Redone)
+                unsynced::write_again(root, journal, path, last(changes)).map(|_| PathOutcome::Redone)
             }
-            found => found,
+            outcome => outcome,
         };
-        match found {
-            Ok(Found::InPlace) => {}
-            Ok(Found::Redone) => recovery.redone.push(path.to_string()),
-            Ok(Found::Conflict) => {
+        match outcome {
+            Ok(PathOutcome::Unchanged) => {}
+            Ok(PathOutcome::Redone) => recovery.redone.push(path.to_string()),
+            Ok(PathOutcome::Conflict) => {
                 conflicts.add(path, changes);
                 recovery.conflicts.push(path.to_string());
             }
@@ -172,8 +172,11 @@ fn folder_modes(root: &FileRoot, by_path: &BTreeMap<RelPath, Vec<RecordedChange>
         if !is_open || side(last.before).is_none() && side(last.after).is_none() {
             continue;
         }
-        let has =
-            root.metadata(path).ok().filter(sandbox_fs::Metadata::is_folder).map(|found| found.mode & 0o7777);
+        let has = root
+            .metadata(path)
+            .ok()
+            .filter(sandbox_fs::Metadata::is_folder)
+            .map(|metadata| metadata.mode & 0o7777);
         let wanted = side(last.after).and_then(|entry| entry.mode);
         // Other bits than ours are the user's, and stay.
         let before = side(last.before).and_then(|entry| entry.mode);

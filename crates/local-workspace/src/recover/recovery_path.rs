@@ -6,11 +6,11 @@ use sandbox_fs::{FileRoot, FsError};
 
 use crate::change::present::{Present, PresentKind, kept_attributes};
 use crate::change::publish::publish_file;
-use crate::recover::torn::is_torn;
+use crate::recover::partial_write::is_partial;
 
 /// The state in which recovery found a path, and the action taken.
-pub(crate) enum Found {
-    InPlace,
+pub(crate) enum PathOutcome {
+    Unchanged,
     Redone,
     Conflict,
 }
@@ -24,22 +24,22 @@ pub(crate) fn is_redoable(change: &RecordedChange) -> bool {
     [change.before, change.after].iter().flatten().all(Entry::was_kept)
 }
 
-/// A change whose contents nobody has kept: all that can be told is whether something of its kind is there.
+/// Recovers a change whose contents are not kept: only the presence of something of its kind can be checked.
 pub(crate) fn recover_unkept(
     root: &FileRoot,
     path: &RelPath,
     last: &RecordedChange,
-) -> Result<Found, FsError> {
+) -> Result<PathOutcome, FsError> {
     if last.state != ChangeState::Intended {
-        return Ok(Found::InPlace);
+        return Ok(PathOutcome::Unchanged);
     }
     let now = match root.metadata(path) {
-        Ok(found) => Some(found.kind),
+        Ok(metadata) => Some(metadata.kind),
         Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => None,
         Err(error) => return Err(error),
     };
     let is_gone = last.after.is_none() && now.is_none();
-    Ok(if is_gone { Found::InPlace } else { Found::Conflict })
+    Ok(if is_gone { PathOutcome::Unchanged } else { PathOutcome::Conflict })
 }
 
 pub(crate) fn is_about_folders_only(changes: &[RecordedChange]) -> bool {
@@ -47,16 +47,16 @@ pub(crate) fn is_about_folders_only(changes: &[RecordedChange]) -> bool {
     changes.iter().all(|change| is_folder(change.before) && is_folder(change.after))
 }
 
-/// Makes or removes a folder, if nobody has done anything else with its name or with it. That is never a conflict: a
+/// Makes or removes a folder, unless another program has used its name or the folder. That is never a conflict: a
 /// folder holds nothing of ours.
 pub(crate) fn recover_folder(
     root: &FileRoot,
     journal: &Journal,
     path: &RelPath,
     last: &RecordedChange,
-) -> Result<Found, FsError> {
+) -> Result<PathOutcome, FsError> {
     if last.state != ChangeState::Intended {
-        return Ok(Found::InPlace);
+        return Ok(PathOutcome::Unchanged);
     }
     let done = match (Present::of_any_kind(root, path)?, last.after) {
         (None, Some(after)) => {
@@ -65,12 +65,12 @@ pub(crate) fn recover_folder(
             publish_file(root, path, None, Some(&folder))
         }
         (Some(now), None) if now.kind == PresentKind::Folder => root.remove_empty_folder(path),
-        _ => return Ok(Found::InPlace),
+        _ => return Ok(PathOutcome::Unchanged),
     };
     match done {
-        Ok(()) => Ok(Found::Redone),
-        Err(FsError::FolderNotEmpty { .. }) => Ok(Found::InPlace),
-        Err(error) if is_somebody_elses(&error) => Ok(Found::InPlace),
+        Ok(()) => Ok(PathOutcome::Redone),
+        Err(FsError::FolderNotEmpty { .. }) => Ok(PathOutcome::Unchanged),
+        Err(error) if is_foreign_entry(&error) => Ok(PathOutcome::Unchanged),
         Err(error) => Err(error),
     }
 }
@@ -80,11 +80,11 @@ pub(crate) fn recover_path(
     journal: &Journal,
     path: &RelPath,
     changes: &[RecordedChange],
-) -> Result<Found, FsError> {
+) -> Result<PathOutcome, FsError> {
     let last = last(changes);
     let now = match Present::of_any_kind(root, path) {
         Ok(now) => now,
-        Err(error) if is_somebody_elses(&error) => return Ok(Found::Conflict),
+        Err(error) if is_foreign_entry(&error) => return Ok(PathOutcome::Conflict),
         Err(error) => return Err(error),
     };
     let mode = decided_mode(last);
@@ -93,11 +93,11 @@ pub(crate) fn recover_path(
         && mode.is_some()
         && now.as_ref().is_some_and(|now| now.mode == last.before.and_then(|before| before.mode));
     if holds(now.as_ref(), last.after.as_ref()) && !has_old_mode {
-        return Ok(Found::InPlace);
+        return Ok(PathOutcome::Unchanged);
     }
     if last.this_boot && last.state == ChangeState::Published {
         // It was in its place, and nothing but a loss of power takes it away again without somebody's doing.
-        return Ok(Found::Conflict);
+        return Ok(PathOutcome::Conflict);
     }
     let after = match &last.after {
         None => None,
@@ -106,7 +106,7 @@ pub(crate) fn recover_path(
                 let attributes = kept_attributes(journal.reader(), decided_attributes(last));
                 Some(Present::recorded(entry.kind, bytes, mode).with_attributes(attributes))
             }
-            None => return Ok(Found::Conflict),
+            None => return Ok(PathOutcome::Conflict),
         },
     };
     let is_ours = changes.iter().any(|change| {
@@ -121,18 +121,18 @@ pub(crate) fn recover_path(
     let is_left_of = |side: Option<Entry>, now: &Present| {
         let file = side.filter(|entry| entry.kind == EntryKind::File);
         let whole = file.and_then(|entry| content(journal, &entry));
-        whole.is_some_and(|whole| is_torn(now.content(), &whole))
+        whole.is_some_and(|whole| is_partial(now.content(), &whole))
     };
-    let is_torn = !last.this_boot
+    let is_partial = !last.this_boot
         && now.as_ref().filter(|now| now.kind == PresentKind::File).is_some_and(|now| {
             changes.iter().any(|change| is_left_of(change.after, now) || is_left_of(change.before, now))
         });
-    if !is_ours && !is_torn && !is_between {
-        return Ok(Found::Conflict);
+    if !is_ours && !is_partial && !is_between {
+        return Ok(PathOutcome::Conflict);
     }
     match publish_file(root, path, now.as_ref(), after.as_ref()) {
-        Ok(()) => Ok(Found::Redone),
-        Err(error) if is_somebody_elses(&error) => Ok(Found::Conflict),
+        Ok(()) => Ok(PathOutcome::Redone),
+        Err(error) if is_foreign_entry(&error) => Ok(PathOutcome::Conflict),
         Err(error) => Err(error),
     }
 }
@@ -150,7 +150,7 @@ fn decided_attributes(change: &RecordedChange) -> RecordedAttributes {
 }
 
 /// Checks whether an error means that another program has put an entry there, which is never replaced.
-fn is_somebody_elses(error: &FsError) -> bool {
+fn is_foreign_entry(error: &FsError) -> bool {
     matches!(
         error,
         FsError::NotAFile { .. }

@@ -59,7 +59,7 @@ fn note_in_command(journal: &Journal, outcome: CommandOutcome, conflicts: &[(Cha
 fn note_in_changes(journal: &Journal, conflicts: &[(ChangeNumber, RelPath)]) {
     for (number, path) in conflicts {
         let text = format!(
-            "`{path}` was changed by someone else while this change was under way, so theirs stayed: read the file again"
+            "`{path}` was changed by another program while this change was under way, so that version stayed: read the file again"
         );
         let error = WapError::new(Reason::Conflict, text).with("path", path.to_string());
         let outcome = encode(&ChangeRecord { outcome: Err(error), line_map: None, request: None });

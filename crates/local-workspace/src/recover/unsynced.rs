@@ -12,7 +12,7 @@ use sandbox_fs::{Expected, FileMode, FileRoot, FsError, OpenFile};
 
 use crate::change::present::{Present, PresentKind};
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
-use crate::recover::torn::is_torn;
+use crate::recover::partial_write::is_partial;
 
 /// The prefix of the marks' names.
 const MARKS: &str = "unsynced/";
@@ -71,11 +71,11 @@ fn name_of(number: ChangeNumber) -> String {
 pub(crate) type Rewritten = Option<(OpenFile, sandbox_fs::ContentHash)>;
 
 /// Writes the path of a change once more, as it is after the change, and syncs it with the folders above it. What
-/// somebody else has put there since is theirs, and stays as it is.
+/// another program has put there since stays as it is.
 ///
 /// # Errors
 ///
-/// Why it cannot be made sure of: the disk still fails, or nobody keeps what the file held.
+/// Those of a disk that still fails, and of contents that are no longer kept.
 pub(crate) fn write_again(
     root: &FileRoot,
     journal: &Journal,
@@ -111,7 +111,7 @@ fn write_file_again(
     };
     let held = after.content.and_then(|hash| journal.reader().content(&hash).ok().flatten());
     let bytes = match &held {
-        Some(held) if now.is(after) || is_torn(&now.bytes, held) => held,
+        Some(held) if now.is(after) || is_partial(&now.bytes, held) => held,
         // What was read has the right hash, wherever it was read from.
         None if now.is(after) => &*now.bytes,
         None if after.content.is_none() => return Err(FsError::Io { path: path.clone(), errno: NOT_KEPT }),

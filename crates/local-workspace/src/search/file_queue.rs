@@ -10,7 +10,7 @@ const MOST_BATCHES: usize = 64;
 
 /// The origin of a file in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum FileOrigin {
     /// It was met in a folder.
     Walked,
     /// It was named, so it is searched if that is possible at all.
@@ -18,9 +18,9 @@ pub(super) enum Asked {
 }
 
 /// A few files, by canonical path.
-pub(super) type Batch = Vec<(RelPath, Asked)>;
+pub(super) type Batch = Vec<(RelPath, FileOrigin)>;
 
-/// A bounded queue that nobody waits to push to.
+/// A bounded queue whose `push` never waits.
 #[derive(Debug, Default)]
 pub(super) struct FileQueue {
     state: Mutex<State>,
@@ -80,7 +80,7 @@ impl FileQueue {
     }
 }
 
-/// Closes a queue when it is dropped, so that nobody waits for a walk that has failed.
+/// Closes a queue when it is dropped, so that no thread waits for a walk that has failed.
 #[derive(Debug)]
 pub(super) struct Closing<'a>(pub &'a FileQueue);
 

@@ -10,10 +10,10 @@ use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError, OpenFile};
 use wap_core::CancelFlag;
 
-use super::file_queue::{Asked, FileQueue};
+use super::file_queue::{FileOrigin, FileQueue};
 use super::file_sink::FileSink;
-use super::found::{FileOutcome, Found};
 use super::query::Query;
+use super::results::{FileOutcome, Results};
 use crate::engine::LocalWorkspace;
 use crate::git::credentials;
 use crate::read::text_probe::TextProbe;
@@ -37,7 +37,7 @@ pub(super) struct FileSearcher<'a> {
     workspace: &'a LocalWorkspace,
     cancel: &'a CancelFlag,
     deadline: Instant,
-    found: &'a Found,
+    results: &'a Results,
     matcher: RegexMatcher,
     /// Without line numbers and context, for what is only counted.
     counting: Searcher,
@@ -60,13 +60,13 @@ impl<'a> FileSearcher<'a> {
         cancel: &'a CancelFlag,
         deadline: Instant,
         query: &Query,
-        found: &'a Found,
+        results: &'a Results,
     ) -> FileSearcher<'a> {
         FileSearcher {
             workspace,
             cancel,
             deadline,
-            found,
+            results,
             // A copy of its own: the caches of a shared one are handed from thread to thread.
             matcher: query.matcher.clone(),
             counting: searcher().line_number(false).build(),
@@ -80,7 +80,7 @@ impl<'a> FileSearcher<'a> {
         }
     }
 
-    /// Searches what is in the queue until it is closed. Ends it when nobody waits for the answer any more.
+    /// Searches what is in the queue until it is closed. Ends it when the caller no longer waits for the answer.
     pub(super) fn run(&mut self, queue: &FileQueue) {
         while let Some(batch) = queue.next() {
             if self.batch(&batch).is_err() {
@@ -90,35 +90,35 @@ impl<'a> FileSearcher<'a> {
     }
 
     /// Searches a few files.
-    pub(super) fn batch(&mut self, batch: &[(RelPath, Asked)]) -> Result<(), Stop> {
+    pub(super) fn batch(&mut self, batch: &[(RelPath, FileOrigin)]) -> Result<(), Stop> {
         // Most files have no match, and what is shared is not locked for each of them.
         let mut without_match = 0;
         let mut stopped = Ok(());
-        for (index, (path, asked)) in batch.iter().enumerate() {
+        for (index, (path, origin)) in batch.iter().enumerate() {
             let next = batch.get(index + 1);
             let has_neighbour = next.is_some_and(|(next, _)| folder_of(next) == folder_of(path));
-            match self.file(path, *asked, has_neighbour) {
+            match self.file(path, *origin, has_neighbour) {
                 Ok(FileOutcome::Text { total: 0, .. }) => without_match += 1,
                 Ok(outcome) => {
                     let is_over = matches!(outcome, FileOutcome::OutOfTime { .. });
-                    self.found.add(path, outcome);
+                    self.results.add(path, outcome);
                     if is_over {
                         stopped = Err(Stop::OutOfTime);
                         break;
                     }
                 }
                 Err(stop) => {
-                    self.found.end_early();
+                    self.results.end_early();
                     stopped = Err(stop);
                     break;
                 }
             }
         }
-        self.found.add_without_match(without_match);
+        self.results.add_without_match(without_match);
         stopped
     }
 
-    fn file(&mut self, path: &RelPath, asked: Asked, has_neighbour: bool) -> Result<FileOutcome, Stop> {
+    fn file(&mut self, path: &RelPath, origin: FileOrigin, has_neighbour: bool) -> Result<FileOutcome, Stop> {
         let file = match self.open(path, has_neighbour) {
             Ok(Some(file)) => file,
             Ok(None)
@@ -128,12 +128,12 @@ impl<'a> FileSearcher<'a> {
             Err(_) => return Ok(FileOutcome::Unreadable),
         };
         if credentials::may_be_in(path) {
-            return Ok(self.masked(path, asked, &file));
+            return Ok(self.masked(path, origin, &file));
         }
         let size_bytes = file.metadata().size_bytes;
         let mut reader = WatchedReader::new(file, self.cancel, Some(self.deadline));
         let mut buffer = std::mem::take(&mut self.buffer);
-        let outcome = self.read(path, asked, &mut reader, size_bytes, &mut buffer);
+        let outcome = self.read(path, origin, &mut reader, size_bytes, &mut buffer);
         self.buffer = buffer;
         match reader.stopped() {
             Some(Stop::OutOfTime) if matches!(outcome, FileOutcome::OutOfTime { .. }) => Ok(outcome),
@@ -142,7 +142,7 @@ impl<'a> FileSearcher<'a> {
         }
     }
 
-    /// Opens a file by its canonical path. `None` if a link has come in since: where it leads, nobody has asked about
+    /// Opens a file by its canonical path. `None` if a symlink has come in since: its target was not checked for
     /// exclusions.
     fn open(&mut self, path: &RelPath, has_neighbour: bool) -> Result<Option<OpenFile>, FsError> {
         let workspace = self.workspace;
@@ -164,7 +164,7 @@ impl<'a> FileSearcher<'a> {
     fn read(
         &mut self,
         path: &RelPath,
-        asked: Asked,
+        origin: FileOrigin,
         reader: &mut WatchedReader<'_, OpenFile>,
         size_bytes: u64,
         buffer: &mut [u8],
@@ -183,19 +183,19 @@ impl<'a> FileSearcher<'a> {
             length += more;
         }
         if length < buffer.len() {
-            self.text(path, asked, &buffer[..length])
+            self.text(path, origin, &buffer[..length])
         } else {
-            self.stream(path, asked, buffer, reader)
+            self.stream(path, origin, buffer, reader)
         }
     }
 
     /// Searches a file that is in memory as a whole.
-    fn text(&mut self, path: &RelPath, asked: Asked, bytes: &[u8]) -> FileOutcome {
+    fn text(&mut self, path: &RelPath, origin: FileOrigin, bytes: &[u8]) -> FileOutcome {
         let probe = TextProbe::of(bytes);
         if probe.is_binary() {
             return FileOutcome::Binary;
         }
-        if probe.is_undecodable() && asked == Asked::Walked {
+        if probe.is_undecodable() && origin == FileOrigin::Walked {
             return FileOutcome::Undecodable;
         }
         let mut count = CountSink::default();
@@ -203,27 +203,27 @@ impl<'a> FileSearcher<'a> {
             return failed(&error, count.total, Vec::new());
         }
         // Hardly any file has to be looked at a second time.
-        if count.total == 0 || !self.found.wants(path) {
+        if count.total == 0 || !self.results.wants(path) {
             return FileOutcome::Text { total: count.total, matches: Vec::new() };
         }
-        let mut sink = FileSink::new(path.to_string(), self.found.most());
+        let mut sink = FileSink::new(path.to_string(), self.results.most());
         match self.showing.search_slice(&self.matcher, bytes, &mut sink) {
             Ok(()) => FileOutcome::Text { total: sink.total, matches: sink.matches },
             Err(error) => failed(&error, sink.total, sink.matches),
         }
     }
 
-    /// Searches a file that begins with `head` and goes on in `reader`.
+    /// Searches a file that begins with `head` and continues in `reader`.
     fn stream(
         &mut self,
         path: &RelPath,
-        asked: Asked,
+        origin: FileOrigin,
         head: &[u8],
         reader: &mut WatchedReader<'_, OpenFile>,
     ) -> FileOutcome {
-        let shows = self.found.wants(path);
+        let shows = self.results.wants(path);
         let searcher = if shows { &mut self.showing } else { &mut self.counting };
-        let mut sink = FileSink::new(path.to_string(), if shows { self.found.most() } else { 0 });
+        let mut sink = FileSink::new(path.to_string(), if shows { self.results.most() } else { 0 });
         let mut probe = TextProbe::new(head.chain(&mut *reader));
         let searched = searcher.search_reader(&self.matcher, &mut probe, &mut sink);
         let is_undecodable = probe.is_undecodable();
@@ -231,16 +231,16 @@ impl<'a> FileSearcher<'a> {
         match searched {
             Err(_) if reader.stopped() == Some(Stop::OutOfTime) => FileOutcome::OutOfTime { total, matches },
             Err(error) => failed(&error, total, matches),
-            Ok(()) if is_undecodable && asked == Asked::Walked => FileOutcome::Undecodable,
+            Ok(()) if is_undecodable && origin == FileOrigin::Walked => FileOutcome::Undecodable,
             Ok(()) => FileOutcome::Text { total, matches },
         }
     }
 
-    /// Searches a file whose credentials nobody may find out by searching for them.
-    fn masked(&mut self, path: &RelPath, asked: Asked, file: &OpenFile) -> FileOutcome {
+    /// Searches a file with its credentials masked, so that searches do not reveal them.
+    fn masked(&mut self, path: &RelPath, origin: FileOrigin, file: &OpenFile) -> FileOutcome {
         match file.read_to_end(MASKED_LIMIT_BYTES) {
             Ok(bytes) if TextProbe::of(&bytes).is_binary() => FileOutcome::Binary,
-            Ok(bytes) => self.text(path, asked, &credentials::mask(&bytes)),
+            Ok(bytes) => self.text(path, origin, &credentials::mask(&bytes)),
             Err(_) => FileOutcome::Unreadable,
         }
     }

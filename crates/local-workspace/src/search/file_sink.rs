@@ -26,18 +26,18 @@ impl FileSink {
 
     /// Checks whether only counting is left.
     fn is_full(&self, searcher: &Searcher) -> bool {
-        let has_context = |found: &SearchMatch| found.context_after.len() >= searcher.after_context();
+        let has_context = |earlier: &SearchMatch| earlier.context_after.len() >= searcher.after_context();
         self.matches.len() >= self.room && self.matches.last().is_none_or(has_context)
     }
 
     /// Adds a line behind the matches that still want context: a match is context of the one before it, too.
     fn add_after(&mut self, searcher: &Searcher, line: &str) {
         let wanted = searcher.after_context();
-        for found in self.matches.iter_mut().rev() {
-            if found.context_after.len() >= wanted {
+        for earlier in self.matches.iter_mut().rev() {
+            if earlier.context_after.len() >= wanted {
                 break;
             }
-            found.context_after.push(line.to_owned());
+            earlier.context_after.push(line.to_owned());
         }
     }
 
@@ -52,17 +52,17 @@ impl FileSink {
 impl Sink for FileSink {
     type Error = io::Error;
 
-    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+    fn matched(&mut self, searcher: &Searcher, sink_match: &SinkMatch<'_>) -> io::Result<bool> {
         self.total += 1;
         if self.is_full(searcher) {
             return Ok(true);
         }
-        let line = line_text(found.bytes());
+        let line = line_text(sink_match.bytes());
         self.add_after(searcher, &line);
         if self.matches.len() < self.room {
             self.matches.push(SearchMatch {
                 path: self.path.clone(),
-                line: found.line_number().unwrap_or(0),
+                line: sink_match.line_number().unwrap_or(0),
                 match_text: line.clone(),
                 context_before: self.before.iter().cloned().collect(),
                 context_after: Vec::new(),

@@ -59,9 +59,9 @@ const SPANS_LINES: &str =
     "the query spans lines, and files are searched line by line: search for one of its lines";
 
 fn context_lines(request: &SearchFiles) -> Result<usize, WapError> {
-    let asked = request.context_lines.unwrap_or(i64::from(SearchFiles::DEFAULT_CONTEXT_LINES));
-    let Ok(lines) = u64::try_from(asked) else {
-        let text = format!("contextLines is {asked}: give 0 to {}", Limits::MAX_CONTEXT_LINES);
+    let requested = request.context_lines.unwrap_or(i64::from(SearchFiles::DEFAULT_CONTEXT_LINES));
+    let Ok(lines) = u64::try_from(requested) else {
+        let text = format!("contextLines is {requested}: give 0 to {}", Limits::MAX_CONTEXT_LINES);
         return Err(WapError::new(Reason::InvalidField, text).with("field", "contextLines"));
     };
     Ok(usize::try_from(lines).unwrap_or(usize::MAX).min(Limits::MAX_CONTEXT_LINES as usize))

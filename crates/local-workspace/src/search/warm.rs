@@ -20,11 +20,11 @@ use crate::read::explore::{LeftOut, Wanted};
 use crate::read::text_probe::TextProbe;
 
 impl LocalWorkspace {
-    /// Keeps a list of files and of what they can contain from the first search or listing on, in the background, so that later
-    /// ones take less time. For processes that stay; whoever makes one call has no use for it. The second time, the first list is
-    /// answered with.
+    /// Keeps a list of files and of what they can contain from the first search or listing on, in the background, so
+    /// that later ones take less time. For processes that stay: a single call does not gain from it. A second call
+    /// returns the first list.
     ///
-    /// Dropping the workspace, and whoever else was given the list, ends it.
+    /// Dropping the workspace and all other holders of the list ends it.
     ///
     /// # Errors
     ///
@@ -66,11 +66,11 @@ impl LocalWorkspace {
         let takes_leaves = rules.are_about_folders();
         let Wanted { depth, name, most } = *wanted;
         let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
-        let found = match name {
+        let listed = match name {
             Some(name) => view.named(&|entry| name.is_in(entry), walk),
             None => view.walk(walk),
         };
-        found.map(|found| (summary(found), found.counted))
+        listed.map(|listed| (summary(listed), listed.counted))
     }
 
     /// Walks to the files in which a query can match, and to those that a search skips; `None` as with
@@ -95,10 +95,10 @@ impl LocalWorkspace {
     }
 }
 
-fn summary(found: ListSummary) -> WalkSummary {
+fn summary(listed: ListSummary) -> WalkSummary {
     let mut summary = WalkSummary::default();
-    summary.unreadable = found.unreadable;
-    summary.mounts = found.mounts;
+    summary.unreadable = listed.unreadable;
+    summary.mounts = listed.mounts;
     summary
 }
 

@@ -62,11 +62,11 @@ pub fn differences(
             break;
         }
     }
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     for (path, changes) in by_path {
-        found.extend(of_path(journal, &path, &changes)?);
+        differences.extend(of_path(journal, &path, &changes)?);
     }
-    Ok(found)
+    Ok(differences)
 }
 
 /// The difference from the oldest side that is still kept to the newest; `None` if only a folder was concerned.

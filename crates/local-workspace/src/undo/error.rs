@@ -16,7 +16,7 @@ pub enum UndoError {
         number: ChangeNumber,
     },
     /// The change was recorded and never published, because another program had changed the file.
-    #[error("change {number} did not come about: `{path}` was changed by someone else")]
+    #[error("change {number} did not come about: `{path}` was changed by another program")]
     NeverHappened {
         /// The requested number.
         number: ChangeNumber,
@@ -37,8 +37,7 @@ pub enum UndoError {
     /// Some paths stand in the way; no path was touched.
     #[error("{}", obstacle_list(.0))]
     Obstacles(Vec<UndoObstacle>),
-    /// Some paths were brought back before another one turned out to stand in the way, and going back on that could not be
-    /// recorded.
+    /// Some paths were restored before an obstacle was met at another one, and reverting them could not be recorded.
     #[error("{}", in_parts(brought_back, obstacles, cause))]
     InParts {
         /// The paths that hold again what they held.
@@ -94,10 +93,10 @@ pub enum ObstacleKind {
     #[error("stays, because something else is in it")]
     NotEmpty,
     /// The content before the change is no longer kept.
-    #[error("cannot be brought back: what it held before is not kept any more")]
+    #[error("cannot be restored: its earlier content is no longer kept")]
     NotKept,
     /// It was a pipe, a socket or a device.
-    #[error("cannot be brought back: it was a pipe, a socket or a device")]
+    #[error("cannot be restored: it was a pipe, a socket or a device")]
     SpecialFile,
     /// It may not be written or removed.
     #[error("cannot be changed: {0}")]

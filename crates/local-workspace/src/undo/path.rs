@@ -15,7 +15,7 @@ use crate::change::publish::{needs_open_root, without_mask};
 use crate::errors::fs_error;
 use crate::undo::error::{Left, ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::history::{InForce, WayBack};
-use crate::undo::plan::UndoGround;
+use crate::undo::plan::UndoContext;
 use crate::undo::unified_diff::UnifiedDiff;
 
 /// One path of an undo.
@@ -83,38 +83,38 @@ impl UndoPath {
         is_link && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Symlink)
     }
 
-    /// Makes sure that it can be done, as far as can be told before. `is_opened` tells whether a link on the way goes
-    /// first.
-    pub(crate) fn check(&self, ground: &UndoGround<'_>, is_opened: bool) -> Result<(), WapError> {
-        ground.hidden.check(&self.path)?;
-        let asked = self.path.to_string();
-        let root = ground.root_for(self);
+    /// Checks in advance, as far as possible, that the path can be restored. `is_opened` is true if a symlink on the
+    /// way is removed first.
+    pub(crate) fn check(&self, context: &UndoContext<'_>, is_opened: bool) -> Result<(), WapError> {
+        context.hidden.check(&self.path)?;
+        let requested = self.path.to_string();
+        let root = context.root_for(self);
         let checked = match (&self.now, &self.wanted) {
             // It was made and removed again.
             (None, None) => Ok(()),
-            (Some(now), _) if now.kind == PresentKind::Folder => self.check_protected(ground),
-            (_, Some(wanted)) if wanted.kind == EntryKind::Folder => self.check_protected(ground),
+            (Some(now), _) if now.kind == PresentKind::Folder => self.check_protected(context),
+            (_, Some(wanted)) if wanted.kind == EntryKind::Folder => self.check_protected(context),
             (Some(now), Some(wanted)) if now.kind == PresentKind::File && wanted.kind == EntryKind::File => {
                 root.write_target(&self.path).map(drop)
             }
             (Some(_), _) => root.delete_target(&self.path).map(drop),
             (None, _) => match root.write_target(&self.path) {
                 // A folder on the way is a file that goes first.
-                Err(FsError::NotAFolder { .. }) => self.check_protected(ground),
+                Err(FsError::NotAFolder { .. }) => self.check_protected(context),
                 Err(FsError::IsLink { .. } | FsError::Escape { .. } | FsError::LinkLoop { .. })
                     if is_opened =>
                 {
-                    self.check_protected(ground)
+                    self.check_protected(context)
                 }
                 other => other.map(drop),
             },
         };
-        checked.map_err(|error| fs_error(&error, &asked))
+        checked.map_err(|error| fs_error(&error, &requested))
     }
 
-    fn check_protected(&self, ground: &UndoGround<'_>) -> Result<(), FsError> {
+    fn check_protected(&self, context: &UndoContext<'_>) -> Result<(), FsError> {
         let path = self.path.clone();
-        match ground.root_for(self).policy().protected.never(&path) {
+        match context.root_for(self).policy().protected.never(&path) {
             Some(name) => Err(FsError::Protected {
                 path,
                 entry: name.pattern().to_owned(),
@@ -154,18 +154,18 @@ impl UndoPath {
 
 /// Works out one path; `Ok(None)` if there is nothing to do. The inner error is what stands in the way.
 pub(crate) fn plan_path(
-    ground: &UndoGround<'_>,
+    context: &UndoContext<'_>,
     chosen: &BTreeSet<ChangeNumber>,
     path: &RelPath,
 ) -> Result<Result<Option<UndoPath>, UndoObstacle>, UndoError> {
-    let mut changes = ground.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
+    let mut changes = context.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
     changes.reverse();
     let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
     if back.is_empty() && buried.is_none() {
         return Ok(Ok(None));
     }
     let is_folder = buried.iter().chain(back.iter().map(|(_, change)| change)).all(is_about_folder);
-    let now = match Present::of_any_kind(ground.root, path) {
+    let now = match Present::of_any_kind(context.root, path) {
         Ok(now) => now,
         Err(error) => {
             let closed = ObstacleKind::Closed(fs_error(&error, &path.to_string()));
@@ -179,15 +179,15 @@ pub(crate) fn plan_path(
         let left = Some(Box::new(Left(buried.after)));
         return Ok(Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
     }
-    let planned = plan_file(ground, path, now, &back);
-    Ok(planned.map_err(|found| match (&found.why, ground.root.write_target(path)) {
+    let planned = plan_file(context, path, now, &back);
+    Ok(planned.map_err(|refused| match (&refused.why, context.root.write_target(path)) {
         // It has changed because somebody has put a link on the way.
         (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
-            if is_behind_link(ground.root, path) =>
+            if is_behind_link(context.root, path) =>
         {
             obstacle(path, ObstacleKind::Closed(fs_error(&error, &path.to_string())))
         }
-        _ => found,
+        _ => refused,
     }))
 }
 
@@ -213,7 +213,7 @@ fn plan_folder(
 }
 
 fn plan_file(
-    ground: &UndoGround<'_>,
+    context: &UndoContext<'_>,
     path: &RelPath,
     now: Option<Present>,
     back: &[(ChangeNumber, RecordedChange)],
@@ -232,9 +232,9 @@ fn plan_file(
     if let Some(wanted) = &mut wanted {
         wanted.mode = wanted_mode(now.as_ref(), wanted.mode, back);
         wanted.attributes = wanted_attributes(now.as_ref(), wanted.attributes, back);
-        check_kept(ground, wanted).map_err(|why| obstacle(path, why))?;
+        check_kept(context, wanted).map_err(|why| obstacle(path, why))?;
     }
-    let now = now.map(|now| without_held_bytes(ground, now));
+    let now = now.map(|now| without_held_bytes(context, now));
     Ok(Some(way_back(path, now, wanted, back)))
 }
 
@@ -322,7 +322,7 @@ fn wanted_attributes(
     }
 }
 
-fn check_kept(ground: &UndoGround<'_>, wanted: &Side) -> Result<(), ObstacleKind> {
+fn check_kept(context: &UndoContext<'_>, wanted: &Side) -> Result<(), ObstacleKind> {
     if wanted.kind == EntryKind::Folder {
         return Ok(());
     }
@@ -330,13 +330,13 @@ fn check_kept(ground: &UndoGround<'_>, wanted: &Side) -> Result<(), ObstacleKind
     if wanted.kind == EntryKind::Symlink && wanted.content == Some(ContentHash::of(&[])) {
         return Err(ObstacleKind::SpecialFile);
     }
-    let bytes = wanted.content.and_then(|hash| ground.journal.content(&hash).ok().flatten());
+    let bytes = wanted.content.and_then(|hash| context.journal.content(&hash).ok().flatten());
     if bytes.is_some() { Ok(()) } else { Err(ObstacleKind::NotKept) }
 }
 
-/// Many files may be brought back at once: their bytes are read again one by one.
-fn without_held_bytes(ground: &UndoGround<'_>, now: Present) -> Present {
-    let is_held = ground.journal.holds_content(&now.hash).unwrap_or(false);
+/// Drops the bytes that the journal holds: many files may be restored at once, and are read again one by one.
+fn without_held_bytes(context: &UndoContext<'_>, now: Present) -> Present {
+    let is_held = context.journal.holds_content(&now.hash).unwrap_or(false);
     if is_held && now.kind == PresentKind::File { Present { bytes: [].into(), ..now } } else { now }
 }
 

@@ -20,7 +20,7 @@ use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, pla
 
 /// The context that an undo's plan reads.
 #[derive(Debug)]
-pub(crate) struct UndoGround<'a> {
+pub(crate) struct UndoContext<'a> {
     /// A root that takes any name, because what is put back had its name already.
     pub root: &'a FileRoot,
     /// A root that ignores protection and write bits, for what a command has done.
@@ -29,7 +29,7 @@ pub(crate) struct UndoGround<'a> {
     pub journal: &'a JournalReader,
 }
 
-impl UndoGround<'_> {
+impl UndoContext<'_> {
     /// Returns the root by which a path is restored.
     pub(crate) fn root_for(&self, path: &UndoPath) -> &FileRoot {
         if path.needs_open_root { self.open_root } else { self.root }
@@ -49,7 +49,7 @@ pub(crate) struct UndoPlan {
 impl UndoPlan {
     /// Works out how to take back the `chosen` changes of these paths, as far as they are in force.
     pub(crate) fn of(
-        ground: &UndoGround<'_>,
+        context: &UndoContext<'_>,
         chosen: &BTreeSet<ChangeNumber>,
         paths: BTreeSet<Vec<u8>>,
     ) -> Result<UndoPlan, UndoError> {
@@ -57,14 +57,14 @@ impl UndoPlan {
         let mut obstacles = Vec::new();
         for path in paths {
             let Ok(path) = RelPath::from_bytes(&path) else { continue };
-            match plan_path(ground, chosen, &path)? {
+            match plan_path(context, chosen, &path)? {
                 Ok(planned) => plan.paths.extend(planned),
                 Err(obstacle) => obstacles.push(obstacle),
             }
         }
-        plan.keep_used_folders(ground, &mut obstacles);
-        plan.check(ground, &mut obstacles);
-        plan.check_repositories(ground, &mut obstacles);
+        plan.keep_used_folders(context, &mut obstacles);
+        plan.check(context, &mut obstacles);
+        plan.check_repositories(context, &mut obstacles);
         plan.keep_repositories(&mut obstacles);
         if plan.paths.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
@@ -75,13 +75,13 @@ impl UndoPlan {
         if plan.paths.is_empty() {
             return Err(UndoError::Nothing);
         }
-        plan.make_needed_folders(ground)?;
+        plan.make_needed_folders(context)?;
         plan.order();
         Ok(plan)
     }
 
     /// Leaves out the removal of folders that something else is in.
-    fn keep_used_folders(&mut self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+    fn keep_used_folders(&mut self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let mut going: BTreeSet<RelPath> =
             self.paths.iter().filter(|path| path.wanted.is_none()).map(|path| path.path.clone()).collect();
         let mut folders: Vec<_> = self
@@ -93,7 +93,7 @@ impl UndoPlan {
         folders.sort_unstable();
         // A folder is decided after those in it.
         for folder in folders.into_iter().rev() {
-            let is_used = ground
+            let is_used = context
                 .root
                 .list(&folder)
                 .is_ok_and(|entries| entries.iter().any(|entry| !going.contains(&entry.path)));
@@ -101,8 +101,8 @@ impl UndoPlan {
                 continue;
             }
             going.remove(&folder);
-            let place = self.paths.iter().position(|path| path.path == folder);
-            let path = self.paths.remove(place.expect("the folder is one of the paths"));
+            let position = self.paths.iter().position(|path| path.path == folder);
+            let path = self.paths.remove(position.expect("the folder is one of the paths"));
             if path.wanted.is_some() {
                 // Something else is to come into its place, and cannot.
                 obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
@@ -115,7 +115,7 @@ impl UndoPlan {
     /// Skips repositories with an obstacle: one that is restored in parts is unusable. The rest of the undo does not
     /// depend on them, unless there is nothing else.
     fn keep_repositories(&mut self, obstacles: &mut Vec<UndoObstacle>) {
-        let repository = |path: &RelPath| in_git_folder(path).map(|place| place.folder);
+        let repository = |path: &RelPath| in_git_folder(path).map(|part| part.folder);
         let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
         let kept: BTreeSet<RelPath> = obstacles.iter().filter_map(of_obstacle).collect();
         let is_kept = |path: &RelPath| repository(path).is_some_and(|folder| kept.contains(&folder));
@@ -135,12 +135,12 @@ impl UndoPlan {
     }
 
     /// Checks in advance, as far as possible, that everything may be written and removed.
-    fn check(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+    fn check(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let links: Vec<_> =
             self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| &path.path).collect();
         for path in &self.paths {
             let is_opened = links.iter().any(|link| path.path.starts_with(link));
-            if let Err(error) = path.check(ground, is_opened) {
+            if let Err(error) = path.check(context, is_opened) {
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }
         }
@@ -148,7 +148,7 @@ impl UndoPlan {
 
     /// Checks that nothing is restored with which git would take a folder for a repository, or that it would obey in
     /// one that has become one since.
-    fn check_repositories(&self, ground: &UndoGround<'_>, obstacles: &mut Vec<UndoObstacle>) {
+    fn check_repositories(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         if !self.paths.iter().any(|path| may_be_part(&path.path)) {
             return;
         }
@@ -161,17 +161,17 @@ impl UndoPlan {
             std::iter::successors(path.path.parent(), RelPath::parent)
                 .for_each(|folder| after.add(&folder, true));
         }
-        let was_there = |path: &RelPath| ground.root.metadata(path).is_ok();
+        let was_there = |path: &RelPath| context.root.metadata(path).is_ok();
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
-        let context = RepositoryContext {
-            workspace: ground.root.path(),
+        let surroundings = RepositoryContext {
+            workspace: context.root.path(),
             was_there: &was_there,
-            is_unjudged: &|path| BuildFolders::new(ground.root).surrounds(path),
-            format: &|settings| format_on_disk(ground.root, settings),
+            is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
+            format: &|settings| format_on_disk(context.root, settings),
         };
-        let transition = Transition { is_there: &is_there, context: &context };
+        let transition = Transition { is_there: &is_there, context: &surroundings };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
-            if let Some(refusal) = transition.refusal(&effect(ground, path)) {
+            if let Some(refusal) = transition.refusal(&effect(context, path)) {
                 let error = repository_error(&path.path, &refusal);
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }
@@ -179,17 +179,17 @@ impl UndoPlan {
     }
 
     /// Adds the folders that files are put back into and that are no longer there.
-    fn make_needed_folders(&mut self, ground: &UndoGround<'_>) -> Result<(), UndoError> {
-        let known: BTreeSet<RelPath> = self.paths.iter().map(|path| path.path.clone()).collect();
+    fn make_needed_folders(&mut self, context: &UndoContext<'_>) -> Result<(), UndoError> {
+        let planned: BTreeSet<RelPath> = self.paths.iter().map(|path| path.path.clone()).collect();
         let mut needed = BTreeSet::new();
         for path in self.paths.iter().filter(|path| path.wanted.is_some()) {
             for folder in std::iter::successors(path.path.parent(), RelPath::parent) {
-                if folder.is_root() || known.contains(&folder) || needed.contains(&folder) {
+                if folder.is_root() || planned.contains(&folder) || needed.contains(&folder) {
                     continue;
                 }
-                let found = Present::of_any_kind(ground.root, &folder)
+                let on_disk = Present::of_any_kind(context.root, &folder)
                     .map_err(|error| UndoError::Workspace(fs_error(&error, &folder.to_string())))?;
-                if found.is_none() {
+                if on_disk.is_none() {
                     needed.insert(folder);
                 }
             }
@@ -216,8 +216,8 @@ impl UndoPlan {
 }
 
 /// Returns the effect of restoring one path.
-fn effect(ground: &UndoGround<'_>, path: &UndoPath) -> Effect {
-    let bytes = |hash: Option<ContentHash>| ground.journal.content(&hash?).ok().flatten();
+fn effect(context: &UndoContext<'_>, path: &UndoPath) -> Effect {
+    let bytes = |hash: Option<ContentHash>| context.journal.content(&hash?).ok().flatten();
     let now = path.now.clone().map(|now| {
         // The bytes of what the journal holds are left there.
         let held = if now.bytes.is_empty() { bytes(Some(now.hash)) } else { None };
@@ -239,7 +239,7 @@ pub(crate) fn with_what_belongs(
     let mut chosen: BTreeMap<_, _> = changes.iter().map(|change| (change.number, change.clone())).collect();
     for change in changes {
         let path = RelPath::from_bytes(&change.path).unwrap_or_default();
-        let repository = in_git_folder(&path).map(|place| place.folder);
+        let repository = in_git_folder(&path).map(|part| part.folder);
         if change.before.is_some() && repository.is_none() {
             continue;
         }

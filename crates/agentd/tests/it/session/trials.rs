@@ -155,7 +155,7 @@ fn what_somebody_saves_meanwhile_stops_the_keeping_and_stays() {
     let daemon = Daemon::start(project.command(&arguments));
     eventually("the command runs", || runs_anywhere(&word));
     fs::write(project.workspace().join("old.txt"), "mine\n").unwrap();
-    daemon.wait().exits(1).says("not kept: saved by someone else meanwhile: old.txt");
+    daemon.wait().exits(1).says("not kept: saved by another program meanwhile: old.txt");
     assert_eq!((project.read("old.txt").as_str(), project.has("other.txt")), ("mine\n", false));
     assert_eq!(project.session_file(&id), session);
 }

@@ -31,18 +31,18 @@ impl PlannedFile {
         to: &ContentHash,
         current: &Source<'_>,
     ) -> Option<LineMap> {
-        let known = self.followed.iter().find(|known| known.before == *from)?;
-        if known.after == *to {
-            return Some(known.line_map.clone());
+        let followed = self.followed.iter().find(|followed| followed.before == *from)?;
+        if followed.after == *to {
+            return Some(followed.line_map.clone());
         }
-        let last = self.edits.last().filter(|last| last.before == known.after && last.after == *to)?;
-        let map = compose(&known.line_map, &last.line_map)?;
+        let last = self.edits.last().filter(|last| last.before == followed.after && last.after == *to)?;
+        let map = compose(&followed.line_map, &last.line_map)?;
         (map.new_lines() == current.total_lines()).then_some(map)
     }
 
     /// Remembers a way that was found; of another version than the last few were, one is forgotten.
     pub(super) fn remember(&mut self, way: Edit) {
-        self.followed.retain(|known| known.before != way.before);
+        self.followed.retain(|followed| followed.before != way.before);
         if self.followed.len() >= FOLLOWED_VERSIONS {
             self.followed.remove(0);
         }

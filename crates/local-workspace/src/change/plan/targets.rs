@@ -11,24 +11,24 @@ impl Plan<'_> {
     /// Returns the canonical path that a write would go to, and the folders above it that are not there yet.
     pub(super) fn writable(
         &self,
-        asked: &str,
+        requested: &str,
         create_folders: bool,
     ) -> Result<(RelPath, Vec<RelPath>), WapError> {
-        let path = self.parse(asked)?;
+        let path = self.parse(requested)?;
         let target = match self.root.write_target(&path) {
             Ok(target) => target,
             Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&path) => {
                 return Ok((freed, Vec::new()));
             }
-            Err(error) => return Err(fs_error(&error, asked)),
+            Err(error) => return Err(fs_error(&error, requested)),
         };
         self.hidden.check(&target.path)?;
-        check_name_of_outputs(&target.path, asked)?;
-        self.check_planned_folders(&target.path, asked)?;
+        check_name_of_outputs(&target.path, requested)?;
+        self.check_planned_folders(&target.path, requested)?;
         match target.missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
             Some(folder) if !create_folders => {
                 let error = FsError::ParentMissing { folder: folder.clone() };
-                Err(fs_error(&error, asked))
+                Err(fs_error(&error, requested))
             }
             _ => Ok((target.path, target.missing_folders)),
         }
@@ -41,7 +41,7 @@ impl Plan<'_> {
     }
 
     /// Refuses a file where the plan has a folder, and a folder where the plan has a file.
-    fn check_planned_folders(&self, path: &RelPath, asked: &str) -> Result<(), WapError> {
+    fn check_planned_folders(&self, path: &RelPath, requested: &str) -> Result<(), WapError> {
         let is_file = |path: &RelPath| self.files.get(path).is_some_and(|file| file.after.is_some());
         let error = if self.has_files_beneath(path) {
             FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }
@@ -50,18 +50,18 @@ impl Plan<'_> {
         } else {
             return Ok(());
         };
-        Err(fs_error(&error, asked))
+        Err(fs_error(&error, requested))
     }
 
     /// Returns the canonical path of what a deletion would remove: a link stands for itself.
-    pub(super) fn deletable(&self, asked: &str) -> Result<RelPath, WapError> {
-        let path = self.parse(asked)?;
+    pub(super) fn deletable(&self, requested: &str) -> Result<RelPath, WapError> {
+        let path = self.parse(requested)?;
         let target = match self.root.delete_target(&path) {
             Ok(target) => target,
             Err(FsError::NotFound { .. } | FsError::ParentMissing { .. }) => {
-                self.planned_only(&path).ok_or_else(|| not_found(&path, asked))?
+                self.planned_only(&path).ok_or_else(|| not_found(&path, requested))?
             }
-            Err(error) => return Err(fs_error(&error, asked)),
+            Err(error) => return Err(fs_error(&error, requested)),
         };
         self.hidden.check(&target)?;
         Ok(target)
@@ -73,10 +73,10 @@ impl Plan<'_> {
         self.files.get(&target).is_some_and(|file| file.after.is_some()).then_some(target)
     }
 
-    pub(super) fn parse(&self, asked: &str) -> Result<RelPath, WapError> {
-        let path = self.root.parse_path(asked).map_err(|error| match error {
-            FsError::Path(error) => path_error(&error, asked),
-            other => fs_error(&other, asked),
+    pub(super) fn parse(&self, requested: &str) -> Result<RelPath, WapError> {
+        let path = self.root.parse_path(requested).map_err(|error| match error {
+            FsError::Path(error) => path_error(&error, requested),
+            other => fs_error(&other, requested),
         })?;
         // What is hidden is refused before anything could be said about it.
         self.hidden.check(&path)?;
@@ -85,12 +85,12 @@ impl Plan<'_> {
 }
 
 /// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.
-fn check_name_of_outputs(path: &RelPath, asked: &str) -> Result<(), WapError> {
+fn check_name_of_outputs(path: &RelPath, requested: &str) -> Result<(), WapError> {
     if path.components().next() == Some(OUTPUT_PREFIX.trim_end_matches('/').as_bytes()) {
         let text = format!(
             "names under '{OUTPUT_PREFIX}' stand for whole outputs of commands and cannot be written"
         );
-        return Err(WapError::new(Reason::InvalidName, text).with("path", asked));
+        return Err(WapError::new(Reason::InvalidName, text).with("path", requested));
     }
     Ok(())
 }

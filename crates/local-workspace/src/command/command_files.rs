@@ -25,7 +25,7 @@ const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Durat
 
 /// The files that a command runs on.
 #[derive(Debug)]
-pub(crate) enum CommandGround {
+pub(crate) enum CommandFiles {
     /// A layer, from which changes are adopted when the command has ended.
     Layer(Layer),
     /// The folder itself, and what was in it before.
@@ -34,30 +34,30 @@ pub(crate) enum CommandGround {
 
 impl LocalWorkspace {
     /// Makes what the command of a step runs on.
-    pub(crate) fn command_ground(&self, run: &EngineRun<'_>, step: u32) -> Result<CommandGround, WapError> {
+    pub(crate) fn command_files(&self, run: &EngineRun<'_>, step: u32) -> Result<CommandFiles, WapError> {
         if self.sandbox_report()?.layer == LayerKind::Overlay
             && let Ok(shelf) = &self.layers
         {
             // A change of a file tool that is under way would look like somebody else's.
             let _no_batch_meanwhile = self.lock_changes();
             if let Ok(layer) = shelf.create(run.number(), step) {
-                return Ok(CommandGround::Layer(layer));
+                return Ok(CommandFiles::Layer(layer));
             }
         }
-        self.folder_ground()
+        self.folder_files()
     }
 
     /// Makes the folder itself what a command runs on.
-    pub(crate) fn folder_ground(&self) -> Result<CommandGround, WapError> {
-        Ok(CommandGround::Folder(Box::new(self.look_before()?)))
+    pub(crate) fn folder_files(&self) -> Result<CommandFiles, WapError> {
+        Ok(CommandFiles::Folder(Box::new(self.look_before()?)))
     }
 
     /// The policy of a command on this ground.
-    pub(crate) fn policy_on(&self, ground: &CommandGround) -> Policy {
+    pub(crate) fn policy_on(&self, files: &CommandFiles) -> Policy {
         let policy = self.config.policy.clone();
-        let layer = match ground {
-            CommandGround::Layer(layer) => layer,
-            CommandGround::Folder(before) => {
+        let layer = match files {
+            CommandFiles::Layer(layer) => layer,
+            CommandFiles::Folder(before) => {
                 *self.written_through() = BuildFoldersBefore::look(&self.root, before.build_folders());
                 return policy;
             }
@@ -81,16 +81,16 @@ impl LocalWorkspace {
     /// Takes out of git's way what a command has left in build folders since a moment, and says so.
     pub(crate) fn check_build_folders(&self, since: Moment, outcome: CommandOutcome) -> CommandOutcome {
         let before = std::mem::take(&mut *self.written_through());
-        let found = check(&self.root, &before, since);
+        let findings = check(&self.root, &before, since);
         // Which folders they were is needed once more, when the other changes are judged.
         *self.written_through() = BuildFoldersBefore::unseen(before.folders);
         let mut notes = EffectNotes {
-            taken_away: found.taken_away,
-            not_taken_away: found.left,
+            taken_away: findings.taken_away,
+            not_taken_away: findings.left,
             ..EffectNotes::default()
         };
         // Said once, it holds for every command.
-        if found.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed) {
+        if findings.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed) {
             notes.other.push(
                 "build folders are too large to be looked through as a whole: look before you use git in there".to_owned(),
             );
@@ -101,8 +101,8 @@ impl LocalWorkspace {
     /// The build folders that are there: their contents can be made again, and would be a lot to copy.
     pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
         let mut build_folders = BuildFolders::new(&self.root);
-        let mut found = Vec::new();
-        let Ok(walk) = self.root.walk(&rel_path::RelPath::root(), SEARCH) else { return found };
+        let mut folders = Vec::new();
+        let Ok(walk) = self.root.walk(&rel_path::RelPath::root(), SEARCH) else { return folders };
         let walk = walk.visited_by(|entry| {
             let is_git = entry.path.file_name() == Some(b".git");
             if entry.kind != FileKind::Folder || is_git || self.hidden.hides(&entry.path) {
@@ -111,7 +111,7 @@ impl LocalWorkspace {
             if build_folders.contains(&entry.path) { Visit::TakeOnly } else { Visit::Pass }
         });
         let root = &self.config.policy.workspace;
-        found.extend(walk.map(|entry| root.join(OsStr::from_bytes(entry.path.as_bytes()))));
-        found
+        folders.extend(walk.map(|entry| root.join(OsStr::from_bytes(entry.path.as_bytes()))));
+        folders
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum FileOutcome {
 
 /// The first matches in the order of paths, and the totals, whatever the order in which files are searched.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Results {
     most: usize,
     state: Mutex<State>,
 }
@@ -51,10 +51,10 @@ struct State {
     is_out_of_time: bool,
 }
 
-impl Found {
+impl Results {
     /// Nothing yet; at most `most` matches are going to be answered.
-    pub(super) fn new(most: usize) -> Found {
-        Found { most, state: Mutex::default() }
+    pub(super) fn new(most: usize) -> Results {
+        Results { most, state: Mutex::default() }
     }
 
     /// Returns the number of matches of one file that the answer can hold.
@@ -180,15 +180,15 @@ mod tests {
                 if reversed {
                     order.reverse();
                 }
-                let found = Found::new(4);
+                let results = Results::new(4);
                 for (path, count) in order {
                     let (path, outcome) = found_in(path, count);
-                    found.add(&path, outcome);
+                    results.add(&path, outcome);
                 }
-                let response = found.into_response(Vec::new(), true);
-                let shown: Vec<_> =
+                let response = results.into_response(Vec::new(), true);
+                let rendered: Vec<_> =
                     response.matches.iter().map(|one| (one.path.as_str(), one.line)).collect();
-                assert_eq!(shown, expected, "{order:?}");
+                assert_eq!(rendered, expected, "{order:?}");
                 assert_eq!((response.total_matches, response.is_truncated), (7, true));
             }
         }
@@ -196,11 +196,11 @@ mod tests {
 
     #[test]
     fn a_file_behind_enough_matches_is_only_counted() {
-        let found = Found::new(2);
+        let results = Results::new(2);
         let (path, outcome) = found_in("m", 2);
-        assert!(found.wants(&path));
-        found.add(&path, outcome);
-        assert!(found.wants(&RelPath::parse("a").unwrap()));
-        assert!(!found.wants(&RelPath::parse("z").unwrap()));
+        assert!(results.wants(&path));
+        results.add(&path, outcome);
+        assert!(results.wants(&RelPath::parse("a").unwrap()));
+        assert!(!results.wants(&RelPath::parse("z").unwrap()));
     }
 }
