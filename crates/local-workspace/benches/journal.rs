@@ -27,19 +27,19 @@ const EDITS: u32 = 50;
 const LINES: usize = 200;
 
 fn main() {
-    let place = std::env::var_os("LOCAL_WORKSPACE_BENCH_FOLDER");
-    let folder = place.map_or_else(TempDir::new, TempDir::new_in).expect("a folder can be made");
+    let parent = std::env::var_os("LOCAL_WORKSPACE_BENCH_FOLDER");
+    let folder = parent.map_or_else(TempDir::new, TempDir::new_in).expect("a folder can be made");
     let code = folder.path().join("code");
     let plain = folder.path().join("plain");
-    for place in [&code, &plain, &folder.path().join("scratch")] {
-        fs::create_dir(place).expect("the folder is empty");
+    for path in [&code, &plain, &folder.path().join("scratch")] {
+        fs::create_dir(path).expect("the folder is empty");
     }
     let text: String = (0..LINES).map(|line| format!("line {line} of a file of some length\n")).collect();
-    for place in [&code, &plain] {
-        fs::write(place.join("file.txt"), &text).expect("the folder can be written");
+    for path in [&code, &plain] {
+        fs::write(path.join("file.txt"), &text).expect("the folder can be written");
     }
     let journal = Journal::open(&folder.path().join("journal"), JournalLimits::default())
-        .expect("nobody else has it")
+        .expect("no other process has it")
         .0;
     let workspace = open(folder.path(), &code, journal);
     let (mut engine_time, mut plain_time) = (Duration::ZERO, Duration::ZERO);

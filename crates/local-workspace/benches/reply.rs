@@ -1,4 +1,4 @@
-//! What a reply of file blocks costs: how often its caller waits for the disk, and for how long.
+//! The cost of a reply of file blocks: how often its caller waits for the disk, and for how long.
 //!
 //! The folder is made in `LOCAL_WORKSPACE_BENCH_FOLDER`, or where temporary files go.
 
@@ -35,7 +35,7 @@ impl Bench {
     /// A workspace with ten files of `lines` lines.
     fn new(lines: usize) -> Bench {
         let folder = match std::env::var_os("LOCAL_WORKSPACE_BENCH_FOLDER") {
-            Some(place) => TempDir::new_in(place),
+            Some(parent) => TempDir::new_in(parent),
             None => TempDir::new(),
         }
         .expect("a folder can be made");

@@ -27,9 +27,9 @@ pub(crate) fn measure(tree: &Tree, table: &mut Table) {
     }
     for (request, what) in [(&request, what.clone()), (&with_metadata, format!("{what} with metadata"))] {
         let ours = || call(|call| workspace.explore_files(call, request)).expect("the listing works");
-        let found = ours();
-        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
-        table.check(&what, found.total_found, find(tree).unwrap_or_default());
+        let response = ours();
+        assert!(response.warnings.is_empty(), "{:?}", response.warnings);
+        table.check(&what, response.total_found, find(tree).unwrap_or_default());
         table.compared(&what, "find", &turns(|| drop(ours()), || _ = find(tree)), 1.5);
     }
 }

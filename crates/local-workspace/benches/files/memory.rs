@@ -57,8 +57,8 @@ pub(crate) fn child(tool: &str, folder: &Path) {
             context_lines: None,
             respect_gitignore: None,
         };
-        let found = call(|call| workspace.search_files(call, &request)).expect("the search works");
-        assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+        let response = call(|call| workspace.search_files(call, &request)).expect("the search works");
+        assert_eq!(response.warnings.len(), 1, "{:?}", response.warnings);
     }
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! How long processors have worked, which a busy machine disturbs less than the clock.
+//! The time that processors have worked, which a busy machine disturbs less than the clock.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ pub(crate) struct ProcessorTime {
 }
 
 impl ProcessorTime {
-    /// What was used until now; nothing where the system does not tell.
+    /// Returns the time used until now; nothing where the system does not report it.
     pub(crate) fn now() -> ProcessorTime {
         let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         // The second field is a name in parentheses, which may hold anything. Behind it, the times are fields 12 to 15.

@@ -39,20 +39,20 @@ pub(crate) fn measure(tree: &Tree, table: &mut Table) {
             respect_gitignore: None,
         };
         let ours = || call(|call| workspace.search_files(call, &request)).expect("the search works");
-        let found = ours();
-        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        let response = ours();
+        assert!(response.warnings.is_empty(), "{:?}", response.warnings);
         if program.is_err() {
             let taken = crate::turns::median_of(10, || drop(ours()));
             table.time(what, taken, None);
             continue;
         }
         let theirs = || rg(tree, query, query_type);
-        table.check(what, found.total_matches, theirs());
+        table.check(what, response.total_matches, theirs());
         table.compared(what, "rg", &turns(|| drop(ours()), || _ = theirs()), 1.0);
     }
 }
 
-/// Counts matching lines with the program, told to leave out nothing.
+/// Counts matching lines with the program, without any exclusions.
 pub(crate) fn rg(tree: &Tree, query: &str, query_type: QueryType) -> u64 {
     let mut command = Command::new("rg");
     command.args(["--no-config", "--no-ignore", "--hidden", "--no-messages", "--count", "--no-filename"]);

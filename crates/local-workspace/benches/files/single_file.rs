@@ -70,7 +70,7 @@ pub(crate) fn measure(parent: &Path, table: &mut Table) {
     workspace.checkpoint();
 }
 
-/// What an edit does to a file: read, look at it, change a line, write beside, exchange if it is still the same.
+/// Does what an edit does to a file: read, examine, change a line, write beside, exchange if it is still the same.
 fn edit_one_line(root: &sandbox_fs::FileRoot, path: &RelPath, number: usize) {
     let before = root.open_file(path).and_then(|file| file.read_to_end(64 << 20)).expect("it can be read");
     let expected = Expected::Content(sandbox_fs::ContentHash::of(&before));
@@ -82,7 +82,7 @@ fn edit_one_line(root: &sandbox_fs::FileRoot, path: &RelPath, number: usize) {
         .expect("the line is there");
     root.stage(path, &edited.bytes, FileMode::Keep)
         .and_then(|staged| staged.publish(expected))
-        .expect("nobody else writes it");
+        .expect("no other program writes it");
 }
 
 fn modify_one_line(workspace: &impl Workspace, number: usize) {

@@ -1,4 +1,4 @@
-//! What was measured, beside what is wanted.
+//! The measurements, beside the wanted values.
 
 use std::fmt;
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl Table {
         }
     }
 
-    /// Whether all results that should be the same are.
+    /// Checks whether all results that should be the same are.
     pub(crate) fn is_right(&self) -> bool {
         !self.is_wrong
     }

@@ -29,8 +29,8 @@ impl Tree {
         let folder = parent.join(format!("tree-{files}"));
         // The tree is complete once this file says how large it is.
         let complete = parent.join(format!("tree-{files}.complete"));
-        let known = fs::read_to_string(&complete).ok().and_then(|text| text.trim().parse().ok());
-        if let Some(bytes) = known {
+        let recorded = fs::read_to_string(&complete).ok().and_then(|text| text.trim().parse().ok());
+        if let Some(bytes) = recorded {
             return Tree { folder, files, bytes };
         }
         eprintln!("making a tree of {files} files, once");

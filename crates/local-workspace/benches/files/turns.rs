@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::processor_time::ProcessorTime;
 
-/// How often each thing is measured.
+/// The number of times that each thing is measured.
 const TURNS: usize = 15;
 
 /// Times of two things that were measured in turns.

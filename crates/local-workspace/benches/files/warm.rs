@@ -17,7 +17,7 @@ use crate::turns::{median, median_of, time, turns};
 /// The part of `rg`'s time that a selective search may take.
 const SELECTIVE: f64 = 0.05;
 
-/// How much slower calls may be while the list is made.
+/// The factor by which calls may be slower while the list is made.
 const BUILDING: f64 = 1.30;
 
 /// The longest time in which the list has to be made, on the slowest of machines.
@@ -109,7 +109,7 @@ fn listing(cold: &LocalWorkspace, warm: &LocalWorkspace, table: &mut Table) {
     table.compared("warm, listing", "cold", &turns(|| drop(list(warm)), || drop(list(cold))), 1.0);
 }
 
-/// How long after a change a search sees it.
+/// Measures the delay until a search sees a change.
 fn changes(tree: &Tree, warm: &LocalWorkspace, table: &mut Table) {
     let path = tree.path().join("changed.rs");
     let mut slowest = Duration::ZERO;
@@ -143,7 +143,7 @@ fn search(workspace: &LocalWorkspace, request: &SearchFiles) -> SearchFilesRespo
     call(|call| workspace.search_files(call, request)).expect("the search works")
 }
 
-/// How much memory this process has; 0 where the system does not tell.
+/// Returns the memory of this process; 0 where the system does not report it.
 fn resident_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,4 +1,4 @@
-//! Commands: how they run and end, and what of their effects is taken over.
+//! Commands: how they run and end, and which of their effects are adopted.
 
 mod beside_commands;
 mod command_effects;

@@ -1,4 +1,4 @@
-//! What the tests start from: a workspace on the disk, processes of their own, whole trees as values.
+//! The set-up of the tests: a workspace on the disk, processes of their own, whole trees as values.
 
 pub(crate) mod tree;
 pub(crate) mod workspace;

@@ -42,15 +42,15 @@ fn value(path: &Path, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-struct Place {
+struct OpenFixture {
     fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
 }
 
-impl Place {
+impl OpenFixture {
     /// A workspace with a file `d/secret` and a folder `d/inner` that one other user may read.
-    fn new(layered: Layered) -> Place {
+    fn new(layered: Layered) -> OpenFixture {
         let fixture = Fixture::new();
         fixture.put("d/secret", "1\n2\n");
         fixture.put("d/inner/kept", "x\n");
@@ -61,7 +61,7 @@ impl Place {
         }
         let journal = fixture.open_journal();
         let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
-        Place { fixture, journal, workspace }
+        OpenFixture { fixture, journal, workspace }
     }
 
     fn undo_last(&self) -> Result<Undone, UndoError> {
@@ -85,83 +85,83 @@ impl Place {
 
 #[test]
 fn edits_writes_and_their_undo_keep_the_access_list() {
-    let place = Place::new(Layered::Yes);
-    change(&place.workspace, replace("d/secret", (2, 2), "two", None)).unwrap();
-    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\ntwo\n"));
-    place.is_for_one_reader("d/secret");
-    place.undo_last().unwrap();
-    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
-    place.is_for_one_reader("d/secret");
-    change(&place.workspace, write("d/secret", "anew\n")).unwrap();
-    place.is_for_one_reader("d/secret");
+    let opened = OpenFixture::new(Layered::Yes);
+    change(&opened.workspace, replace("d/secret", (2, 2), "two", None)).unwrap();
+    assert_eq!(opened.fixture.text("d/secret").as_deref(), Some("1\ntwo\n"));
+    opened.is_for_one_reader("d/secret");
+    opened.undo_last().unwrap();
+    assert_eq!(opened.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
+    opened.is_for_one_reader("d/secret");
+    change(&opened.workspace, write("d/secret", "anew\n")).unwrap();
+    opened.is_for_one_reader("d/secret");
 }
 
 #[test]
 fn a_deleted_file_comes_back_with_its_access_list_and_goes_and_comes_again() {
-    let place = Place::new(Layered::Yes);
+    let opened = OpenFixture::new(Layered::Yes);
     // What the folder gives to new files is not for what comes back.
     let wide = list(&[(1, 7, NONE), (2, 7, 777), (4, 7, NONE), (0x10, 7, NONE), (0x20, 7, NONE)]);
-    set(&place.at("d"), DEFAULT, &wide);
-    change(&place.workspace, delete("d/secret")).unwrap();
-    place.undo_last().unwrap();
-    place.is_for_one_reader("d/secret");
-    place.undo_last().unwrap();
-    assert!(!place.at("d/secret").exists());
-    place.undo_last().unwrap();
-    place.is_for_one_reader("d/secret");
+    set(&opened.at("d"), DEFAULT, &wide);
+    change(&opened.workspace, delete("d/secret")).unwrap();
+    opened.undo_last().unwrap();
+    opened.is_for_one_reader("d/secret");
+    opened.undo_last().unwrap();
+    assert!(!opened.at("d/secret").exists());
+    opened.undo_last().unwrap();
+    opened.is_for_one_reader("d/secret");
     // The control: a new file does get what the folder gives.
-    change(&place.workspace, write("d/new", "x\n")).unwrap();
-    assert!(value(&place.at("d/new"), ACCESS).is_some());
+    change(&opened.workspace, write("d/new", "x\n")).unwrap();
+    assert!(value(&opened.at("d/new"), ACCESS).is_some());
 }
 
 #[test]
 fn what_commands_do_to_access_lists_is_adopted_and_taken_back() {
-    let place = Place::new(Layered::Yes);
-    let response = run(&place.workspace, "echo 3 >> d/secret; rm -r d/inner; echo y > d/plain").unwrap();
+    let opened = OpenFixture::new(Layered::Yes);
+    let response = run(&opened.workspace, "echo 3 >> d/secret; rm -r d/inner; echo y > d/plain").unwrap();
     assert!(response.sandbox.contains("layer=overlay"), "this test needs a layer: {}", response.sandbox);
-    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n3\n"));
-    place.is_for_one_reader("d/secret");
-    assert_eq!(value(&place.at("d/secret"), "user.overlay.origin"), None);
-    assert!(!place.at("d/inner").exists());
-    place.undo_last().unwrap();
-    assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
-    place.is_for_one_reader("d/secret");
-    place.is_for_one_reader("d/inner");
-    assert_eq!(place.fixture.text("d/inner/kept").as_deref(), Some("x\n"));
+    assert_eq!(opened.fixture.text("d/secret").as_deref(), Some("1\n2\n3\n"));
+    opened.is_for_one_reader("d/secret");
+    assert_eq!(value(&opened.at("d/secret"), "user.overlay.origin"), None);
+    assert!(!opened.at("d/inner").exists());
+    opened.undo_last().unwrap();
+    assert_eq!(opened.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
+    opened.is_for_one_reader("d/secret");
+    opened.is_for_one_reader("d/inner");
+    assert_eq!(opened.fixture.text("d/inner/kept").as_deref(), Some("x\n"));
 }
 
 #[test]
 fn a_list_that_a_command_has_widened_is_narrow_again_after_the_undo() {
-    let place = Place::new(Layered::Yes);
+    let opened = OpenFixture::new(Layered::Yes);
     // A program that needs nothing but the shell: a copy without the list takes the place of the file.
-    run(&place.workspace, "cp d/secret copy; chmod 666 copy; mv -f copy d/secret").unwrap();
+    run(&opened.workspace, "cp d/secret copy; chmod 666 copy; mv -f copy d/secret").unwrap();
     assert_eq!(
-        value(&place.at("d/secret"), ACCESS),
+        value(&opened.at("d/secret"), ACCESS),
         None,
         "the control: the command has taken the list away"
     );
-    place.undo_last().unwrap();
-    place.is_for_one_reader("d/secret");
+    opened.undo_last().unwrap();
+    opened.is_for_one_reader("d/secret");
 }
 
 #[test]
 fn without_a_layer_what_comes_back_has_its_list_too() {
-    let place = Place::new(Layered::No);
-    run(&place.workspace, "rm -r d").unwrap();
-    place.undo_last().unwrap();
+    let opened = OpenFixture::new(Layered::No);
+    run(&opened.workspace, "rm -r d").unwrap();
+    opened.undo_last().unwrap();
     for name in ["d/secret", "d/inner"] {
-        place.is_for_one_reader(name);
+        opened.is_for_one_reader(name);
     }
 }
 
 #[test]
 fn an_undo_that_a_crash_has_cut_short_gives_the_list_back() {
-    let place = Place::new(Layered::Yes);
-    change(&place.workspace, delete("d/secret")).unwrap();
-    run(&place.workspace, "rm -r d/inner").unwrap();
-    place.workspace.checkpoint();
-    let recorded = place.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
-    let Place { fixture, journal, workspace } = place;
+    let opened = OpenFixture::new(Layered::Yes);
+    change(&opened.workspace, delete("d/secret")).unwrap();
+    run(&opened.workspace, "rm -r d/inner").unwrap();
+    opened.workspace.checkpoint();
+    let recorded = opened.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
+    let OpenFixture { fixture, journal, workspace } = opened;
     drop(workspace);
     // As a daemon leaves it that is killed right after the commit of the undo.
     let key = change_journal::RunKey::once("undo", b"killed");
@@ -189,15 +189,15 @@ fn an_undo_that_a_crash_has_cut_short_gives_the_list_back() {
     let journal = fixture.open_journal();
     let (workspace, recovery) = fixture.open_with(journal.clone(), fixture.config());
     assert_eq!(recovery.redone, ["d/inner", "d/inner/kept", "d/secret"], "{recovery:?}");
-    let place = Place { fixture, journal, workspace };
-    place.is_for_one_reader("d/secret");
-    place.is_for_one_reader("d/inner");
+    let opened = OpenFixture { fixture, journal, workspace };
+    opened.is_for_one_reader("d/secret");
+    opened.is_for_one_reader("d/inner");
 }
 
 #[test]
 fn attributes_beyond_the_bound_refuse_the_change_and_nothing_is_lost() {
-    let place = Place::new(Layered::Yes);
-    let file = place.at("d/secret");
+    let opened = OpenFixture::new(Layered::Yes);
+    let file = opened.at("d/secret");
     // Not every file system takes this much, so that less may be what one has.
     let taken = (0..16)
         .take_while(|number| {
@@ -205,18 +205,18 @@ fn attributes_beyond_the_bound_refuse_the_change_and_nothing_is_lost() {
             rustix::fs::setxattr(&file, &*name, &vec![7; 60_000], XattrFlags::empty()).is_ok()
         })
         .count();
-    let changed = change(&place.workspace, replace("d/secret", (2, 2), "two", None));
+    let changed = change(&opened.workspace, replace("d/secret", (2, 2), "two", None));
     if taken >= 5 {
         let error = changed.unwrap_err();
         assert_eq!((error.code(), error.reason()), (ErrorCode::PermissionDenied, Reason::OsPermission));
         assert!(error.to_string().contains("262144 bytes"), "{error}");
-        assert_eq!(place.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
-        let refused = change(&place.workspace, delete("d/secret")).unwrap_err();
+        assert_eq!(opened.fixture.text("d/secret").as_deref(), Some("1\n2\n"));
+        let refused = change(&opened.workspace, delete("d/secret")).unwrap_err();
         assert_eq!(refused.reason(), Reason::OsPermission);
     } else {
         changed.unwrap();
     }
-    place.is_for_one_reader("d/secret");
+    opened.is_for_one_reader("d/secret");
     for number in 0..taken {
         assert!(value(&file, &format!("user.large-{number}")).is_some());
     }
@@ -224,13 +224,13 @@ fn attributes_beyond_the_bound_refuse_the_change_and_nothing_is_lost() {
 
 #[test]
 fn a_plain_file_keeps_the_rights_of_its_group_through_delete_and_undo() {
-    let place = Place::new(Layered::Yes);
-    place.fixture.put("shared", "x\n");
-    fs::set_permissions(place.at("shared"), fs::Permissions::from_mode(0o660)).unwrap();
-    change(&place.workspace, delete("shared")).unwrap();
-    place.undo_last().unwrap();
-    assert_eq!(fs::metadata(place.at("shared")).unwrap().mode() & 0o777, 0o660);
-    run(&place.workspace, "rm shared").unwrap();
-    place.undo_last().unwrap();
-    assert_eq!(fs::metadata(place.at("shared")).unwrap().mode() & 0o777, 0o660);
+    let opened = OpenFixture::new(Layered::Yes);
+    opened.fixture.put("shared", "x\n");
+    fs::set_permissions(opened.at("shared"), fs::Permissions::from_mode(0o660)).unwrap();
+    change(&opened.workspace, delete("shared")).unwrap();
+    opened.undo_last().unwrap();
+    assert_eq!(fs::metadata(opened.at("shared")).unwrap().mode() & 0o777, 0o660);
+    run(&opened.workspace, "rm shared").unwrap();
+    opened.undo_last().unwrap();
+    assert_eq!(fs::metadata(opened.at("shared")).unwrap().mode() & 0o777, 0o660);
 }

@@ -98,7 +98,7 @@ fn dominant(lines: &[Line]) -> &'static [u8] {
     if crlf > lf || crlf == lf && first == b"\r\n" { b"\r\n" } else { b"\n" }
 }
 
-/// What the file must be afterwards; `None` if the edits must be refused.
+/// Returns the expected content of the file afterwards; `None` if the edits must be refused.
 fn expected(lines: &[Line], edits: &[Edit], is_utf8: bool) -> Option<Vec<u8>> {
     let mut edits = edits.iter().map(|edit| edit.clamped(lines.len())).collect::<Option<Vec<Edit>>>()?;
     edits.sort_by_key(|edit| (edit.start, edit.end));

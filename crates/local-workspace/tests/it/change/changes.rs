@@ -71,7 +71,7 @@ fn long_batch_that_is_cancelled_before_its_commit_changes_nothing() {
 }
 
 #[test]
-fn files_and_folders_of_one_batch_are_told_apart_after_any_deletion() {
+fn files_and_folders_of_one_batch_are_distinguished_after_any_deletion() {
     let fixture = Fixture::new();
     fixture.put("was/file", "x");
     let workspace = fixture.open();
@@ -401,7 +401,7 @@ fn slow_edit(path: &str) -> FileChange {
 }
 
 #[test]
-fn a_long_edit_keeps_nobody_waiting_and_ends_when_it_is_not_wanted() {
+fn a_long_edit_delays_no_other_call_and_ends_when_it_is_cancelled() {
     let fixture = Fixture::new();
     let text = "é".repeat(1 << 22);
     fixture.put("long", &text);

@@ -33,7 +33,7 @@ fn files(fixture: &Fixture) {
 }
 
 fn carry_out(workspace: &impl Workspace) -> Vec<Vec<Result<FileChanged, WapError>>> {
-    let version = shown(workspace, "old");
+    let version = current_version(workspace, "old");
     batches(&version)
         .iter()
         .map(|changes| workspace.change_files(&Caller::once().call(), changes).unwrap())
@@ -85,15 +85,15 @@ fn planned(workspace: &LocalWorkspace, batches: &[Vec<FileChange>]) -> Vec<Plann
 }
 
 #[test]
-fn planned_changes_are_told_in_their_order_each_on_top_of_the_others() {
+fn planned_changes_are_reported_in_their_order_each_on_top_of_the_others() {
     let fixture = Fixture::new();
     files(&fixture);
     fixture.put("binary", b"\xff\0");
     let workspace = fixture.open();
-    let mut batches = batches(&shown(&workspace, "old"));
+    let mut batches = batches(&current_version(&workspace, "old"));
     batches.push(vec![delete("binary"), write("d/e", "x\n")]);
     let planned = planned(&workspace, &batches);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         planned.iter().map(|change| (&*change.path, change.lines_added, change.lines_removed)).collect();
     let expected = [
         ("new/a", 3, 0),
@@ -107,7 +107,7 @@ fn planned_changes_are_told_in_their_order_each_on_top_of_the_others() {
         ("binary", 0, 0),
         ("d/e", 0, 0),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     insta::assert_snapshot!(planned[4].diff, @r"
     --- a/old
     +++ b/old
@@ -136,7 +136,7 @@ fn reading_sees_what_is_planned() {
     std::os::unix::fs::symlink("old", fixture.root().join("link")).unwrap();
     let workspace = fixture.open();
     let dry = DryWorkspace::new(&workspace);
-    let version = shown(&dry, "old");
+    let version = current_version(&dry, "old");
     let outcome = change(&dry, replace("old", (1, 1), "one\nmore", version.clone())).unwrap();
     let FileChanged::Modified(modified) = outcome else { panic!("an edit") };
     change(&dry, write("new/a", "n\n")).unwrap();

@@ -60,8 +60,8 @@ fn cases_about_the_engine_hold_by_what_they_say() {
     ];
     let text =
         serde_json::json!({ "cases": cases.iter().map(|(case, _)| case).collect::<Vec<_>>() }).to_string();
-    for (found, (case, expected)) in run_text::<LocalWorkspace>(&text).into_iter().zip(&cases) {
-        assert_eq!(found.as_deref(), *expected, "{case}");
+    for (outcome, (case, expected)) in run_text::<LocalWorkspace>(&text).into_iter().zip(&cases) {
+        assert_eq!(outcome.as_deref(), *expected, "{case}");
     }
 }
 
@@ -206,7 +206,7 @@ fn search(workspace: &LocalWorkspace, case: &Case, path: String) -> Result<Reply
         respect_gitignore: None,
     };
     let response = workspace.search_files(&Caller::once().call(), &request)?;
-    let texts: Vec<String> = response.matches.iter().map(|found| found.match_text.clone()).collect();
+    let texts: Vec<String> = response.matches.iter().map(|entry| entry.match_text.clone()).collect();
     Ok(Reply {
         content: texts.join("\n").into_bytes(),
         matches: response.matches.len() as u64,

@@ -121,8 +121,8 @@ fn listings_and_searches_leave_the_state_folder_out() {
         let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
         assert!(!paths.iter().any(|path| path.starts_with(name)), "{paths:?}");
         assert!(paths.contains(&"src/code.rs"), "{paths:?}");
-        let found = workspace.search_files(&caller.call(), &search_for(&["."], "secret")).unwrap();
-        assert_eq!((found.matches, found.total_matches), (Vec::new(), 0));
+        let response = workspace.search_files(&caller.call(), &search_for(&["."], "secret")).unwrap();
+        assert_eq!((response.matches, response.total_matches), (Vec::new(), 0));
     }
 }
 

@@ -13,10 +13,10 @@ fn opened(fixture: &Fixture, name: &str) -> File {
     OpenOptions::new().write(true).open(fixture.root().join(name)).unwrap()
 }
 
-/// What was found, as the path and what is kept.
-fn found(fixture: &Fixture, workspace: &LocalWorkspace) -> Vec<(String, String)> {
+/// Returns the late writes, each as its path and the kept content.
+fn late_writes(fixture: &Fixture, workspace: &LocalWorkspace) -> Vec<(String, String)> {
     workspace.checkpoint();
-    let text = |found: LateWrite| (found.path, fixture.text(&found.kept_as.unwrap()).unwrap());
+    let text = |late: LateWrite| (late.path, fixture.text(&late.kept_as.unwrap()).unwrap());
     workspace.late_writes().into_iter().map(text).collect()
 }
 
@@ -37,7 +37,7 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     ];
     let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
-    assert_eq!(found(&fixture, &workspace), []);
+    assert_eq!(late_writes(&fixture, &workspace), []);
     edited.write_all(b"late\n").unwrap();
     written.set_len(0).unwrap();
     deleted.seek(SeekFrom::End(0)).unwrap();
@@ -45,22 +45,22 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     drop(quiet);
     let expected = [("d/edited", "late\n"), ("d/written", ""), ("d/deleted", "1\n2\n3\n")];
     let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    assert_eq!(found(&fixture, &workspace), expected);
+    assert_eq!(late_writes(&fixture, &workspace), expected);
     // Ours stays in its place, and what was told is not told again.
     assert_eq!(
         (fixture.text("d/edited").unwrap(), fixture.text("d/written").unwrap()),
         ("one\n2\n".into(), "ours\n".into())
     );
-    assert_eq!(found(&fixture, &workspace), []);
+    assert_eq!(late_writes(&fixture, &workspace), []);
     edited.write_all(b"later\n").unwrap();
-    assert_eq!(found(&fixture, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
+    assert_eq!(late_writes(&fixture, &workspace), [("d/edited".to_owned(), "late\nlater\n".to_owned())]);
 }
 
 /// Something that replaces a file.
 type Replacement<'r> = &'r dyn Fn(&LocalWorkspace);
 
 #[test]
-fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it() {
+fn late_write_is_reported_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it() {
     let fixture = Fixture::new();
     fixture.put("read", "r\n");
     // What replaces the file: an edit, an undo, and a command on a layer or in the folder.
@@ -98,10 +98,10 @@ fn late_write_is_told_to_its_caller_and_is_in_the_journal_and_no_undo_touches_it
         stranger.origin.conversation = ConversationId("stranger".into());
         let request = ReadFile { path: "read".into(), ..ReadFile::default() };
         assert!(workspace.read_file(&stranger.call(), &request).unwrap().warnings.is_empty(), "{what}");
-        let told = read(&workspace, "read").unwrap().warnings;
-        assert!(told.len() == 1 && told[0].contains("`file`"), "{what}: {told:?}");
+        let warnings = read(&workspace, "read").unwrap().warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("`file`"), "{what}: {warnings:?}");
         assert!(read(&workspace, "read").unwrap().warnings.is_empty(), "{what}");
-        let kept = told[0].rsplit('`').nth(1).unwrap().to_owned();
+        let kept = warnings[0].rsplit('`').nth(1).unwrap().to_owned();
         let late = format!("late, after {what}\n");
         assert!(fixture.text(&kept).unwrap().ends_with(&late), "{what}");
         assert_eq!(fixture.text("file"), now, "{what}");
@@ -134,9 +134,9 @@ fn what_is_written_to_a_file_that_has_another_name_is_there_and_not_kept_twice()
         fs::hard_link(fixture.root().join(name), fixture.root().join(&other)).unwrap();
         change(&workspace, ours).unwrap();
         fixture.put(&other, "late\n");
-        assert_eq!(found(&fixture, &workspace), []);
+        assert_eq!(late_writes(&fixture, &workspace), []);
         fs::remove_file(fixture.root().join(&other)).unwrap();
-        assert_eq!(found(&fixture, &workspace), []);
+        assert_eq!(late_writes(&fixture, &workspace), []);
     }
     assert_eq!(fixture.all_names(), ["replaced"]);
 }
@@ -152,7 +152,7 @@ fn a_write_of_the_same_length_in_the_same_moment_is_found() {
         let mut file = opened(&fixture, &name);
         change(&workspace, write(&name, "ours\n")).unwrap();
         file.write_all(b"b\n").unwrap();
-        assert_eq!(found(&fixture, &workspace), [(name, "b\n".to_owned())]);
+        assert_eq!(late_writes(&fixture, &workspace), [(name, "b\n".to_owned())]);
     }
 }
 
@@ -171,11 +171,11 @@ fn a_folder_that_is_gone_and_files_that_were_many_lose_nothing() {
     let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     // What was written before belongs to the change: the journal has it.
-    assert_eq!(found(&fixture, &workspace), []);
+    assert_eq!(late_writes(&fixture, &workspace), []);
     fs::remove_dir(fixture.root().join("d")).unwrap();
     last.write_all(b"late").unwrap();
     // It held its own name, "d/f199", and the folder of that name is no place any more.
-    assert_eq!(found(&fixture, &workspace), [("d/f199".to_owned(), "late99".to_owned())]);
+    assert_eq!(late_writes(&fixture, &workspace), [("d/f199".to_owned(), "late99".to_owned())]);
     // No more files are held open than is good.
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let deleted = open.filter(|fd| {

@@ -1,4 +1,4 @@
-//! Line numbers mean the version that was shown, whoever has changed the file since.
+//! Line numbers mean the shown version, after any change of the file since.
 
 use local_workspace::LocalWorkspace;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn edits_of_one_batch_all_mean_the_version_that_was_shown() {
     let fixture = Fixture::new();
     fixture.put("a", SAME);
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     let batch = [
         replace("a", (2, 2), "two\nand more\nand more", version.clone()),
         delete_lines("a", (4, 5), version.clone()),
@@ -73,7 +73,7 @@ fn operations_in_turn_mean_what_the_ones_before_left() {
     let fixture = Fixture::new();
     fixture.put("a", "l1\nl2\nl3\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     change(&workspace, in_turn(version)).unwrap();
     assert_eq!(fixture.text("a").unwrap(), "A\nB\nX\nl2\nl3\n");
 }
@@ -83,7 +83,7 @@ fn operations_in_turn_are_not_carried_over_to_a_file_that_has_changed() {
     let fixture = Fixture::new();
     fixture.put("a", "l1\nl2\nl3\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     fixture.put("a", "l0\nl1\nl2\nl3\n");
     let error = change(&workspace, in_turn(version)).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
@@ -134,7 +134,7 @@ fn edits_on_both_sides_of_a_users_edit_are_followed_exactly() {
     let fixture = Fixture::new();
     fixture.put("a", SAME);
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     change(&workspace, delete_lines("a", (1, 2), version.clone())).unwrap();
     // A line of the user's in front, which a comparison finds without doubt.
     fixture.put("a", format!("the user's\n{}", fixture.text("a").unwrap()));
@@ -150,12 +150,12 @@ fn version_that_only_a_user_made_is_followed_into_our_later_edits() {
     fixture.put("a", SAME);
     let workspace = fixture.open();
     // Our history begins before the version that is shown, and goes on after the user has changed that.
-    let first = shown(&workspace, "a");
+    let first = current_version(&workspace, "a");
     change(&workspace, replace("a", (1, 1), "one", first)).unwrap();
     fixture.put("a", with(SAME, &[(12, "the user's")]));
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     fixture.put("a", with(SAME, &[(12, "the user's, again")]));
-    let last = shown(&workspace, "a");
+    let last = current_version(&workspace, "a");
     change(&workspace, delete_lines("a", (1, 4), last)).unwrap();
     change(&workspace, replace("a", (6, 6), "six", version.clone())).unwrap();
     let expected = "same\nsix\nsame\nsame\nsame\nsame\nsame\nthe user's, again\n";
@@ -169,9 +169,9 @@ fn edit_that_was_taken_back_is_forgotten() {
     let fixture = Fixture::new();
     fixture.put("a", SAME);
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     change(&workspace, replace("a", (5, 5), "five", version.clone())).unwrap();
-    let changed = shown(&workspace, "a");
+    let changed = current_version(&workspace, "a");
     change(&workspace, replace("a", (5, 5), "same", changed)).unwrap();
     change(&workspace, insert("a", 0, "top", version.clone())).unwrap();
     change(&workspace, replace("a", (5, 5), "five again", version)).unwrap();
@@ -179,11 +179,11 @@ fn edit_that_was_taken_back_is_forgotten() {
 }
 
 #[test]
-fn addressed_lines_that_somebody_changed_are_a_conflict_with_both_texts() {
+fn addressed_lines_that_another_program_changed_are_a_conflict_with_both_texts() {
     let fixture = Fixture::new();
     fixture.put("a", "1\n2\n3\n4\n5\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     fixture.put("a", "0\n1\n2\nthree\n4\n5\n");
     let error = change(&workspace, replace("a", (3, 3), "x", version.clone())).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
@@ -191,7 +191,7 @@ fn addressed_lines_that_somebody_changed_are_a_conflict_with_both_texts() {
     let current = error.detail("currentText").unwrap().as_str().unwrap();
     assert!(current.contains("three"), "{current}");
     assert_eq!(error.detail("totalLines").unwrap(), 6);
-    assert_eq!(error.detail("currentVersion").unwrap(), &shown(&workspace, "a").unwrap().0);
+    assert_eq!(error.detail("currentVersion").unwrap(), &current_version(&workspace, "a").unwrap().0);
     assert_eq!(fixture.text("a").unwrap(), "0\n1\n2\nthree\n4\n5\n");
     // The lines beside them are where they are, whatever their numbers are now.
     change(&workspace, replace("a", (4, 5), "four", version)).unwrap();
@@ -203,7 +203,7 @@ fn whole_file_that_was_written_anew_is_compared() {
     let fixture = Fixture::new();
     fixture.put("a", "1\n2\n3\n4\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "a");
+    let version = current_version(&workspace, "a");
     change(&workspace, replace("a", (1, 1), "one", version.clone())).unwrap();
     change(&workspace, write("a", "zero\none\n2\n3\nfour\n")).unwrap();
     change(&workspace, replace("a", (3, 3), "three", version.clone())).unwrap();
@@ -213,7 +213,7 @@ fn whole_file_that_was_written_anew_is_compared() {
 }
 
 #[test]
-fn version_that_nobody_holds_is_a_conflict() {
+fn version_that_is_not_held_is_a_conflict() {
     let fixture = Fixture::new();
     fixture.put("a", "1\n2\n");
     let workspace = fixture.open();
@@ -305,7 +305,7 @@ impl Model {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// All lines of the first version are the same, so whoever compared texts would be wrong.
+    /// All lines of the first version are the same, so a comparison of texts would be wrong.
     #[test]
     fn lines_are_where_our_own_edits_have_left_them(
         edits in proptest::collection::vec(random_edit(), 1..7),
@@ -315,7 +315,7 @@ proptest! {
         fixture.put("a", SAME);
         let journal = change_journal::Journal::in_memory().unwrap();
         let workspace = fixture.open_with(journal, fixture.config()).0;
-        let version = shown(&workspace, "a").unwrap();
+        let version = current_version(&workspace, "a").unwrap();
         let mut model = Model { lines: (1..=12).map(Line::First).collect(), came: 0 };
         let mut batch = Vec::new();
         for edit in &edits {

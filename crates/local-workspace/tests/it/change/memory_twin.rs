@@ -97,15 +97,15 @@ fn drawn_edits_give_the_same_answers_and_the_same_file() {
         let memory = MemoryWorkspace::new();
         fixture.put(&path, &text);
         memory.set_file(&path, &text);
-        let mut versions = vec![shown(&on_disk, &path)];
-        prop_assert_eq!(&versions[0], &shown(&memory, &path));
+        let mut versions = vec![current_version(&on_disk, &path)];
+        prop_assert_eq!(&versions[0], &current_version(&memory, &path));
         for (operations, in_turn, version) in edits {
             let line_numbers = in_turn.then_some(LineNumbers::InTurn);
             let expected_version = versions.get(version).cloned().flatten();
             let request =
                 ModifyFile { path: path.clone(), operations, expected_version, line_numbers, seen: None };
             prop_assert_eq!(outcome(&on_disk, &request), outcome(&memory, &request));
-            versions.push(shown(&on_disk, &path));
+            versions.push(current_version(&on_disk, &path));
         }
         Ok(())
     });

@@ -21,7 +21,7 @@ const NEVER: &[(&str, &str)] = &[
     (".hg/hgrc", "version control"),
 ];
 
-const ASKED: &[(&str, &str)] = &[
+const OBEYED: &[(&str, &str)] = &[
     (".github/workflows/ci.yml", "runs on the forge when pushed"),
     (".envrc", "direnv"),
     ("CLAUDE.md", "Claude Code"),
@@ -71,7 +71,7 @@ fn what_starts_programs_is_never_changed_by_any_tool() {
 #[test]
 fn what_people_want_edited_is_edited_and_pointed_out() {
     for layered in LAYERS {
-        for (path, reason) in ASKED {
+        for (path, reason) in OBEYED {
             let fixture = Fixture::new();
             let workspace = fixture.open_layered(layered);
             let pointed_out = |warned: &[String]| {

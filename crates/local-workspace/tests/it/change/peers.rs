@@ -1,4 +1,4 @@
-//! What other tools of this kind were seen to get wrong. Each failure is one test, named after what must not happen.
+//! Failures that other tools of this kind have shown. Each failure is one test, named after what must not happen.
 //!
 //! `sandbox-exec` has its own tests of what a shell can reach and what it may leave running; here is what a caller of
 //! the tools sees of it.
@@ -49,7 +49,7 @@ fn lines_that_were_moved_are_named_as_data_and_in_words() {
     let fixture = Fixture::new();
     fixture.put("moved", "fn a() {\n    one();\n    two();\n}\n\nfn b() {}\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "moved");
+    let version = current_version(&workspace, "moved");
     fixture.put("moved", "fn b() {}\nfn a() {\n    one();\n    two();\n}\n\n");
     let error = change(&workspace, replace("moved", (6, 6), "fn b() { x() }", version)).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
@@ -62,7 +62,7 @@ fn text_that_occurs_twice_is_not_edited_at_the_first_place() {
     let fixture = Fixture::new();
     fixture.put("twice", "start\nsame\nmiddle\nend\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "twice");
+    let version = current_version(&workspace, "twice");
     // What was shown at line 2 now stands in two places, neither of which can be told to be meant.
     let now = "same\nstart\nother\nmiddle\nsame\nend\n";
     fixture.put("twice", now);
@@ -94,7 +94,7 @@ fn first_line_behind_a_byte_order_mark_can_be_edited() {
     let fixture = Fixture::new();
     fixture.put("marked", "\u{feff}first\nsecond\n");
     let workspace = fixture.open();
-    let version = shown(&workspace, "marked");
+    let version = current_version(&workspace, "marked");
     change(&workspace, replace("marked", (1, 1), "FIRST", version)).unwrap();
     assert_eq!(bytes(&fixture, "marked"), "\u{feff}FIRST\nsecond\n".as_bytes());
     let regex = ModifyOperation::RegexReplace {
@@ -131,8 +131,8 @@ fn loop_of_links_gives_no_endless_reply() {
     let listed = workspace.explore_files(&caller.call(), &listing(".")).unwrap();
     let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "a/b", "a/b/file", "a/b/top", "a/b/up", "a/up", "self"]);
-    let found = workspace.search_files(&caller.call(), &search(".", "needle")).unwrap();
-    assert_eq!((found.matches.len(), found.total_matches), (1, 1));
+    let response = workspace.search_files(&caller.call(), &search(".", "needle")).unwrap();
+    assert_eq!((response.matches.len(), response.total_matches), (1, 1));
 }
 
 #[test]
@@ -169,8 +169,13 @@ fn child_lists_and_searches_with_few_open_files() {
         "{:?}",
         listed.warnings
     );
-    let found = workspace.search_files(&caller.call(), &search(".", "needle")).unwrap();
-    assert_eq!((found.total_matches, found.skipped), (11, Skipped::default()), "{:?}", found.warnings);
+    let response = workspace.search_files(&caller.call(), &search(".", "needle")).unwrap();
+    assert_eq!(
+        (response.total_matches, response.skipped),
+        (11, Skipped::default()),
+        "{:?}",
+        response.warnings
+    );
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn path_out_of_the_workspace_is_not_written() {
     assert_eq!(fs::read_dir(fixture.outside()).unwrap().count(), 1);
 }
 
-/// Whether commands are confined on this machine; where they are not, the report says so, and CI fails.
+/// Checks whether commands are confined on this machine; where they are not, the report says so, and CI fails.
 fn is_confined(workspace: &local_workspace::LocalWorkspace) -> bool {
     let level = workspace.sandbox_report().unwrap().level;
     assert!(level >= Level::Namespaces || std::env::var_os("CI").is_none(), "level={level}");
@@ -218,7 +223,7 @@ fn shell_does_not_walk_past_the_fence() {
     assert_eq!(fs::read_to_string(&outside).unwrap(), SECRET);
 }
 
-/// How many processes are at work in the workspace.
+/// Counts the processes that work in the workspace.
 fn survivors(fixture: &Fixture) -> usize {
     let is_here = |entry: &fs::DirEntry| {
         fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(fixture.root()))
@@ -238,7 +243,7 @@ fn timeout_leaves_neither_of_two_sleepers_alive() {
 }
 
 #[test]
-fn failure_of_the_second_of_two_files_is_told_and_undoes_nothing_unsaid() {
+fn failure_of_the_second_of_two_files_is_reported_and_undoes_nothing_unsaid() {
     let fixture = Fixture::new();
     fixture.put("first", "1\n");
     fixture.put("second", "1\n2\n");

@@ -1,11 +1,11 @@
-//! A step is carried out once, whoever asks for it how often, before and after the engine was opened again.
+//! A step is carried out once, however often callers repeat it, before and after the engine was opened again.
 
 use change_journal::{ContentHash, Journal, RunState, StepKind};
 use wap_core::*;
 
 use crate::fixture::workspace::*;
 
-/// The journal's key of a caller's run, for somebody who holds it.
+/// The journal's key of a caller's run, for a session that holds it.
 fn key(caller: &Caller) -> change_journal::RunKey {
     change_journal::RunKey {
         conversation: caller.origin.conversation.0.clone(),
@@ -66,7 +66,7 @@ fn repeated_steps_are_answered_from_the_record_and_do_nothing() {
 }
 
 #[test]
-fn steps_of_a_run_that_somebody_holds_are_recorded_in_it_and_leave_it_open() {
+fn steps_of_a_run_that_a_session_holds_are_recorded_in_it_and_leave_it_open() {
     let fixture = Fixture::new();
     let caller = Caller::numbered(7);
     let journal = fixture.open_journal();
@@ -80,9 +80,7 @@ fn steps_of_a_run_that_somebody_holds_are_recorded_in_it_and_leave_it_open() {
     // The process ends in the middle of the run, and another one goes on.
     drop((workspace, run, journal));
     let journal = fixture.open_journal();
-    let RunState::Resumed { run, .. } = journal.begin_run(&key(&caller)).unwrap() else {
-        panic!("it goes on")
-    };
+    let RunState::Resumed { run, .. } = journal.begin_run(&key(&caller)).unwrap() else { panic!("it runs") };
     let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
     assert_is_answered_from_the_record(&workspace, &fixture, &caller, &outcomes, &response);
     workspace.change_files(&caller.at(5).call(), &[write("later", "x")]).unwrap().remove(0).unwrap();
@@ -179,7 +177,7 @@ fn cancelled_call_is_answered_from_the_record_and_begins_nothing() {
 }
 
 #[test]
-fn command_without_a_known_end_is_told_to_a_cancelled_call_too() {
+fn command_without_a_known_end_is_reported_to_a_cancelled_call_too() {
     let fixture = Fixture::new();
     let caller = Caller::numbered(1);
     start_without_end(&fixture.open_journal(), &caller);
@@ -269,7 +267,7 @@ fn another_request_under_a_recorded_step_is_refused() {
     let caller = Caller::numbered(1);
     let workspace = fixture.open();
     fixture.put("a", "1\n2\n");
-    let first = [write("b", "first\n"), replace("a", (1, 1), "one", shown(&workspace, "a"))];
+    let first = [write("b", "first\n"), replace("a", (1, 1), "one", current_version(&workspace, "a"))];
     let outcomes = workspace.change_files(&caller.call(), &first).unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     let long = "x".repeat(300);
@@ -298,7 +296,7 @@ fn another_request_under_a_recorded_step_is_refused() {
     assert!(fixture.text("c").is_none() && fixture.text("b").as_deref() == Some("first\n"));
     assert_eq!(fixture.text("a").unwrap(), "one\n2\n");
     // The control: the same requests are answered from the record, whatever was read of the files or waited for since.
-    let again = [first[0].clone(), replace("a", (1, 1), "one", shown(&workspace, "a"))];
+    let again = [first[0].clone(), replace("a", (1, 1), "one", current_version(&workspace, "a"))];
     assert_eq!(workspace.change_files(&caller.call(), &again).unwrap(), outcomes);
     let patient = ExecuteCommand { timeout: Some(59_000), ..command(&text) };
     workspace.execute_command(&caller.at(2).call(), &patient, &mut Unobserved).unwrap();
@@ -311,7 +309,7 @@ fn changes_that_are_made_together_are_taken_back_in_a_run_of_one_call_too() {
         let fixture = Fixture::new();
         fixture.put("a", "1\n");
         let workspace = fixture.open();
-        let version = shown(&workspace, "a").unwrap();
+        let version = current_version(&workspace, "a").unwrap();
         let exchange =
             |new: &str| vec![LineExchange { at: 0, old: vec!["1".to_owned()], new: vec![new.to_owned()] }];
         let changes = [

@@ -1,4 +1,4 @@
-//! What else goes on while a command's effects are taken over.
+//! Calls that run while a command's effects are adopted.
 
 use std::mem::MaybeUninit;
 use std::sync::mpsc::channel;
@@ -39,8 +39,9 @@ fn edits_and_reads_are_answered_while_a_large_effect_is_taken_over() {
     let (said, made) = channel();
     let answered = thread::scope(|scope| {
         let running = scope.spawn(|| {
-            let tell = || said.send(()).unwrap();
-            let done = workspace.execute_command(&Caller::once().call(), &command(MANY), &mut Printed(&tell));
+            let notify = || said.send(()).unwrap();
+            let done =
+                workspace.execute_command(&Caller::once().call(), &command(MANY), &mut Printed(&notify));
             *over.0.lock().unwrap() = true;
             done
         });
@@ -77,8 +78,8 @@ fn edit_of_a_file_that_a_command_has_changed_stays_while_its_effects_are_taken_o
         "echo the command > edited; rm -r many; mkdir many; cd many; seq 20000 | xargs touch; echo made";
     let done = thread::scope(|scope| {
         let running = scope.spawn(|| {
-            let tell = || said.send(()).unwrap();
-            workspace.execute_command(&Caller::once().call(), &command(text), &mut Printed(&tell))
+            let notify = || said.send(()).unwrap();
+            workspace.execute_command(&Caller::once().call(), &command(text), &mut Printed(&notify))
         });
         made.recv().unwrap();
         change(&workspace, write("edited", "the edit\n")).unwrap();

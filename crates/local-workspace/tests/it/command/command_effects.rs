@@ -1,4 +1,5 @@
-//! What commands do is recorded with their outcome, adopted, and taken back; what somebody saved meanwhile stays.
+//! Effects of commands are recorded with their outcome, adopted, and undone; files that another program saved meanwhile
+//! stay.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -10,21 +11,21 @@ use wap_core::*;
 use crate::fixture::tree::tree;
 use crate::fixture::workspace::*;
 
-struct Place {
+struct OpenFixture {
     fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
 }
 
-impl Place {
-    fn new(layered: Layered) -> Place {
-        Place::on(Fixture::new(), layered)
+impl OpenFixture {
+    fn new(layered: Layered) -> OpenFixture {
+        OpenFixture::on(Fixture::new(), layered)
     }
 
-    fn on(fixture: Fixture, layered: Layered) -> Place {
+    fn on(fixture: Fixture, layered: Layered) -> OpenFixture {
         let journal = fixture.open_journal();
         let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
-        Place { fixture, journal, workspace }
+        OpenFixture { fixture, journal, workspace }
     }
 
     fn changes(&self) -> Vec<RecordedChange> {
@@ -45,13 +46,13 @@ impl Place {
 #[test]
 fn layer_is_reported_where_it_is_used() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        let response = run(&place.workspace, "echo x > a").unwrap();
+        let opened = OpenFixture::new(layered);
+        let response = run(&opened.workspace, "echo x > a").unwrap();
         let expected = if layered == Layered::Yes { "layer=overlay" } else { "layer=none" };
         assert!(response.sandbox.contains(expected), "this test needs a layer: {}", response.sandbox);
         assert_eq!(response.sandbox.contains("switched off"), layered == Layered::No);
-        assert_eq!(place.fixture.text("a").as_deref(), Some("x\n"));
-        let left = fs::read_dir(place.fixture.path().join("state/layers")).map_or(0, Iterator::count);
+        assert_eq!(opened.fixture.text("a").as_deref(), Some("x\n"));
+        let left = fs::read_dir(opened.fixture.path().join("state/layers")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "the layer is gone");
     }
 }
@@ -59,45 +60,45 @@ fn layer_is_reported_where_it_is_used() {
 #[test]
 fn effects_are_recorded_with_the_outcome_and_undone() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        place.fixture.put("kept", "1\n");
-        place.fixture.put("edited", "1\n");
-        place.fixture.put("deleted", "1\n");
-        place.fixture.put("folder/inside", "1\n");
-        place.fixture.put("tool", "1\n");
-        fs::set_permissions(place.fixture.root().join("tool"), fs::Permissions::from_mode(0o644)).unwrap();
-        let before = tree(&place.fixture);
+        let opened = OpenFixture::new(layered);
+        opened.fixture.put("kept", "1\n");
+        opened.fixture.put("edited", "1\n");
+        opened.fixture.put("deleted", "1\n");
+        opened.fixture.put("folder/inside", "1\n");
+        opened.fixture.put("tool", "1\n");
+        fs::set_permissions(opened.fixture.root().join("tool"), fs::Permissions::from_mode(0o644)).unwrap();
+        let before = tree(&opened.fixture);
         let script = "echo 2 >> edited; rm deleted; rm -r folder; mkdir -p a/b; echo x > a/b/c; ln -s a link; \
                       chmod 755 tool; touch kept; chmod 500 a/b; exit 3";
-        assert_eq!(run(&place.workspace, script).unwrap().exit_code, 3);
-        let mut paths = place.paths();
+        assert_eq!(run(&opened.workspace, script).unwrap().exit_code, 3);
+        let mut paths = opened.paths();
         paths.sort();
         let expected = ["a", "a/b", "a/b/c", "deleted", "edited", "folder", "folder/inside", "link", "tool"];
         assert_eq!(paths, expected, "{layered:?}");
-        let after = tree(&place.fixture);
-        place.workspace.checkpoint();
-        place.journal.flush().unwrap();
-        assert!(place.journal.reader().unsettled_changes().unwrap().is_empty(), "{layered:?}");
-        let undone = place.undo_last().unwrap();
+        let after = tree(&opened.fixture);
+        opened.workspace.checkpoint();
+        opened.journal.flush().unwrap();
+        assert!(opened.journal.reader().unsettled_changes().unwrap().is_empty(), "{layered:?}");
+        let undone = opened.undo_last().unwrap();
         assert!(undone.not_undoable.is_empty() && undone.commands.is_empty(), "{undone:?}");
-        assert_eq!(tree(&place.fixture), before, "{layered:?}");
-        place.workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(undone.run))).unwrap();
-        assert_eq!(tree(&place.fixture), after, "{layered:?}");
+        assert_eq!(tree(&opened.fixture), before, "{layered:?}");
+        opened.workspace.undo(&Caller::once().call(), &Undo::Run(RunNumber(undone.run))).unwrap();
+        assert_eq!(tree(&opened.fixture), after, "{layered:?}");
     }
 }
 
 #[test]
 fn effects_of_a_command_that_was_killed_are_kept() {
     for layered in LAYERS {
-        let place = Place::new(layered);
+        let opened = OpenFixture::new(layered);
         let request = ExecuteCommand { timeout: Some(1_500), ..command("echo x > a; sleep 60; echo y > b") };
         let error =
-            place.workspace.execute_command(&Caller::once().call(), &request, &mut Unobserved).unwrap_err();
+            opened.workspace.execute_command(&Caller::once().call(), &request, &mut Unobserved).unwrap_err();
         assert_eq!(error.reason(), Reason::Timeout);
-        assert_eq!(place.paths(), ["a"], "{layered:?}");
-        assert_eq!(place.fixture.text("a").as_deref(), Some("x\n"));
-        place.undo_last().unwrap();
-        assert!(place.fixture.all_names().is_empty());
+        assert_eq!(opened.paths(), ["a"], "{layered:?}");
+        assert_eq!(opened.fixture.text("a").as_deref(), Some("x\n"));
+        opened.undo_last().unwrap();
+        assert!(opened.fixture.all_names().is_empty());
     }
 }
 
@@ -115,12 +116,12 @@ impl<F: FnOnce() + Send> CommandObserver for Meanwhile<F> {
 }
 
 #[test]
-fn what_somebody_saves_while_a_command_runs_stays() {
-    let place = Place::new(Layered::Yes);
+fn what_another_program_saves_while_a_command_runs_stays() {
+    let opened = OpenFixture::new(Layered::Yes);
     for name in ["both", "theirs", "ours"] {
-        place.fixture.put(name, "old\n");
+        opened.fixture.put(name, "old\n");
     }
-    let root = place.fixture.root();
+    let root = opened.fixture.root();
     let mut meanwhile = Meanwhile(Some(move || {
         fs::write(root.join("both"), "theirs\n").unwrap();
         fs::write(root.join("theirs"), "theirs\n").unwrap();
@@ -128,8 +129,9 @@ fn what_somebody_saves_while_a_command_runs_stays() {
     }));
     let script = "for f in both ours new; do echo ours > $f; done; echo go; sleep 3";
     let caller = Caller::numbered(1);
-    let response = place.workspace.execute_command(&caller.call(), &command(script), &mut meanwhile).unwrap();
-    let text = |name: &str| place.fixture.text(name);
+    let response =
+        opened.workspace.execute_command(&caller.call(), &command(script), &mut meanwhile).unwrap();
+    let text = |name: &str| opened.fixture.text(name);
     assert_eq!(text("both").as_deref(), Some("theirs\n"));
     assert_eq!(text("theirs").as_deref(), Some("theirs\n"));
     assert_eq!(text("new").as_deref(), Some("theirs\n"));
@@ -140,28 +142,28 @@ fn what_somebody_saves_while_a_command_runs_stays() {
     }
     assert!(!warned.contains("`ours`") && !warned.contains("`theirs`"), "{warned}");
     // The command's versions are kept, and are nothing that can be undone.
-    for change in place.changes() {
+    for change in opened.changes() {
         let is_conflict = change.path != b"ours";
         assert_eq!(change.state == ChangeState::Conflicted, is_conflict, "{change:?}");
-        let content = place.journal.reader().content(&change.after.unwrap().content.unwrap()).unwrap();
+        let content = opened.journal.reader().content(&change.after.unwrap().content.unwrap()).unwrap();
         assert_eq!(content.as_deref(), Some(&b"ours\n"[..]));
     }
     // The same call answers the same.
-    let again = place.workspace.execute_command(&caller.call(), &command(script), &mut Unobserved).unwrap();
+    let again = opened.workspace.execute_command(&caller.call(), &command(script), &mut Unobserved).unwrap();
     assert_eq!(again, response);
-    place.undo_last().unwrap();
+    opened.undo_last().unwrap();
     assert_eq!(text("ours").as_deref(), Some("old\n"));
 }
 
 #[test]
 fn file_tool_goes_on_while_a_command_runs() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        place.fixture.put("edited", "1\n");
+        let opened = OpenFixture::new(layered);
+        opened.fixture.put("edited", "1\n");
         std::thread::scope(|scope| {
             let (started, is_started) = std::sync::mpsc::channel();
             let mut meanwhile = Meanwhile(Some(move || started.send(()).unwrap()));
-            let workspace = &place.workspace;
+            let workspace = &opened.workspace;
             let running = scope.spawn(move || {
                 let script = command("echo go; sleep 3; echo x > made");
                 workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap()
@@ -170,60 +172,60 @@ fn file_tool_goes_on_while_a_command_runs() {
             change(workspace, replace("edited", (1, 1), "2", None)).unwrap();
             assert_eq!(running.join().unwrap().warnings, [""; 0], "{layered:?}");
         });
-        assert_eq!(place.paths(), ["edited", "made"], "{layered:?}");
-        assert_eq!(place.fixture.text("edited").as_deref(), Some("2\n"));
+        assert_eq!(opened.paths(), ["edited", "made"], "{layered:?}");
+        assert_eq!(opened.fixture.text("edited").as_deref(), Some("2\n"));
     }
 }
 
 #[test]
 fn edit_right_before_a_command_is_no_conflict() {
-    let place = Place::new(Layered::Yes);
+    let opened = OpenFixture::new(Layered::Yes);
     for round in 0..30 {
-        change(&place.workspace, write("file", &format!("{round}\n"))).unwrap();
-        let response = run(&place.workspace, "echo more >> file").unwrap();
+        change(&opened.workspace, write("file", &format!("{round}\n"))).unwrap();
+        let response = run(&opened.workspace, "echo more >> file").unwrap();
         assert_eq!(response.warnings, [""; 0]);
-        assert_eq!(place.fixture.text("file"), Some(format!("{round}\nmore\n")));
+        assert_eq!(opened.fixture.text("file"), Some(format!("{round}\nmore\n")));
     }
 }
 
 #[test]
-fn nothing_of_a_repository_is_adopted_if_somebody_uses_it_meanwhile() {
-    let place = Place::new(Layered::Yes);
-    run(&place.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
+fn nothing_of_a_repository_is_adopted_if_another_program_uses_it_meanwhile() {
+    let opened = OpenFixture::new(Layered::Yes);
+    run(&opened.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
         .unwrap();
-    let head = || fs::read(place.fixture.root().join(".git/refs/heads/main")).unwrap();
+    let head = || fs::read(opened.fixture.root().join(".git/refs/heads/main")).unwrap();
     let names =
         |names: Vec<String>| names.into_iter().filter(|name| name.starts_with(".git/")).collect::<Vec<_>>();
-    let (was, had) = (head(), names(place.fixture.all_names()));
-    let root = place.fixture.root();
+    let (was, had) = (head(), names(opened.fixture.all_names()));
+    let root = opened.fixture.root();
     let mut meanwhile = Meanwhile(Some(move || fs::write(root.join(".git/index.lock"), "").unwrap()));
     let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 3");
-    let response = place.workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
+    let response = opened.workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
     assert_eq!(response.exit_code, 0, "{response:?}");
     assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");
-    fs::remove_file(place.fixture.root().join(".git/index.lock")).unwrap();
-    assert_eq!((head(), names(place.fixture.all_names())), (was, had));
-    assert_eq!(place.fixture.text("b").as_deref(), Some("y\n"));
+    fs::remove_file(opened.fixture.root().join(".git/index.lock")).unwrap();
+    assert_eq!((head(), names(opened.fixture.all_names())), (was, had));
+    assert_eq!(opened.fixture.text("b").as_deref(), Some("y\n"));
 }
 
 #[test]
 fn commits_are_undone_unless_the_repository_was_used_since() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        run(&place.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
+        let opened = OpenFixture::new(layered);
+        run(&opened.workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one")
             .unwrap();
-        let before = tree(&place.fixture);
+        let before = tree(&opened.fixture);
         let script = "echo y > b && git add b && git commit -q -m two";
-        run(&place.workspace, script).unwrap();
-        assert!(place.undo_last().unwrap().not_undoable.is_empty());
-        assert_eq!(tree(&place.fixture), before, "{layered:?}");
-        run(&place.workspace, script).unwrap();
-        fs::write(place.fixture.root().join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap();
-        let index = place.fixture.root().join(".git/index");
+        run(&opened.workspace, script).unwrap();
+        assert!(opened.undo_last().unwrap().not_undoable.is_empty());
+        assert_eq!(tree(&opened.fixture), before, "{layered:?}");
+        run(&opened.workspace, script).unwrap();
+        fs::write(opened.fixture.root().join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap();
+        let index = opened.fixture.root().join(".git/index");
         fs::write(&index, [&fs::read(&index).unwrap()[..], b"x"].concat()).unwrap();
-        let undone = place.undo_last().unwrap();
+        let undone = opened.undo_last().unwrap();
         assert_eq!(undone.not_undoable, [".git"], "{layered:?}");
-        assert_eq!(place.fixture.text("b"), None);
+        assert_eq!(opened.fixture.text("b"), None);
         assert!(fs::read(&index).unwrap().ends_with(b"x"));
     }
 }
@@ -231,28 +233,28 @@ fn commits_are_undone_unless_the_repository_was_used_since() {
 #[test]
 fn what_is_too_large_is_said_and_left_by_an_undo() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        place.fixture.put("mine.bin", vec![b'1'; 20 << 20]);
-        place.fixture.put(".gitignore", "target/\n");
-        run(&place.workspace, "git init -q .").unwrap();
+        let opened = OpenFixture::new(layered);
+        opened.fixture.put("mine.bin", vec![b'1'; 20 << 20]);
+        opened.fixture.put(".gitignore", "target/\n");
+        run(&opened.workspace, "git init -q .").unwrap();
         let script = "head -c 20000000 /dev/zero > big; echo 2 >> mine.bin; echo x > small; \
                       mkdir -p target/deep; echo y > target/deep/o; mkfifo pipe";
-        let response = run(&place.workspace, script).unwrap();
+        let response = run(&opened.workspace, script).unwrap();
         let warned = response.warnings.join("\n");
         for name in ["`big`", "`mine.bin`", "`target", "`pipe`"] {
             assert!(warned.contains(name), "{name} ({layered:?}): {warned}");
         }
-        assert_eq!(fs::metadata(place.fixture.root().join("big")).unwrap().size(), 20_000_000);
-        assert_eq!(fs::metadata(place.fixture.root().join("mine.bin")).unwrap().size(), (20 << 20) + 2);
-        assert_eq!(place.fixture.text("target/deep/o").as_deref(), Some("y\n"));
-        let undone = place.undo_last().unwrap();
-        assert_eq!(place.fixture.text("small"), None);
+        assert_eq!(fs::metadata(opened.fixture.root().join("big")).unwrap().size(), 20_000_000);
+        assert_eq!(fs::metadata(opened.fixture.root().join("mine.bin")).unwrap().size(), (20 << 20) + 2);
+        assert_eq!(opened.fixture.text("target/deep/o").as_deref(), Some("y\n"));
+        let undone = opened.undo_last().unwrap();
+        assert_eq!(opened.fixture.text("small"), None);
         for name in ["big", "mine.bin", "pipe"] {
             assert!(undone.not_undoable.iter().any(|path| path == name), "{name} ({layered:?}): {undone:?}");
-            assert!(place.fixture.root().join(name).exists());
+            assert!(opened.fixture.root().join(name).exists());
         }
         // Opened again, nothing has to be recovered.
-        let Place { fixture, journal, workspace } = place;
+        let OpenFixture { fixture, journal, workspace } = opened;
         drop((workspace, journal));
         let (_, recovery) = fixture.open_with(fixture.open_journal(), fixture.layered_config(layered));
         assert!(recovery.is_empty(), "{recovery:?}");
@@ -262,9 +264,9 @@ fn what_is_too_large_is_said_and_left_by_an_undo() {
 #[test]
 fn undo_of_nothing_but_what_is_not_kept_is_refused() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        run(&place.workspace, "head -c 20000000 /dev/zero > big").unwrap();
-        let Err(UndoError::Obstacles(obstacles)) = place.undo_last() else { panic!("{layered:?}") };
+        let opened = OpenFixture::new(layered);
+        run(&opened.workspace, "head -c 20000000 /dev/zero > big").unwrap();
+        let Err(UndoError::Obstacles(obstacles)) = opened.undo_last() else { panic!("{layered:?}") };
         assert_eq!((&*obstacles[0].path, &obstacles[0].why), ("big", &ObstacleKind::NotKept));
     }
 }
@@ -272,26 +274,26 @@ fn undo_of_nothing_but_what_is_not_kept_is_refused() {
 #[test]
 fn build_folder_that_is_there_is_written_through_and_not_recorded() {
     for layered in LAYERS {
-        let place = Place::new(layered);
-        place.fixture.put(".gitignore", "target/\n");
-        place.fixture.put("target/debug/old", "1\n");
-        run(&place.workspace, "echo 2 > target/debug/old; echo 2 > target/new; echo 2 > src").unwrap();
-        assert_eq!(place.paths(), ["src"], "{layered:?}");
-        assert_eq!(place.fixture.text("target/new").as_deref(), Some("2\n"));
-        assert_eq!(place.fixture.text("target/debug/old").as_deref(), Some("2\n"));
+        let opened = OpenFixture::new(layered);
+        opened.fixture.put(".gitignore", "target/\n");
+        opened.fixture.put("target/debug/old", "1\n");
+        run(&opened.workspace, "echo 2 > target/debug/old; echo 2 > target/new; echo 2 > src").unwrap();
+        assert_eq!(opened.paths(), ["src"], "{layered:?}");
+        assert_eq!(opened.fixture.text("target/new").as_deref(), Some("2\n"));
+        assert_eq!(opened.fixture.text("target/debug/old").as_deref(), Some("2\n"));
     }
 }
 
 #[test]
 fn step_that_was_carried_out_is_not_run_again() {
     for layered in LAYERS {
-        let place = Place::new(layered);
+        let opened = OpenFixture::new(layered);
         let caller = Caller::numbered(1);
         for _ in 0..2 {
             let ran = command("echo x >> log");
-            place.workspace.execute_command(&caller.call(), &ran, &mut Unobserved).unwrap();
+            opened.workspace.execute_command(&caller.call(), &ran, &mut Unobserved).unwrap();
         }
-        assert_eq!(place.fixture.text("log").as_deref(), Some("x\n"), "{layered:?}");
+        assert_eq!(opened.fixture.text("log").as_deref(), Some("x\n"), "{layered:?}");
     }
 }
 

@@ -118,10 +118,11 @@ fn check(layered: Layered, steps: &[Step]) {
         Err(UndoError::Obstacles(obstacles)) => {
             let changes = |path: &str| {
                 let changes = journal.reader().changes_of_path(path.as_bytes(), u32::MAX).unwrap();
-                changes.iter().rev().map(told).collect::<String>()
+                changes.iter().rev().map(rendered).collect::<String>()
             };
-            let told: String = obstacles.iter().map(|one| format!("{one}\n{}", changes(&one.path))).collect();
-            panic!("{told}");
+            let reported: String =
+                obstacles.iter().map(|one| format!("{one}\n{}", changes(&one.path))).collect();
+            panic!("{reported}");
         }
         Err(error) => panic!("{error}: {error:?}"),
     };
@@ -132,14 +133,14 @@ fn check(layered: Layered, steps: &[Step]) {
 }
 
 /// A line about one side after the other.
-fn told(change: &RecordedChange) -> String {
+fn rendered(change: &RecordedChange) -> String {
     let side = |entry: Option<Entry>| {
         entry.map(|entry| format!("{:?} {:?} {:?}", entry.kind, entry.content, entry.mode))
     };
     format!("{} {:?}: {:?} -> {:?}\n", change.number, change.state, side(change.before), side(change.after))
 }
 
-/// How many sequences are tried; a longer run asks for more.
+/// The number of sequences that are tried; a longer run asks for more.
 fn cases() -> u32 {
     ProptestConfig::default().cases / 50
 }

@@ -1,4 +1,4 @@
-//! Commands: where they run, what they may set, how they end, what is told of their output.
+//! Commands: where they run, what they may set, how they end, what is reported of their output.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc;
@@ -26,10 +26,10 @@ fn command_runs_in_the_folder_that_is_asked_for() {
         execute(&workspace, &request).map(|response| response.stdout)
     };
     let root = fixture.root().to_str().unwrap().to_owned();
-    for (asked, expected) in
+    for (requested, expected) in
         [("", ""), (".", ""), ("a/b", "/a/b"), ("a/../a", "/a"), ("link", "/a/b"), (&root, "")]
     {
-        assert_eq!(in_folder(asked).unwrap(), format!("{root}{expected}\n"), "{asked}");
+        assert_eq!(in_folder(requested).unwrap(), format!("{root}{expected}\n"), "{requested}");
     }
     let refused = [
         ("..", Reason::PathEscapeAttempt),
@@ -39,8 +39,8 @@ fn command_runs_in_the_folder_that_is_asked_for() {
         ("nope", Reason::PathNotFound),
         ("a/b/file", Reason::NotADirectory),
     ];
-    for (asked, reason) in refused {
-        assert_eq!(in_folder(asked).unwrap_err().reason(), reason, "{asked}");
+    for (requested, reason) in refused {
+        assert_eq!(in_folder(requested).unwrap_err().reason(), reason, "{requested}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a command leaves behind never makes git or an editor run something outside of the sandbox.
+//! Files that a command leaves behind never make git or an editor run something outside of the sandbox.
 //!
 //! Each way is tried twice: plainly, where the canary shows that it works, and as a command of the workspace.
 
@@ -10,13 +10,13 @@ use crate::fixture::workspace::*;
 /// One way to leave something behind that git runs later.
 struct Escape {
     name: &'static str,
-    /// Whether the user has a repository already.
+    /// True if the user has a repository already.
     has_repository: bool,
     /// `CANARY` in it stands for a program that touches the canary and fails.
     script: &'static str,
-    /// What the user does afterwards, beneath the workspace.
+    /// The user's command afterwards, beneath the workspace.
     trigger: &'static str,
-    /// What the answer has to name.
+    /// The names that the answer has to contain.
     named: &'static [&'static str],
 }
 
@@ -188,7 +188,7 @@ fn where_git_pushes_to_is_named() {
     }
     assert!(!warned.contains("secret"), "{warned}");
     let settings = fixture.text(".git/config").unwrap();
-    assert!(settings.contains("secret@example.org/a.git"), "it is taken over: {settings}");
+    assert!(settings.contains("secret@example.org/a.git"), "it is adopted: {settings}");
     // What decides nothing of the kind is not named.
     assert_eq!(run(&workspace, "git config color.ui auto").unwrap().warnings, [""; 0]);
 }

@@ -78,19 +78,19 @@ fn warned(workspace: &LocalWorkspace, script: &str) -> String {
 }
 
 /// The folder of a repository, where its index is, and what the user does there.
-const PLACES: &[(&str, &str)] =
+const PATHS: &[(&str, &str)] =
     &[(".", ".git/index"), ("sub", "sub/.git/index"), ("target/mine", "target/mine/.git/index")];
 
 #[test]
 fn crafted_index_is_refused_and_the_one_before_stays() {
-    for (folder, path) in PLACES {
+    for (folder, path) in PATHS {
         let plain = prepared();
         git(&plain.root(), &format!("cp crafted {path}"));
         let hook = Path::new(folder).join(".git/hooks/post-checkout");
         let escaped = Path::new(folder).join("../escaped");
-        let shown = shell(&plain.root().join(folder), "git checkout .");
-        assert!(plain.root().join(&hook).exists(), "control: {folder}: {shown:?}");
-        assert!(plain.root().join(&escaped).exists(), "control: {folder}: {shown:?}");
+        let printed = shell(&plain.root().join(folder), "git checkout .");
+        assert!(plain.root().join(&hook).exists(), "control: {folder}: {printed:?}");
+        assert!(plain.root().join(&escaped).exists(), "control: {folder}: {printed:?}");
         for layered in LAYERS {
             let fixture = prepared();
             let workspace = fixture.open_layered(layered);

@@ -12,7 +12,7 @@ use sandbox_exec::Level;
 use crate::fixture::workspace::*;
 use crate::tricks::{Trick, left_in, tricks};
 
-/// Where a command may write.
+/// The ways in which a command may write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// On a layer, from which it is adopted.
@@ -33,9 +33,9 @@ struct Scene {
     fixture: Fixture,
     journal: Journal,
     workspace: LocalWorkspace,
-    /// Where the tricks are carried out, from outside and from inside.
+    /// The folder of the tricks, as it is called outside and inside.
     folder: PathBuf,
-    shown: String,
+    visible_folder: String,
 }
 
 impl Scene {
@@ -54,7 +54,7 @@ impl Scene {
             Way::Unconfined => config.launcher.highest_level = Level::None,
             _ => {}
         }
-        let (folder, shown) = match way {
+        let (folder, visible_folder) = match way {
             Way::Cache => (cache.clone(), cache.to_str().unwrap().to_owned()),
             Way::BuildFolder => {
                 fixture.put(".gitignore", "target/\n");
@@ -65,7 +65,7 @@ impl Scene {
         };
         let journal = fixture.open_journal();
         let workspace = fixture.open_with(journal.clone(), config).0;
-        Scene { fixture, journal, workspace, folder, shown }
+        Scene { fixture, journal, workspace, folder, visible_folder }
     }
 
     fn look(&self, what: &str) {
@@ -104,7 +104,7 @@ fn try_all(way: Way, is_meant: impl Fn(&Trick) -> bool) -> Vec<(String, String)>
         let what = format!("{way:?}: {}", trick.name);
         trick.set_up(&scene.folder);
         let before = scene.last_run();
-        let answer = run(&scene.workspace, &trick.in_folder(&scene.shown));
+        let answer = run(&scene.workspace, &trick.in_folder(&scene.visible_folder));
         scene.look(&what);
         scene.undo_and_redo(before, &what);
         said.push((

@@ -193,8 +193,8 @@ fn no_tool_completes_a_repository() {
     for (name, parts, refused) in WAYS {
         let plain = Fixture::new();
         parts.iter().for_each(|part| plainly(&plain, *part));
-        let shown = git_status(&plain);
-        assert!(canary(&plain).exists(), "control: {name} does nothing by itself: {shown:?}");
+        let printed = git_status(&plain);
+        assert!(canary(&plain).exists(), "control: {name} does nothing by itself: {printed:?}");
         for layered in LAYERS {
             let fixture = Fixture::new();
             let workspace = fixture.open_layered(layered);
@@ -284,7 +284,7 @@ fn innocent_names_are_written() {
     }
 }
 
-/// What is done in a build folder that is there, what the user does afterwards, and the name in the result.
+/// The command in an existing build folder, the user's command afterwards, and the name in the result.
 const IN_BUILD_FOLDERS: &[(&str, &str, &str)] = &[
     (
         "git init -q target/deep/x && git config -f target/deep/x/.git/config core.fsmonitor 'CANARY'",
@@ -336,8 +336,8 @@ fn what_git_obeys_in_build_folders_is_taken_out_of_its_way() {
         let plain = with_build_folder();
         let ran = shell(&plain.root(), &script.replace("CANARY", &program(&plain)));
         assert!(ran.status.success(), "{script}: {ran:?}");
-        let shown = shell(&plain.root(), trigger);
-        assert!(canary(&plain).exists(), "control: {script}: {shown:?}");
+        let printed = shell(&plain.root(), trigger);
+        assert!(canary(&plain).exists(), "control: {script}: {printed:?}");
         for layered in LAYERS {
             let fixture = with_build_folder();
             let workspace = fixture.open_layered(layered);
@@ -396,8 +396,8 @@ fn what_commands_complete_in_build_folders_step_by_step_is_judged_as_a_whole() {
             let ran = shell(&plain.root(), &script.replace("CANARY", &program(&plain)));
             assert!(ran.status.success(), "{script}: {ran:?}");
         }
-        let shown = shell(&plain.root(), trigger);
-        assert!(canary(&plain).exists(), "control: {trigger}: {shown:?}");
+        let printed = shell(&plain.root(), trigger);
+        assert!(canary(&plain).exists(), "control: {trigger}: {printed:?}");
         for layered in LAYERS {
             let fixture = with_build_folder();
             let workspace = fixture.open_layered(layered);
@@ -430,8 +430,8 @@ fn repository_among_the_data_of_another_runs_nothing() {
         let trigger = format!("cd .git/{folder}; GIT_DIR=. git status; .git/hooks/post-checkout");
         let plain = with_build_folder();
         assert!(shell(&plain.root(), &script.replace("CANARY", &program(&plain))).status.success());
-        let shown = shell(&plain.root(), &trigger);
-        assert!(canary(&plain).exists(), "control: {folder}: {shown:?}");
+        let printed = shell(&plain.root(), &trigger);
+        assert!(canary(&plain).exists(), "control: {folder}: {printed:?}");
         for layered in LAYERS {
             let fixture = with_build_folder();
             let workspace = fixture.open_layered(layered);

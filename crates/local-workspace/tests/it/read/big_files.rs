@@ -80,10 +80,10 @@ fn hundred_thousand_entries_of_one_folder_are_counted_and_searched() {
     assert_eq!(listed.files[499].path, "many/f000499");
     let request: SearchFiles =
         serde_json::from_value(json!({"paths": ["."], "query": "needle", "type": "literal"})).unwrap();
-    let found = workspace.search_files(&patient.call(), &request).unwrap();
-    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
-    assert_eq!((found.total_matches, found.is_truncated), (10, false));
-    assert_eq!(found.matches[0].path, "many/f009999");
+    let response = workspace.search_files(&patient.call(), &request).unwrap();
+    assert!(response.warnings.is_empty(), "{:?}", response.warnings);
+    assert_eq!((response.total_matches, response.is_truncated), (10, false));
+    assert_eq!(response.matches[0].path, "many/f009999");
     // With less time than anything takes it says so.
     let hurried = Caller { time_left: Some(Duration::from_millis(1)), ..Caller::once() };
     let hurried = workspace.search_files(&hurried.call(), &request).unwrap();
@@ -129,7 +129,7 @@ impl Drop for DeepFolders {
 }
 
 #[test]
-fn nesting_deeper_than_paths_go_ends_and_is_told() {
+fn nesting_deeper_than_paths_go_ends_and_is_reported() {
     let fixture = Fixture::new();
     let _deep = DeepFolders::make(fixture.root().join("deep"), 10_000);
     let workspace = fixture.open();
@@ -139,8 +139,8 @@ fn nesting_deeper_than_paths_go_ends_and_is_told() {
     assert_eq!(listed.total_found, 1 + 63 + 1);
     assert_eq!(listed.warnings.len(), 1, "{:?}", listed.warnings);
     assert!(listed.warnings[0].contains("deeper"), "{:?}", listed.warnings);
-    let found = search(&workspace, "needle");
-    assert_eq!((found.total_matches, found.warnings), (1, listed.warnings));
+    let response = search(&workspace, "needle");
+    assert_eq!((response.total_matches, response.warnings), (1, listed.warnings));
     let shallow = explore(&workspace, json!({"path": ".", "recursive": true}));
     assert_eq!((shallow.total_found, shallow.warnings), (4, Vec::<String>::new()));
     assert!(start.elapsed() < HANG);
@@ -175,8 +175,8 @@ fn sparse_file_of_a_tebibyte_is_left_at_once() {
     let whole = ReadFile { path: "holes".into(), ..ReadFile::default() };
     let error = workspace.read_file(&Caller::once().call(), &whole).unwrap_err();
     assert_eq!(error.reason(), Reason::FileTooLarge);
-    let found = search(&workspace, "x");
-    assert_eq!((found.skipped.binary, found.is_truncated), (1, false));
+    let response = search(&workspace, "x");
+    assert_eq!((response.skipped.binary, response.is_truncated), (1, false));
     assert!(start.elapsed() < HANG);
 }
 
@@ -195,9 +195,9 @@ fn range_of_a_tebibyte_is_read_and_the_total_is_a_lower_bound() {
     // The endless line behind is cut.
     let read = read_lines(&workspace, "text", 1_001, None).unwrap();
     assert_eq!((read.content.len(), read.is_truncated), (1 << 20, true));
-    let found = search(&workspace, "line of");
-    assert_eq!((found.total_matches, found.matches.len(), found.is_truncated), (1_000, 100, true));
-    assert!(found.warnings[0].contains("first of them 'text'"), "{:?}", found.warnings);
+    let response = search(&workspace, "line of");
+    assert_eq!((response.total_matches, response.matches.len(), response.is_truncated), (1_000, 100, true));
+    assert!(response.warnings[0].contains("first of them 'text'"), "{:?}", response.warnings);
     assert!(start.elapsed() < HANG);
 }
 
@@ -242,8 +242,8 @@ fn endless_line_in_a_process_of_its_own() {
     let workspace = fixture.open();
     let read = read_lines(&workspace, "line", 1, Some(1)).unwrap();
     assert_eq!((read.content.len(), read.is_truncated, read.total_lines), (1 << 20, true, 1));
-    let found = search(&workspace, "y");
-    assert!(found.is_truncated && found.warnings.len() == 1, "{found:?}");
+    let response = search(&workspace, "y");
+    assert!(response.is_truncated && response.warnings.len() == 1, "{response:?}");
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     println!("peak in KiB: {}", peak.trim().trim_end_matches("kB"));
@@ -256,7 +256,7 @@ fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
     assert!(text.len() > 4 << 20, "it has to be streamed");
     fixture.put("large", &text);
     let workspace = fixture.open();
-    let (mut shown, mut next) = (String::new(), 1);
+    let (mut joined, mut next) = (String::new(), 1);
     while next <= 500_000 {
         let read = read_lines(&workspace, "large", next, None).unwrap();
         assert_eq!(read.total_lines, 500_000);
@@ -264,9 +264,9 @@ fn range_that_crosses_the_size_limit_goes_on_where_it_says() {
         next += i64::try_from(read.returned_lines).unwrap();
         let says = read.warnings.iter().any(|warning| warning.ends_with(&format!("goes on at line {next}")));
         assert_eq!(read.is_truncated, says, "{:?}", read.warnings);
-        shown.push_str(&read.content);
+        joined.push_str(&read.content);
     }
-    assert!(shown == text);
+    assert!(joined == text);
 }
 
 /// Reads `file` while `disturb` is called again and again, until `check` has seen enough.

@@ -67,12 +67,12 @@ fn characters_of_expressions_mean_nothing_in_a_text() {
     fixture.put("a", "f(x) [y] $ ^ \\d (?=z)\nfx\n");
     let workspace = fixture.open();
     for query in ["f(x)", "[y] $ ^", "\\d (?=z)"] {
-        let found = literal(&workspace, query);
-        assert_eq!((found.total_matches, found.matches[0].line), (1, 1), "{query}");
+        let response = literal(&workspace, query);
+        assert_eq!((response.total_matches, response.matches[0].line), (1, 1), "{query}");
     }
 }
 
-/// What a search should find, worked out line by line.
+/// Returns the expected matches of a search, line by line.
 fn expected(
     files: &BTreeMap<String, Vec<String>>,
     query: &str,
@@ -125,12 +125,12 @@ proptest! {
         let starts = if files.is_empty() { vec![vec!["."]] } else { vec![vec!["."], vec![".", "./", "."]] };
         for paths in starts {
             let request = json!({"paths": paths, "query": query, "type": "literal", "contextLines": context});
-            let found = search(&workspace, request).unwrap();
+            let response = search(&workspace, request).unwrap();
             let (matches, total) = expected(&files, &query, context, most as usize);
-            prop_assert_eq!(found.is_truncated, total > matches.len() as u64);
-            prop_assert_eq!(found.total_matches, total);
-            prop_assert_eq!(found.matches, matches);
-            prop_assert!(found.warnings.is_empty());
+            prop_assert_eq!(response.is_truncated, total > matches.len() as u64);
+            prop_assert_eq!(response.total_matches, total);
+            prop_assert_eq!(response.matches, matches);
+            prop_assert!(response.warnings.is_empty());
         }
     }
 }
@@ -148,12 +148,12 @@ fn files_of_every_size_give_the_same_lines() {
         fixture.put(&format!("{size:07}"), text);
     }
     let workspace = fixture.open();
-    let found = literal(&workspace, "needle");
-    let shown: Vec<_> = found.matches.iter().map(|one| (one.path.parse().unwrap(), one.line)).collect();
+    let response = literal(&workspace, "needle");
+    let lines: Vec<_> = response.matches.iter().map(|one| (one.path.parse().unwrap(), one.line)).collect();
     let line_of = |size: usize| (size as u64 - 8).div_ceil(12) + 1;
-    assert_eq!(shown, sizes.map(|size| (size, line_of(size))));
+    assert_eq!(lines, sizes.map(|size| (size, line_of(size))));
     assert!(
-        found
+        response
             .matches
             .iter()
             .all(|one| one.context_before[0] == "filler line" && one.context_after.is_empty())
@@ -176,12 +176,15 @@ fn large_files_are_judged_like_small_ones() {
     fixture.put("utf16-small", utf16("a\nneedle\n"));
     fixture.put("marked", large(b"\xef\xbb\xbfneedle first\n"));
     let workspace = fixture.open();
-    let found = literal(&workspace, "needle");
-    let shown: Vec<_> = found.matches.iter().map(|one| (one.path.as_str(), one.line)).collect();
+    let response = literal(&workspace, "needle");
+    let lines: Vec<_> = response.matches.iter().map(|one| (one.path.as_str(), one.line)).collect();
     let expected =
         [("late-nul", 4_102), ("marked", 1), ("marked", 4_002), ("utf16", 4_001), ("utf16-small", 2)];
-    assert_eq!(shown, expected);
-    assert_eq!((found.skipped.binary, found.skipped.undecodable, found.skipped.unreadable), (1, 1, 0));
+    assert_eq!(lines, expected);
+    assert_eq!(
+        (response.skipped.binary, response.skipped.undecodable, response.skipped.unreadable),
+        (1, 1, 0)
+    );
     let named =
         search(&workspace, json!({"paths": ["latin"], "query": "needle", "type": "literal"})).unwrap();
     assert_eq!((named.total_matches, named.skipped.undecodable), (1, 0));
@@ -197,11 +200,11 @@ fn names_that_are_no_text_are_found_and_can_be_named() {
     fs::write(folder.join("skip"), "needle\n").unwrap();
     let workspace = fixture.open();
     let request = json!({"paths": ["."], "query": "needle", "type": "literal", "respectGitignore": true});
-    let found = search(&workspace, request).unwrap();
-    let paths: Vec<_> = found.matches.iter().map(|one| one.path.as_str()).collect();
+    let response = search(&workspace, request).unwrap();
+    let paths: Vec<_> = response.matches.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(paths, ["d\\xff/\\xe9.txt"]);
     let again = search(&workspace, json!({"paths": paths, "query": "needle", "type": "literal"})).unwrap();
-    assert_eq!(again.matches, found.matches);
+    assert_eq!(again.matches, response.matches);
 }
 
 #[test]
@@ -214,14 +217,14 @@ fn search_without_any_time_says_so_and_is_a_part() {
     for paths in [json!(["."]), json!(["a", "b"])] {
         let request = json!({"paths": paths, "query": "needle", "type": "literal"});
         let request: SearchFiles = serde_json::from_value(request).unwrap();
-        let found = workspace.search_files(&caller.call(), &request).unwrap();
-        assert!(found.is_truncated && found.total_matches == 0);
-        assert!(!found.warnings.is_empty());
+        let response = workspace.search_files(&caller.call(), &request).unwrap();
+        assert!(response.is_truncated && response.total_matches == 0);
+        assert!(!response.warnings.is_empty());
     }
 }
 
 #[test]
-fn one_bad_path_among_several_is_told_before_anything_is_searched() {
+fn one_bad_path_among_several_is_reported_before_anything_is_searched() {
     let fixture = Fixture::new();
     fixture.put("a", "needle\n");
     let workspace = fixture.open();
@@ -286,9 +289,13 @@ fn files_that_come_and_go_while_folders_are_searched_do_no_harm() {
             }
         });
         for _ in 0..30 {
-            let found = literal(&workspace, "needle");
-            assert!(found.matches.iter().all(|one| one.match_text == "needle"));
-            assert!(found.total_matches <= 400 && found.total_matches >= 390, "{}", found.total_matches);
+            let response = literal(&workspace, "needle");
+            assert!(response.matches.iter().all(|one| one.match_text == "needle"));
+            assert!(
+                response.total_matches <= 400 && response.total_matches >= 390,
+                "{}",
+                response.total_matches
+            );
         }
     });
 }

@@ -19,9 +19,9 @@ fn search(workspace: &LocalWorkspace, request: Value) -> Result<SearchFilesRespo
 }
 
 /// The matches as `path:line:text`.
-fn found(workspace: &LocalWorkspace, request: Value) -> Vec<String> {
+fn hits(workspace: &LocalWorkspace, request: Value) -> Vec<String> {
     let matches = search(workspace, request).unwrap().matches;
-    matches.iter().map(|found| format!("{}:{}:{}", found.path, found.line, found.match_text)).collect()
+    matches.iter().map(|entry| format!("{}:{}:{}", entry.path, entry.line, entry.match_text)).collect()
 }
 
 fn listed(workspace: &LocalWorkspace, request: Value) -> Vec<String> {
@@ -42,7 +42,7 @@ fn overlapping_paths_are_searched_once_in_the_order_of_their_bytes() {
     }
     let workspace = fixture.open();
     let request = json!({ "query": "hit", "paths": ["b", "a", ".", "a/deep", "./a/x", "a/../b"] });
-    assert_eq!(found(&workspace, request), ["a-b:1:hit", "a/deep/y:1:hit", "a/x:1:hit", "b:1:hit"]);
+    assert_eq!(hits(&workspace, request), ["a-b:1:hit", "a/deep/y:1:hit", "a/x:1:hit", "b:1:hit"]);
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn lines_and_their_context_have_no_endings() {
     let workspace = fixture.open();
     let matches =
         search(&workspace, json!({ "query": "^hit$", "type": "regex", "contextLines": 1 })).unwrap().matches;
-    let shown: Vec<_> = matches
+    let context: Vec<_> = matches
         .iter()
-        .map(|found| (&*found.path, found.line, &found.context_before[..], &found.context_after[..]))
+        .map(|entry| (&*entry.path, entry.line, &entry.context_before[..], &entry.context_after[..]))
         .collect();
     let text = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     let (two, four, one, three) = (text(&["two"]), text(&["four"]), text(&["one"]), text(&["three"]));
-    assert_eq!(shown, [("crlf", 3, &two[..], &four[..]), ("mixed", 2, &one[..], &three[..])]);
+    assert_eq!(context, [("crlf", 3, &two[..], &four[..]), ("mixed", 2, &one[..], &three[..])]);
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn matches_near_each_other_are_context_of_each_other() {
     let matches = search(&workspace, json!({ "query": "hit", "contextLines": 2 })).unwrap().matches;
     let around: Vec<_> = matches
         .iter()
-        .map(|found| {
-            format!("{}|{}|{}", found.context_before.join(","), found.line, found.context_after.join(","))
+        .map(|entry| {
+            format!("{}|{}|{}", entry.context_before.join(","), entry.line, entry.context_after.join(","))
         })
         .collect();
     assert_eq!(around, ["1|2|hit 3,4", "1,hit 2|3|4,hit 5", "hit 3,4|5|6,7", "8,9|10|"]);
@@ -90,7 +90,7 @@ fn files_that_are_no_text_are_skipped_and_counted() {
     fixture.put("no final newline", "x\nhit");
     let workspace = fixture.open();
     let response = search(&workspace, json!({ "query": "hit" })).unwrap();
-    let paths: Vec<_> = response.matches.iter().map(|found| (&*found.path, found.line)).collect();
+    let paths: Vec<_> = response.matches.iter().map(|entry| (&*entry.path, entry.line)).collect();
     assert_eq!(paths, [("late nul", 5_002), ("no final newline", 2), ("utf16", 2), ("utf8", 1)]);
     assert_eq!(response.skipped, Skipped { binary: 1, unreadable: 0, undecodable: 1 });
     // A file that is named is searched as far as that is possible.
@@ -119,7 +119,7 @@ fn links_are_searched_only_when_they_are_named() {
     fs::write(fixture.outside().join("x"), "hit\n").unwrap();
     let workspace = fixture.open();
     for paths in [json!(["."]), json!(["to file"]), json!(["to folder"]), json!(["to file", "d"])] {
-        assert_eq!(found(&workspace, json!({ "query": "hit", "paths": paths })), ["d/a:1:hit"], "{paths}");
+        assert_eq!(hits(&workspace, json!({ "query": "hit", "paths": paths })), ["d/a:1:hit"], "{paths}");
     }
     for path in ["out", "out/x"] {
         let error = search(&workspace, json!({ "query": "hit", "paths": [path] })).unwrap_err();
@@ -148,7 +148,7 @@ fn what_cannot_be_searched_is_said() {
 }
 
 #[test]
-fn search_ends_when_nobody_waits_any_more() {
+fn search_ends_when_its_caller_no_longer_waits() {
     let fixture = Fixture::new();
     fixture.put("a", "hit\n");
     let workspace = fixture.open();
@@ -225,7 +225,7 @@ fn ignoring(fixture: &Fixture) {
     }
 }
 
-/// What git would show of that tree.
+/// The paths of that tree that git would list.
 const NOT_IGNORED: [&str; 9] = [
     "a.txt",
     "docs/deep/x.tmp",
@@ -245,7 +245,7 @@ fn git_ignores_what_its_files_say_in_every_folder() {
     let workspace = fixture.open();
     let request = json!({ "query": "hit", "respectGitignore": true, "excludePatterns": [] });
     let response = search(&workspace, request).unwrap();
-    let paths: Vec<_> = response.matches.iter().map(|found| &*found.path).collect();
+    let paths: Vec<_> = response.matches.iter().map(|entry| &*entry.path).collect();
     assert_eq!(paths, NOT_IGNORED);
     let request = json!({ "respectGitignore": true, "excludePatterns": [] });
     let files: Vec<_> = listed(&workspace, request)
@@ -276,10 +276,10 @@ fn git_itself_agrees_about_what_is_ignored() {
     fs::remove_dir_all(fixture.root().join(".git")).unwrap();
     git(&["init", "--quiet"]);
     fs::write(fixture.root().join(".git/info/exclude"), rules).unwrap();
-    let shown = git(&["ls-files", "--others", "--exclude-standard"]);
-    let mut shown: Vec<_> = shown.lines().filter(|path| !path.ends_with(".gitignore")).collect();
-    shown.sort_unstable();
-    assert_eq!(shown, NOT_IGNORED);
+    let listed = git(&["ls-files", "--others", "--exclude-standard"]);
+    let mut listed: Vec<_> = listed.lines().filter(|path| !path.ends_with(".gitignore")).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, NOT_IGNORED);
 }
 
 #[test]
@@ -292,8 +292,8 @@ fn folder_that_is_named_is_not_excluded_and_what_is_in_it_is() {
     assert_eq!(listed(&workspace, json!({ "path": "target" })), ["target/a", "target/sub", "target/sub/b"]);
     assert_eq!(listed(&workspace, json!({})), ["src"]);
     let request = json!({ "query": "hit", "paths": ["target"] });
-    assert_eq!(found(&workspace, request), ["target/a:1:hit", "target/sub/b:1:hit"]);
-    assert!(found(&workspace, json!({ "query": "hit" })).is_empty());
+    assert_eq!(hits(&workspace, request), ["target/a:1:hit", "target/sub/b:1:hit"]);
+    assert!(hits(&workspace, json!({ "query": "hit" })).is_empty());
 }
 
 #[test]

@@ -55,7 +55,7 @@ impl Both {
         }
     }
 
-    /// Whether the list answers, on a machine that has time for it.
+    /// Checks whether the list answers, on a machine that has time for it.
     fn is_warm(&self) -> bool {
         let index = self.warm.keep_index(IndexLimits::default()).unwrap();
         let start = Instant::now();
@@ -265,14 +265,14 @@ fn carry_out(deed: &Deed, fixture: &Fixture, both: &Both) {
 
 /// Writes into the file as it is, without changing its size, and gives it its old times.
 fn overwrite(path: &Path, content: &[u8]) {
-    let Ok(found) = fs::symlink_metadata(path) else { return };
-    if !found.is_file() {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return };
+    if !metadata.is_file() {
         return;
     }
     let Ok(mut file) = fs::OpenOptions::new().write(true).open(path) else { return };
-    let length = content.len().min(usize::try_from(found.size()).unwrap());
+    let length = content.len().min(usize::try_from(metadata.size()).unwrap());
     let _ = file.write_all(&content[..length]);
-    let _ = file.set_modified(found.modified().unwrap());
+    let _ = file.set_modified(metadata.modified().unwrap());
 }
 
 /// Gives every folder its bits back, so that the fixture can be removed.
@@ -293,12 +293,12 @@ proptest! {
         first in proptest::collection::vec(deed(), 0..25),
         rounds in proptest::collection::vec((proptest::collection::vec(deed(), 1..8), any::<bool>()), 1..8),
         // Few, so that there are more than are shown.
-        shown in prop::sample::select(vec![0, 1, 3, 500_u32]),
+        context_lines in prop::sample::select(vec![0, 1, 3, 500_u32]),
     ) {
         let fixture = Fixture::new();
         fs::create_dir_all(fixture.root().join("b")).unwrap();
         let limits = IndexLimits { collect: Duration::from_millis(1), ..IndexLimits::default() };
-        let both = Both::showing(shown, &fixture, limits);
+        let both = Both::showing(context_lines, &fixture, limits);
         for deed in &first {
             carry_out(deed, &fixture, &both);
         }
@@ -329,20 +329,20 @@ fn change_is_seen_by_the_very_next_question() {
     }
     let both = Both::open(&fixture);
     both.settle();
-    let found = |query: &str| {
-        let found = both.compare_search(json!({"paths": ["."], "query": query, "type": "literal"}));
-        found["totalMatches"].as_u64().unwrap()
+    let count = |query: &str| {
+        let response = both.compare_search(json!({"paths": ["."], "query": query, "type": "literal"}));
+        response["totalMatches"].as_u64().unwrap()
     };
-    assert_eq!(found("needle"), 0);
+    assert_eq!(count("needle"), 0);
     for round in 0..200 {
         // In place, by exchange, and by a call.
         fixture.put("d1/f1.txt", format!("needle{round}\n"));
-        assert_eq!(found(&format!("needle{round}")), 1);
+        assert_eq!(count(&format!("needle{round}")), 1);
         fixture.put("d1/new", format!("needle{round}\n"));
         fs::rename(fixture.root().join("d1/new"), fixture.root().join("d2/f2.txt")).unwrap();
-        assert_eq!(found(&format!("needle{round}")), 2);
+        assert_eq!(count(&format!("needle{round}")), 2);
         change(&both.warm, write("d3/f3.txt", &format!("needle{round}\n"))).unwrap();
-        assert_eq!(found(&format!("needle{round}")), 3);
+        assert_eq!(count(&format!("needle{round}")), 3);
         assert!(both.is_warm());
     }
 }
@@ -355,8 +355,8 @@ fn what_a_command_does_is_seen() {
     both.settle();
     run(&both.warm, "mv a b; echo 'needle two' > b/two.txt; mkdir -p c/d/e; cp b/one.txt c/d/e/").unwrap();
     both.compare();
-    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
-    assert_eq!(found["totalMatches"], 3);
+    let response = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(response["totalMatches"], 3);
 }
 
 #[test]
@@ -401,13 +401,13 @@ fn overflow_of_the_queue_and_very_many_files_at_once_are_survived() {
         )
         .unwrap();
     }
-    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
-    assert_eq!(found["totalMatches"], 51);
+    let response = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(response["totalMatches"], 51);
     both.settle();
     assert!(both.report().restarts > 0, "the queue has not overflowed: {:?}", both.report());
     assert!(both.is_warm());
-    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
-    assert_eq!(found["totalMatches"], 51);
+    let response = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(response["totalMatches"], 51);
     both.compare_list(json!({"path": "", "recursive": true}));
 }
 
@@ -443,7 +443,7 @@ fn without_memory_the_answers_are_the_same_and_the_limit_holds() {
 }
 
 #[test]
-fn memory_is_given_back_when_nobody_asks_and_the_next_question_begins_anew() {
+fn memory_is_released_without_calls_and_the_next_call_begins_anew() {
     let fixture = Fixture::new();
     for number in 0..500 {
         fixture.put(&format!("f{number}"), format!("needle{number}\n"));
@@ -476,12 +476,12 @@ fn file_with_another_name_outside_is_read_each_time() {
     both.settle();
     // No folder of ours hears of it.
     fs::write(fixture.outside().join("twin.txt"), "needle\n").unwrap();
-    let found = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
-    assert_eq!(found["totalMatches"], 1);
+    let response = both.compare_search(json!({"paths": ["."], "query": "needle", "type": "literal"}));
+    assert_eq!(response["totalMatches"], 1);
 }
 
 #[test]
-fn what_nobody_is_told_of_is_found_by_comparing() {
+fn changes_without_notifications_are_found_by_comparing() {
     let fixture = Fixture::new();
     fixture.put("inside.txt", "nothing\n");
     let limits = IndexLimits { compare_every: Duration::from_millis(200), ..IndexLimits::default() };
@@ -517,14 +517,14 @@ fn nothing_is_left_when_the_workspace_is_gone() {
     assert!(!is_held_open(&fixture.root()));
 }
 
-/// Whether this process has a handle of the folder.
+/// Checks whether this process has a handle of the folder.
 fn is_held_open(folder: &Path) -> bool {
     let handles = fs::read_dir("/proc/self/fd").unwrap().flatten();
     handles.filter_map(|handle| fs::read_link(handle.path()).ok()).any(|target| target == folder)
 }
 
 /// Lists the paths that an engine shows of a whole workspace.
-fn shown(engine: &LocalWorkspace) -> (Vec<String>, u64) {
+fn listing(engine: &LocalWorkspace) -> (Vec<String>, u64) {
     let request = ExploreFiles { recursive: Some(true), ..ExploreFiles::default() };
     let response = engine.explore_files(&Caller::once().call(), &request).unwrap();
     assert!(response.is_truncated);
@@ -544,7 +544,7 @@ fn one_large_folder_does_not_hide_the_project() {
     both.settle();
     assert!(both.is_warm());
     for engine in [&both.warm, &both.cold] {
-        let (paths, total) = shown(engine);
+        let (paths, total) = listing(engine);
         assert_eq!((paths.len(), total), (500, 609), "{paths:?}");
         assert!(paths.is_sorted());
         for path in ["README.md", "aaa/data", "src/inner/mod.rs", "src/lib.rs", "zzz/last.txt"] {

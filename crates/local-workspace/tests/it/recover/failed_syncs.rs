@@ -1,5 +1,5 @@
 //! A disk that does not take a user's file: the change stays unsettled and marked, is said, and the file is written once
-//! more before anybody believes in it.
+//! more before it is trusted.
 //!
 //! `strace` makes the calls fail, in a process of its own.
 
@@ -156,7 +156,7 @@ fn child_opens_and_cannot_make_sure() {
 
 #[test]
 fn undo_that_can_be_neither_finished_nor_put_back_says_so() {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut outcomes = std::collections::BTreeSet::new();
     // From some sync of the journal on, all of them fail; which one is that of putting back is found out.
     for number in 8..20 {
         let fixture = Fixture::new();
@@ -164,22 +164,24 @@ fn undo_that_can_be_neither_finished_nor_put_back_says_so() {
         let faults = [format!("fsync:error=EIO:when={number}+"), "renameat2:error=EIO:when=4".to_owned()];
         let child = "recover::failed_syncs::child_undoes_in_parts";
         let text = with_faults(child, &fixture, "fsync,renameat2", &faults);
-        let told = text.split_once("told: ").map_or("not opened", |(_, told)| told.lines().next().unwrap());
+        let reported = text
+            .split_once("outcome: ")
+            .map_or("not opened", |(_, reported)| reported.lines().next().unwrap());
         let files = ["a", "b"].map(|name| fixture.text(name).unwrap_or_default());
-        let is_all_or_nothing = match told.split_whitespace().next().unwrap() {
+        let is_all_or_nothing = match reported.split_whitespace().next().unwrap() {
             // What was refused from the start changed nothing.
             "not" => true,
             "Journal" | "Workspace" | "Obstacles" => files == ["new\n", "new\n"],
             "InParts" => {
-                assert!(told.contains("`a`") && told.contains("`b`"), "{told}");
+                assert!(reported.contains("`a`") && reported.contains("`b`"), "{reported}");
                 files == ["old\n", "new\n"]
             }
             other => panic!("{number}: {other}: {text}"),
         };
-        assert!(is_all_or_nothing, "{number}: {told}: {files:?}");
-        seen.insert(told.split_whitespace().next().unwrap().to_owned());
+        assert!(is_all_or_nothing, "{number}: {reported}: {files:?}");
+        outcomes.insert(reported.split_whitespace().next().unwrap().to_owned());
     }
-    assert!(seen.contains("InParts") && seen.contains("Obstacles"), "{seen:?}");
+    assert!(outcomes.contains("InParts") && outcomes.contains("Obstacles"), "{outcomes:?}");
 }
 
 #[test]
@@ -205,7 +207,7 @@ fn child_undoes_in_parts() {
         end();
     }
     let run = journal.reader().latest_changes(None, 1).unwrap()[0].run;
-    let told = match workspace.undo(&Caller::once().call(), &Undo::Run(run)) {
+    let reported = match workspace.undo(&Caller::once().call(), &Undo::Run(run)) {
         Ok(_) => "Done".to_owned(),
         Err(error @ UndoError::Obstacles(_)) => format!("Obstacles {error}"),
         Err(error @ UndoError::InParts { .. }) => format!("InParts {error}"),
@@ -213,7 +215,7 @@ fn child_undoes_in_parts() {
         Err(error @ UndoError::Journal(_)) => format!("Journal {error}"),
         Err(error) => format!("{error:?}"),
     };
-    println!("told: {told}");
+    println!("outcome: {reported}");
     end();
 }
 

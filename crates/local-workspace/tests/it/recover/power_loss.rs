@@ -20,12 +20,12 @@ struct Story {
     versions: Vec<Option<String>>,
 }
 
-/// What is on the disk of one file.
+/// The state of one file on the disk.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     what: String,
     target: Option<Vec<u8>>,
-    /// What a temporary file beside it holds.
+    /// The content of a temporary file beside it.
     beside: Option<Vec<u8>>,
 }
 
@@ -48,8 +48,8 @@ fn stories() -> Vec<Story> {
     ]
 }
 
-/// What a loss of power may leave of a file that was written with these bytes and not synced.
-fn torn(whole: &[u8]) -> Vec<(String, Vec<u8>)> {
+/// Returns the possible remains, after a loss of power, of a file that was written with these bytes and not synced.
+fn partial(whole: &[u8]) -> Vec<(String, Vec<u8>)> {
     let zeros = |from: usize, to: usize| {
         let mut bytes = whole.to_vec();
         bytes[from.min(whole.len())..to.min(whole.len())].fill(0);
@@ -81,8 +81,8 @@ fn states(story: &Story, last: usize) -> Vec<State> {
     for (number, version) in versions.iter().enumerate() {
         targets.push((format!("version {number}"), version.clone()));
         if let Some(whole) = version {
-            let torn = torn(whole).into_iter();
-            targets.extend(torn.map(|(what, bytes)| (format!("{what} version {number}"), Some(bytes))));
+            let partial = partial(whole).into_iter();
+            targets.extend(partial.map(|(what, bytes)| (format!("{what} version {number}"), Some(bytes))));
         }
     }
     // What may have been beside it: the version that was coming, whole or torn, or one that had been exchanged.
@@ -157,19 +157,19 @@ impl Crashed {
                 fixture.put(&format!("{folder}.agentd-tmp-{number:032x}"), bytes);
             }
         }
-        let told: Vec<_> = states.iter().map(|state| &state.what).collect();
+        let reported: Vec<_> = states.iter().map(|state| &state.what).collect();
         let (workspace, recovery) = fixture.open_with(self.open_journal(), fixture.config());
         let Recovery { conflicts, failed, kept, .. } = &recovery;
-        assert!(conflicts.is_empty() && failed.is_empty() && kept.is_empty(), "{told:?}: {recovery:?}");
+        assert!(conflicts.is_empty() && failed.is_empty() && kept.is_empty(), "{reported:?}: {recovery:?}");
         workspace.checkpoint();
         drop(workspace);
         for (story, last) in stories.iter().zip(up_to) {
             let expected = &story.versions[*last];
-            assert_eq!(fixture.text(story.path).as_ref(), expected.as_ref(), "{told:?}: {recovery:?}");
+            assert_eq!(fixture.text(story.path).as_ref(), expected.as_ref(), "{reported:?}: {recovery:?}");
         }
         let names = fixture.all_names();
-        assert!(names.iter().all(|name| !name.contains(".agentd-")), "{told:?}: {names:?}");
-        assert_eq!(self.open_journal().reader().unsettled_changes().unwrap(), [], "{told:?}");
+        assert!(names.iter().all(|name| !name.contains(".agentd-")), "{reported:?}: {names:?}");
+        assert_eq!(self.open_journal().reader().unsettled_changes().unwrap(), [], "{reported:?}");
     }
 
     fn open_journal(&self) -> Journal {
@@ -222,7 +222,7 @@ fn power_loss_loses_nothing_in_any_combination_of_files() {
 }
 
 #[test]
-fn what_a_user_wrote_before_a_power_loss_is_not_taken_for_torn() {
+fn what_a_user_wrote_before_a_power_loss_is_not_taken_for_partial() {
     let stories = stories();
     let crashed = Crashed::after(&[&stories[0]], &[2], ChangeState::Intended);
     let fixture = &crashed.fixture;

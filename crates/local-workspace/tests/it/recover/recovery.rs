@@ -1,4 +1,4 @@
-//! What a crash leaves between the commit and the files is done again, and nobody's work is lost.
+//! Changes that a crash has interrupted between the commit and the files are redone, and no user's work is lost.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -14,12 +14,12 @@ use wap_core::*;
 
 use crate::fixture::workspace::*;
 
-const GROUND: &str = "LOCAL_WORKSPACE_CHILD_GROUND";
+const FIXTURE: &str = "LOCAL_WORKSPACE_CHILD_GROUND";
 
 /// Files that the child writes over and over, all of them in each batch.
 const FILES: u64 = 40;
 
-/// What file `file` holds after batch `batch` of a round: text that shows whether it is whole.
+/// Returns the content of file `file` after batch `batch` of a round: text that shows whether it is whole.
 fn content(round: u64, batch: u64, file: u64) -> String {
     let mut text = format!("{round} {batch} {file}\n");
     let length = 2_000 + (batch * 7_919 + file * 104_729) % 20_000;
@@ -53,7 +53,7 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
                 "--ignored",
                 "--nocapture",
             ])
-            .env(GROUND, fixture.path())
+            .env(FIXTURE, fixture.path())
             .env("ROUND", round.to_string())
             .stdout(Stdio::piped())
             .spawn()
@@ -66,7 +66,7 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
         std::thread::sleep(Duration::from_micros((round * round * 977) % 60_000));
         if round % 2 == 1 {
             let inode =
-                || fs::metadata(fixture.root().join(name(round % FILES))).map(|found| found.ino()).ok();
+                || fs::metadata(fixture.root().join(name(round % FILES))).map(|metadata| metadata.ino()).ok();
             let first = inode();
             while inode() == first && child.try_wait().unwrap().is_none() {}
         }
@@ -81,8 +81,13 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
         assert!(recovery.kept.is_empty(), "{recovery:?}");
         for file in 0..FILES {
             let text = fixture.text(&name(file)).unwrap_or_else(|| panic!("{} is gone", name(file)));
-            let found = origin(&text, file).unwrap_or_else(|| panic!("{} is torn", name(file)));
-            assert!(found >= (round, last), "{} is of {found:?}, {last} was answered", name(file));
+            let origin_of_text =
+                origin(&text, file).unwrap_or_else(|| panic!("{} is a partial write", name(file)));
+            assert!(
+                origin_of_text >= (round, last),
+                "{} is of {origin_of_text:?}, {last} was answered",
+                name(file)
+            );
         }
         assert_eq!(fixture.all_names().len() as u64, FILES + 3, "{:?}", fixture.all_names());
         drop(workspace);
@@ -91,7 +96,7 @@ fn what_was_answered_survives_kill_9_between_commit_and_files() {
     }
 }
 
-/// How often to kill: a few times, or as often as a longer run asks for.
+/// The number of kills: a few times, or as often as a longer run asks for.
 fn rounds() -> u64 {
     std::env::var("LOCAL_WORKSPACE_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
 }
@@ -99,7 +104,7 @@ fn rounds() -> u64 {
 #[test]
 #[ignore = "runs as a child of what_was_answered_survives_kill_9_between_commit_and_files"]
 fn child_changes_files_until_it_is_killed() {
-    let Some(folder) = std::env::var_os(GROUND).map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os(FIXTURE).map(PathBuf::from) else { return };
     let round: u64 = std::env::var("ROUND").unwrap().parse().unwrap();
     let workspace = Fixture::at(&folder).open();
     // The parent kills this process; the bound is for a parent that is gone itself.
@@ -187,7 +192,7 @@ fn changes_that_were_promised_are_carried_out() {
 }
 
 #[test]
-fn what_a_user_did_in_between_wins_and_is_told() {
+fn what_a_user_did_in_between_wins_and_is_reported() {
     let fixture = Fixture::new();
     fixture.put("edited", "old\n");
     fixture.put("deleted", "old\n");
@@ -231,15 +236,15 @@ fn what_a_user_did_in_between_wins_and_is_told() {
 #[test]
 fn what_a_user_did_after_a_change_was_seen_in_its_place_leaves_its_answer() {
     let fixture = Fixture::new();
-    fixture.put("taken back", "old\n");
+    fixture.put("reverted", "old\n");
     fixture.put("worked on", "old\n");
-    let paths = ["taken back", "worked on"];
+    let paths = ["reverted", "worked on"];
     let promised = paths.map(|path| Promised { path, before: Some("old\n"), after: Some("new\n") });
     promise(&fixture.open_journal(), &promised, ChangeState::Published);
     fixture.put("worked on", "new\nand more\n");
     let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert_eq!(recovery.conflicts, paths);
-    assert_eq!(fixture.text("taken back").unwrap(), "old\n");
+    assert_eq!(fixture.text("reverted").unwrap(), "old\n");
     assert_eq!(fixture.text("worked on").unwrap(), "new\nand more\n");
     let changes = paths.map(|path| write(path, "new\n"));
     let outcomes = workspace.change_files(&Caller::numbered(1).call(), &changes).unwrap();
@@ -261,7 +266,7 @@ fn temporary_files_of_a_crash_are_cleared_away_and_others_versions_are_kept() {
     fixture.put(&temp('5'), "the user's, in the middle of an exchange\n");
     let recovery = reopen(&fixture);
     assert_eq!(recovery.redone, ["d/a"]);
-    let [kept] = &recovery.kept[..] else { panic!("one version is somebody's: {recovery:?}") };
+    let [kept] = &recovery.kept[..] else { panic!("one version is the user's: {recovery:?}") };
     assert_eq!(fixture.text(kept).unwrap(), "the user's, in the middle of an exchange\n");
     assert_eq!(fixture.all_names(), ["d", &kept[..], "d/a"].map(str::to_owned));
 }
@@ -312,7 +317,7 @@ fn concurrent_saves_are_never_lost_unseen() {
     let fixture = Fixture::new();
     let journal = fixture.open_journal();
     let workspace = fixture.open_with(journal.clone(), fixture.config()).0;
-    let mut seen: HashMap<&str, u32> = HashMap::new();
+    let mut endings: HashMap<&str, u32> = HashMap::new();
     for round in 0..300_u64 {
         fixture.put("a", format!("base {round}\n"));
         let users = format!("the user's {round}\n");
@@ -342,9 +347,9 @@ fn concurrent_saves_are_never_lost_unseen() {
                 "conflict"
             }
         };
-        *seen.entry(ending).or_default() += 1;
+        *endings.entry(ending).or_default() += 1;
     }
-    assert_eq!(fixture.all_names(), ["a"], "{seen:?}");
+    assert_eq!(fixture.all_names(), ["a"], "{endings:?}");
 }
 
 #[test]
@@ -360,10 +365,10 @@ fn save_between_plan_and_publish_stays_and_only_its_item_fails() {
             (0..100).map(|file| write(&format!("f{file}"), &format!("{attempt}\n"))).collect();
         changes.push(write("last", "ours\n"));
         let caller = Caller::once();
-        let known = journal.reader().changes_of_path(b"last", 1).unwrap().pop().map(|change| change.number);
+        let newest = journal.reader().changes_of_path(b"last", 1).unwrap().pop().map(|change| change.number);
         let is_recorded = || {
             let last = journal.reader().changes_of_path(b"last", 1).unwrap().pop();
-            last.map(|change| change.number) != known
+            last.map(|change| change.number) != newest
         };
         let mut outcomes = std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -419,5 +424,5 @@ fn folder_that_could_not_be_made_is_not_said_to_be_there() {
         assert_eq!(fixture.text(&folder).is_some(), is_refused);
         is_refused
     });
-    assert!(met, "nobody came between the commit and the folder");
+    assert!(met, "no writer came between the commit and the folder");
 }

@@ -112,7 +112,7 @@ fn check(batches: &[Vec<Step>]) {
     assert_eq!(tree(&fixture), before, "after undoing all for the second time");
 }
 
-/// How many sequences are tried; a longer run asks for more.
+/// The number of sequences that are tried; a longer run asks for more.
 fn cases() -> u32 {
     ProptestConfig::default().cases / 10
 }
