@@ -1,4 +1,4 @@
-//! `exploreFiles`: what is in a folder.
+//! `exploreFiles`: the entries of a folder.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,30 +14,30 @@ use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::read::metadata;
 
-/// How long a listing or a search goes on before it answers with what it has. Entries and matches behind the last one that
-/// is shown are counted up to here, and up to the million entries that a walk reads.
+/// The time after which a listing or a search answers with its entries so far. Entries and matches behind the last one
+/// that is listed are counted until then, and up to the million entries that a walk reads.
 const TIME_BOUND: Duration = Duration::from_secs(10);
 
 /// The same for a caller who says that it waits longer.
 const LONGEST_TIME_BOUND: Duration = Duration::from_secs(120);
 
-/// How long a listing or a search of this call may go on.
+/// Returns the time limit of a listing or a search of this call.
 pub(crate) fn walk_time(call: &Call<'_>) -> Duration {
     call.time_left.map_or(TIME_BOUND, |left| left.min(LONGEST_TIME_BOUND))
 }
 
-/// What a request leaves out of its walks.
+/// The entries that a request leaves out of its walks.
 pub(crate) struct LeftOut<'a> {
     /// Globs, for recursive operations.
     pub exclusions: Option<&'a Exclusions>,
-    /// Whether the globs are the default ones.
+    /// True if the globs are the default ones.
     pub are_defaults: bool,
-    /// Whether what git ignores is left out.
+    /// True if files that git ignores are left out.
     pub git_ignored: bool,
 }
 
 impl LeftOut<'_> {
-    /// Whether a walk that leaves out the folders that this is about has nothing else to leave out but what is hidden.
+    /// Checks whether a walk that leaves out these folders leaves out nothing else but hidden entries.
     ///
     /// The default globs name folders and what is in them, and a walk does not come to what is in a folder that it has left
     /// out.
@@ -105,11 +105,11 @@ impl LocalWorkspace {
                 let excludes = self.excluder(call, &start, &rules);
                 let mut listed = Listed::new(self, request);
                 let wanted = Wanted { depth, name, most: listed.most };
-                let found = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
+                let walked = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
                     // It was chosen by the view already.
                     listed.add(&entry.path, entry.kind, 1, 0);
                 });
-                found.map(|(summary, counted)| {
+                walked.map(|(summary, counted)| {
                     listed.counted += counted;
                     (listed, summary)
                 })
@@ -117,7 +117,7 @@ impl LocalWorkspace {
             None => None,
         };
         let (listed, summary) = match warm {
-            Some(found) => found,
+            Some(walked) => walked,
             None => {
                 let limits = WalkLimits { depth, timeout: walk_time(call), ..WalkLimits::default() };
                 let walk = self.root.walk(&start, limits).map_err(found_start)?;
@@ -225,20 +225,20 @@ impl<'a> Listed<'a> {
         let entries = self.shortlist.into_values().into_iter();
         entries
             .map(|(path, kind)| {
-                let found = wants_metadata.then(|| root.metadata(&path).ok()).flatten();
-                explored(&path, kind, found.as_ref())
+                let metadata = wants_metadata.then(|| root.metadata(&path).ok()).flatten();
+                explored(&path, kind, metadata.as_ref())
             })
             .collect()
     }
 }
 
-/// Which entries beneath a folder are looked for.
+/// The wanted entries beneath a folder.
 pub(crate) struct Wanted<'a> {
-    /// How many folders deep; 0 means none.
+    /// The depth in folders; 0 means none.
     pub depth: usize,
-    /// What is in their names; anything without it.
+    /// The part that their names contain; `None` for any name.
     pub name: Option<&'a NamePart<'a>>,
-    /// How many are given out, the others being counted.
+    /// The number that is listed; the others are counted.
     pub most: usize,
 }
 
@@ -258,16 +258,16 @@ impl NamePart<'_> {
     pub(crate) fn is_in(&self, name: &[u8]) -> bool {
         memchr::memchr2_iter(self.first[0], self.first[1], name).any(|start| {
             let at = start + 1;
-            name.get(at..at + self.rest.len()).is_some_and(|found| found.eq_ignore_ascii_case(self.rest))
+            name.get(at..at + self.rest.len()).is_some_and(|part| part.eq_ignore_ascii_case(self.rest))
         })
     }
 }
 
-fn explored(path: &RelPath, kind: FileKind, found: Option<&Metadata>) -> ExploredFile {
+fn explored(path: &RelPath, kind: FileKind, on_disk: Option<&Metadata>) -> ExploredFile {
     ExploredFile {
         path: path.to_string(),
         is_directory: kind == FileKind::Folder,
-        metadata: found.map(|found| metadata(path, found)),
+        metadata: on_disk.map(|on_disk| metadata(path, on_disk)),
         kind: match kind {
             FileKind::File | FileKind::Folder => None,
             FileKind::Link => Some(EntryKind::Symlink),
@@ -305,12 +305,12 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
 }
 
 /// A folder that a request names cannot be used.
-pub(crate) fn folder_error(error: &FsError, asked: &str) -> WapError {
+pub(crate) fn folder_error(error: &FsError, requested: &str) -> WapError {
     match error {
         FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
-            WapError::new(Reason::PathNotFound, format!("the folder '{asked}' does not exist"))
-                .with("path", asked)
+            WapError::new(Reason::PathNotFound, format!("the folder '{requested}' does not exist"))
+                .with("path", requested)
         }
-        other => fs_read_error(other, asked),
+        other => fs_read_error(other, requested),
     }
 }
